@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_PLACES = {
+_MODULE_BY_NAME = {
     "Account": "adapter.network",
     "Ads": "client",
     "AdsunifyError": "errors",
@@ -48,8 +48,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
+    value = getattr(import_module(f".{_MODULE_BY_NAME[name]}", __name__), name)
     globals()[name] = value
     return value

@@ -35,21 +35,21 @@ class Actor:
     expires_at: int | None = None
 
     @property
-    def writes(self) -> bool:
+    def can_operate(self) -> bool:
         """Whether the caller may prepare, execute and cancel: a write credential and at least the role member."""
         return self.can_write and self.role != "viewer"
 
     @property
-    def administers(self) -> bool:
+    def can_administer(self) -> bool:
         """Whether the caller may connect accounts and the like: a write credential and the role admin."""
         return self.can_write and self.role == "admin"
 
     @property
-    def approves(self) -> bool:
+    def can_approve(self) -> bool:
         """Whether it is a person who signed in; keys, agents and programs act for one, and approve nothing."""
         return self.kind == "session"
 
-    def sees(self, workspace_id: str, user_id: str, credential: str) -> bool:
+    def can_see(self, workspace_id: str, user_id: str, credential: str) -> bool:
         """Whether an operation of this owner is in scope.
 
         An agent sees its own, an admin the workspace, everybody else the operations of his user whatever the

@@ -4,7 +4,7 @@ The name of the place (table, row, workspace, field) is authenticated with every
 another place is refused like one that was altered. A sealed text is ``<key id>.<base64url of nonce and ciphertext>``.
 
 A ring is written ``id:base64url of 32 bytes``, comma-separated, the newest first: the first seals, all open. To rotate:
-put a new key in front, re-seal everything (:mod:`adsunify.service.rotating`), then drop the old one.
+put a new key in front, re-seal everything (:mod:`adsunify.service.key_rotation`), then drop the old one.
 
 cryptography is heavy: it is imported when something is sealed or opened.
 """
@@ -23,17 +23,17 @@ from typing import TextIO
 
 from attrs import field, frozen
 
-from adsunify.errors import VaultError, refused
-from adsunify.values.exact_json import canonical
+from adsunify.errors import VaultError, invalid_input
+from adsunify.values.exact_json import dumps_canonical
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
-_KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}", re.ASCII)
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_KEY_ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{1,32}", re.ASCII)
+_NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 @frozen
-class Place:
+class SecretContext:
     """Where a secret belongs."""
 
     table: str
@@ -41,9 +41,9 @@ class Place:
     workspace: str
     field: str
 
-    def authenticated(self) -> bytes:
+    def to_associated_data(self) -> bytes:
         """The place as bytes that no two places share."""
-        return canonical([self.table, self.row, self.workspace, self.field])
+        return dumps_canonical([self.table, self.row, self.workspace, self.field])
 
 
 @frozen
@@ -53,58 +53,58 @@ class KeyRing:
     keys: Mapping[str, bytes] = field(repr=lambda keys: f"<{len(keys)} keys>")
 
     @property
-    def newest(self) -> str:
+    def newest_id(self) -> str:
         """The id of the key that seals."""
         return next(iter(self.keys))
 
     @property
-    def prefix(self) -> str:
+    def newest_prefix(self) -> str:
         """How everything begins that the newest key has sealed."""
-        return f"{self.newest}."
+        return f"{self.newest_id}."
 
-    def text(self) -> str:
+    def to_text(self) -> str:
         """The ring as it is written: all of it is secret."""
-        return ",".join(written(id_, key) for id_, key in self.keys.items())
+        return ",".join(format_key(id_, key) for id_, key in self.keys.items())
 
 
-def written(id_: str, key: bytes) -> str:
+def format_key(id_: str, key: bytes) -> str:
     """A key as it stands in a ring: all of it is secret."""
-    return f"{id_}:{_encoded(key)}"
+    return f"{id_}:{_encode_base64url(key)}"
 
 
-def _encoded(data: bytes) -> str:
+def _encode_base64url(data: bytes) -> str:
     return urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
-def _decoded(text: str) -> bytes:
+def _decode_base64url(text: str) -> bytes:
     data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    if _encoded(data) != text:  # base64 ignores what it does not know; a sealed text has one spelling
+    if _encode_base64url(data) != text:  # base64 ignores what it does not know; a sealed text has one spelling
         raise ValueError("not base64url")
     return data
 
 
-def derived(ring: KeyRing, *parts: str) -> Iterator[str]:
+def derive_secrets(ring: KeyRing, *parts: str) -> Iterator[str]:
     """A secret of 256 bits made from ``parts``, one for each key of the ring, the newest first.
 
     Who lacks the key cannot make it, even if all parts are known.
     """
-    message = canonical(list(parts))
+    message = dumps_canonical(list(parts))
     for key in ring.keys.values():
         separate = hmac.digest(key, b"adsunify derived secret", "sha256")  # the key itself only encrypts
-        yield _encoded(hmac.digest(separate, message, "sha256"))
+        yield _encode_base64url(hmac.digest(separate, message, "sha256"))
 
 
-def parse_ring(text: str) -> KeyRing:
+def parse_key_ring(text: str) -> KeyRing:
     """Read a ring. Raises InvalidInput, which never shows a key."""
     keys: dict[str, bytes] = {}
     for position, part in enumerate(text.strip().split(","), 1):
         id_, _, encoded = part.strip().partition(":")
         try:
-            key = _decoded(encoded.rstrip("="))
+            key = _decode_base64url(encoded.rstrip("="))
         except (BadBase64, ValueError):
             key = b""
-        if not _KEY_ID.fullmatch(id_) or id_ in keys or len(key) != KEY_BYTES:
-            raise refused(
+        if not _KEY_ID_PATTERN.fullmatch(id_) or id_ in keys or len(key) != KEY_BYTES:
+            raise invalid_input(
                 "secretKeys",
                 "invalid_key_ring",
                 f"Key {position} of the ring is not usable. A ring is written id:key, comma-separated, the newest "
@@ -114,7 +114,7 @@ def parse_ring(text: str) -> KeyRing:
     return KeyRing(keys)
 
 
-def new_ring(before: KeyRing | None = None) -> KeyRing:
+def make_key_ring(before: KeyRing | None = None) -> KeyRing:
     """A ring with one new key, in front of those of ``before``."""
     older = {} if before is None else before.keys
     id_ = secrets.token_hex(4)
@@ -123,7 +123,7 @@ def new_ring(before: KeyRing | None = None) -> KeyRing:
     return KeyRing({id_: secrets.token_bytes(KEY_BYTES), **older})
 
 
-def ring_file(path: Path) -> tuple[KeyRing, bool]:
+def load_or_create_key_file(path: Path) -> tuple[KeyRing, bool]:
     """The ring kept in a file, and whether it was made just now: mode 600, complete before it has its name.
 
     Raises InvalidInput for a file that holds no ring or can be read by others.
@@ -131,8 +131,8 @@ def ring_file(path: Path) -> tuple[KeyRing, bool]:
     made = False
     if not path.exists():
         draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-        with os.fdopen(os.open(draft, _NEW_FILE, 0o600), "w") as file:
-            _write(file, new_ring())
+        with os.fdopen(os.open(draft, _NEW_FILE_FLAGS, 0o600), "w") as file:
+            _write_key_ring(file, make_key_ring())
         try:
             os.link(draft, path)  # of two processes that start together, one makes the file and both read it
             made = True
@@ -140,10 +140,12 @@ def ring_file(path: Path) -> tuple[KeyRing, bool]:
             pass
         finally:
             draft.unlink()
-        _kept(path)
+        _sync_directory(path)
     if os.name == "posix" and path.stat().st_mode & 0o077:
-        raise refused("secretKeys", "key_file_readable", f"Others can read {path}. Make it yours alone: mode 600.")
-    return parse_ring(path.read_text()), made
+        raise invalid_input(
+            "secretKeys", "key_file_readable", f"Others can read {path}. Make it yours alone: mode 600."
+        )
+    return parse_key_ring(path.read_text()), made
 
 
 def add_key(path: Path) -> KeyRing:
@@ -152,32 +154,34 @@ def add_key(path: Path) -> KeyRing:
     Raises InvalidInput for a file that is none, and while somebody else changes it.
     """
     if not path.exists():
-        raise refused("secretKeys", "missing", f"There is no key file {path}.")
+        raise invalid_input("secretKeys", "missing", f"There is no key file {path}.")
     draft = path.with_name(f"{path.name}.new")
     try:
-        descriptor = os.open(draft, _NEW_FILE, 0o600)
+        descriptor = os.open(draft, _NEW_FILE_FLAGS, 0o600)
     except FileExistsError:
-        raise refused("secretKeys", "busy", f"{draft} is there: somebody else changes the keys, or was cut.") from None
+        raise invalid_input(
+            "secretKeys", "busy", f"{draft} is there: somebody else changes the keys, or was cut."
+        ) from None
     try:
         with os.fdopen(descriptor, "w") as file:
-            ring = new_ring(ring_file(path)[0])  # read while the draft keeps others away
-            _write(file, ring)
+            ring = make_key_ring(load_or_create_key_file(path)[0])  # read while the draft keeps others away
+            _write_key_ring(file, ring)
         draft.replace(path)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    _kept(path)
+    _sync_directory(path)
     return ring
 
 
-def _write(file: TextIO, ring: KeyRing) -> None:
+def _write_key_ring(file: TextIO, ring: KeyRing) -> None:
     """Write a ring down to the disk."""
-    file.write(ring.text() + "\n")
+    file.write(ring.to_text() + "\n")
     file.flush()
     os.fsync(file.fileno())
 
 
-def _kept(path: Path) -> None:
+def _sync_directory(path: Path) -> None:
     """Make a name durable: a key whose file a power failure undoes has sealed things that nobody opens again."""
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)
@@ -185,16 +189,16 @@ def _kept(path: Path) -> None:
         os.close(folder)
 
 
-def seal(ring: KeyRing, place: Place, secret: str) -> str:
+def encrypt(ring: KeyRing, place: SecretContext, secret: str) -> str:
     """Encrypt a secret for its place, under the newest key."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     nonce = secrets.token_bytes(NONCE_BYTES)
-    sealed = AESGCM(ring.keys[ring.newest]).encrypt(nonce, secret.encode("utf-8"), place.authenticated())
-    return f"{ring.newest}.{_encoded(nonce + sealed)}"
+    sealed = AESGCM(ring.keys[ring.newest_id]).encrypt(nonce, secret.encode("utf-8"), place.to_associated_data())
+    return f"{ring.newest_id}.{_encode_base64url(nonce + sealed)}"
 
 
-def open_(ring: KeyRing, place: Place, sealed: str) -> str:
+def decrypt(ring: KeyRing, place: SecretContext, sealed: str) -> str:
     """Decrypt a secret. Raises VaultError: altered, moved from another place, or its key is not in the ring."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -204,12 +208,12 @@ def open_(ring: KeyRing, place: Place, sealed: str) -> str:
     if key is None:
         raise VaultError("A stored secret was sealed under a key that is not in the key ring.")
     try:
-        data = _decoded(encoded)
-        return AESGCM(key).decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], place.authenticated()).decode("utf-8")
+        data = _decode_base64url(encoded)
+        return AESGCM(key).decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], place.to_associated_data()).decode("utf-8")
     except (InvalidTag, BadBase64, ValueError):
         raise VaultError("A stored secret was altered, or belongs to another place.") from None
 
 
-def resealed(ring: KeyRing, place: Place, sealed: str) -> str:
+def reencrypt(ring: KeyRing, place: SecretContext, sealed: str) -> str:
     """A sealed text under the newest key; one that is under it already stays as it is. Raises VaultError."""
-    return sealed if sealed.startswith(ring.prefix) else seal(ring, place, open_(ring, place, sealed))
+    return sealed if sealed.startswith(ring.newest_prefix) else encrypt(ring, place, decrypt(ring, place, sealed))

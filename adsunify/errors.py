@@ -34,7 +34,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from .records import Operation
 
-Outcome = Literal["not_applied", "partly_applied", "applied", "unknown"]
+WriteOutcome = Literal["not_applied", "partly_applied", "applied", "unknown"]
 
 
 class Issue(NamedTuple):
@@ -80,13 +80,13 @@ class AdsunifyError(Exception):
         message: str,
         *,
         code: str | None = None,
-        outcome: Outcome = "not_applied",
+        outcome: WriteOutcome = "not_applied",
         operation: Operation | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code or self.default_code
-        self.outcome: Outcome = outcome
+        self.outcome: WriteOutcome = outcome
         self.operation = operation
         self.applied_steps: tuple[str, ...] = ()
 
@@ -96,7 +96,7 @@ class AdsunifyError(Exception):
 
 MAX_ISSUES = 100
 """How many issues one error carries."""
-MORE = "more_issues"
+MORE_ISSUES_CODE = "more_issues"
 """The code of the issue that says how many more there are."""
 
 
@@ -112,26 +112,26 @@ class InvalidInput(AdsunifyError):
     title = "Invalid input"
 
     def __init__(self, issues: Sequence[Issue], *, code: str | None = None, omitted: int = 0) -> None:
-        self.issues = _at_most_100(issues, omitted)
+        self.issues = _limit_issues(issues, omitted)
         sentences = (f"{issue.path}: {issue.message}" if issue.path else issue.message for issue in self.issues)
         super().__init__(" ".join(sentences), code=code)
 
 
-def _at_most_100(issues: Sequence[Issue], omitted: int) -> tuple[Issue, ...]:
+def _limit_issues(issues: Sequence[Issue], omitted: int) -> tuple[Issue, ...]:
     if not omitted and len(issues) <= MAX_ISSUES:
         return tuple(issues)
-    kept = [issue for issue in issues if issue.code != MORE]
-    omitted += sum(int(issue.message.split()[0]) for issue in issues if issue.code == MORE)
+    kept = [issue for issue in issues if issue.code != MORE_ISSUES_CODE]
+    omitted += sum(int(issue.message.split()[0]) for issue in issues if issue.code == MORE_ISSUES_CODE)
     omitted += len(kept) - len(kept[: MAX_ISSUES - 1])
-    return (*kept[: MAX_ISSUES - 1], Issue("", MORE, f"{omitted} more issues are not shown."))
+    return (*kept[: MAX_ISSUES - 1], Issue("", MORE_ISSUES_CODE, f"{omitted} more issues are not shown."))
 
 
-def refused(path: str, code: str, message: str) -> InvalidInput:
+def invalid_input(path: str, code: str, message: str) -> InvalidInput:
     """An :class:`InvalidInput` with one issue, to be raised."""
     return InvalidInput((Issue(path, code, message),))
 
 
-def refuse(issues: Iterable[Issue]) -> None:
+def raise_if_issues(issues: Iterable[Issue]) -> None:
     """Raise an :class:`InvalidInput` with all the issues at once, where there are any."""
     if found := tuple(issues):
         raise InvalidInput(found)
@@ -202,7 +202,7 @@ class ProviderError(AdsunifyError):
         *,
         native: NativeError | None = None,
         code: str | None = None,
-        outcome: Outcome = "not_applied",
+        outcome: WriteOutcome = "not_applied",
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message, code=code, outcome=outcome)
@@ -238,7 +238,7 @@ class ProviderNotFound(ProviderError):
         *,
         native: NativeError | None = None,
         code: str | None = None,
-        outcome: Outcome = "not_applied",
+        outcome: WriteOutcome = "not_applied",
         retry_after: float | None = None,
         issues: Sequence[Issue] = (),
     ) -> None:
@@ -299,7 +299,7 @@ class OperationError(AdsunifyError):
         code: str,
         operation: Operation | None = None,
         native: NativeError | None = None,
-        outcome: Outcome = "not_applied",
+        outcome: WriteOutcome = "not_applied",
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message, code=code, outcome=outcome, operation=operation)

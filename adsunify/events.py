@@ -26,7 +26,7 @@ EventName = Literal[
     "rule.triggered",
 ]
 
-EVENTS: dict[EventName, str] = {
+EVENT_DESCRIPTIONS: dict[EventName, str] = {
     "operation.prepared": "An operation was prepared; nothing is written until it is executed.",
     "operation.running": "An execution claimed the operation.",
     "operation.succeeded": "Every step of the operation was applied.",
@@ -45,30 +45,30 @@ EVENTS: dict[EventName, str] = {
 }
 """Name -> when it happens."""
 
-DEFAULT_EVENTS = tuple(name for name in EVENTS if name.startswith("operation."))
+DEFAULT_EVENTS = tuple(name for name in EVENT_DESCRIPTIONS if name.startswith("operation."))
 """What a webhook subscribes to unless it says otherwise."""
 
 TEST_EVENT = "webhook.test"
 """The type of a test notification: none of the names above, so no receiver takes it for something that happened."""
 
-MEMBERS = ("operationId", "accountId", "network", "status")
-FURTHER_MEMBERS = ("kind", "entityId", "before", "what", "rule", "startDate", "endDate")
+DATA_MEMBERS = ("operationId", "accountId", "network", "status")
+OPTIONAL_DATA_MEMBERS = ("kind", "entityId", "before", "what", "rule", "startDate", "endDate")
 """What ``data`` says of every event (null where it does not apply), and what it may say besides.
 
 Identifiers and states, nothing else: native content and credentials never leave in a notification.
 """
 
-ACTORS = ("executedBy", "cancelledBy")
+ACTOR_DATA_MEMBERS = ("executedBy", "cancelledBy")
 """Who executed or cancelled the operation; each None, or an object with ACTOR_MEMBERS."""
 ACTOR_MEMBERS = ("userId", "credential", "at")
 """``credential`` is the identity of a credential, never its secret; ``at`` is an ISO 8601 instant in UTC."""
 
-_KNOWN = frozenset(MEMBERS + FURTHER_MEMBERS)
-_LONGEST = 250
+_KNOWN_MEMBERS = frozenset(DATA_MEMBERS + OPTIONAL_DATA_MEMBERS)
+_MAX_TEXT_LENGTH = 250
 
 
 def _is_text(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and len(value) <= _LONGEST)
+    return value is None or (isinstance(value, str) and len(value) <= _MAX_TEXT_LENGTH)
 
 
 def _is_actor(value: Any) -> bool:
@@ -77,19 +77,19 @@ def _is_actor(value: Any) -> bool:
     return set(value) == set(ACTOR_MEMBERS) and all(isinstance(one, str) and _is_text(one) for one in value.values())
 
 
-def event_body(
+def build_event_body(
     event_id: str, name: str, created_at: datetime, workspace_id: str, data: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The body of a notification, as JSON. ``created_at`` is aware.
 
     Raises ValueError for a name that is no event, for data that does not belong into one, and for a time without zone.
     """
-    if name not in EVENTS and name != TEST_EVENT:
+    if name not in EVENT_DESCRIPTIONS and name != TEST_EVENT:
         raise ValueError(f"{name} is no event")
     if created_at.tzinfo is None:
         raise ValueError("a time without zone names no instant")
     for member, value in data.items():
-        if not (_is_actor(value) if member in ACTORS else member in _KNOWN and _is_text(value)):
+        if not (_is_actor(value) if member in ACTOR_DATA_MEMBERS else member in _KNOWN_MEMBERS and _is_text(value)):
             raise ValueError(f"{member} does not belong into an event")
     return {
         "id": event_id,
@@ -97,5 +97,5 @@ def event_body(
         "createdAt": created_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "apiVersion": API_VERSION,
         "workspaceId": workspace_id,
-        "data": {**dict.fromkeys(MEMBERS), **data},
+        "data": {**dict.fromkeys(DATA_MEMBERS), **data},
     }

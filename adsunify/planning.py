@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from .adapter.brief_checks import check
-from .adapter.flows import answered
+from .adapter.brief_checks import check_brief
+from .adapter.flows import replay_flow
 from .adapter.network import Account
 from .http.messages import Flow
 from .models.brief import CampaignBrief
-from .networks import adapter
-from .plans.records import Plan, of_operation
+from .networks import get_adapter
+from .plans.records import Plan, add_operation_marks
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None = None) -> Flow[Plan]:
@@ -20,8 +20,8 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None = N
 
     Raises InvalidInput with all issues before anything is read.
     """
-    one = adapter(account.network)
-    check(one.network, account, brief, now)
+    one = get_adapter(account.network)
+    check_brief(one.network, account, brief, now)
     return (yield from one.plans.plan_create(account, brief, now))
 
 
@@ -40,4 +40,4 @@ def plan(
     tells this plan from an equal one, for networks that refuse to do the same twice. Raises InvalidInput with all
     issues, and LookupNeeded where a needed answer is not among ``lookups``.
     """
-    return of_operation(answered(plan_create(account, brief, now), lookups), operation)
+    return add_operation_marks(replay_flow(plan_create(account, brief, now), lookups), operation)

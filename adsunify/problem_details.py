@@ -30,9 +30,9 @@ from adsunify.errors import (
 )
 from adsunify.records import Operation
 
-TYPE = "urn:adsunify:problem:"
+TYPE_PREFIX = "urn:adsunify:problem:"
 
-CODES: Mapping[str, tuple[int, str]] = {
+PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
     "provider_rejected": (400, "The network refused; `network` is its own error."),
     "provider_token_refused": (400, "The network refused the account's token; perhaps it must be connected again."),
     "provider_permission_refused": (400, "The network account or its token lacks a permission."),
@@ -82,7 +82,7 @@ CODES: Mapping[str, tuple[int, str]] = {
 }
 """Every code of a problem, with its status and what it means. They are stable; others may be added."""
 
-TITLES: Mapping[str, str] = {
+PROBLEM_TITLES: Mapping[str, str] = {
     "provider_rejected": "The network refused",
     "provider_token_refused": "The network refused the account's token",
     "provider_throttled": "The network asks to wait",
@@ -99,12 +99,12 @@ TITLES: Mapping[str, str] = {
 """The title of a problem, where that of its class says too little."""
 
 
-def described(error: AdsunifyError) -> dict[str, Any]:
+def to_problem_details(error: AdsunifyError) -> dict[str, Any]:
     """The problem details of an error. What went wrong inside (status 5xx) is for the log, not for the caller."""
     inside = error.status >= 500 and not isinstance(error, ServerUnreachable)
     problem: dict[str, Any] = {
-        "type": TYPE + error.code,
-        "title": TITLES.get(error.code, error.title),
+        "type": TYPE_PREFIX + error.code,
+        "title": PROBLEM_TITLES.get(error.code, error.title),
         "status": error.status,
         "detail": f"{error.title}; the reason is in the log." if inside else error.message,
         "code": error.code,
@@ -123,23 +123,23 @@ def described(error: AdsunifyError) -> dict[str, Any]:
     return problem
 
 
-_BY_STATUS: Mapping[int, type[AdsunifyError]] = {
+_ERRORS_BY_STATUS: Mapping[int, type[AdsunifyError]] = {
     401: Unauthenticated,
     403: Forbidden,
     404: NotFound,
     409: Conflict,
     503: StoreError,
 }
-_PROVIDER_ERRORS: Mapping[str, type[ProviderError]] = {
+_PROVIDER_ERRORS_BY_CODE: Mapping[str, type[ProviderError]] = {
     kind.default_code: kind
     for kind in (TokenRefused, PermissionRefused, ProviderNotFound, ProviderThrottled, ProviderUnreadable)
 } | {"media_processing": ProviderThrottled, "not_sent": ProviderUnreadable, "connection_lost": ProviderUnreadable}
 
 
-def error_from(problem: Mapping[str, Any]) -> AdsunifyError:
+def from_problem_details(problem: Mapping[str, Any]) -> AdsunifyError:
     """The error that problem details describe: of the class that was raised where they were made."""
     message = str(problem["detail"])
-    error = _error(problem, message, str(problem["code"]))
+    error = _make_error(problem, message, str(problem["code"]))
     operation = problem.get("operation")
     error.status, error.outcome = int(problem["status"]), problem["outcome"]
     error.operation = None if operation is None else Operation(operation)
@@ -149,7 +149,7 @@ def error_from(problem: Mapping[str, Any]) -> AdsunifyError:
     return error
 
 
-def _error(problem: Mapping[str, Any], message: str, code: str) -> AdsunifyError:
+def _make_error(problem: Mapping[str, Any], message: str, code: str) -> AdsunifyError:
     status = int(problem["status"])
     native = None if problem.get("network") is None else NativeError.from_json(problem["network"])
     issues = [Issue(one["path"], one["code"], one["message"]) for one in problem.get("issues", ())]
@@ -158,7 +158,7 @@ def _error(problem: Mapping[str, Any], message: str, code: str) -> AdsunifyError
     if native is not None and problem.get("operation") is None:
         if code == ProviderNotFound.default_code:
             return ProviderNotFound(message, native=native, issues=issues)
-        return _PROVIDER_ERRORS.get(code, ProviderError)(message, native=native, code=code)
+        return _PROVIDER_ERRORS_BY_CODE.get(code, ProviderError)(message, native=native, code=code)
     if status == 429:
         return RateLimited(message, code=code, retry_after=int(problem.get("retryAfterMs", 0)) / 1000)
     if status == 400:
@@ -167,4 +167,4 @@ def _error(problem: Mapping[str, Any], message: str, code: str) -> AdsunifyError
         return ServerUnreachable(message, code=code)
     if code == VaultError.default_code:
         return VaultError(message, code=code)
-    return _BY_STATUS.get(status, AdsunifyError)(message, code=code)
+    return _ERRORS_BY_STATUS.get(status, AdsunifyError)(message, code=code)

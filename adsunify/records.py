@@ -9,7 +9,7 @@ from typing import Any
 from attrs import field, frozen
 
 
-def _canonical_text(data: Mapping[str, Any]) -> str:
+def _to_canonical_text(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True, default=str)
 
 
@@ -17,7 +17,7 @@ def _canonical_text(data: Mapping[str, Any]) -> str:
 class Record:
     """A part of an answer: ``data`` is all of it, in the contract's words. Records with the same data are equal."""
 
-    data: Mapping[str, Any] = field(eq=_canonical_text)
+    data: Mapping[str, Any] = field(eq=_to_canonical_text)
 
 
 @frozen

@@ -14,13 +14,13 @@ from datetime import datetime
 from hmac import compare_digest, digest
 from time import time
 
-EVENT_ID = "Service-Event-Id"
-SIGNATURE = "Service-Signature"
+EVENT_ID_HEADER = "Service-Event-Id"
+SIGNATURE_HEADER = "Service-Signature"
 TOLERANCE_SECONDS = 300
 
-_MALFORMED = f"{SIGNATURE} is malformed; it reads t=<unix seconds>,v1=<hex>"
-_LONGEST_SIGNATURE = 4096  # characters: room for some fifty signatures
-_LONGEST_EVENT_ID = 200
+_MALFORMED_MESSAGE = f"{SIGNATURE_HEADER} is malformed; it reads t=<unix seconds>,v1=<hex>"
+_MAX_SIGNATURE_LENGTH = 4096  # characters: room for some fifty signatures
+_MAX_EVENT_ID_LENGTH = 200
 
 
 class WebhookVerificationError(Exception):
@@ -57,18 +57,18 @@ def verify(
     if not isinstance(payload, bytes):
         raise WebhookVerificationError("the payload must be the body's bytes, as received")
     try:
-        event_id = headers.get(EVENT_ID) or _header(headers, EVENT_ID)
-        signature = headers.get(SIGNATURE) or _header(headers, SIGNATURE)
-        if not isinstance(event_id, str) or "." in event_id or len(event_id) > _LONGEST_EVENT_ID:
-            raise WebhookVerificationError(f"{EVENT_ID} is malformed")
+        event_id = headers.get(EVENT_ID_HEADER) or _require_header(headers, EVENT_ID_HEADER)
+        signature = headers.get(SIGNATURE_HEADER) or _require_header(headers, SIGNATURE_HEADER)
+        if not isinstance(event_id, str) or "." in event_id or len(event_id) > _MAX_EVENT_ID_LENGTH:
+            raise WebhookVerificationError(f"{EVENT_ID_HEADER} is malformed")
         first, _, rest = signature.partition(",")
         name, _, timestamp = first.partition("=")
         if name != "t" or not timestamp.isdigit():
-            raise WebhookVerificationError(_MALFORMED)
-        age = (time() if now is None else _seconds(now)) - int(timestamp)
+            raise WebhookVerificationError(_MALFORMED_MESSAGE)
+        age = (time() if now is None else _to_unix_seconds(now)) - int(timestamp)
         if not abs(age) <= TOLERANCE_SECONDS:  # this way round nan is refused, too
             raise WebhookVerificationError("the timestamp is more than 5 minutes from now")
-        candidates = _several(rest) if "," in rest else (rest,)
+        candidates = _split_signatures(rest) if "," in rest else (rest,)
         signed = f"{timestamp}.{event_id}.".encode() + payload
         for key in (secret,) if isinstance(secret, str) else secret:
             if not key:
@@ -82,14 +82,14 @@ def verify(
     raise WebhookVerificationError("no signature matches the body and the secret")
 
 
-def _several(rest: str) -> list[str]:
+def _split_signatures(rest: str) -> list[str]:
     """What follows the timestamp; a second timestamp is none of it."""
-    if len(rest) > _LONGEST_SIGNATURE or ",t=" in f",{rest}":
-        raise WebhookVerificationError(_MALFORMED)
+    if len(rest) > _MAX_SIGNATURE_LENGTH or ",t=" in f",{rest}":
+        raise WebhookVerificationError(_MALFORMED_MESSAGE)
     return rest.split(",")
 
 
-def _header(headers: Mapping[str, str], name: str) -> str:
+def _require_header(headers: Mapping[str, str], name: str) -> str:
     value = headers.get(name)
     if value is None:
         lower = name.lower()
@@ -101,7 +101,7 @@ def _header(headers: Mapping[str, str], name: str) -> str:
     return value
 
 
-def _seconds(now: float | datetime) -> float:
+def _to_unix_seconds(now: float | datetime) -> float:
     if not isinstance(now, datetime):
         return now
     if now.tzinfo is None:

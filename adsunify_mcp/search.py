@@ -9,16 +9,16 @@ from functools import cache
 from math import log
 from typing import Any
 
-from adsunify.adapter.network import words
+from adsunify.adapter.network import split_words
 from adsunify.contract import ENDPOINTS, Endpoint
-from adsunify.contract.prose import describe_all
+from adsunify.contract.prose import convert_descriptions
 from adsunify.service.dispatch import describe_endpoint
 from adsunify.values.exact_json import Json
 
-LIMIT = 3
+MAX_RESULTS = 3
 """How many operations a search shows, with their schemas."""
 
-WORDS: Mapping[str, str] = {
+SEARCH_WORDS: Mapping[str, str] = {
     "get_auth_verify": "who am i credential permissions can i write have write access workspace token check",
     "get_keys": "list api keys",
     "post_keys": "create make new api key token",
@@ -86,16 +86,18 @@ WORDS: Mapping[str, str] = {
 }
 """What people say when they mean an operation."""
 
-SELDOM = frozenset(
+RARE_OPERATIONS = frozenset(
     {f"patch_account_{one}" for one in ("campaign", "ad_group", "ad")}
     | {f"post_account_{every}" for every in ("campaigns", "ad_groups", "ads")}
     | {"post_operations_execute", "post_account_validate"}
 )
 """What takes a payload in a network's own words, or many at once: meant only by whoever says so."""
-UNREACHABLE = frozenset({"post_webhooks", "patch_webhook"})
+HIDDEN_OPERATIONS = frozenset({"post_webhooks", "patch_webhook"})
 """Where to send events is a person's decision: an agent could send them to itself (the contract's "Webhooks")."""
-STOP = frozenset(words("a an the my our me i to of for on in at is are it its please can you we and or with do does"))
-SAME: Mapping[str, str] = {
+STOP_WORDS = frozenset(
+    split_words("a an the my our me i to of for on in at is are it its please can you we and or with do does")
+)
+SYNONYMS: Mapping[str, str] = {
     "adset": "group", "adsets": "group", "groups": "group", "group": "group", "sets": "group", "set": "set",
     "campaigns": "campaign", "ads": "ad", "advert": "ad", "adverts": "ad", "budgets": "budget", "bids": "bid",
     "accounts": "account", "networks": "network", "platform": "network", "platforms": "network",
@@ -111,52 +113,52 @@ SAME: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def tokens(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """The words that count, each in one spelling."""
     words = re.findall(r"[a-z]+|%", text.lower().replace("ad set", "adset").replace("ad group", "adset"))
-    return [SAME.get(word, word) for word in words if word not in STOP]
+    return [SYNONYMS.get(word, word) for word in words if word not in STOP_WORDS]
 
 
 @cache
-def _index() -> Mapping[str, Counter[str]]:
+def _build_index() -> Mapping[str, Counter[str]]:
     index = {}
-    for endpoint in _reachable():
-        text = f"{endpoint.summary} {endpoint.summary} {WORDS[endpoint.operation_id]}"
-        index[endpoint.operation_id] = Counter(tokens(text))
+    for endpoint in _list_endpoints():
+        text = f"{endpoint.summary} {endpoint.summary} {SEARCH_WORDS[endpoint.operation_id]}"
+        index[endpoint.operation_id] = Counter(tokenize(text))
     return index
 
 
 @cache
-def _rarity() -> Mapping[str, float]:
-    seen = Counter(word for words in _index().values() for word in words)
-    return {word: log(1 + len(_index()) / count) for word, count in seen.items()}
+def _word_weights() -> Mapping[str, float]:
+    seen = Counter(word for words in _build_index().values() for word in words)
+    return {word: log(1 + len(_build_index()) / count) for word, count in seen.items()}
 
 
-def _reachable() -> list[Endpoint]:
-    return [endpoint for endpoint in ENDPOINTS if endpoint.operation_id not in UNREACHABLE]
+def _list_endpoints() -> list[Endpoint]:
+    return [endpoint for endpoint in ENDPOINTS if endpoint.operation_id not in HIDDEN_OPERATIONS]
 
 
-def found(query: str) -> list[str]:
+def search_operations(query: str) -> list[str]:
     """Operation ids, the best first; an operation id itself finds itself."""
-    if query.strip() in _index():
+    if query.strip() in _build_index():
         return [query.strip()]
-    asked = Counter(tokens(query))
+    asked = Counter(tokenize(query))
     scores = {
-        name: sum(_rarity().get(word, 0.0) * min(words[word], 2) ** 0.5 for word in asked)
+        name: sum(_word_weights().get(word, 0.0) * min(words[word], 2) ** 0.5 for word in asked)
         / (len(words) + 8) ** 0.3
-        * (0.7 if name in SELDOM else 1.0)
-        for name, words in _index().items()
+        * (0.7 if name in RARE_OPERATIONS else 1.0)
+        for name, words in _build_index().items()
     }
     return [name for name, score in sorted(scores.items(), key=lambda pair: -pair[1]) if score > 0]
 
 
 @cache
-def operations() -> Mapping[str, Json]:
+def operation_schemas() -> Mapping[str, Json]:
     """What ``search_tools`` says of each operation."""
-    return {endpoint.operation_id: _described(endpoint) for endpoint in _reachable()}
+    return {endpoint.operation_id: _describe_endpoint(endpoint) for endpoint in _list_endpoints()}
 
 
-def _described(endpoint: Endpoint) -> dict[str, Json]:
+def _describe_endpoint(endpoint: Endpoint) -> dict[str, Json]:
     properties: dict[str, Any] = {}
     if endpoint.parameters:
         properties["path"] = {
@@ -168,14 +170,14 @@ def _described(endpoint: Endpoint) -> dict[str, Json]:
         properties["query"] = endpoint.query.model_json_schema()
     if endpoint.body is not None and endpoint.body.model_fields:
         properties["body"] = endpoint.body.model_json_schema()
-    if endpoint.idempotent:
+    if endpoint.takes_idempotency_key:
         properties["idempotencyKey"] = {"type": "string", "minLength": 1, "maxLength": 200}
-    described: dict[str, Json] = describe_all(
+    described: dict[str, Json] = convert_descriptions(
         {
             "operationId": endpoint.operation_id,
             "summary": endpoint.summary,
             "description": describe_endpoint(endpoint),
-            "access": endpoint.access_words,
+            "access": endpoint.access_description,
             "arguments": {"type": "object", "properties": properties},
         }
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adsunify.client.doors import Door
+from adsunify.client.backends import Backend
 from adsunify.values.exact_json import Json
 
-from .protocol import INVALID_PARAMS, Method, RpcError, negotiated
+from .protocol import INVALID_PARAMS, MethodHandler, RpcError, negotiate_version
 from .tools import TOOLS, Tool, call_tool
 
 INSTRUCTIONS = (
@@ -18,12 +18,12 @@ INSTRUCTIONS = (
 )
 
 
-def methods(door: Door, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Method]:
+def make_methods(door: Backend, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, MethodHandler]:
     """Every method, for one caller."""
 
     async def initialize(params: Mapping[str, Json]) -> Json:
         return {
-            "protocolVersion": negotiated(params.get("protocolVersion")),
+            "protocolVersion": negotiate_version(params.get("protocolVersion")),
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "adsunify", "title": "adsunify", "version": "0.1.0"},
             "instructions": INSTRUCTIONS,
@@ -33,7 +33,7 @@ def methods(door: Door, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Metho
         return {}
 
     async def list_tools(params: Mapping[str, Json]) -> Json:
-        return {"tools": [tool.shown for tool in tools.values()]}
+        return {"tools": [tool.listing for tool in tools.values()]}
 
     async def call(params: Mapping[str, Json]) -> Json:
         name, arguments = params.get("name"), params.get("arguments", {})

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from adsunify.client.doors import Door
+from adsunify.client.backends import Backend
 
-from .protocol import UNSAID, VERSIONS, answer
-from .server import methods
+from .protocol import DEFAULT_VERSION, VERSIONS, handle_message
+from .server import make_methods
 
 
-async def serve(door: Door) -> None:
+async def serve_stdio(door: Backend) -> None:
     """Answer until standard input ends."""
-    known = methods(door)
+    known = make_methods(door)
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.buffer.readline):
         if line.strip():
-            reply = await answer(known, line, VERSIONS[UNSAID])
+            reply = await handle_message(known, line, VERSIONS[DEFAULT_VERSION])
             if reply.body is not None:
                 sys.stdout.write(reply.body.decode("ascii") + "\n")
                 sys.stdout.flush()

@@ -12,64 +12,64 @@ from typing import Annotated, Any
 from attrs import field, frozen
 from pydantic import Field
 
-from adsunify.client.doors import Door
-from adsunify.contract import BY_ID, Call, Endpoint
-from adsunify.contract.messages import read_apart
-from adsunify.contract.prose import describe_all
-from adsunify.contract.requests import Confirmed, Kind, NetworkCode, Status, Uuid
-from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, refused
-from adsunify.models.base import EntityId, FreeForm, Maybe, WireModel, read
+from adsunify.client.backends import Backend
+from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint
+from adsunify.contract.messages import run_large_in_thread
+from adsunify.contract.prose import convert_descriptions
+from adsunify.contract.requests import ConfirmedTrue, Kind, NetworkCode, Status, Uuid
+from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, invalid_input
+from adsunify.models.base import ApiModel, EntityId, FreeForm, Omittable, parse_model
 from adsunify.models.edit import Mutation
-from adsunify.values.exact_json import Json, dumps, json_bytes
+from adsunify.values.exact_json import Json, dumps, dumps_bytes
 
-from .search import LIMIT, UNREACHABLE, found, operations
-from .telling import APPROVAL, failed, result, waiting
+from .results import APPROVAL_CODE, approval_required_result, error_result, success_result
+from .search import HIDDEN_OPERATIONS, MAX_RESULTS, operation_schemas, search_operations
 
-IdempotencyKey = Maybe[
+IdempotencyKey = Omittable[
     Annotated[str, Field(min_length=1, max_length=200, description="Send the same key again when you retry.")]
 ]
 
 
-class AccountArguments(WireModel):
+class AccountArguments(ApiModel):
     """Of ``account``: which account, or the accounts of which network; neither: all."""
 
-    account_id: Maybe[Uuid] = None
-    network: Maybe[NetworkCode] = None
+    account_id: Omittable[Uuid] = None
+    network: Omittable[NetworkCode] = None
 
 
-class SearchArguments(WireModel):
+class SearchArguments(ApiModel):
     """Of ``search_tools``: what is wanted, in plain words."""
 
     query: Annotated[str, Field(min_length=1, max_length=300)]
 
 
-class CallArguments(WireModel):
+class CallArguments(ApiModel):
     """Of ``call_tool``: an operation of the contract, and what it takes, as over REST.
 
     Values of ``query`` may be JSON; they are written as text. ``body`` is checked by the operation's own model.
     """
 
     operation_id: Annotated[str, Field(description="As search_tools names it, such as post_create.")]
-    path: Maybe[Annotated[dict[str, str], Field(max_length=10)]] = None
-    query: Maybe[Annotated[dict[str, Any], Field(max_length=10)]] = None
-    body: Maybe[FreeForm] = None
+    path: Omittable[Annotated[dict[str, str], Field(max_length=10)]] = None
+    query: Omittable[Annotated[dict[str, Any], Field(max_length=10)]] = None
+    body: Omittable[FreeForm] = None
     idempotency_key: IdempotencyKey = None
 
 
-class OperationArguments(WireModel):
+class OperationArguments(ApiModel):
     """Of ``operation``: which operation to read."""
 
     operation_id: Uuid
 
 
-class ExecuteArguments(WireModel):
+class ExecuteArguments(ApiModel):
     """Of ``execute``: which operation to write; ``confirmed`` has to be true."""
 
     operation_id: Uuid
-    confirmed: Confirmed
+    confirmed: ConfirmedTrue
 
 
-class PrepareArguments(WireModel):
+class PrepareArguments(ApiModel):
     """Of ``prepare``: one native change of one account, as ``POST /accounts/{accountId}/validate`` takes it."""
 
     account_id: Uuid
@@ -77,7 +77,7 @@ class PrepareArguments(WireModel):
     idempotency_key: IdempotencyKey = None
 
 
-class StatusArguments(WireModel):
+class StatusArguments(ApiModel):
     """Of ``set_status``: one status for 1 to 50 entities of a kind, by their native ids."""
 
     account_id: Uuid
@@ -90,21 +90,23 @@ class StatusArguments(WireModel):
 # -- what they do -------------------------------------------------------------------------------------------------
 
 
-async def _account(door: Door, asked: AccountArguments) -> Json:
+async def _run_account(door: Backend, asked: AccountArguments) -> Json:
     if asked.account_id is not None:
-        return await _call(door, "get_account", path={"accountId": asked.account_id})
-    return await _call(door, "get_accounts", query={} if asked.network is None else {"network": asked.network})
+        return await _call_endpoint(door, "get_account", path={"accountId": asked.account_id})
+    return await _call_endpoint(door, "get_accounts", query={} if asked.network is None else {"network": asked.network})
 
 
-async def _search(door: Door, asked: SearchArguments) -> Json:
-    return {"data": [operations()[name] for name in found(asked.query)[:LIMIT]]}
+async def _run_search(door: Backend, asked: SearchArguments) -> Json:
+    return {"data": [operation_schemas()[name] for name in search_operations(asked.query)[:MAX_RESULTS]]}
 
 
-async def _call_tool(door: Door, asked: CallArguments) -> Json:
-    endpoint = BY_ID.get(asked.operation_id)
+async def _run_call_tool(door: Backend, asked: CallArguments) -> Json:
+    endpoint = ENDPOINTS_BY_ID.get(asked.operation_id)
     if endpoint is None:
-        raise refused("operationId", "choice", "There is no such operation; search_tools finds the ones there are.")
-    if endpoint.operation_id in UNREACHABLE:
+        raise invalid_input(
+            "operationId", "choice", "There is no such operation; search_tools finds the ones there are."
+        )
+    if endpoint.operation_id in HIDDEN_OPERATIONS:
         raise Forbidden("Where events are sent is decided by a person, over REST.", code="not_for_agents")
     path, query = asked.path or {}, asked.query or {}
     unknown = [f"path.{name}" for name in path if name not in endpoint.parameters]
@@ -112,24 +114,24 @@ async def _call_tool(door: Door, asked: CallArguments) -> Json:
     if unknown:
         raise InvalidInput([Issue(name, "unknown_property", "has no meaning for this operation.") for name in unknown])
     written = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
-    body = b"" if asked.body is None else json_bytes(asked.body)
-    return dict(await door.call(endpoint, Call(path, written, body, asked.idempotency_key)))
+    body = b"" if asked.body is None else dumps_bytes(asked.body)
+    return dict(await door.call(endpoint, ApiRequest(path, written, body, asked.idempotency_key)))
 
 
-async def _operation(door: Door, asked: OperationArguments) -> Json:
-    return await _call(door, "get_operation", path={"operationId": asked.operation_id})
+async def _run_operation(door: Backend, asked: OperationArguments) -> Json:
+    return await _call_endpoint(door, "get_operation", path={"operationId": asked.operation_id})
 
 
-async def _execute(door: Door, asked: ExecuteArguments) -> Json:
-    return await _call(
+async def _run_execute(door: Backend, asked: ExecuteArguments) -> Json:
+    return await _call_endpoint(
         door, "post_operation_execute", path={"operationId": asked.operation_id}, body={"confirmed": asked.confirmed}
     )
 
 
-async def _prepare(door: Door, asked: PrepareArguments) -> Json:
+async def _run_prepare(door: Backend, asked: PrepareArguments) -> Json:
     mutation = asked.mutation
     if mutation.action == "status":
-        return await _set_status(
+        return await _run_set_status(
             door,
             StatusArguments.model_validate(
                 {
@@ -141,7 +143,7 @@ async def _prepare(door: Door, asked: PrepareArguments) -> Json:
                 }
             ),
         )
-    every, one = RESOURCES[mutation.kind]
+    every, one = RESOURCE_NAMES[mutation.kind]
     name = {"create": f"post_account_{every}", "update": f"patch_account_{one}", "delete": f"delete_account_{one}"}
     path = {"accountId": asked.account_id}
     if mutation.entity_id is not None:
@@ -153,37 +155,37 @@ async def _prepare(door: Door, asked: PrepareArguments) -> Json:
         body = {"payload": mutation.payload}
         body |= {} if mutation.parent_id is None else {"parentId": mutation.parent_id}
     operation_id = name.get(mutation.action, f"post_account_{one}_edit")
-    return await _call(door, operation_id, path=path, body=body, key=asked.idempotency_key)
+    return await _call_endpoint(door, operation_id, path=path, body=body, key=asked.idempotency_key)
 
 
-RESOURCES: Mapping[str, tuple[str, str]] = {
+RESOURCE_NAMES: Mapping[str, tuple[str, str]] = {
     "campaign": ("campaigns", "campaign"),
     "adGroup": ("ad_groups", "ad_group"),
     "ad": ("ads", "ad"),
 }
 
 
-async def _set_status(door: Door, asked: StatusArguments) -> Json:
+async def _run_set_status(door: Backend, asked: StatusArguments) -> Json:
     body = {
         "accountId": asked.account_id,
         "kind": asked.kind,
         "entityIds": list(asked.entity_ids),
         "status": asked.status,
     }
-    return await _call(door, "post_bulk_status", body=body, key=asked.idempotency_key)
+    return await _call_endpoint(door, "post_bulk_status", body=body, key=asked.idempotency_key)
 
 
-async def _call(
-    door: Door,
+async def _call_endpoint(
+    door: Backend,
     operation_id: str,
     path: Mapping[str, str] | None = None,
     query: Mapping[str, str] | None = None,
     body: Json = None,
     key: str | None = None,
 ) -> Json:
-    written = b"" if body is None else json_bytes(body)
-    endpoint: Endpoint = BY_ID[operation_id]
-    return dict(await door.call(endpoint, Call(path or {}, query or {}, written, key)))
+    written = b"" if body is None else dumps_bytes(body)
+    endpoint: Endpoint = ENDPOINTS_BY_ID[operation_id]
+    return dict(await door.call(endpoint, ApiRequest(path or {}, query or {}, written, key)))
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
@@ -195,53 +197,53 @@ class Tool:
 
     name: str
     description: str
-    arguments: type[WireModel]
-    run: Callable[[Door, Any], Awaitable[Json]]
-    reads: bool = True
-    destroys: bool = False
-    repeatable: bool = True
-    result: Mapping[str, Json] = field(factory=dict)
-    shown: Mapping[str, Json] = field(init=False)
+    arguments: type[ApiModel]
+    run: Callable[[Backend, Any], Awaitable[Json]]
+    is_read_only: bool = True
+    is_destructive: bool = False
+    is_idempotent: bool = True
+    result_schema: Mapping[str, Json] = field(factory=dict)
+    listing: Mapping[str, Json] = field(init=False)
     """As ``tools/list`` shows it."""
 
-    @shown.default
-    def _shown(self) -> Mapping[str, Json]:
+    @listing.default
+    def _make_listing(self) -> Mapping[str, Json]:
         return {
             "name": self.name,
             "description": self.description,
-            "inputSchema": _light(self.arguments.model_json_schema()),
+            "inputSchema": _simplify_schema(self.arguments.model_json_schema()),
             "outputSchema": {
                 "type": "object",
-                "properties": {"data": self.result, "page": {"type": "object"}, "error": {"type": "object"}},
+                "properties": {"data": self.result_schema, "page": {"type": "object"}, "error": {"type": "object"}},
             },
             "annotations": {
-                "readOnlyHint": self.reads,
-                "destructiveHint": self.destroys,
-                "idempotentHint": self.repeatable,
+                "readOnlyHint": self.is_read_only,
+                "destructiveHint": self.is_destructive,
+                "idempotentHint": self.is_idempotent,
                 "openWorldHint": True,
             },
         }
 
 
-def _light(schema: dict[str, Json]) -> dict[str, Json]:
+def _simplify_schema(schema: dict[str, Json]) -> dict[str, Json]:
     """The schema without titles, and with what stands below the second level left to ``search_tools``."""
     definitions = schema.pop("$defs", {})
 
-    def plain(value: Json, depth: int) -> Json:
+    def simplify(value: Json, depth: int) -> Json:
         if isinstance(value, dict):
             if "$ref" in value:
                 name = value["$ref"].rpartition("/")[2]
-                return plain(definitions[name], depth + 1) if depth < 1 else {"type": "object"}
-            return {key: plain(one, depth) for key, one in value.items() if key != "title" or isinstance(one, dict)}
-        return [plain(one, depth) for one in value] if isinstance(value, list) else value
+                return simplify(definitions[name], depth + 1) if depth < 1 else {"type": "object"}
+            return {key: simplify(one, depth) for key, one in value.items() if key != "title" or isinstance(one, dict)}
+        return [simplify(one, depth) for one in value] if isinstance(value, list) else value
 
-    light: dict[str, Json] = describe_all(plain(schema, 0))
+    light: dict[str, Json] = convert_descriptions(simplify(schema, 0))
     light.pop("description", None)
     return light
 
 
-EITHER: Mapping[str, Json] = {"anyOf": [{"type": "object"}, {"type": "array"}]}
-OPERATION: Mapping[str, Json] = {
+OBJECT_OR_ARRAY: Mapping[str, Json] = {"anyOf": [{"type": "object"}, {"type": "array"}]}
+OPERATION_SCHEMA: Mapping[str, Json] = {
     "type": "object",
     "properties": {
         "id": {"type": "string"},
@@ -252,7 +254,7 @@ OPERATION: Mapping[str, Json] = {
     },
     "required": ["id", "status"],
 }
-PREPARED: Mapping[str, Json] = {
+PREPARED_SCHEMA: Mapping[str, Json] = {
     "type": "object",
     "properties": {"operations": {"type": "array", "items": {"type": "object"}}},
 }
@@ -264,26 +266,26 @@ TOOLS: Mapping[str, Tool] = {
             "account",
             "The ad accounts you can use, or one of them. Every other tool takes the accountId; none is remembered.",
             AccountArguments,
-            _account,
-            result=EITHER,
+            _run_account,
+            result_schema=OBJECT_OR_ARRAY,
         ),
         Tool(
             "search_tools",
             "Find the API operations for a request in plain words, with their argument schemas, for call_tool.",
             SearchArguments,
-            _search,
-            result={"type": "array", "items": {"type": "object"}},
+            _run_search,
+            result_schema={"type": "array", "items": {"type": "object"}},
         ),
         Tool(
             "call_tool",
             "Call one API operation by its operationId, with path, query and body as search_tools says. A change is "
             "only prepared: a person can review it, and execute writes it. Reuse idempotencyKey when retrying.",
             CallArguments,
-            _call_tool,
-            reads=False,
-            destroys=True,
-            repeatable=False,
-            result=EITHER,
+            _run_call_tool,
+            is_read_only=False,
+            is_destructive=True,
+            is_idempotent=False,
+            result_schema=OBJECT_OR_ARRAY,
         ),
         Tool(
             "execute",
@@ -291,39 +293,47 @@ TOOLS: Mapping[str, Tool] = {
             "execute, wait retryAfterMs and call again with the same operationId. Outcome unknown: never repeat it. "
             "Where a person must approve, nothing is written: give the person the reviewUrl.",
             ExecuteArguments,
-            _execute,
-            reads=False,
-            destroys=True,
-            result=OPERATION,
+            _run_execute,
+            is_read_only=False,
+            is_destructive=True,
+            result_schema=OPERATION_SCHEMA,
         ),
-        Tool("operation", "One operation: its plan and its receipt.", OperationArguments, _operation, result=OPERATION),
+        Tool(
+            "operation",
+            "One operation: its plan and its receipt.",
+            OperationArguments,
+            _run_operation,
+            result_schema=OPERATION_SCHEMA,
+        ),
         Tool(
             "prepare",
             "Prepare one native change: create, update, delete, status or edit of a campaign, ad group or ad. "
             "Nothing is written until execute. Search for edit to see what mutation.edit takes.",
             PrepareArguments,
-            _prepare,
-            reads=False,
-            repeatable=False,
-            result={"type": "object"},
+            _run_prepare,
+            is_read_only=False,
+            is_idempotent=False,
+            result_schema={"type": "object"},
         ),
         Tool(
             "set_status",
             "Prepare to activate or pause up to 50 campaigns, ad groups or ads. Nothing is written until execute.",
             StatusArguments,
-            _set_status,
-            reads=False,
-            repeatable=False,
-            result=PREPARED,
+            _run_set_status,
+            is_read_only=False,
+            is_idempotent=False,
+            result_schema=PREPARED_SCHEMA,
         ),
     )
 }
 
 
-async def call_tool(tool: Tool, door: Door, arguments: Mapping[str, Json]) -> dict[str, Json]:
+async def call_tool(tool: Tool, door: Backend, arguments: Mapping[str, Json]) -> dict[str, Json]:
     """The result of a tool; what went wrong is a result as well."""
     try:
-        written = json_bytes(arguments)
-        return result(await tool.run(door, await read_apart(written, read, tool.arguments, written)))
+        written = dumps_bytes(arguments)
+        return success_result(
+            await tool.run(door, await run_large_in_thread(written, parse_model, tool.arguments, written))
+        )
     except AdsunifyError as problem:
-        return (waiting if problem.code == APPROVAL else failed)(problem)
+        return (approval_required_result if problem.code == APPROVAL_CODE else error_result)(problem)

@@ -11,43 +11,43 @@ from aiohttp import web
 
 from adsunify.errors import AdsunifyError
 from adsunify.service import connections
-from adsunify.service.access import hashed
+from adsunify.service.api_keys import hash_token
 from adsunify.service.core import Service
-from adsunify.service.signing_in import Tries
+from adsunify.service.login import LoginThrottle
 
-from .pages.rendering import notice
-from .pages.visiting import Door, Visit
-from .repeated import check_repeated
+from .pages.rendering import render_notice
+from .pages.request import PageRequest, PageRouter
+from .repeated import check_not_repeated
 
-COOKIE = "adsunify_connect"
-TARGETS = "'self' https: http:"
+COOKIE_PREFIX = "adsunify_connect"
+FORM_TARGETS = "'self' https: http:"
 """Where the form leads: browsers hold every redirect against it, those within the network's pages, too."""
-SAFE = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
+SECURITY_HEADERS = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
 
 
 def add_routes(app: web.Application, service: Service) -> None:
     """``/connect/<token>`` and ``/connect/callback/<network>``."""
-    door = Door(app, service, Tries())
+    door = PageRouter(app, service, LoginThrottle())
 
-    async def show(visit: Visit) -> web.Response:
+    async def show(visit: PageRequest) -> web.Response:
         try:
-            asked = await connections.invitation(service, visit.path("token"))
+            asked = await connections.read_consent_invitation(service, visit.path_parameter("token"))
         except AdsunifyError as error:
-            return _unusable(error)
-        answer = visit.page("connect.html", targets=TARGETS, asked=asked)
-        answer.headers["Referrer-Policy"] = SAFE["Referrer-Policy"]
+            return _invalid_link_page(error)
+        answer = visit.render_page("connect.html", targets=FORM_TARGETS, asked=asked)
+        answer.headers["Referrer-Policy"] = SECURITY_HEADERS["Referrer-Policy"]
         return answer
 
-    async def begin(visit: Visit) -> web.Response:
+    async def begin(visit: PageRequest) -> web.Response:
         try:
-            going = await connections.begin(service, visit.path("token"))
+            going = await connections.start_consent(service, visit.path_parameter("token"))
         except AdsunifyError as error:
-            return _unusable(error)
-        answer = web.Response(status=303, headers={**SAFE, "Location": going.url})
+            return _invalid_link_page(error)
+        answer = web.Response(status=303, headers={**SECURITY_HEADERS, "Location": going.url})
         secure = service.settings.base_url.startswith("https:")
         answer.set_cookie(
-            _cookie(going.state),
-            going.cookie,
+            _cookie_name(going.state),
+            going.browser_cookie,
             max_age=600,
             httponly=True,
             samesite="Lax",
@@ -56,29 +56,31 @@ def add_routes(app: web.Application, service: Service) -> None:
         )
         return answer
 
-    async def callback(request: web.Request) -> web.StreamResponse:
-        check_repeated(request.query)
+    async def finish(request: web.Request) -> web.StreamResponse:
+        check_not_repeated(request.query)
         network, said = request.match_info["network"], dict(request.query)
-        cookie = _cookie(connections.state_of(said))
+        cookie = _cookie_name(connections.read_state(said))
         try:
-            found = await connections.finish(service, network, said, request.cookies.get(cookie, ""))
+            found = await connections.finish_consent(service, network, said, request.cookies.get(cookie, ""))
         except AdsunifyError as error:
-            return notice(error.status, "The connection was not made", error.message)
+            return render_notice(error.status, "The connection was not made", error.message)
         count = len(found["accounts"])
-        answer = notice(200, "Connected", f"{count} ad account{'' if count == 1 else 's'} of {network} connected.")
+        answer = render_notice(
+            200, "Connected", f"{count} ad account{'' if count == 1 else 's'} of {network} connected."
+        )
         answer.del_cookie(cookie, path="/connect")
         return answer
 
     # no HEAD: the network's answer is taken once
-    app.router.add_get("/connect/callback/{network}", callback, allow_head=False)
-    door.get("/connect/{token}", show, open_=True)
-    door.post("/connect/{token}", begin, open_=True)
+    app.router.add_get("/connect/callback/{network}", finish, allow_head=False)
+    door.add_get("/connect/{token}", show, open_=True)
+    door.add_post("/connect/{token}", begin, open_=True)
 
 
-def _unusable(error: AdsunifyError) -> web.Response:
-    return notice(error.status, "This link cannot be used", error.message)
+def _invalid_link_page(error: AdsunifyError) -> web.Response:
+    return render_notice(error.status, "This link cannot be used", error.message)
 
 
-def _cookie(state: str) -> str:
+def _cookie_name(state: str) -> str:
     """One for each consent: in two tabs there may be two of them."""
-    return f"{COOKIE}_{hashed(state)[:16]}"
+    return f"{COOKIE_PREFIX}_{hash_token(state)[:16]}"

@@ -6,23 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from adsunify.contract import requests
-from adsunify.models.base import WireModel
+from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody, Mutation
 from adsunify.values.exact_json import Json
 
-ID = "0198c0de-0000-7000-8000-000000000001"
-PATHS: Mapping[str, str] = {"network": "meta", "entityId": "120210000000000001", "resource": "audiences"}
+EXAMPLE_ID = "0198c0de-0000-7000-8000-000000000001"
+PATH_EXAMPLES: Mapping[str, str] = {"network": "meta", "entityId": "120210000000000001", "resource": "audiences"}
 """What stands in a path; every other parameter is an id of ours."""
-QUERIES: Mapping[str, str] = {"startDate": "2026-01-01", "endDate": "2026-01-31"}
+QUERY_EXAMPLES: Mapping[str, str] = {"startDate": "2026-01-01", "endDate": "2026-01-31"}
 """What has to stand in a query."""
-_MANY: Mapping[str, Json] = {"accountId": ID, "kind": "campaign", "entityIds": ["120210000000000001"]}
+_BULK_MEMBERS: Mapping[str, Json] = {"accountId": EXAMPLE_ID, "kind": "campaign", "entityIds": ["120210000000000001"]}
 
-BODIES: Mapping[type[WireModel], Json] = {
+BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
     requests.NewKey: {"name": "reporting", "canWrite": False, "expiresAt": "2030-01-01T00:00:00Z"},
     requests.Authorize: {"network": "meta"},
     requests.NewConnection: {"network": "outbrain", "username": "media@shop.example", "password": "their password"},
     requests.Campaign: {
-        "accountId": ID,
+        "accountId": EXAMPLE_ID,
         "campaign": {
             "name": "Garden chairs",
             "goal": "traffic",
@@ -38,13 +38,13 @@ BODIES: Mapping[type[WireModel], Json] = {
             "platform": {"pageId": "9009"},
         },
     },
-    requests.Activate: {"accountId": ID, "sourceOperationId": ID},
+    requests.Activate: {"accountId": EXAMPLE_ID, "sourceOperationId": EXAMPLE_ID},
     requests.Confirm: {"confirmed": True},
-    requests.ConfirmMany: {"operationIds": [ID], "confirmed": True},
+    requests.ConfirmMany: {"operationIds": [EXAMPLE_ID], "confirmed": True},
     requests.Nothing: {},
     Mutation: {"action": "status", "kind": "campaign", "entityId": "120210000000000001", "status": "paused"},
-    requests.BulkStatus: {**_MANY, "status": "paused"},
-    requests.BulkEdit: {**_MANY, "field": "budget", "mode": "increase", "value": 10},
+    requests.BulkStatus: {**_BULK_MEMBERS, "status": "paused"},
+    requests.BulkEdit: {**_BULK_MEMBERS, "field": "budget", "mode": "increase", "value": 10},
     requests.NativePayload: {"payload": {"name": "Garden chairs", "objective": "OUTCOME_TRAFFIC"}},
     EditBody: {"fields": {"name": "Garden chairs, spring", "budget": "25.00"}},
     requests.NewWebhook: {"url": "https://hooks.shop.example/ads", "events": ["operation.succeeded"]},
@@ -53,10 +53,10 @@ BODIES: Mapping[type[WireModel], Json] = {
 """One good body for each of the contract."""
 
 
-def sample(schema: Mapping[str, Any], components: Mapping[str, Any], name: str = "") -> Json:
+def make_example(schema: Mapping[str, Any], components: Mapping[str, Any], name: str = "") -> Json:
     """A value that a schema of an answer allows; ``name`` is the member it stands for."""
     if "$ref" in schema:
-        return sample(components[schema["$ref"].rpartition("/")[2]], components, name)
+        return make_example(components[schema["$ref"].rpartition("/")[2]], components, name)
     for key in ("const", "default"):
         if schema.get(key) is not None:
             return schema[key]
@@ -64,28 +64,28 @@ def sample(schema: Mapping[str, Any], components: Mapping[str, Any], name: str =
         return schema["enum"][0]
     options = schema.get("anyOf") or schema.get("oneOf")
     if options:
-        return sample(next((one for one in options if one.get("type") != "null"), options[0]), components, name)
+        return make_example(next((one for one in options if one.get("type") != "null"), options[0]), components, name)
     kind = schema.get("type", "object")
-    return _of_kind(kind if isinstance(kind, str) else kind[0], schema, components, name)
+    return _make_example_of_type(kind if isinstance(kind, str) else kind[0], schema, components, name)
 
 
-def _of_kind(kind: str, schema: Mapping[str, Any], components: Mapping[str, Any], name: str) -> Json:
+def _make_example_of_type(kind: str, schema: Mapping[str, Any], components: Mapping[str, Any], name: str) -> Json:
     if kind == "object":
         members = schema.get("properties", {})
-        return {member: sample(one, components, member) for member, one in members.items()}
+        return {member: make_example(one, components, member) for member, one in members.items()}
     if kind == "array":
         items = schema.get("items", {})
-        return [sample(items, components, name)] if items else []
+        return [make_example(items, components, name)] if items else []
     if kind in ("integer", "number"):
         return schema.get("minimum", 1)
     if kind == "boolean":
         return False
-    return None if kind == "null" else _text(schema, name)
+    return None if kind == "null" else _make_text_example(schema, name)
 
 
-def _text(schema: Mapping[str, Any], name: str) -> str:
+def _make_text_example(schema: Mapping[str, Any], name: str) -> str:
     if schema.get("format") == "uuid" or name.endswith("Id"):
-        return ID
+        return EXAMPLE_ID
     if schema.get("format") == "date-time":
         return "2030-01-15T09:00:00.000Z"
     if name.lower().endswith("date"):

@@ -13,15 +13,15 @@ import sys
 from datetime import UTC, datetime
 from typing import Literal, TextIO
 
-from adsunify.service.authenticating import ASKED
+from adsunify.service.authentication import REQUEST_CONTEXT
 
-Format = Literal["text", "json"]
+LogFormat = Literal["text", "json"]
 LEVELS = ("debug", "info", "warning", "error")
-TOLD = "told"
+LOG_MEMBERS = "told"
 """The attribute of a record that holds members of its own."""
-STRUCK = "[redacted]"
+REDACTED = "[redacted]"
 _VALUE = r"[^\s\"'&,;\\]+"
-_SECRETS = tuple(
+_SECRET_PATTERNS = tuple(
     (marks.split(), re.compile(pattern, re.IGNORECASE))
     for marks, pattern in {
         "adu_": r"()\badu_[a-z0-9]{8}_[a-z0-9_-]{8,}",
@@ -40,12 +40,12 @@ _SECRETS = tuple(
 What stands before the secret, and may stay, is the group."""
 
 
-def redacted(text: str) -> str:
+def redact_secrets(text: str) -> str:
     """The text without what looks like a secret; JSON stays JSON."""
     lower = text.lower()
-    for marks, secret in _SECRETS:
+    for marks, secret in _SECRET_PATTERNS:
         if any(mark in lower for mark in marks):
-            text = secret.sub(rf"\1{STRUCK}", text)
+            text = secret.sub(rf"\1{REDACTED}", text)
     return text
 
 
@@ -54,14 +54,14 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record; a traceback follows on lines of its own."""
-        asked = ASKED.get()
-        members = dict(getattr(record, TOLD, {}))
+        asked = REQUEST_CONTEXT.get()
+        members = dict(getattr(record, LOG_MEMBERS, {}))
         if asked is not None:
             members.setdefault("requestId", asked.request_id)
-        said = [_time(record), record.levelname, record.getMessage()]
+        said = [_format_time(record), record.levelname, record.getMessage()]
         said += [f"{name}={value}" for name, value in members.items() if value is not None]
         trouble = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
-        return redacted(" ".join(said) + trouble)
+        return redact_secrets(" ".join(said) + trouble)
 
 
 class JsonFormatter(logging.Formatter):
@@ -69,27 +69,27 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The object of a record."""
-        asked = ASKED.get()
+        asked = REQUEST_CONTEXT.get()
         members: dict[str, object] = {
-            "time": _time(record),
+            "time": _format_time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
         if asked is not None:
             members["requestId"] = asked.request_id
-        members |= getattr(record, TOLD, {})
+        members |= getattr(record, LOG_MEMBERS, {})
         if record.exc_info and record.exc_info[0] is not None:
             members["error"] = record.exc_info[0].__name__
             members["traceback"] = self.formatException(record.exc_info)
-        return redacted(json.dumps(members))
+        return redact_secrets(json.dumps(members))
 
 
-def _time(record: logging.LogRecord) -> str:
+def _format_time(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def configure(level: str, form: Format, stream: TextIO = sys.stderr) -> None:
+def configure_logging(level: str, form: LogFormat, stream: TextIO = sys.stderr) -> None:
     """Send our log lines of this level and above to a stream; of others' libraries only warnings.
 
     What HTTP libraries say at lower levels holds addresses with their queries, and headers.

@@ -12,18 +12,18 @@ from pydantic.json_schema import models_json_schema
 
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.answers import Problem
-from adsunify.contract.endpoint import ERROR_STATUSES, PATH_FORMS, PREFIX
-from adsunify.contract.prose import describe_all
+from adsunify.contract.endpoint import ERROR_STATUSES, PATH_PATTERNS, PREFIX
+from adsunify.contract.prose import convert_descriptions
 from adsunify.contract.requests import NetworkCode
 from adsunify.errors import InvalidInput
-from adsunify.models.base import WireModel, read
-from adsunify.problem_details import CODES
+from adsunify.models.base import ApiModel, parse_model
+from adsunify.problem_details import PROBLEM_CODES
 from adsunify.service.dispatch import describe_endpoint
 
-from .examples import BODIES, ID, PATHS, QUERIES
+from .examples import BODY_EXAMPLES, EXAMPLE_ID, PATH_EXAMPLES, QUERY_EXAMPLES
 
 API_VERSION = "1.1.0"
-REFERENCE = "#/components/schemas/{model}"
+SCHEMA_REFERENCE = "#/components/schemas/{model}"
 STATUS_WORDS: Mapping[int, str] = {
     200: "Success.",
     201: "Created or prepared.",
@@ -52,17 +52,17 @@ HEADER_WORDS: Mapping[str, str] = {
 }
 
 
-def document(base_url: str) -> dict[str, Any]:
+def make_document(base_url: str) -> dict[str, Any]:
     """The whole document for a server at ``base_url``."""
     bodies = dict.fromkeys(endpoint.body for endpoint in ENDPOINTS if endpoint.body is not None)
     models: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = [(Problem, "serialization")]
     models += [(body, "validation") for body in bodies]
-    _, schemas = models_json_schema(models, ref_template=REFERENCE)
+    _, schemas = models_json_schema(models, ref_template=SCHEMA_REFERENCE)
     components = dict(schemas.get("$defs", {}))
-    components["Problem"]["properties"]["code"]["description"] = _codes()
+    components["Problem"]["properties"]["code"]["description"] = _describe_codes()
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
-        paths.setdefault(PREFIX + endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, components)
+        paths.setdefault(PREFIX + endpoint.path, {})[endpoint.method.lower()] = _make_operation(endpoint, components)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -76,9 +76,9 @@ def document(base_url: str) -> dict[str, Any]:
         "servers": [{"url": base_url}],
         "tags": [{"name": section, "description": section} for section in dict.fromkeys(e.section for e in ENDPOINTS)],
         "security": [{"advertisingToken": []}],
-        "paths": describe_all(paths),
+        "paths": convert_descriptions(paths),
         "components": {
-            "schemas": describe_all(components),
+            "schemas": convert_descriptions(components),
             "securitySchemes": {
                 "advertisingToken": {
                     "type": "http",
@@ -86,78 +86,82 @@ def document(base_url: str) -> dict[str, Any]:
                     "description": "A workspace API key or an OAuth access token.",
                 }
             },
-            "responses": {f"Error{status}": _error(status) for status in ERROR_STATUSES},
+            "responses": {f"Error{status}": _make_error_response(status) for status in ERROR_STATUSES},
         },
     }
 
 
-def _codes() -> str:
-    rows = [f"- `{code}` ({status}): {meaning}" for code, (status, meaning) in CODES.items()]
+def _describe_codes() -> str:
+    rows = [f"- `{code}` ({status}): {meaning}" for code, (status, meaning) in PROBLEM_CODES.items()]
     return "\n".join(["Stable, for machines; others may be added.", "", *rows])
 
 
-def _operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
+def _make_operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
-        "description": f"{inspect.cleandoc(describe_endpoint(endpoint))}\n\n{endpoint.access_words}",
+        "description": f"{inspect.cleandoc(describe_endpoint(endpoint))}\n\n{endpoint.access_description}",
         "tags": [endpoint.section],
-        "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint), *_header_parameters(endpoint)],
+        "parameters": [
+            *_make_path_parameters(endpoint),
+            *_make_query_parameters(endpoint),
+            *_make_header_parameters(endpoint),
+        ],
         "responses": {
-            str(endpoint.status): _success(endpoint, components),
+            str(endpoint.status): _make_success_response(endpoint, components),
             **{str(status): {"$ref": f"#/components/responses/Error{status}"} for status in ERROR_STATUSES},
         },
     }
     if endpoint.body is not None:
-        schema = {"$ref": REFERENCE.format(model=endpoint.body.__name__)}
-        content = {"application/json": {"schema": schema, "example": BODIES[endpoint.body]}}
-        operation["requestBody"] = {"required": not _may_be_left_out(endpoint.body), "content": content}
+        schema = {"$ref": SCHEMA_REFERENCE.format(model=endpoint.body.__name__)}
+        content = {"application/json": {"schema": schema, "example": BODY_EXAMPLES[endpoint.body]}}
+        operation["requestBody"] = {"required": not _is_body_optional(endpoint.body), "content": content}
     return operation
 
 
-def _may_be_left_out(body: type[WireModel]) -> bool:
+def _is_body_optional(body: type[ApiModel]) -> bool:
     """No body is the empty object, which some take."""
     try:
-        read(body, {})
+        parse_model(body, {})
     except InvalidInput:
         return False
     return True
 
 
-def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+def _make_path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
             "in": "path",
             "required": True,
-            "example": PATHS.get(name, ID),
-            "schema": _path_schema(name),
+            "example": PATH_EXAMPLES.get(name, EXAMPLE_ID),
+            "schema": _make_path_schema(name),
         }
         for name in endpoint.parameters
     ]
 
 
-def _path_schema(name: str) -> dict[str, Any]:
+def _make_path_schema(name: str) -> dict[str, Any]:
     if name == "network":
         return {"type": "string", "enum": list(get_args(NetworkCode))}
-    if name in PATH_FORMS:
-        return {"type": "string", "pattern": PATH_FORMS[name].pattern}
+    if name in PATH_PATTERNS:
+        return {"type": "string", "pattern": PATH_PATTERNS[name].pattern}
     return {"type": "string", "format": "uuid"}
 
 
-def _query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+def _make_query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     if endpoint.query is None:
         return []
     schema = endpoint.query.model_json_schema()
     required = schema.get("required", [])
     return [
-        {"name": name, "in": "query", "required": name in required, "schema": _without_null(member)}
-        | ({"example": QUERIES[name]} if name in required else {})
+        {"name": name, "in": "query", "required": name in required, "schema": _remove_null(member)}
+        | ({"example": QUERY_EXAMPLES[name]} if name in required else {})
         for name, member in schema["properties"].items()
     ]
 
 
-def _without_null(member: Mapping[str, Any]) -> dict[str, Any]:
+def _remove_null(member: Mapping[str, Any]) -> dict[str, Any]:
     """A query parameter is absent or a value; there is no null in a query."""
     kept = {key: value for key, value in member.items() if key not in ("anyOf", "title", "default")}
     if "default" in member and member["default"] is not None:
@@ -168,10 +172,10 @@ def _without_null(member: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _header_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
-    if endpoint.idempotent:
+def _make_header_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    if endpoint.takes_idempotency_key:
         text = "Reuses the same prepared operation for the same canonical request; a changed one is 409."
-    elif endpoint.ignores_key:
+    elif endpoint.ignores_idempotency_key:
         text = "Accepted and ignored: this request is idempotent by itself."
     else:
         return []
@@ -179,20 +183,20 @@ def _header_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     return [{"name": "Idempotency-Key", "in": "header", "required": False, "description": text, "schema": schema}]
 
 
-def _success(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
-    schema = TypeAdapter(endpoint.answer).json_schema(ref_template=REFERENCE, mode="serialization")
+def _make_success_response(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
+    schema = TypeAdapter(endpoint.answer_type).json_schema(ref_template=SCHEMA_REFERENCE, mode="serialization")
     components.update(schema.pop("$defs", {}))
-    name = re.sub(r"\W", "", getattr(endpoint.answer, "__name__", ""))
+    name = re.sub(r"\W", "", getattr(endpoint.answer_type, "__name__", ""))
     if "title" in schema and schema.get("type") == "object":
         components[name] = schema
-        schema = {"$ref": REFERENCE.format(model=name)}
+        schema = {"$ref": SCHEMA_REFERENCE.format(model=name)}
     envelope: dict[str, Any] = {
         "type": "object",
         "properties": {"data": schema},
         "required": ["data"],
         "additionalProperties": False,
     }
-    if endpoint.pages:
+    if endpoint.is_paged:
         cursor = {
             "type": "object",
             "properties": {"nextCursor": {"type": ["string", "null"]}},
@@ -200,10 +204,10 @@ def _success(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
             "additionalProperties": False,
         }
         envelope["properties"]["page"] = cursor
-        if get_origin(endpoint.answer) is list:  # a resumed report has no pages
+        if get_origin(endpoint.answer_type) is list:  # a resumed report has no pages
             envelope["required"].append("page")
-    headers = {**_headers("X-Request-Id"), **_headers(*LIMIT_HEADERS)}
-    if endpoint.idempotent:
+    headers = {**_make_headers("X-Request-Id"), **_make_headers(*LIMIT_HEADERS)}
+    if endpoint.takes_idempotency_key:
         headers["Idempotency-Replayed"] = {"description": "The key was bound before.", "schema": {"type": "string"}}
     return {
         "description": STATUS_WORDS[endpoint.status],
@@ -212,7 +216,7 @@ def _success(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _headers(*names: str) -> dict[str, Any]:
+def _make_headers(*names: str) -> dict[str, Any]:
     return {
         name: {
             "description": HEADER_WORDS[name],
@@ -222,11 +226,11 @@ def _headers(*names: str) -> dict[str, Any]:
     }
 
 
-def _error(status: int) -> dict[str, Any]:
-    schema = {"$ref": REFERENCE.format(model="Problem")}
+def _make_error_response(status: int) -> dict[str, Any]:
+    schema = {"$ref": SCHEMA_REFERENCE.format(model="Problem")}
     more = ("Retry-After", *LIMIT_HEADERS) if status == 429 else ()
     return {
         "description": STATUS_WORDS[status],
-        "headers": _headers("X-Request-Id", *more),
+        "headers": _make_headers("X-Request-Id", *more),
         "content": {"application/problem+json": {"schema": schema}},
     }

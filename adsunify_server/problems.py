@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError, OperationError, ProviderThrottled, RateLimited, Unauthenticated
-from adsunify.problem_details import described
-from adsunify.values.exact_json import json_bytes
+from adsunify.problem_details import to_problem_details
+from adsunify.values.exact_json import dumps_bytes
 
 MEDIA_TYPE = "application/problem+json"
 
-REFUSALS: Mapping[int, tuple[str, str, str]] = {
+HTTP_PROBLEMS: Mapping[int, tuple[str, str, str]] = {
     400: ("malformed_request", "Malformed request", "This is no HTTP request that the server can read."),
     404: ("not_found", "Not found", "There is nothing at this address."),
     405: ("method_not_allowed", "Method not allowed", "This address does not take this method."),
@@ -24,41 +24,41 @@ REFUSALS: Mapping[int, tuple[str, str, str]] = {
 """What the HTTP layer itself refuses: status to code, title and sentence."""
 
 
-def refusal(status: int) -> AdsunifyError:
+def http_problem(status: int) -> AdsunifyError:
     """The error that a refusal of the HTTP layer is; KeyError where it is none that can be."""
-    code, title, detail = REFUSALS[status]
+    code, title, detail = HTTP_PROBLEMS[status]
     error = AdsunifyError(detail, code=code)
     error.status, error.title = status, title
     return error
 
 
-def encoded_body() -> AdsunifyError:
+def encoded_body_problem() -> AdsunifyError:
     """The error of a request body with a Content-Encoding."""
-    error = refusal(415)
+    error = http_problem(415)
     error.message = "The request body has a Content-Encoding. Send it without compression."
     return error
 
 
-def problem(error: AdsunifyError, request_id: str, headers: Mapping[str, str] | None = None) -> web.Response:
+def problem_response(error: AdsunifyError, request_id: str, headers: Mapping[str, str] | None = None) -> web.Response:
     """The answer to an error."""
-    more = {**told_by_headers(error), **(headers or {})}
+    more = {**problem_headers(error), **(headers or {})}
     if isinstance(error, Unauthenticated):
         more["WWW-Authenticate"] = 'Bearer realm="adsunify"'
-    body = json_bytes({**described(error), "requestId": request_id})
+    body = dumps_bytes({**to_problem_details(error), "requestId": request_id})
     return web.Response(status=error.status, body=body, content_type=MEDIA_TYPE, headers=more)
 
 
-def told_by_headers(error: AdsunifyError) -> dict[str, str]:
+def problem_headers(error: AdsunifyError) -> dict[str, str]:
     """What the headers of an answer say about an error: when to come back."""
     if not isinstance(error, ProviderThrottled | RateLimited | OperationError) or error.retry_after is None:
         return {}
     seconds = math.ceil(error.retry_after)
     if isinstance(error, RateLimited) and error.limit is not None:
-        return {"Retry-After": str(seconds), **limits(error.limit, 0, seconds)}
+        return {"Retry-After": str(seconds), **rate_limit_headers(error.limit, 0, seconds)}
     return {"Retry-After": str(seconds)}
 
 
-def limits(limit: int, remaining: int, seconds: int) -> dict[str, str]:
+def rate_limit_headers(limit: int, remaining: int, seconds: int) -> dict[str, str]:
     """The headers of a rate limit: what is allowed at once, what is left of it, seconds until there is more."""
     return {
         "RateLimit-Limit": str(limit),

@@ -13,24 +13,24 @@ from typing import Any
 from attrs import frozen
 from pydantic.alias_generators import to_camel
 
-from adsunify.adapter.network import Account, Format, Input, Network, Rule, currency_of, whole_units
+from adsunify.adapter.network import Account, Format, FormatRule, Input, Network, require_currency, to_native_units
 from adsunify.errors import InvalidInput, Issue
-from adsunify.models.brief import IS_INHERITED, CampaignBrief, Creative, Platform, Targeting, read_brief
-from adsunify.values.countries import code_of, known
-from adsunify.values.currencies import exponent
-from adsunify.values.dates import Digits, first_day, held
+from adsunify.models.brief import INHERITED_MESSAGE, CampaignBrief, Creative, Platform, Targeting, read_brief
+from adsunify.values.countries import parse_country_code, require_country_code
+from adsunify.values.currencies import get_exponent
+from adsunify.values.dates import FractionDigits, parse_instant_exact, parse_start_day
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import parts
+from adsunify.values.json_pointer import split_pointer
 
-_PARTS: Mapping[str, Mapping[str, str]] = {
+_PATHS_BY_PART: Mapping[str, Mapping[str, str]] = {
     part: {name: f"{part}.{to_camel(name)}" for name in model.model_fields}
     for part, model in (("targeting", Targeting), ("creative", Creative), ("platform", Platform))
 }
 """The parts of a brief whose members are all optional, each member with its path."""
-MEMBERS = ("bid", "schedule.endAt", *(path for paths in _PARTS.values() for path in paths.values()))
+OPTIONAL_MEMBERS = ("bid", "schedule.endAt", *(path for paths in _PATHS_BY_PART.values() for path in paths.values()))
 """The optional members of a brief: what a format's ``inputs`` speak of. The others are required of every brief."""
 
-EXISTING, NATIVE = "creative.existingId", "targeting.native"
+EXISTING_CREATIVE_PATH, NATIVE_TARGETING_PATH = "creative.existingId", "targeting.native"
 
 
 def deny_political_ads(reason: str = "it has no such declaration") -> Input:
@@ -38,47 +38,47 @@ def deny_political_ads(reason: str = "it has no such declaration") -> Input:
     return Input("platform.euPoliticalAdvertising", "optional", choices=(False,), reason=f"true is refused: {reason}")
 
 
-def present(brief: CampaignBrief) -> dict[str, Any]:
+def collect_given_members(brief: CampaignBrief) -> dict[str, Any]:
     """The optional members that the brief has, by path; empty lists and objects count as absent."""
     members: dict[str, Any] = {}
     if brief.bid is not None:
         members["bid"] = brief.bid
     if brief.schedule.end_at is not None:
         members["schedule.endAt"] = brief.schedule.end_at
-    for part, paths in _PARTS.items():
+    for part, paths in _PATHS_BY_PART.items():
         for name, value in vars(getattr(brief, part)).items():
             if value or value is False:
                 members[paths[name]] = value
     return members
 
 
-def check(network: Network, account: Account, brief: CampaignBrief, now: datetime | None = None) -> Format:
+def check_brief(network: Network, account: Account, brief: CampaignBrief, now: datetime | None = None) -> Format:
     """The format that the brief is. Raises InvalidInput with every issue; ``now`` None: no check against today."""
-    members = present(brief)
-    chosen = format_of(network, members)
+    members = collect_given_members(brief)
+    chosen = select_format(network, members)
     issues = [
-        *_supported(network, chosen, brief),
-        *_inputs(network, chosen, account, brief, members),
-        *_money(network, chosen, account, brief),
-        *_dates(brief, now),
-        *_countries(network, brief),
+        *_check_goal_and_period(network, chosen, brief),
+        *_check_inputs(network, chosen, account, brief, members),
+        *_check_money(network, chosen, account, brief),
+        *_check_dates(brief, now),
+        *_check_countries(network, brief),
     ]
     if not issues:
         for rule in chosen.rules:
             issues.extend(rule(account, brief, now))
-    elif not any(issue.code == "required" or issue.path.startswith(_SPANNED) for issue in issues):
+    elif not any(issue.code == "required" or issue.path.startswith(_PREFIXES_READ_BY_RULES) for issue in issues):
         told = {issue.path for issue in issues}
-        issues += [one for one in _broken(chosen, account, brief, now) if one.path not in told]
+        issues += [one for one in _check_rules(chosen, account, brief, now) if one.path not in told]
     if issues:
         raise InvalidInput(issues)
     return chosen
 
 
-_SPANNED = ("goal", "budget", "account")
+_PREFIXES_READ_BY_RULES = ("goal", "budget", "account")
 """What the rules of formats read of a brief without looking whether it is right."""
 
 
-def _broken(chosen: Format, account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_rules(chosen: Format, account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     """What the rules say of a brief that is refused already; one that trips over what was refused says no more."""
     for rule in chosen.rules:
         try:
@@ -89,11 +89,11 @@ def _broken(chosen: Format, account: Account, brief: CampaignBrief, now: datetim
             continue
 
 
-def rest(
+def check_partial_brief(
     network: Network, account: Account, campaign: Mapping[str, Any], told: Iterable[str], now: datetime | None
 ) -> list[Issue]:
     """What a network says of the members that can be read of a refused brief; ``told``: paths of the others."""
-    members = {_member(path) for path in told}
+    members = {_truncate_path(path) for path in told}
     if "" in members or "goal" in members:
         return []
     period = network.formats[0].periods[0]
@@ -113,32 +113,32 @@ def rest(
             value = {**stand_in[part], **value} if part in ("budget", "schedule") else value
         kept[part] = value
     try:
-        check(network, account, read_brief(stand_in | kept), now)
+        check_brief(network, account, read_brief(stand_in | kept), now)
     except InvalidInput as problem:
         parts = {member.partition(".")[0] for member in members}
         return [
             issue
             for issue in problem.issues
-            if not {_member(issue.path), issue.path.partition(".")[0]} & members
+            if not {_truncate_path(issue.path), issue.path.partition(".")[0]} & members
             and not (issue.path.partition(".")[0] in parts and issue.code in ("required", "order", "too_short"))
         ]
     return []
 
 
-def _member(path: str) -> str:
+def _truncate_path(path: str) -> str:
     """The member of a brief that a path leads to or into, two names deep."""
     return ".".join(path.split(".")[:2])
 
 
-def format_of(network: Network, members: Mapping[str, Any]) -> Format:
+def select_format(network: Network, members: Mapping[str, Any]) -> Format:
     """The one format whose ``when`` holds; the first format where none does, so that its issues can be told."""
-    fitting = [one for one in network.formats if one.when(members)]
+    fitting = [one for one in network.formats if one.is_match(members)]
     if len(fitting) > 1:
         raise ValueError(f"{network.code}: a brief is {fitting[0].code} and {fitting[1].code} at once")
     return fitting[0] if fitting else network.formats[0]
 
 
-def _supported(network: Network, chosen: Format, brief: CampaignBrief) -> Iterator[Issue]:
+def _check_goal_and_period(network: Network, chosen: Format, brief: CampaignBrief) -> Iterator[Issue]:
     if brief.goal not in chosen.goals:
         goals = ", ".join(chosen.goals)
         yield Issue("goal", "not_supported", f"{network.title} ({chosen.title}) takes these goals: {goals}.")
@@ -148,81 +148,85 @@ def _supported(network: Network, chosen: Format, brief: CampaignBrief) -> Iterat
 
 
 @frozen
-class Applicable:
+class ApplicableInputs:
     """The rows of a format that count for one goal, period and kind of account: one a path."""
 
-    rows: Mapping[str, Input]
-    required: tuple[str, ...]
-    groups: tuple[tuple[str, ...], ...]
+    inputs_by_path: Mapping[str, Input]
+    required_paths: tuple[str, ...]
+    path_groups: tuple[tuple[str, ...], ...]
 
 
-def applicable(chosen: Format, goal: str, period: str, account: Account) -> Applicable:
+def select_applicable_inputs(chosen: Format, goal: str, period: str, account: Account) -> ApplicableInputs:
     """The rows that count for this goal, period and account: of each path the first."""
-    return _applicable(chosen, goal, period, tuple([unless(account) for unless in _conditions(chosen)]))
+    return _select_applicable_inputs(
+        chosen, goal, period, tuple([unless(account) for unless in _list_exemptions(chosen)])
+    )
 
 
 @lru_cache(1024)
-def _conditions(chosen: Format) -> tuple[Callable[[Account], bool], ...]:
-    return tuple(dict.fromkeys(row.unless for row in chosen.inputs if row.unless is not None))
+def _list_exemptions(chosen: Format) -> tuple[Callable[[Account], bool], ...]:
+    return tuple(dict.fromkeys(row.is_exempt for row in chosen.inputs if row.is_exempt is not None))
 
 
 @lru_cache(1024)
-def _applicable(chosen: Format, goal: str, period: str, hold: tuple[bool, ...]) -> Applicable:
+def _select_applicable_inputs(chosen: Format, goal: str, period: str, hold: tuple[bool, ...]) -> ApplicableInputs:
     """``hold``: which of the format's conditions are true."""
-    true = dict(zip(_conditions(chosen), hold, strict=True))
+    true = dict(zip(_list_exemptions(chosen), hold, strict=True))
     rows: dict[str, Input] = {}
     for row in chosen.inputs:
         fits = (not row.goals or goal in row.goals) and (not row.periods or period in row.periods)
-        if fits and (row.unless is None or not true[row.unless]):
+        if fits and (row.is_exempt is None or not true[row.is_exempt]):
             rows.setdefault(row.path, row)
     groups: dict[str, list[str]] = {}
     for path, row in rows.items():
-        if row.need in ("one", "any"):
+        if row.requirement in ("one", "any"):
             groups.setdefault(row.group, []).append(path)
-    required = tuple(path for path, row in rows.items() if row.need == "required")
-    return Applicable(rows, required, tuple(map(tuple, groups.values())))
+    required = tuple(path for path, row in rows.items() if row.requirement == "required")
+    return ApplicableInputs(rows, required, tuple(map(tuple, groups.values())))
 
 
-def _inputs(
+def _check_inputs(
     network: Network, chosen: Format, account: Account, brief: CampaignBrief, members: Mapping[str, Any]
 ) -> Iterator[Issue]:
-    table = applicable(chosen, brief.goal, brief.budget.period, account)
-    rows = table.rows
-    for path in table.required:
+    table = select_applicable_inputs(chosen, brief.goal, brief.budget.period, account)
+    rows = table.inputs_by_path
+    for path in table.required_paths:
         if path not in members:
-            yield Issue(path, "required", _sentence(f"{network.title} ({chosen.title}) needs {path}", rows[path]))
-    for paths in table.groups:
+            yield Issue(
+                path, "required", _format_sentence(f"{network.title} ({chosen.title}) needs {path}", rows[path])
+            )
+    for paths in table.path_groups:
         given = [path for path in paths if path in members]
         row = rows[paths[0]]
         if not given:
-            wanted = "exactly one of" if row.need == "one" and len(paths) > 1 else "at least one of"
+            wanted = "exactly one of" if row.requirement == "one" and len(paths) > 1 else "at least one of"
             named = paths[0] if len(paths) == 1 else f"{wanted} {', '.join(paths)}"
-            yield Issue(paths[0], "required", _sentence(f"{network.title} ({chosen.title}) needs {named}", row))
-        elif row.need == "one" and len(given) > 1:
+            yield Issue(paths[0], "required", _format_sentence(f"{network.title} ({chosen.title}) needs {named}", row))
+        elif row.requirement == "one" and len(given) > 1:
             yield Issue(given[1], "conflict", f"{network.title} takes exactly one of {', '.join(paths)}.")
     for path, value in members.items():
         found = rows.get(path)
-        if found is None or found.need == "refused":
-            if path.startswith("creative.") and EXISTING in members and path != EXISTING:
-                yield Issue(path, "conflict", IS_INHERITED)
+        if found is None or found.requirement == "refused":
+            if path.startswith("creative.") and EXISTING_CREATIVE_PATH in members and path != EXISTING_CREATIVE_PATH:
+                yield Issue(path, "conflict", INHERITED_MESSAGE)
                 continue
-            reason = found.reason if found is not None and found.reason else _others(rows, path)
+            reason = found.reason if found is not None and found.reason else _describe_accepted_members(rows, path)
             yield Issue(path, "not_supported", f"{network.title} ({chosen.title}) does not take {path}: {reason}.")
-        elif found.choices and any(one not in found.choices for one in (value if _many(value) else (value,))):
+        elif found.choices and any(one not in found.choices for one in (value if _is_list(value) else (value,))):
             accepted = ", ".join(one if isinstance(one, str) else str(one).lower() for one in found.choices)
             why = f" ({found.reason})" if found.reason else ""
             code = "not_supported" if found.reason else "choice"
             yield Issue(path, code, f"{network.title} takes these values for {path}: {accepted}{why}.")
-        elif path == NATIVE and (empty := list(_empty_places(network, value))):
+        elif path == NATIVE_TARGETING_PATH and (empty := list(_check_native_geography(network, value))):
             yield from empty
-        elif found.test is not None and (wrong := found.test(value)) is not None:
-            yield Issue(path, "invalid", _sentence(f"{network.title}: {wrong}", found))
+        elif found.find_error is not None and (wrong := found.find_error(value)) is not None:
+            yield Issue(path, "invalid", _format_sentence(f"{network.title}: {wrong}", found))
 
 
-def _empty_places(network: Network, native: Json) -> Iterator[Issue]:
+def _check_native_geography(network: Network, native: Json) -> Iterator[Issue]:
     """An issue for each empty value in the members of a native targeting that say where is served."""
     for pointer in network.geographies:
-        for path in _empty_below(native, parts(pointer), NATIVE):
+        for path in _find_empty_paths(native, split_pointer(pointer), NATIVE_TARGETING_PATH):
             message = (
                 f"{network.title} takes nothing empty here: it would serve everywhere, or refuse a part of the campaign"
                 " after it has made the first. Name at least one place."
@@ -230,38 +234,38 @@ def _empty_places(network: Network, native: Json) -> Iterator[Issue]:
             yield Issue(path, "too_few", message)
 
 
-def _empty_below(value: Json, names: Sequence[str], path: str) -> Iterator[str]:
+def _find_empty_paths(value: Json, names: Sequence[str], path: str) -> Iterator[str]:
     """The paths of the empty values at what a pointer finds, and below it."""
     if not names and (value is None or value in ("", [], (), {})):
         yield path
-    members = dict(enumerate(value)) if _many(value) else value if isinstance(value, Mapping) else {}
+    members = dict(enumerate(value)) if _is_list(value) else value if isinstance(value, Mapping) else {}
     every = not names or names[0] == "*"
     for name in members if every else [names[0]] if names[0] in members else ():
-        yield from _empty_below(members[name], names[1:], f"{path}.{name}")
+        yield from _find_empty_paths(members[name], names[1:], f"{path}.{name}")
 
 
-def _others(rows: Mapping[str, Input], path: str) -> str:
+def _describe_accepted_members(rows: Mapping[str, Input], path: str) -> str:
     """Why a member is not taken of which no row says it: what is taken in its place."""
     part = path.partition(".")[0]
-    if part not in _PARTS:
+    if part not in _PATHS_BY_PART:
         return "it has no place for it"
     named = {other: row for other, row in rows.items() if other.startswith(f"{part}.")}
-    taken = [other for other, row in named.items() if row.need != "refused" and row.choices != (False,)]
+    taken = [other for other, row in named.items() if row.requirement != "refused" and row.choices != (False,)]
     return f"it takes {', '.join(taken)}" if taken else f"it takes nothing of {part}"
 
 
-def _many(value: Any) -> bool:
+def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-def _sentence(start: str, row: Input) -> str:
-    return start + (f" ({row.accepts})" if row.accepts else "") + "."
+def _format_sentence(start: str, row: Input) -> str:
+    return start + (f" ({row.accepted_form})" if row.accepted_form else "") + "."
 
 
-def _money(network: Network, chosen: Format, account: Account, brief: CampaignBrief) -> Iterator[Issue]:
+def _check_money(network: Network, chosen: Format, account: Account, brief: CampaignBrief) -> Iterator[Issue]:
     try:
-        currency = currency_of(account)
-        unit = network.unit(account)
+        currency = require_currency(account)
+        unit = network.get_money_unit(account)
     except InvalidInput as problem:
         yield from problem.issues
         return
@@ -269,60 +273,62 @@ def _money(network: Network, chosen: Format, account: Account, brief: CampaignBr
         yield Issue("budget.currency", "currency_mismatch", f"The account counts in {currency}; no conversion is made.")
         return
     amounts = [("budget.amount", brief.budget.amount)]
-    if brief.bid is not None and (brief.goal in chosen.bid or brief.goal not in chosen.goals):
+    if brief.bid is not None and (brief.goal in chosen.bid_meanings or brief.goal not in chosen.goals):
         amounts.append(("bid", brief.bid))
     for path, amount in amounts:
         try:
-            whole_units(unit, amount, path)
+            to_native_units(unit, amount, path)
         except InvalidInput as problem:
             yield from (Issue(path, one.code, f"{network.title}, {currency}: {one.message}") for one in problem.issues)
 
 
-def times_held(network: str, digits: Digits = 0) -> Rule:
+def time_precision_rule(network: str, digits: FractionDigits = 0) -> FormatRule:
     """A format's rule: the network holds the times of a brief to so many digits of a second, and none is cut off."""
 
     def rule(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
         for path, text in (("schedule.startAt", brief.schedule.start_at), ("schedule.endAt", brief.schedule.end_at)):
             try:
                 if text is not None:
-                    held(text, path, network, digits)
+                    parse_instant_exact(text, path, network, digits)
             except InvalidInput as problem:
                 yield from problem.issues
 
     return rule
 
 
-def start_issues(network: str, brief: CampaignBrief, timezone: str) -> Iterator[Issue]:
+def check_start_is_midnight(network: str, brief: CampaignBrief, timezone: str) -> Iterator[Issue]:
     """Why a network that keeps whole local days refuses the start: served from its midnight, it spends money early."""
     try:
-        first_day(brief.schedule.start_at, "schedule.startAt", network, timezone)
+        parse_start_day(brief.schedule.start_at, "schedule.startAt", network, timezone)
     except InvalidInput as problem:
         yield from problem.issues
 
 
-def _countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:
-    types = [one.type_of for one in network.edits if one.path == "targeting.locations" and one.type_of is not None]
+def _check_countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:
+    types = [
+        one.parse_type for one in network.edits if one.path == "targeting.locations" and one.parse_type is not None
+    ]
     codes = [(f"targeting.countries.{at}", code) for at, code in enumerate(brief.targeting.countries or ())]
     for at, location in enumerate(brief.targeting.location_ids or ()):
         if types and all(type_of(location) == "country" for type_of in types):
-            codes.append((f"targeting.locationIds.{at}", code_of(location)))
+            codes.append((f"targeting.locationIds.{at}", parse_country_code(location)))
     for path, code in codes:
         try:
-            known(code, path, network.other_countries)
+            require_country_code(code, path, network.other_countries)
         except InvalidInput as problem:
             yield from problem.issues
 
 
-def coin_warnings(network: str, account: Account, brief: CampaignBrief) -> Iterator[str]:
+def collect_minor_unit_warnings(network: str, account: Account, brief: CampaignBrief) -> Iterator[str]:
     """A warning for each amount that the network can hold and that is finer than the account's smallest coin."""
-    currency = currency_of(account)
-    digits = exponent(currency, "account.currency")
+    currency = require_currency(account)
+    digits = get_exponent(currency, "account.currency")
     for name, amount in (("budget", brief.budget.amount), ("bid", brief.bid or "")):
         if len(amount.partition(".")[2].rstrip("0")) > digits:
             yield f"The {name} is finer than the smallest coin of {currency}; {network} may refuse it."
 
 
-def _dates(brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_dates(brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     end = brief.schedule.end
     if end is not None and now is not None and end <= now:
         yield Issue("schedule.endAt", "past", "The end lies in the past.")

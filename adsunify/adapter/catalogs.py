@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from adsunify.adapter.flows import ask
-from adsunify.adapter.hierarchy import Query
-from adsunify.adapter.network import Account, Catalog, Network, value_at
-from adsunify.errors import (
-    ProviderUnreadable,
-    refused,
-)
+from adsunify.adapter.flows import fetch_response
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.network import Account, Catalog, Network, read_cell
+from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Response
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import identifier, rows
+from adsunify.values.json_pointer import get_objects, parse_id
 
 
 @frozen
@@ -39,7 +36,7 @@ class CatalogPage:
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def catalog(network: Network, account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+def fetch_catalog_page(network: Network, account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """One page of an allow-listed catalog; ``resource`` is ``name`` or ``name:suffix`` (``_`` stands for a space).
 
     ``query.search`` is the suffix of a catalog that takes one and was given none; others are filtered by it here.
@@ -48,27 +45,31 @@ def catalog(network: Network, account: Account, resource: str, query: Query) -> 
     declared = next((one for one in network.catalogs if one.resource == name), None)
     if declared is None:
         names = ", ".join(one.resource for one in network.catalogs)
-        raise refused("resource", "catalog_not_supported", f"{network.title} has no catalog {name}; it has {names}.")
+        raise invalid_input(
+            "resource", "catalog_not_supported", f"{network.title} has no catalog {name}; it has {names}."
+        )
     sought, search = suffix.replace("_", " "), query.search or ""
     if declared.suffix != "none" and not sought:
         sought, search = search, ""
     if (declared.suffix == "required" and not sought) or (declared.suffix == "none" and suffix):
         form = f"{name}:<text>" if declared.suffix == "required" else name
-        raise refused("resource", "catalog_suffix", f"This catalog is asked for as {form}.")
-    response = yield from ask(network, declared.request(account, sought, query.cursor, query.limit))
+        raise invalid_input("resource", "catalog_suffix", f"This catalog is asked for as {form}.")
+    response = yield from fetch_response(network, declared.request(account, sought, query.cursor, query.limit))
     following = declared.next(response) if declared.next is not None else None
-    found = catalog_rows(declared, response)
+    found = parse_catalog_rows(declared, response)
     return CatalogPage(tuple(row for row in found if search.casefold() in row.name.casefold()), following)
 
 
-def catalog_rows(declared: Catalog, response: Response) -> tuple[CatalogRow, ...]:
+def parse_catalog_rows(declared: Catalog, response: Response) -> tuple[CatalogRow, ...]:
     """The rows of a catalog's answer; rows without an id are unreadable."""
     found: list[CatalogRow] = []
-    listed = declared.items(response) if callable(declared.items) else rows(response.body, declared.items, "catalog")
+    listed = (
+        declared.items(response) if callable(declared.items) else get_objects(response.body, declared.items, "catalog")
+    )
     for native in listed:
-        row_id = identifier(value_at(native, declared.id))
+        row_id = parse_id(read_cell(native, declared.id))
         if row_id is None:
             raise ProviderUnreadable(f"A row of the catalog {declared.resource} has no id.")
-        name = value_at(native, declared.name)
+        name = read_cell(native, declared.name)
         found.append(CatalogRow(row_id, name if isinstance(name, str) else row_id, native))
     return tuple(found)

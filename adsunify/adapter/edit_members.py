@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from adsunify.adapter.edits import Edit, require_change
-from adsunify.adapter.network import EditMember, Network, level
-from adsunify.errors import InvalidInput, Issue, refuse
+from adsunify.adapter.network import EditMember, Network, get_level
+from adsunify.errors import InvalidInput, Issue, raise_if_issues
 from adsunify.plans.records import Change, Kind
-from adsunify.values.countries import code_of, known
+from adsunify.values.countries import parse_country_code, require_country_code
 from adsunify.values.exact_json import Json
 
-Row = TypeVar("Row")
-Part = tuple[Mapping[str, Json], Sequence[Change]]
+RowT = TypeVar("RowT")
+EditPart = tuple[Mapping[str, Json], Sequence[Change]]
 
 
 def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
@@ -26,43 +26,43 @@ def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
     The id of an item counts on every network. Its name is a label for people, as catalogs give it, and is never held
     against the id.
     """
-    level(network, kind)
+    get_level(network, kind)
     issues: list[Issue] = []
     for part, members in (("targeting", edit.targeting), ("creative", edit.creative)):
         if members and not any(one.path.startswith(f"{part}.") for one in network.edits if one.level == kind):
-            issues.append(Issue(part, "not_supported", _why_not(network, kind, part)))
+            issues.append(Issue(part, "not_supported", _explain_unsupported(network, kind, part)))
             continue
         for name, value in members.items():
             path = f"{part}.{name}"
-            row = edit_member(network, kind, path)
+            row = find_edit_member(network, kind, path)
             if row is None or row.reason:
-                issues.append(Issue(path, "not_supported", _why_not(network, kind, path)))
+                issues.append(Issue(path, "not_supported", _explain_unsupported(network, kind, path)))
                 continue
             if row.field in edit.fields:
                 issues.append(Issue(path, "conflict", f"fields.{row.field} says the same; give only one of them."))
-            if path == "targeting.locations" and not value and not row.clears:
+            if path == "targeting.locations" and not value and not row.can_clear:
                 message = f"Without a location {network.title} would serve everywhere, or refuse it. Name at least one."
                 issues.append(Issue(path, "required", message))
             elif isinstance(value, Sequence) and not isinstance(value, str):
-                issues += _item_issues(network, row, value, path)
+                issues += _check_items(network, row, value, path)
     if not (edit.fields or edit.targeting or edit.creative):
         issues.append(Issue("fields", "required", "Name at least one thing to change."))
-    refuse(issues)
+    raise_if_issues(issues)
 
 
-def edit_member(network: Network, kind: Kind, path: str) -> EditMember | None:
+def find_edit_member(network: Network, kind: Kind, path: str) -> EditMember | None:
     """The row of a member, or the row that refuses the whole part on this level; None where there is neither."""
     of_level = {one.path: one for one in network.edits if one.level == kind}
     return of_level.get(path) or of_level.get(path.partition(".")[0])
 
 
-def _why_not(network: Network, kind: Kind, path: str) -> str:
+def _explain_unsupported(network: Network, kind: Kind, path: str) -> str:
     """Why a level does not take a member, and what takes it."""
-    row = edit_member(network, kind, path)
+    row = find_edit_member(network, kind, path)
     if row is not None and row.reason:
         return f"{network.title}: {row.reason}."
     carried = [one for one in network.edits if not one.reason and f"{one.path}.".startswith(f"{path}.")]
-    natives = ", ".join(dict.fromkeys(f"{level(network, one.level).native} ({one.level})" for one in carried))
+    natives = ", ".join(dict.fromkeys(f"{get_level(network, one.level).native} ({one.level})" for one in carried))
     if natives:
         return f"{network.title} takes it on the level {natives}; edit that."
     part = path.partition(".")[0]
@@ -71,7 +71,7 @@ def _why_not(network: Network, kind: Kind, path: str) -> str:
     return f"{network.title} takes these in the {part} of this level: {', '.join(accepted) or 'none'}."
 
 
-def _item_issues(network: Network, row: EditMember, items: Sequence[Json], path: str) -> Iterator[Issue]:
+def _check_items(network: Network, row: EditMember, items: Sequence[Json], path: str) -> Iterator[Issue]:
     """What the items of a list name and the network would drop, and an item whose id is in the list already."""
     ids: set[str] = set()
     for index, item in enumerate(items):
@@ -81,10 +81,10 @@ def _item_issues(network: Network, row: EditMember, items: Sequence[Json], path:
         if str(item["id"]) in ids:
             yield Issue(at, "duplicate", "The list has an item with this id already; name each id once.")
         ids.add(str(item["id"]))
-        kind = row.type_of(str(item["id"])) if row.type_of is not None else None
+        kind = row.parse_type(str(item["id"])) if row.parse_type is not None else None
         if kind == "country":
             try:
-                known(code_of(str(item["id"])), f"{at}.id", network.other_countries)
+                require_country_code(parse_country_code(str(item["id"])), f"{at}.id", network.other_countries)
             except InvalidInput as problem:
                 yield from problem.issues
         if item.get("type") is not None and kind is None:
@@ -92,15 +92,17 @@ def _item_issues(network: Network, row: EditMember, items: Sequence[Json], path:
             yield Issue(f"{at}.type", "not_supported", message)
         elif item.get("type") is not None and item["type"] != kind:
             yield Issue(f"{at}.type", "conflict", f"The id is one of a {kind}; name that type, or leave it out.")
-        if item.get("radiusKm") is not None and (kind is None or kind not in row.radius):
-            takes = f"a radius around a {' or '.join(row.radius)} only" if row.radius else "no radius around it"
+        if item.get("radiusKm") is not None and (kind is None or kind not in row.radius_types):
+            takes = (
+                f"a radius around a {' or '.join(row.radius_types)} only" if row.radius_types else "no radius around it"
+            )
             yield Issue(f"{at}.radiusKm", "not_supported", f"{network.title} takes {takes}.")
         if item.get("meta") is not None:
             message = f"{network.title} goes by the id and cannot carry more; leave meta out."
             yield Issue(f"{at}.meta", "not_supported", message)
 
 
-def together(parts: Iterable[Callable[[], Part]]) -> tuple[dict[str, Json], list[Change]]:
+def merge_edit_parts(parts: Iterable[Callable[[], EditPart]]) -> tuple[dict[str, Json], list[Change]]:
     """What the parts of an edit (fields, targeting, creative) become in one body, and every change.
 
     Raises InvalidInput with the issues of all parts at once.
@@ -116,14 +118,14 @@ def together(parts: Iterable[Callable[[], Part]]) -> tuple[dict[str, Json], list
             continue
         body |= changed
         changes += told
-    refuse(issues)
+    raise_if_issues(issues)
     return body, changes
 
 
-def targeted(
-    parts: Mapping[str, Row],
+def apply_targeting(
+    parts: Mapping[str, RowT],
     wanted: Mapping[str, Json],
-    lay: Callable[[str, Row, Json, str], Change],
+    lay: Callable[[str, RowT, Json, str], Change],
     essence: Callable[[Json], Json] = lambda value: value,
 ) -> list[Change]:
     """The changes of an edit's targeting, whose members :func:`check_edit` let pass.
@@ -141,10 +143,10 @@ def targeted(
             changes.append(require_change(lay(name, parts[name], value, path), path, essence))
         except InvalidInput as problem:
             issues.extend(problem.issues)
-    refuse(issues)
+    raise_if_issues(issues)
     return changes
 
 
-def identities(items: Sequence[Mapping[str, Json]]) -> list[str]:
+def list_item_ids(items: Sequence[Mapping[str, Json]]) -> list[str]:
     """The ids of an edit's places or interests. :func:`check_edit` refused a list with one id twice."""
     return [str(item["id"]) for item in items]

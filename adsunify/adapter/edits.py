@@ -18,29 +18,29 @@ from adsunify.adapter.network import (
     Account,
     Network,
     Setting,
-    counted,
+    format_native_amount,
+    get_level,
     is_number,
-    level,
-    native_units,
-    whole_units,
+    parse_native_amount,
+    to_native_units,
 )
 from adsunify.adapter.settings import (
-    BIDS,
-    _least,
-    _whole_day,
-    local_time,
-    lock_reason,
-    place,
-    settings_of,
-    shown,
+    BID_FIELDS,
+    _get_minimum,
+    _to_account_day,
+    find_lock_reason,
+    get_display_value,
+    get_setting_pointer,
+    list_settings,
+    to_account_time,
 )
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.models.base import is_visible
 from adsunify.plans.records import Change, Kind, Risk
-from adsunify.values.dates import instant
+from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json, loads
-from adsunify.values.json_pointer import parts, put, read
-from adsunify.values.money import changed, major, multiple_of, written
+from adsunify.values.json_pointer import get_value, set_value, split_pointer
+from adsunify.values.money import apply_change, format_decimal, from_units, require_multiple
 
 
 @frozen
@@ -61,26 +61,26 @@ class Edit:
 
 
 @frozen
-class Edited:
+class EditResult:
     """What the field changes of an edit become: pointer to native value, and each change in words."""
 
     native: Mapping[str, Json]
     changes: tuple[Change, ...]
 
     @property
-    def members(self) -> dict[str, Json]:
+    def native_by_name(self) -> dict[str, Json]:
         """The same by name, where all of them stand at the top of the entity."""
         return {pointer.removeprefix("/"): value for pointer, value in self.native.items()}
 
 
-def edited(
+def apply_edit(
     network: Network,
     account: Account,
     kind: Kind,
     native: Mapping[str, Json],
     edit: Edit,
     now: datetime | None,
-) -> Edited:
+) -> EditResult:
     """What the edit's ``fields`` become natively, with those members of ``creative`` that are fields.
 
     Raises InvalidInput with all issues, ``no_change`` for a field that has the value already; ProviderUnreadable for an
@@ -90,10 +90,10 @@ def edited(
     named = {row.field: content[row.path] for row in network.edits if row.level == kind and row.path in content}
     named.pop("", None)
     wanted = {**edit.fields, **{field_: edit.creative[name] for field_, name in named.items()}}
-    table = settings_of(network, kind)
-    now = local_time(account, now)
+    table = list_settings(network, kind)
+    now = to_account_time(account, now)
     known = {setting.field for setting in table}
-    issues = [unknown_field(network, kind, name, f"fields.{name}") for name in wanted if name not in known]
+    issues = [unknown_field_issue(network, kind, name, f"fields.{name}") for name in wanted if name not in known]
     result: dict[str, Json] = {}
     amounts: dict[str, str] = {}
     changes: list[Change] = []
@@ -102,15 +102,15 @@ def edited(
         if setting.field not in wanted:
             continue
         path = f"fields.{setting.field}"
-        reason = lock_reason(setting, current, now)
+        reason = find_lock_reason(setting, current, now)
         if reason is not None:
             issues.append(Issue(path, "locked", f"{network.title}: {setting.field} is locked: {reason}."))
             continue
-        before = shown(network, account, setting, current)
+        before = get_display_value(network, account, setting, current)
         try:
-            value = _native(network, account, setting, current, wanted[setting.field], path)
-            exact = _exact(network, account, setting, current, wanted[setting.field], path)
-            members = {place(setting, current): value}
+            value = _to_native_value(network, account, setting, current, wanted[setting.field], path)
+            exact = _calculate_exact_amount(network, account, setting, current, wanted[setting.field], path)
+            members = {get_setting_pointer(setting, current): value}
             if setting.write is not None:
                 members = dict(setting.write(value, current, account))
         except InvalidInput as problem:
@@ -124,36 +124,36 @@ def edited(
             amounts |= dict.fromkeys(members, setting.field)
         for pointer, new in members.items():
             try:
-                put(current, pointer, new)
+                set_value(current, pointer, new)
             except (TypeError, ValueError, AttributeError, LookupError):  # what was read is no object on the way there
                 raise ProviderUnreadable(f"{network.title}: {setting.field} cannot stand where it was read.") from None
         result.update(members)
-        change = Change(setting.field, before, shown(network, account, setting, current), exact)
+        change = Change(setting.field, before, get_display_value(network, account, setting, current), exact)
         try:
             if wanted[setting.field] == "":  # natively another value may stand for none
                 require_change(Change(setting.field, before, None), path)
             changes.append(require_change(change, path))
         except InvalidInput as problem:
             issues.extend(problem.issues)
-    refuse(_as_sent(issue, named) for issue in issues)
+    raise_if_issues(_map_issue_path(issue, named) for issue in issues)
     if "bidStrategy" in wanted:
-        changes += _let_go(network, account, table, native, current, now)
-    return Edited(result, tuple(changes))
+        changes += _find_dropped_bids(network, account, table, native, current, now)
+    return EditResult(result, tuple(changes))
 
 
-def unknown_field(network: Network, kind: Kind, name: str, path: str) -> Issue:
+def unknown_field_issue(network: Network, kind: Kind, name: str, path: str) -> Issue:
     """The refusal of a field that the level does not have: which one to use for a native amount, or all there are."""
-    own = settings_of(network, kind)
-    native = level(network, kind).native
+    own = list_settings(network, kind)
+    native = get_level(network, kind).native
     accepted = ", ".join(sorted(setting.field for setting in own))
     plain = Issue(path, "not_supported", f"{network.title} has these fields on the level {native}: {accepted}.")
     if any(setting.field == name for setting in network.settings):
         return plain
     for settings in (own, network.settings):
         fields = dict.fromkeys(
-            setting.field if setting in own else f"{setting.field} of the {level(network, setting.level).native}"
+            setting.field if setting in own else f"{setting.field} of the {get_level(network, setting.level).native}"
             for setting in settings
-            if setting.unit == "money" and not isinstance(setting.lock, str) and name in _spellings(setting)
+            if setting.unit == "money" and not isinstance(setting.lock, str) and name in _list_native_names(setting)
         )
         if fields:
             message = (
@@ -164,12 +164,12 @@ def unknown_field(network: Network, kind: Kind, name: str, path: str) -> Issue:
     return plain
 
 
-def _spellings(setting: Setting) -> frozenset[str]:
+def _list_native_names(setting: Setting) -> frozenset[str]:
     """The native names of a setting's amount, and the amount's native pointer joined by dots."""
     if not isinstance(setting.native, str) or not setting.native:
-        return frozenset(setting.spellings)
-    names = parts(setting.native)
-    return frozenset((*setting.spellings, names[-1], ".".join(names)))
+        return frozenset(setting.native_names)
+    names = split_pointer(setting.native)
+    return frozenset((*setting.native_names, names[-1], ".".join(names)))
 
 
 def require_change(change: Change, path: str, essence: Callable[[Json], Json] = lambda value: value) -> Change:
@@ -177,27 +177,27 @@ def require_change(change: Change, path: str, essence: Callable[[Json], Json] = 
 
     ``essence`` leaves out of a native value what a write does not set.
     """
-    if _comparable(essence(change.before)) == _comparable(essence(change.after)):
-        raise refused(path, "no_change", "This is how it is already; leave it out, or name another value.")
+    if _to_comparable(essence(change.before)) == _to_comparable(essence(change.after)):
+        raise invalid_input(path, "no_change", "This is how it is already; leave it out, or name another value.")
     return change
 
 
-def _comparable(value: Json) -> object:
+def _to_comparable(value: Json) -> object:
     """A value without what makes no difference: the order and number of a list's items, empty members, time zones."""
     if isinstance(value, Mapping):
-        members = {name: _comparable(one) for name, one in value.items()}
+        members = {name: _to_comparable(one) for name, one in value.items()}
         return frozenset((name, one) for name, one in members.items() if one is not None) or None
     if isinstance(value, list | tuple):
-        return frozenset(map(_comparable, value)) or None
+        return frozenset(map(_to_comparable, value)) or None
     if isinstance(value, str) and value:
         try:
-            return instant(value) if "T" in value else value
+            return parse_instant(value) if "T" in value else value
         except InvalidInput:
             return value
     return None if value == "" else value
 
 
-def _let_go(
+def _find_dropped_bids(
     network: Network,
     account: Account,
     table: Iterable[Setting],
@@ -207,16 +207,20 @@ def _let_go(
 ) -> Iterator[Change]:
     """The amounts that no longer count under another bid strategy."""
     for setting in table:
-        if setting.field not in BIDS or lock_reason(setting, before, now) or not lock_reason(setting, after, now):
+        if (
+            setting.field not in BID_FIELDS
+            or find_lock_reason(setting, before, now)
+            or not find_lock_reason(setting, after, now)
+        ):
             continue
-        held = shown(network, account, setting, before)
+        held = get_display_value(network, account, setting, before)
         if held is not None:
             yield Change(setting.field, held, None)
 
 
-def eased(network: Network, kind: Kind, changes: Iterable[Change]) -> Iterator[str]:
+def collect_spend_warnings(network: Network, kind: Kind, changes: Iterable[Change]) -> Iterator[str]:
     """What a reviewer has to know of limits of spend that an edit takes away."""
-    money = {setting.field for setting in settings_of(network, kind) if setting.unit == "money"}
+    money = {setting.field for setting in list_settings(network, kind) if setting.unit == "money"}
     for change in changes:
         if change.before is None:
             continue
@@ -228,13 +232,13 @@ def eased(network: Network, kind: Kind, changes: Iterable[Change]) -> Iterator[s
             yield f"The end is later than {change.before}: it spends for longer."
 
 
-def _as_sent(issue: Issue, named: Mapping[str, str]) -> Issue:
+def _map_issue_path(issue: Issue, named: Mapping[str, str]) -> Issue:
     """The issue at the member of ``creative`` that the caller sent for the field."""
     name = named.get(issue.path.removeprefix("fields."))
     return issue if name is None else issue._replace(path=f"creative.{name}")
 
 
-def misplaced_end(
+def check_start_end(
     start: datetime | None, end: datetime | None, moved: Mapping[str, bool], now: datetime | None
 ) -> Iterator[Issue]:
     """What is wrong with the start and end after an edit; ``moved`` says whether it changes "startAt" and "endAt"."""
@@ -245,34 +249,36 @@ def misplaced_end(
         yield Issue(at, "order", "The end has to come after the start.")
 
 
-def payload_issues(network: Network, account: Account, kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
+def check_payload_amounts(
+    network: Network, account: Account, kind: Kind, payload: Mapping[str, Json]
+) -> Iterator[Issue]:
     """What is wrong with the budget and the bid of a native payload, by the rows that an edit is held against."""
     try:
-        unit = network.unit(account)
+        unit = network.get_money_unit(account)
     except InvalidInput:  # of an account without currency, nobody can say what its numbers are worth
         return
-    for setting in settings_of(network, kind):
+    for setting in list_settings(network, kind):
         if setting.unit != "money" or setting.field not in ("budget", "bid"):
             continue
-        at = place(setting, payload)
-        if at.startswith(f"/{level(network, kind).native}/"):  # Google's levels are read with others beside them
-            at = at.removeprefix(f"/{level(network, kind).native}")
-        count = counted(unit, read(payload, at)) if at else None
-        if count is None or (setting.zero and not count):
+        at = get_setting_pointer(setting, payload)
+        if at.startswith(f"/{get_level(network, kind).native}/"):  # Google's levels are read with others beside them
+            at = at.removeprefix(f"/{get_level(network, kind).native}")
+        count = parse_native_amount(unit, get_value(payload, at)) if at else None
+        if count is None or (setting.is_zero_unset and not count):
             continue
         path = "payload" + at.replace("/", ".")
         try:
             if count <= 0:
-                raise refused(path, "out_of_range", "must be greater than 0.")
-            multiple_of(count, unit.step, unit.offset, path)
-            _limits(setting, payload, account, Decimal(major(count, unit.offset)), path)
+                raise invalid_input(path, "out_of_range", "must be greater than 0.")
+            require_multiple(count, unit.step, unit.offset, path)
+            _ensure_within_limits(setting, payload, account, Decimal(from_units(count, unit.offset)), path)
         except InvalidInput as problem:
             yield from problem.issues
 
 
-def risk_of(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk:
+def assess_risk(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk:
     """``spend`` where an amount of money is raised, set for the first time, or taken away as a limit; else ``low``."""
-    money = {setting.field for setting in settings_of(network, kind) if setting.unit == "money"}
+    money = {setting.field for setting in list_settings(network, kind) if setting.unit == "money"}
     for change in changes:
         if change.field in money and not (
             change.before is not None and change.after is not None and Decimal(change.after) <= Decimal(change.before)
@@ -281,61 +287,61 @@ def risk_of(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk:
     return "low"
 
 
-def _native(
+def _to_native_value(
     network: Network, account: Account, setting: Setting, native: Mapping[str, Json], value: Json, path: str
 ) -> Json:
     """A new value in native units, held against the row's limits."""
     if isinstance(value, Percentage):
-        return _relative(network, account, setting, native, value, path)
+        return _apply_percentage(network, account, setting, native, value, path)
     if value == "":
-        if not setting.clears:
-            raise refused(path, "required", f"{setting.field} cannot be cleared.")
+        if not setting.can_clear:
+            raise invalid_input(path, "required", f"{setting.field} cannot be cleared.")
         return None
     plain = format(value, "f") if isinstance(value, Decimal) else str(value)
     if setting.unit == "money":
-        unit = network.unit(account)
-        count = whole_units(unit, plain, path)
+        unit = network.get_money_unit(account)
+        count = to_native_units(unit, plain, path)
         if not count:  # as in a brief: a network may take 0 for no limit at all
-            raise refused(path, "out_of_range", "must be greater than 0.")
-        _limits(setting, native, account, Decimal(plain), path)
-        return native_units(unit, count)
+            raise invalid_input(path, "out_of_range", "must be greater than 0.")
+        _ensure_within_limits(setting, native, account, Decimal(plain), path)
+        return format_native_amount(unit, count)
     if setting.unit == "number":
         try:
             number = Decimal(plain)
         except InvalidOperation:
-            raise refused(path, "type", f"{setting.field} is a number.") from None
+            raise invalid_input(path, "type", f"{setting.field} is a number.") from None
         if not number.is_finite():
-            raise refused(path, "type", f"{setting.field} is a number.")
-        _limits(setting, native, account, number, path)
+            raise invalid_input(path, "type", f"{setting.field} is a number.")
+        _ensure_within_limits(setting, native, account, number, path)
         return int(number) if number == number.to_integral_value() else number
     if setting.unit == "instant":
-        instant(plain, path)
+        parse_instant(plain, path)
         return plain
     if setting.unit == "day":
-        return _whole_day(network, account, setting.field, plain, path)
+        return _to_account_day(network, account, setting.field, plain, path)
     if setting.unit == "choice" and plain not in setting.choices:
-        raise refused(path, "choice", f"{setting.field} is one of {', '.join(setting.choices)}.")
+        raise invalid_input(path, "choice", f"{setting.field} is one of {', '.join(setting.choices)}.")
     if setting.unit == "flag":
         if plain not in ("true", "false"):
-            raise refused(path, "choice", f"{setting.field} is true or false.")
+            raise invalid_input(path, "choice", f"{setting.field} is true or false.")
         return plain == "true"
     if setting.unit == "list":
-        found = [str(one) for one in value] if isinstance(value, list | tuple) else _listed(plain)
-        current = shown(network, account, setting, native)
-        if isinstance(current, list) and found == _listed(",".join(map(str, current))):
+        found = [str(one) for one in value] if isinstance(value, list | tuple) else _parse_list(plain)
+        current = get_display_value(network, account, setting, native)
+        if isinstance(current, list) and found == _parse_list(",".join(map(str, current))):
             return current  # what is shown, written back: its texts may have commas
         if setting.choices and any(part not in setting.choices for part in found):
             message = f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}."
-            raise refused(path, "choice", message)
+            raise invalid_input(path, "choice", message)
         return found
     if not is_visible(plain):
-        raise refused(path, "blank", f"{setting.field} must have at least one visible character.")
-    if setting.longest and len(plain) > setting.longest:
-        raise refused(path, "too_long", f"{setting.field} has at most {setting.longest} characters.")
+        raise invalid_input(path, "blank", f"{setting.field} must have at least one visible character.")
+    if setting.max_length and len(plain) > setting.max_length:
+        raise invalid_input(path, "too_long", f"{setting.field} has at most {setting.max_length} characters.")
     return plain
 
 
-def _listed(plain: str) -> list[str]:
+def _parse_list(plain: str) -> list[str]:
     """The parts of a list in one text: JSON, or parted by commas."""
     try:
         found = loads(plain) if plain.startswith("[") else None
@@ -346,53 +352,65 @@ def _listed(plain: str) -> list[str]:
     return [part.strip() for part in plain.split(",") if part.strip()]
 
 
-def _relative(
+def _apply_percentage(
     network: Network, account: Account, setting: Setting, native: Mapping[str, Json], change: Percentage, path: str
 ) -> Json:
     if setting.unit == "number":
-        return _relative_number(account, setting, native, change, path)
+        return _apply_percentage_to_number(account, setting, native, change, path)
     if setting.unit != "money":
-        raise refused(path, "not_supported", f"{setting.field} cannot be changed by a percentage.")
-    unit = network.unit(account)
-    before = counted(unit, read(native, place(setting, native)))
+        raise invalid_input(path, "not_supported", f"{setting.field} cannot be changed by a percentage.")
+    unit = network.get_money_unit(account)
+    before = parse_native_amount(unit, get_value(native, get_setting_pointer(setting, native)))
     if before is None:
-        raise refused(path, "no_current_value", f"{setting.field} has no amount to change by a percentage.")
-    count, _ = changed(before, change.mode, change.value, unit.offset, path, step=unit.step)
-    _limits(setting, native, account, Decimal(major(count, unit.offset)), path)
-    return native_units(unit, count)
+        raise invalid_input(path, "no_current_value", f"{setting.field} has no amount to change by a percentage.")
+    count, _ = apply_change(before, change.mode, change.value, unit.offset, path, step=unit.step)
+    _ensure_within_limits(setting, native, account, Decimal(from_units(count, unit.offset)), path)
+    return format_native_amount(unit, count)
 
 
-def _exact(
+def _calculate_exact_amount(
     network: Network, account: Account, setting: Setting, native: Mapping[str, Json], change: Json, path: str
 ) -> str | None:
     """What a percentage of an amount comes to before it is cut."""
     if not isinstance(change, Percentage) or setting.unit != "money":
         return None
-    unit = network.unit(account)
-    before = counted(unit, read(native, place(setting, native)))
-    return None if before is None else written(changed(before, change.mode, change.value, unit.offset, path)[1])
+    unit = network.get_money_unit(account)
+    before = parse_native_amount(unit, get_value(native, get_setting_pointer(setting, native)))
+    return (
+        None
+        if before is None
+        else format_decimal(apply_change(before, change.mode, change.value, unit.offset, path)[1])
+    )
 
 
-def _relative_number(
+def _apply_percentage_to_number(
     account: Account, setting: Setting, native: Mapping[str, Json], change: Percentage, path: str
 ) -> Json:
     """A number is changed exactly; one that has to be whole is refused where the result is not."""
-    before = setting.read(native, account) if setting.read is not None else read(native, place(setting, native))
+    before = (
+        setting.read(native, account)
+        if setting.read is not None
+        else get_value(native, get_setting_pointer(setting, native))
+    )
     if not is_number(before):
-        raise refused(path, "no_current_value", f"{setting.field} has no number to change by a percentage.")
+        raise invalid_input(path, "no_current_value", f"{setting.field} has no number to change by a percentage.")
     percent = 100 + (change.value if change.mode == "increase" else -change.value)
     number = Decimal(before) * percent / 100
     if number <= 0:
-        raise refused(path, "too_small", f"{setting.field} would be {number:f}; it has to be more than 0.")
+        raise invalid_input(path, "too_small", f"{setting.field} would be {number:f}; it has to be more than 0.")
     if isinstance(before, int) and number != number.to_integral_value():
-        raise refused(path, "over_precision", f"{setting.field} would be {number.normalize():f}; it is a whole number.")
-    _limits(setting, native, account, number, path)
+        raise invalid_input(
+            path, "over_precision", f"{setting.field} would be {number.normalize():f}; it is a whole number."
+        )
+    _ensure_within_limits(setting, native, account, number, path)
     return int(number) if number == number.to_integral_value() else number.normalize()
 
 
-def _limits(setting: Setting, native: Mapping[str, Json], account: Account, number: Decimal, path: str) -> None:
-    least = _least(setting, native, account)
+def _ensure_within_limits(
+    setting: Setting, native: Mapping[str, Json], account: Account, number: Decimal, path: str
+) -> None:
+    least = _get_minimum(setting, native, account)
     if least and number < Decimal(least):
-        raise refused(path, "too_small", f"{setting.field} is at least {least}.")
+        raise invalid_input(path, "too_small", f"{setting.field} is at least {least}.")
     if setting.maximum and number > Decimal(setting.maximum):
-        raise refused(path, "too_large", f"{setting.field} is at most {setting.maximum}.")
+        raise invalid_input(path, "too_large", f"{setting.field} is at most {setting.maximum}.")

@@ -1,7 +1,7 @@
 """Flows: reads that talk to a network, as generators without I/O, and the records they return.
 
 A flow yields a :class:`~adsunify.http.messages.Request` (or a ``Wait``) and receives its ``Response``. Any driver can
-run it: the transport, a test, or :func:`answered` from recorded answers.
+run it: the transport, a test, or :func:`replay_flow` from recorded answers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
-from adsunify.adapter.error_rules import failure
+from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.network import Network
 from adsunify.errors import (
     Issue,
@@ -20,77 +20,77 @@ from adsunify.errors import (
     ProviderNotFound,
     ProviderUnreadable,
 )
-from adsunify.http.messages import Flow, Request, Response, Wait, filled
-from adsunify.values.exact_json import canonical
+from adsunify.http.messages import Flow, Request, Response, Sleep, build_request_url
+from adsunify.values.exact_json import dumps_canonical
 
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 MAX_PAGES = 1_000
 """No list of an account is read further than this; a tree that is longer says ``truncated``."""
-FLOW_BYTES = 64 * 1024 * 1024
-FLOW_SECONDS = 300.0
+MAX_FLOW_BYTES = 64 * 1024 * 1024
+MAX_FLOW_SECONDS = 300.0
 """A flow asks nothing more once its answers have so many bytes together (inflated), or after so long."""
 
 
 # -- asking -------------------------------------------------------------------------------------------------------
 
 
-def settled(result: Result) -> Flow[Result]:
+def completed_flow(result: ResultT) -> Flow[ResultT]:
     """A flow that reads nothing and returns the result."""
     yield from ()
     return result
 
 
-def ask(network: Network, request: Request) -> Flow[Response]:
+def fetch_response(network: Network, request: Request) -> Flow[Response]:
     """Send a read and return its good answer; raises the ProviderError that the ERRORS table makes of a bad one."""
     response = yield request
-    problem = failure(network, response)
+    problem = find_read_error(network, response)
     if problem is not None:
         raise problem
     return response
 
 
-def maybe(network: Network, request: Request) -> Flow[Response | None]:
-    """As :func:`ask`, but None where the network has no such thing."""
+def fetch_or_none(network: Network, request: Request) -> Flow[Response | None]:
+    """As :func:`fetch_response`, but None where the network has no such thing."""
     try:
-        return (yield from ask(network, request))
+        return (yield from fetch_response(network, request))
     except ProviderNotFound:
         return None
 
 
-def optional(network: Network, request: Request) -> Flow[Response | None]:
-    """As :func:`ask`, but None where no good answer is to be had: refused, not reached, or not recorded."""
+def fetch_if_possible(network: Network, request: Request) -> Flow[Response | None]:
+    """As :func:`fetch_response`, but None where no good answer is to be had: refused, not reached, or not recorded."""
     try:
-        return (yield from ask(network, request))
+        return (yield from fetch_response(network, request))
     except (ProviderError, LookupNeeded):
         return None
 
 
-def pages(
+def fetch_pages(
     network: Network, request: Request, following: Callable[[Request, Response], Request | None]
-) -> Generator[Request | Wait, Response, list[Response]]:
+) -> Generator[Request | Sleep, Response, list[Response]]:
     """All pages of a list. ``following`` makes the request of the next page from an answer, None at the end.
 
     A cursor that comes back a second time is refused as unreadable.
     """
-    answers = [(yield from ask(network, request))]
+    answers = [(yield from fetch_response(network, request))]
     seen: set[bytes] = set()
     while (then := following(request, answers[-1])) is not None:
-        seen.add(canonical(request.to_json()))
-        if canonical(then.to_json()) in seen or len(answers) >= MAX_PAGES:
+        seen.add(dumps_canonical(request.to_json()))
+        if dumps_canonical(then.to_json()) in seen or len(answers) >= MAX_PAGES:
             raise ProviderUnreadable(f"{network.title}: the list does not end, or its cursor repeats.")
         request = then
-        answers.append((yield from ask(network, request)))
+        answers.append((yield from fetch_response(network, request)))
     return answers
 
 
-def remembered(flow: Flow[Result]) -> Flow[Result]:
+def memoize_reads(flow: Flow[ResultT]) -> Flow[ResultT]:
     """The flow, each of its reads asked once: the same request has the same good answer again. A wait forgets."""
     answers: dict[bytes, Response] = {}
     try:
         asked = next(flow)
         while True:
-            key = canonical(asked.to_json()) if isinstance(asked, Request) and asked.nature == "read" else None
-            if isinstance(asked, Wait):
+            key = dumps_canonical(asked.to_json()) if isinstance(asked, Request) and asked.kind == "read" else None
+            if isinstance(asked, Sleep):
                 answers.clear()
             if key in answers:
                 asked = flow.send(answers[key])
@@ -100,18 +100,18 @@ def remembered(flow: Flow[Result]) -> Flow[Result]:
             except (ProviderError, LookupNeeded) as problem:
                 asked = flow.throw(problem)
                 continue
-            if key is not None and given.ok:
+            if key is not None and given.is_ok:
                 answers[key] = given
             asked = flow.send(given)
     except StopIteration as done:
-        result: Result = done.value
+        result: ResultT = done.value
         return result
 
 
 # -- driving ------------------------------------------------------------------------------------------------------
 
 
-def drive(flow: Flow[Result], answer: Callable[[Request], Response]) -> Result:
+def run_flow(flow: Flow[ResultT], answer: Callable[[Request], Response]) -> ResultT:
     """Run a flow with a function that answers requests; waits are passed over.
 
     A ProviderError or LookupNeeded of ``answer`` is raised inside the flow, which may handle it.
@@ -120,37 +120,37 @@ def drive(flow: Flow[Result], answer: Callable[[Request], Response]) -> Result:
         asked = next(flow)
         while True:
             try:
-                given = Response(204, {}, None, "empty") if isinstance(asked, Wait) else answer(asked)
+                given = Response(204, {}, None, "empty") if isinstance(asked, Sleep) else answer(asked)
             except (ProviderError, LookupNeeded) as problem:
                 asked = flow.throw(problem)
             else:
                 asked = flow.send(given)
     except StopIteration as done:
-        result: Result = done.value
+        result: ResultT = done.value
         return result
 
 
 async def run_flow_async(
-    flow: Flow[Result],
+    flow: Flow[ResultT],
     send: Callable[[Request], Awaitable[Response]],
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> Result:
+) -> ResultT:
     """Run a flow of reads to its result. A ProviderError of ``send`` is raised inside the flow, which may handle it.
 
     Raises what the flow raises; ValueError where a flow asks for a write; ProviderUnreadable where its answers exceed
-    :data:`FLOW_BYTES` together, or it goes on asking after :data:`FLOW_SECONDS`.
+    :data:`MAX_FLOW_BYTES` together, or it goes on asking after :data:`MAX_FLOW_SECONDS`.
     """
     loop = asyncio.get_running_loop()
-    deadline, size = loop.time() + FLOW_SECONDS, 0
+    deadline, size = loop.time() + MAX_FLOW_SECONDS, 0
     try:
         asked = next(flow)
         while True:
-            if size > FLOW_BYTES or loop.time() > deadline:
-                limit = f"{FLOW_BYTES // 2**20} MiB" if size > FLOW_BYTES else f"{FLOW_SECONDS:g} seconds"
+            if size > MAX_FLOW_BYTES or loop.time() > deadline:
+                limit = f"{MAX_FLOW_BYTES // 2**20} MiB" if size > MAX_FLOW_BYTES else f"{MAX_FLOW_SECONDS:g} seconds"
                 raise ProviderUnreadable(f"The network's answers to this call take more than {limit}; ask for less.")
             try:
-                answer = await _answer(asked, send, sleep)
+                answer = await _perform_request(asked, send, sleep)
             except ProviderError as problem:
                 problem.outcome = "not_applied"  # a flow only reads, whatever became of the request
                 asked = flow.throw(problem)
@@ -158,43 +158,45 @@ async def run_flow_async(
                 size += answer.size
                 asked = flow.send(answer)
     except StopIteration as done:
-        result: Result = done.value
+        result: ResultT = done.value
         return result
     finally:
         flow.close()
 
 
-async def _answer(
-    asked: Request | Wait,
+async def _perform_request(
+    asked: Request | Sleep,
     send: Callable[[Request], Awaitable[Response]],
     sleep: Callable[[float], Awaitable[None]],
 ) -> Response:
-    if isinstance(asked, Wait):
+    if isinstance(asked, Sleep):
         await sleep(max(0.0, asked.seconds))
         return Response(204, {}, None, "empty")
-    if asked.nature == "write":
+    if asked.kind == "write":
         raise ValueError("a flow only reads")
     return await send(asked)
 
 
-def _any_order(url: str) -> tuple[str, list[tuple[str, str]]]:
+def _normalize_url(url: str) -> tuple[str, list[tuple[str, str]]]:
     """The address and its query parameters, whatever their order."""
     address, _, query = url.partition("?")
     return address, sorted(parse_qsl(query, keep_blank_values=True))
 
 
-def answered(flow: Flow[Result], exchange: Sequence[Mapping[str, Any]]) -> Result:
+def replay_flow(flow: Flow[ResultT], exchange: Sequence[Mapping[str, Any]]) -> ResultT:
     """Run a flow from recorded answers: a list of ``{"request": {"method", "url"}, "response": {"status", "body"}}``.
 
     Raises LookupNeeded where the flow asks for something that was not recorded.
     """
     recorded = list(exchange)
 
-    def answer(request: Request) -> Response:
-        url = filled(request)
+    def find_recorded_response(request: Request) -> Response:
+        url = build_request_url(request)
         for index, one in enumerate(recorded):
             wanted = one["request"]
-            if wanted.get("method", request.method) == request.method and _any_order(wanted["url"]) == _any_order(url):
+            if wanted.get("method", request.method) == request.method and _normalize_url(
+                wanted["url"]
+            ) == _normalize_url(url):
                 del recorded[index]
                 said = one["response"]
                 body = said.get("body")
@@ -210,4 +212,4 @@ def answered(flow: Flow[Result], exchange: Sequence[Mapping[str, Any]]) -> Resul
             )
         )
 
-    return drive(flow, answer)
+    return run_flow(flow, find_recorded_response)

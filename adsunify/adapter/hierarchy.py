@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attrs import field, frozen
 
-from adsunify.adapter.network import Account, Level, Network, level, unified, value_at
+from adsunify.adapter.network import Account, Level, Network, get_level, read_cell, unify_status
 from adsunify.errors import (
     InvalidInput,
     Issue,
@@ -16,9 +16,9 @@ from adsunify.errors import (
 )
 from adsunify.http.messages import Flow
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import identifier, read, text
+from adsunify.values.json_pointer import get_text, get_value, parse_id
 
-FILTER_PAGES = 20
+MAX_FILTER_PAGES = 20
 """A list that is filtered on our side reads at most this many provider pages for one call."""
 
 
@@ -26,7 +26,7 @@ FILTER_PAGES = 20
 
 
 @frozen
-class Entity:
+class ParsedEntity:
     """One native entity: ``status`` is the unified one (None where unknown), ``native`` the whole as it was read."""
 
     kind: str
@@ -50,15 +50,15 @@ class Entity:
 
 
 @frozen
-class Page:
+class EntityPage:
     """One page of entities or catalog rows; ``cursor`` is the network's own, None at the end."""
 
-    entities: tuple[Entity, ...]
+    entities: tuple[ParsedEntity, ...]
     cursor: str | None = None
 
 
 @frozen
-class Query:
+class ListQuery:
     """How a list is asked for. ``cursor`` is the network's own (the service signs and unsigns it)."""
 
     limit: int = 50
@@ -69,15 +69,15 @@ class Query:
 
 
 @frozen
-class Tree:
+class EntityTree:
     """The native hierarchy, flat, parents first."""
 
-    nodes: tuple[Entity, ...]
-    truncated: bool = False
+    nodes: tuple[ParsedEntity, ...]
+    is_truncated: bool = False
 
 
 @frozen
-class FoundAccount:
+class DiscoveredAccount:
     """An ad account that a token reaches; ``status`` is ``active`` or a native word where it cannot serve."""
 
     native_id: str
@@ -88,20 +88,22 @@ class FoundAccount:
     extras: Mapping[str, str] = field(factory=dict)
 
 
-def entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None) -> Entity:
+def parse_entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None) -> ParsedEntity:
     """A native entity read by its level's pointers; raises ProviderUnreadable where it has no id."""
-    found = identifier(read(native, one.id))
+    found = parse_id(get_value(native, one.id))
     if found is None:
         raise ProviderUnreadable(f"A {one.native} in the answer has no id.")
-    native_status = text(native, one.status) if one.status else None
-    parent = parent_id if parent_id is not None else identifier(read(native, one.parent)) if one.parent else None
-    return Entity(one.kind, found, parent, text(native, one.name), unified(one, native_status), native_status, native)
+    native_status = get_text(native, one.status) if one.status else None
+    parent = parent_id if parent_id is not None else parse_id(get_value(native, one.parent)) if one.parent else None
+    return ParsedEntity(
+        one.kind, found, parent, get_text(native, one.name), unify_status(one, native_status), native_status, native
+    )
 
 
-def nest(nodes: Iterable[Entity]) -> tuple[Entity, ...]:
+def drop_orphans(nodes: Iterable[ParsedEntity]) -> tuple[ParsedEntity, ...]:
     """The nodes, given parents first, without those whose parent was not read (deleted, or out of reach) and all that
     hangs on them."""
-    kept: list[Entity] = []
+    kept: list[ParsedEntity] = []
     known: set[str] = set()
     for node in nodes:
         if node.parent_id is None or node.parent_id in known:
@@ -113,16 +115,16 @@ def nest(nodes: Iterable[Entity]) -> tuple[Entity, ...]:
 # -- whose an entity is --------------------------------------------------------------------------------------------
 
 
-def known(network: Network, kind: str, entity_id: str) -> None:
+def require_valid_id(network: Network, kind: str, entity_id: str) -> None:
     """Raise ProviderNotFound for what is no id of this kind: nothing is asked for it."""
-    one = level(network, kind)
-    if re.fullmatch(one.ids, entity_id) is None:
+    one = get_level(network, kind)
+    if re.fullmatch(one.id_pattern, entity_id) is None:
         raise ProviderNotFound(f"{network.title} has no {one.native} of such an id.")
 
 
-def owned(
-    network: Network, account: Account, found: Entity, above: Callable[[Level, str], Flow[Entity]]
-) -> Flow[tuple[Entity, ...]]:
+def ensure_owned(
+    network: Network, account: Account, found: ParsedEntity, above: Callable[[Level, str], Flow[ParsedEntity]]
+) -> Flow[tuple[ParsedEntity, ...]]:
     """The entity as it was read, for a network whose requests do not name the account; then what it hangs on, as far
     up as has to be read for one that says whose it is. ``above`` reads one without asking whose it is.
 
@@ -130,30 +132,30 @@ def owned(
     """
     line = [found]
     while True:
-        one = level(network, line[-1].kind)
-        owner = identifier(value_at(line[-1].native, one.account)) if one.account else None
+        one = get_level(network, line[-1].kind)
+        owner = parse_id(read_cell(line[-1].native, one.account)) if one.account else None
         if owner == account.native_id:
             return tuple(line)
         if owner is not None:
             raise ProviderNotFound(
-                f"{network.title}: the account has no {level(network, found.kind).native} {found.id}."
+                f"{network.title}: the account has no {get_level(network, found.kind).native} {found.id}."
             )
         if not one.parent_kind or line[-1].parent_id is None:
             raise ProviderUnreadable(f"{network.title} does not say which account the {one.native} belongs to.")
-        line.append((yield from above(level(network, one.parent_kind), line[-1].parent_id)))
+        line.append((yield from above(get_level(network, one.parent_kind), line[-1].parent_id)))
 
 
 # -- lists --------------------------------------------------------------------------------------------------------
 
 
-def check_query(network: Network, kind: str, query: Query) -> Level:
+def check_query(network: Network, kind: str, query: ListQuery) -> Level:
     """The level of a list, its parent and status filters held against the table."""
-    one = level(network, kind)
+    one = get_level(network, kind)
     issues: list[Issue] = []
     if query.parent_id is not None and not one.parent_kind:
         issues.append(Issue("parentId", "not_supported", f"A {kind} of {network.title} has no parent to filter by."))
-    if query.status is not None and query.status not in one.filters:
-        accepted = ", ".join(one.filters) or "none"
+    if query.status is not None and query.status not in one.status_filters:
+        accepted = ", ".join(one.status_filters) or "none"
         issues.append(
             Issue("status", "choice", f"{network.title} filters a {kind} by these native statuses: {accepted}.")
         )

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import field, frozen
 
-from adsunify.adapter.insights import MissingDay
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.adapter.insights import MissingDayMeaning
+from adsunify.errors import InvalidInput, Issue, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Kind, Step, StepAction
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import Columns, read
-from adsunify.values.money import LARGEST, major, units
+from adsunify.values.json_pointer import Columns, get_value
+from adsunify.values.money import MAX_NATIVE_UNITS, from_units, to_units
 
 if TYPE_CHECKING:
     from adsunify.models.brief import CampaignBrief
@@ -29,7 +29,7 @@ Goal = Literal["traffic", "awareness", "conversions", "app_installs"]
 Period = Literal["daily", "lifetime"]
 Verdict = Literal["rejected", "throttled", "ambiguous"]
 Blame = Literal["input", "token", "permission", "not_found", "limit", "network"]
-UnitOf = Literal["text", "money", "instant", "day", "choice", "list", "number", "flag"]
+SettingUnit = Literal["text", "money", "instant", "day", "choice", "list", "number", "flag"]
 
 
 @frozen
@@ -43,7 +43,7 @@ class Account:
     extras: Mapping[str, str] = field(factory=dict)
 
 
-def words(names: str) -> tuple[str, ...]:
+def split_words(names: str) -> tuple[str, ...]:
     """A table cell of many names, written as one text."""
     return tuple(names.split())
 
@@ -52,7 +52,7 @@ def words(names: str) -> tuple[str, ...]:
 
 
 @frozen
-class Unit:
+class MoneyUnit:
     """How a network counts the account's money: ``offset`` native units make one major unit, in steps of ``step``.
 
     ``form``: how an amount stands in native JSON: the units as an ``integer`` or as ``text``, or a ``major`` decimal
@@ -63,47 +63,47 @@ class Unit:
     offset: int
     step: int = 1
     form: Literal["integer", "text", "major", "major_text"] = "integer"
-    assumed: str = ""
+    assumption: str = ""
 
 
-def native_amount(unit: Unit, amount: str, path: str = "amount") -> Json:
+def to_native_amount(unit: MoneyUnit, amount: str, path: str = "amount") -> Json:
     """A major-unit decimal string as the network's JSON holds it; InvalidInput where it cannot hold it exactly."""
-    return native_units(unit, whole_units(unit, amount, path))
+    return format_native_amount(unit, to_native_units(unit, amount, path))
 
 
-def whole_units(unit: Unit, amount: str, path: str = "amount") -> int:
+def to_native_units(unit: MoneyUnit, amount: str, path: str = "amount") -> int:
     """A major-unit decimal string in native units; InvalidInput where they cannot hold it exactly."""
-    return units(amount, unit.offset, path, step=unit.step)
+    return to_units(amount, unit.offset, path, step=unit.step)
 
 
-def native_units(unit: Unit, count: int) -> Json:
+def format_native_amount(unit: MoneyUnit, count: int) -> Json:
     """Native units as the network's JSON holds them."""
     if unit.form == "integer":
         return count
     if unit.form == "major_text":
-        return major(count, unit.offset)
-    return str(count) if unit.form == "text" else Decimal(major(count, unit.offset))
+        return from_units(count, unit.offset)
+    return str(count) if unit.form == "text" else Decimal(from_units(count, unit.offset))
 
 
-def counted(unit: Unit, native: Json) -> int | None:
+def parse_native_amount(unit: MoneyUnit, native: Json) -> int | None:
     """The native units of an amount as the network's JSON holds it; None where it is no amount of 64 bits."""
     try:
         if unit.form == "major":
-            return units(format(Decimal(native), "f"), unit.offset, "amount") if is_number(native) else None
+            return to_units(format(Decimal(native), "f"), unit.offset, "amount") if is_number(native) else None
         if unit.form == "major_text":
-            return _cut(unit, native) if isinstance(native, str) else None
+            return _parse_truncated_units(unit, native) if isinstance(native, str) else None
         count = int(native) if is_number(native) or isinstance(native, str) else None
-        return count if count is not None and abs(count) <= LARGEST else None
+        return count if count is not None and abs(count) <= MAX_NATIVE_UNITS else None
     except (ValueError, InvalidOperation, InvalidInput):
         return None
 
 
-def _cut(unit: Unit, native: str) -> int | None:
+def _parse_truncated_units(unit: MoneyUnit, native: str) -> int | None:
     whole, _, fraction = native.partition(".")
     kept = fraction[: len(str(unit.offset)) - 1]
     if fraction and not (fraction.isascii() and fraction.isdigit()):
         return None
-    return units(f"{whole}.{kept}" if kept else whole, unit.offset, "amount")
+    return to_units(f"{whole}.{kept}" if kept else whole, unit.offset, "amount")
 
 
 def is_number(value: Json) -> bool:
@@ -111,10 +111,10 @@ def is_number(value: Json) -> bool:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
-def currency_of(account: Account) -> str:
+def require_currency(account: Account) -> str:
     """The account's currency; InvalidInput ``account_currency_unknown`` where it is not known yet."""
     if account.currency is None:
-        raise refused(
+        raise invalid_input(
             "account.currency",
             "account_currency_unknown",
             "The account's currency is not known yet, so nothing that names money can be planned.",
@@ -122,10 +122,10 @@ def currency_of(account: Account) -> str:
     return account.currency
 
 
-def timezone_of(account: Account) -> str:
+def require_timezone(account: Account) -> str:
     """The account's time zone; InvalidInput ``account_timezone_unknown`` where it is not known yet."""
     if account.timezone is None:
-        raise refused(
+        raise invalid_input(
             "account.timezone",
             "account_timezone_unknown",
             "The account's time zone is not known yet, so no day of its own can be told.",
@@ -153,7 +153,7 @@ class ErrorRule:
 
 
 @frozen
-class Found:
+class ParsedError:
     """The native error in an answer: its codes, most specific first, its text, and the network's request id."""
 
     codes: tuple[str, ...] = ()
@@ -162,12 +162,12 @@ class Found:
 
 
 @frozen
-class ItemAnswer:
+class ItemResult:
     """What a batch answer says of one sent item (``position`` in the array as sent): its id, or its error."""
 
     position: int
     id: str | None = None
-    error: Found | None = None
+    error: ParsedError | None = None
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
@@ -184,18 +184,18 @@ class Input:
     """
 
     path: str
-    need: Literal["required", "optional", "one", "any", "refused"]
+    requirement: Literal["required", "optional", "one", "any", "refused"]
     goals: tuple[Goal, ...] = ()
     periods: tuple[Period, ...] = ()
     group: str = ""
     choices: tuple[str | bool, ...] = ()
-    test: Callable[[Json], str | None] | None = None
+    find_error: Callable[[Json], str | None] | None = None
     reason: str = ""
-    accepts: str = ""
-    unless: Callable[[Account], bool] | None = None
+    accepted_form: str = ""
+    is_exempt: Callable[[Account], bool] | None = None
 
 
-Rule = Callable[[Account, "CampaignBrief", datetime | None], Iterable[Issue]]
+FormatRule = Callable[[Account, "CampaignBrief", datetime | None], Iterable[Issue]]
 """A check that spans several members. ``now`` None: nothing is held against the present."""
 
 
@@ -208,9 +208,9 @@ class Format:
     goals: tuple[Goal, ...]
     periods: tuple[Period, ...]
     inputs: tuple[Input, ...]
-    bid: Mapping[Goal, str]
-    when: Callable[[Mapping[str, Json]], bool] = lambda members: True
-    rules: tuple[Rule, ...] = ()
+    bid_meanings: Mapping[Goal, str]
+    is_match: Callable[[Mapping[str, Json]], bool] = lambda members: True
+    rules: tuple[FormatRule, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -238,18 +238,18 @@ class Level:
     status: str
     parent: str = ""
     parent_kind: str = ""
-    ids: str = r"[0-9]+"
+    id_pattern: str = r"[0-9]+"
     account: str | Callable[[Mapping[str, Json]], Json] = ""
     fields: tuple[str, ...] = ()
-    states: Mapping[str, str] = field(factory=dict)
-    settable: Mapping[str, str] = field(factory=dict)
-    filters: tuple[str, ...] = ()
-    born: str = ""
-    shows: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    unified_statuses: Mapping[str, str] = field(factory=dict)
+    writable_statuses: Mapping[str, str] = field(factory=dict)
+    status_filters: tuple[str, ...] = ()
+    initial_status: str = ""
+    settings_context: Mapping[str, tuple[str, ...]] = field(factory=dict)
     note: str = ""
 
 
-Entity = Mapping[str, Json]
+NativeEntity = Mapping[str, Json]
 """A native entity as it was read."""
 
 
@@ -269,20 +269,20 @@ class Setting:
 
     level: Kind
     field: str
-    native: str | Callable[[Entity], str]
-    unit: UnitOf = "text"
-    period: Period | Callable[[Entity], Period | None] | None = None
+    native: str | Callable[[NativeEntity], str]
+    unit: SettingUnit = "text"
+    period: Period | Callable[[NativeEntity], Period | None] | None = None
     choices: tuple[str, ...] = ()
-    offered: Callable[[Entity], Iterable[str]] | None = None
-    minimum: str | Callable[[Entity, Account], str] = ""
+    list_choices: Callable[[NativeEntity], Iterable[str]] | None = None
+    minimum: str | Callable[[NativeEntity, Account], str] = ""
     maximum: str = ""
-    longest: int = 0
-    clears: bool = False
-    zero: bool = False
-    spellings: tuple[str, ...] = ()
-    lock: str | Callable[[Entity, datetime | None], str | None] | None = None
-    read: Callable[[Entity, Account], Json] | None = None
-    write: Callable[[Json, Entity, Account], Mapping[str, Json]] | None = None
+    max_length: int = 0
+    can_clear: bool = False
+    is_zero_unset: bool = False
+    native_names: tuple[str, ...] = ()
+    lock: str | Callable[[NativeEntity, datetime | None], str | None] | None = None
+    read: Callable[[NativeEntity, Account], Json] | None = None
+    write: Callable[[Json, NativeEntity, Account], Mapping[str, Json]] | None = None
     note: str = ""
 
 
@@ -294,15 +294,15 @@ class EditMember:
     ``targeting`` or ``creative``. ``field``: the setting that the member is as well. Of the items of a list the id
     counts; ``type_of`` says which type an id is of, so that an item's ``type`` can be held against it (None: the id
     does not say), and ``radius`` which types take an item's ``radiusKm``. An empty ``targeting.locations`` is refused,
-    unless the row ``clears``: then another level holds the countries.
+    unless the row has ``can_clear``: then another level holds the countries.
     """
 
     level: Kind
     path: str
     field: str = ""
-    type_of: Callable[[str], str | None] | None = None
-    radius: tuple[str, ...] = ()
-    clears: bool = False
+    parse_type: Callable[[str], str | None] | None = None
+    radius_types: tuple[str, ...] = ()
+    can_clear: bool = False
     reason: str = ""
 
 
@@ -340,8 +340,8 @@ class Metric:
     native: str
     unit: Literal["count", "whole", "decimal", "micros", "cents", "major"]
     read: Callable[[Columns], list[Json]] | None = None
-    absent: int | None = None
-    silent: tuple[str, ...] = ()
+    absent_value: int | None = None
+    absent_texts: tuple[str, ...] = ()
     note: str = ""
 
 
@@ -374,7 +374,7 @@ class Extra:
     name: str
     meaning: str
     choices: tuple[str, ...] = ()
-    settable: bool = True
+    is_settable: bool = True
 
 
 @frozen(eq=False)
@@ -386,9 +386,9 @@ class Login:
 
     kind: Literal["oauth2", "oauth1", "credentials"]
     scopes: tuple[str, ...] = ()
-    pkce: bool = False
+    has_pkce: bool = False
     note: str = ""
-    ahead: int = 5 * 60
+    refresh_before_seconds: int = 5 * 60
 
 
 @frozen(eq=False)
@@ -414,44 +414,46 @@ class Network:
     version: str
     hosts: tuple[str, ...]
     login: Login
-    unit: Callable[[Account], Unit]
-    error: Callable[[Response], Found | None]
+    get_money_unit: Callable[[Account], MoneyUnit]
+    parse_error: Callable[[Response], ParsedError | None]
     levels: tuple[Level, ...]
     formats: tuple[Format, ...]
     settings: tuple[Setting, ...]
     catalogs: tuple[Catalog, ...]
     metrics: tuple[Metric, ...]
     errors: tuple[ErrorRule, ...]
-    missing_day: MissingDay
+    missing_day: MissingDayMeaning
     history: History | None = None
     edits: tuple[EditMember, ...] = ()
-    money: str = ""
-    reports: bool = False
+    money_note: str = ""
+    has_report_jobs: bool = False
     geographies: tuple[str, ...] = ()
     other_countries: tuple[str, ...] = ()
     templates: tuple[Template, ...] = ()
     extras: tuple[Extra, ...] = ()
     sunset: date | None = None
-    wait: Callable[[Response], float | None] = lambda response: None
-    items: Callable[[Step, Request, Response], Sequence[ItemAnswer] | None] = lambda step, request, response: None
-    status_sent: Callable[[str, Json], tuple[str, str | None]] | None = None
+    parse_retry_delay: Callable[[Response], float | None] = lambda response: None
+    parse_item_results: Callable[[Step, Request, Response], Sequence[ItemResult] | None] = (
+        lambda step, request, response: None
+    )
+    parse_sent_status: Callable[[str, Json], tuple[str, str | None]] | None = None
     notes: tuple[str, ...] = ()
 
 
-def level(network: Network, kind: str) -> Level:
+def get_level(network: Network, kind: str) -> Level:
     """The level of a kind; InvalidInput where the network has none."""
     for one in network.levels:
         if one.kind == kind:
             return one
     kinds = ", ".join(one.kind for one in network.levels)
-    raise refused("kind", "level_not_supported", f"{network.title} has no {kind}; it has {kinds}.")
+    raise invalid_input("kind", "level_not_supported", f"{network.title} has no {kind}; it has {kinds}.")
 
 
-def unified(one: Level, native_status: Json) -> str | None:
+def unify_status(one: Level, native_status: Json) -> str | None:
     """The unified status of a native one; None where the table does not know it."""
-    return one.states.get(native_status) if isinstance(native_status, str) else None
+    return one.unified_statuses.get(native_status) if isinstance(native_status, str) else None
 
 
-def value_at(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Json]], Json]) -> Json:
+def read_cell(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Json]], Json]) -> Json:
     """What a cell that is a pointer or a function says of an entity."""
-    return read(entity, cell) if isinstance(cell, str) else cell(entity)
+    return get_value(entity, cell) if isinstance(cell, str) else cell(entity)

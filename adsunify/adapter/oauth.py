@@ -10,23 +10,23 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from attrs import evolve, field, frozen
 
-from adsunify.adapter.flows import ask
+from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.network import Network
 from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Flow, Request
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import read, text
+from adsunify.values.json_pointer import get_text, get_value
 
 
 @frozen
-class App:
+class OAuthClient:
     """The deployment's own application at a network."""
 
     client_id: str
     client_secret: str = field(repr=False)
 
 
-NO_APP = App("", "")
+NO_OAUTH_CLIENT = OAuthClient("", "")
 """In place of an application at networks that people connect with credentials of their own."""
 
 
@@ -65,61 +65,63 @@ class Credentials:
         return cls(value["accessToken"], value.get("refreshToken"), value.get("expiresAt"), value.get("extras", {}))
 
 
-def authorize_url(address: str, **query: str) -> str:
+def build_consent_url(address: str, **query: str) -> str:
     """The address of a consent page with its query; names are given as the network spells them."""
     return f"{address}?{urlencode(query, quote_via=quote)}"
 
 
-def challenge(verifier: str) -> str:
+def make_code_challenge(verifier: str) -> str:
     """The S256 code challenge of a PKCE verifier (RFC 7636)."""
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode("ascii")).digest()).rstrip(b"=").decode("ascii")
 
 
-def exchange(network: Network, request: Request, now: int, kept: Credentials | None = None) -> Flow[Credentials]:
+def fetch_token(network: Network, request: Request, now: int, kept: Credentials | None = None) -> Flow[Credentials]:
     """Ask the token endpoint and read its answer; ``kept`` supplies a refresh token that the answer leaves out.
 
     ``now`` in milliseconds. Raises TokenRefused and the other ProviderErrors as the network's ERRORS say.
     """
-    response = yield from ask(network, request)
-    token = text(response.body, "/access_token")
+    response = yield from fetch_response(network, request)
+    token = get_text(response.body, "/access_token")
     if not token:
         raise ProviderUnreadable(f"{network.title}: the token answer has no access_token.")
-    lifetime = read(response.body, "/expires_in")
+    lifetime = get_value(response.body, "/expires_in")
     seconds = int(lifetime) if isinstance(lifetime, int | str) and str(lifetime).isdigit() else None
-    refresh_token = text(response.body, "/refresh_token") or (kept.refresh_token if kept is not None else None)
+    refresh_token = get_text(response.body, "/refresh_token") or (kept.refresh_token if kept is not None else None)
     expires_at = now + seconds * 1000 if seconds is not None else None
     return Credentials(token, refresh_token, expires_at, kept.extras if kept is not None else {})
 
 
-def renewed(network: Network, address: str, app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+def refresh_access_token(
+    network: Network, address: str, app: OAuthClient, credentials: Credentials, now: int
+) -> Flow[Credentials]:
     """Ask the token endpoint for a new access token, the app's secret standing in the form; ``now`` in milliseconds.
 
     Without a refresh token there is nothing to ask for: the same credentials again.
     """
     if credentials.refresh_token is None:
         return credentials
-    request = token_request(
+    request = build_token_request(
         address,
         grant_type="refresh_token",
         refresh_token=credentials.refresh_token or "",
         client_id=app.client_id,
         client_secret=app.client_secret,
     )
-    return (yield from exchange(network, request, now, credentials))
+    return (yield from fetch_token(network, request, now, credentials))
 
 
-def token_request(address: str, **form: str) -> Request:
+def build_token_request(address: str, **form: str) -> Request:
     """A form POST to a token endpoint. It may not be repeated: codes and rotating refresh tokens are used up."""
-    return Request("POST", address, body=dict(form), encoding="form", nature="read_once", signed=False)
+    return Request("POST", address, body=dict(form), encoding="form", kind="read_once", is_signed=False)
 
 
-def trusted(network: Network, request: Request) -> bool:
+def can_sign(network: Network, request: Request) -> bool:
     """Whether the request may carry credentials: it asks for them, over https, at a host that the network declares."""
     address = urlsplit(request.url)
-    return request.signed and address.scheme == "https" and address.netloc in network.hosts
+    return request.is_signed and address.scheme == "https" and address.netloc in network.hosts
 
 
-def bearer(request: Request, credentials: Credentials, **headers: str) -> Request:
+def add_bearer_token(request: Request, credentials: Credentials, **headers: str) -> Request:
     """The request with ``Authorization: Bearer`` and further headers (underscores in names stand for dashes)."""
     added = {name.replace("_", "-"): value for name, value in headers.items()}
     authorization = {"Authorization": f"Bearer {credentials.access_token}"}

@@ -15,9 +15,9 @@ EXTRAS = {"click": "cli", "rich": "cli", "aiohttp": "server", "jinja2": "server"
 def main() -> None:
     """Run the command line; what is not installed is told like every other error."""
     try:
-        from .commands import run  # click itself may be missing
+        from .commands import run_command_line  # click itself may be missing
 
-        run()
+        run_command_line()
     except ModuleNotFoundError as missing:
         package = (missing.name or "").partition(".")[0]
         if package not in EXTRAS:

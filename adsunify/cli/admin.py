@@ -13,15 +13,15 @@ from rich.progress import Progress
 
 from adsunify import encryption
 from adsunify.actor import Role
-from adsunify.errors import refused
-from adsunify.service import accounts, people, rotating, times
-from adsunify.service.core import moment
-from adsunify.service.opening import SECRET_KEYS, key_ring, open_private, ring_beside
+from adsunify.errors import invalid_input
+from adsunify.service import accounts, key_rotation, times, users
+from adsunify.service.core import format_timestamp
+from adsunify.service.factory import SECRET_KEYS_VARIABLE, load_key_ring, open_private_store, ring_file_path
 from adsunify.store import Store
 from adsunify.values.exact_json import Json, dumps
 
-from . import showing
-from .options import Secret, database_option, json_option
+from . import output
+from .options import SecretParam, database_option, json_option
 
 T = TypeVar("T")
 workspace_option = click.option("--workspace", required=True, metavar="NAME", help="The workspace's name.")
@@ -30,16 +30,16 @@ password_option = click.option(
     "--password",
     envvar="ADSUNIFY_PASSWORD",
     show_envvar=True,
-    type=Secret(),
+    type=SecretParam(),
     help="The password; - asks for it. One is made for whoever has none.",
 )
 
 
-def with_store(database: str, work: Callable[[Store], Awaitable[T]], allow_wrong_times: bool = False) -> T:
+def run_with_store(database: str, work: Callable[[Store], Awaitable[T]], allow_wrong_times: bool = False) -> T:
     """Open (and migrate) the store, do the work, close it."""
 
     async def run() -> T:
-        store = await open_private(database, allow_wrong_times=allow_wrong_times)
+        store = await open_private_store(database, allow_wrong_times=allow_wrong_times)
         try:
             return await work(store)
         finally:
@@ -68,8 +68,8 @@ def init(workspace: str, email: str, password: str | None, database: str, as_jso
     The password and a write-enabled API key are shown this once. A workspace that has people is refused: `adsunify
     admin user` adds others to it.
     """
-    made = with_store(database, lambda store: people.found(store, workspace, email, password))
-    _show(made, as_json)
+    made = run_with_store(database, lambda store: users.create_workspace(store, workspace, email, password))
+    _print_result(made, as_json)
 
 
 @admin.command("user")
@@ -94,14 +94,14 @@ def user(
     The last admin of a workspace can be neither removed nor made less.
     """
     if action == "role" and role is None:
-        raise refused("--role", "required", "is needed: what the person shall be.")
+        raise invalid_input("--role", "required", "is needed: what the person shall be.")
     work: dict[str, Callable[[Store], Awaitable[dict[str, Json]]]] = {
-        "add": lambda store: people.add(store, workspace, email, role or "member", password),
-        "role": lambda store: people.change_role(store, workspace, email, role or "member"),
-        "password": lambda store: people.new_password(store, workspace, email, password),
-        "remove": lambda store: people.remove(store, workspace, email),
+        "add": lambda store: users.add_member(store, workspace, email, role or "member", password),
+        "role": lambda store: users.change_role(store, workspace, email, role or "member"),
+        "password": lambda store: users.reset_password(store, workspace, email, password),
+        "remove": lambda store: users.remove_member(store, workspace, email),
     }
-    _show(with_store(database, work[action]), as_json)
+    _print_result(run_with_store(database, work[action]), as_json)
 
 
 @admin.command("workspace")
@@ -116,7 +116,7 @@ def user(
 @json_option
 def workspace_(workspace: str | None, required: bool | None, database: str, as_json: bool) -> None:
     """Show the rules of a workspace, or change them."""
-    _show(with_store(database, lambda store: people.approval(store, workspace, required)), as_json)
+    _print_result(run_with_store(database, lambda store: users.set_approval_rule(store, workspace, required)), as_json)
 
 
 @admin.command("account")
@@ -135,16 +135,16 @@ def account_(account: str, extras: tuple[str, ...], unset: tuple[str, ...], data
     for one in extras:
         name, equals, value = one.partition("=")
         if not equals or name in given:
-            raise refused(name, "malformed", "must be written K=V, and stand once.")
+            raise invalid_input(name, "malformed", "must be written K=V, and stand once.")
         given[name] = value
     if not given:
-        raise refused("K=V", "required", "is needed: what shall be set; or --unset K.")
-    found = with_store(database, lambda store: accounts.choose_extras(store, account, given))
-    showing.say(found, as_json, [showing.accounts([found]), _extras(found)])
+        raise invalid_input("K=V", "required", "is needed: what shall be set; or --unset K.")
+    found = run_with_store(database, lambda store: accounts.set_account_extras(store, account, given))
+    output.print_result(found, as_json, [output.accounts_table([found]), _extras_table(found)])
 
 
-def _extras(account: Mapping[str, Json]) -> showing.Rows:
-    return showing.table((showing.Column("extra"), showing.Column("value")), account["extras"].items())
+def _extras_table(account: Mapping[str, Json]) -> output.TextTable:
+    return output.make_table((output.Column("extra"), output.Column("value")), account["extras"].items())
 
 
 @admin.command("clock")
@@ -160,11 +160,12 @@ def clock(ctx: click.Context, repair: bool, database: str, as_json: bool) -> Non
     lifetime, counted from the present; operations that were prepared ahead of time expire. Receipts and attempts at
     deliveries keep the times that were recorded. Exit code 1: times are ahead.
     """
-    wall, found = with_store(database, partial(times.look, repair=repair), allow_wrong_times=True)
+    wall, found = run_with_store(database, partial(times.find_future_times, repair=repair), allow_wrong_times=True)
     shown = {
-        "clock": moment(wall),
+        "clock": format_timestamp(wall),
         "ahead": [
-            {"table": one.table, "column": one.column, "rows": one.rows, "latest": moment(one.latest)} for one in found
+            {"table": one.table, "column": one.column, "rows": one.rows, "latest": format_timestamp(one.latest)}
+            for one in found
         ],
         "repaired": repair,
     }
@@ -173,7 +174,7 @@ def clock(ctx: click.Context, repair: bool, database: str, as_json: bool) -> Non
     else:
         click.echo(f"This machine's clock says {shown['clock']}.")
         for one in found:
-            click.echo(f"{one.table}.{one.column}: {one.rows} ahead, the latest at {moment(one.latest)}")
+            click.echo(f"{one.table}.{one.column}: {one.rows} ahead, the latest at {format_timestamp(one.latest)}")
         if not found:
             click.echo("No time in the database is ahead of it.")
         elif repair:
@@ -181,7 +182,7 @@ def clock(ctx: click.Context, repair: bool, database: str, as_json: bool) -> Non
     ctx.exit(1 if found and not repair else 0)
 
 
-def _show(made: dict[str, Json], as_json: bool) -> None:
+def _print_result(made: dict[str, Json], as_json: bool) -> None:
     if as_json:
         click.echo(dumps(made))
         return
@@ -208,27 +209,27 @@ def new(database: str, as_json: bool) -> None:
     `adsunify admin keys rotate`. Where it is ADSUNIFY_SECRET_KEYS, or there is no ring yet, the key is shown this once,
     for you to put it there.
     """
-    ring, file = os.environ.get(SECRET_KEYS), ring_beside(database)
+    ring, file = os.environ.get(SECRET_KEYS_VARIABLE), ring_file_path(database)
     if ring:
-        encryption.parse_ring(ring)
+        encryption.parse_key_ring(ring)
     elif file is not None and file.exists():
-        _show({"newest": encryption.add_key(file).newest, "file": str(file)}, as_json)
+        _print_result({"newest": encryption.add_key(file).newest_id, "file": str(file)}, as_json)
         return
-    ((id_, key),) = encryption.new_ring().keys.items()
-    _show({"newest": id_, "key": encryption.written(id_, key)}, as_json)
+    ((id_, key),) = encryption.make_key_ring().keys.items()
+    _print_result({"newest": id_, "key": encryption.format_key(id_, key)}, as_json)
     if ring:
-        place = f"in front of the others in {SECRET_KEYS}"
+        place = f"in front of the others in {SECRET_KEYS_VARIABLE}"
     else:
-        nowhere = SECRET_KEYS if file is None else f"{SECRET_KEYS}, and no file {file}"
+        nowhere = SECRET_KEYS_VARIABLE if file is None else f"{SECRET_KEYS_VARIABLE}, and no file {file}"
         click.echo(f"There is no ring yet: no {nowhere}.", err=True)
-        place = f"into {SECRET_KEYS} wherever adsunify runs"
+        place = f"into {SECRET_KEYS_VARIABLE} wherever adsunify runs"
     click.echo(f"Put the key {place}, and keep it: without it no connection works.", err=True)
 
 
 @keys.command("rotate")
 @click.option(
     "--batch",
-    default=rotating.BATCH,
+    default=key_rotation.BATCH_SIZE,
     show_default=True,
     type=click.IntRange(1, 10_000),
     help="How many secrets to a transaction.",
@@ -243,22 +244,22 @@ def rotate(ctx: click.Context, batch: int, database: str, as_json: bool) -> None
     moment and begun again. When it is done, the older keys can leave the ring. Exit code 1: some secrets could not be
     opened; keep the older keys.
     """
-    ring = key_ring(database, os.environ)
-    with Progress(console=showing.console(stderr=True)) as progress:
+    ring = load_key_ring(database, os.environ)
+    with Progress(console=output.make_console(stderr=True)) as progress:
         task = progress.add_task("Sealing again", total=None)
 
-        async def work(store: Store) -> rotating.Rotated:
-            def told(done: int, total: int) -> None:
+        async def work(store: Store) -> key_rotation.RotationResult:
+            def update_progress(done: int, total: int) -> None:
                 progress.update(task, completed=done, total=total)
 
-            return await rotating.rotate(store, ring, told, batch)
+            return await key_rotation.rotate_keys(store, ring, update_progress, batch)
 
-        done = with_store(database, work)
+        done = run_with_store(database, work)
     gone = [id_ for id_, count in done.remaining.items() if not count]
     if as_json:
         click.echo(dumps(done.to_json()))
     else:
-        click.echo(f"{done.resealed} secrets were sealed again; {done.under_newest} are under {done.newest} now.")
+        click.echo(f"{done.reencrypted} secrets were sealed again; {done.under_newest} are under {done.newest} now.")
         if gone and not done.unreadable:
             click.echo(f"Nothing is under {', '.join(gone)} any more: it can leave the ring of every server.")
     for one in done.unreadable:
@@ -279,8 +280,8 @@ def db() -> None:
 def upgrade(database: str) -> None:
     """Bring the database to this version's schema (serve does so too)."""
 
-    async def nothing(store: Store) -> None:
+    async def do_nothing(store: Store) -> None:
         return None
 
-    with_store(database, nothing)
+    run_with_store(database, do_nothing)
     click.echo("The database is up to date.")

@@ -7,22 +7,22 @@ import os
 
 import click
 
-from adsunify.client.doors import open_door
-from adsunify_mcp.stdio import serve
+from adsunify.client.backends import open_backend
+from adsunify_mcp.stdio import serve_stdio
 
-from .options import Where, anywhere
+from .options import Target, target_options
 
 
 @click.command()
-@anywhere
-def mcp(where: Where) -> None:
+@target_options
+def mcp(where: Target) -> None:
     """Speak MCP on standard input and output, over a store or a server."""
-    asyncio.run(_mcp(where))
+    asyncio.run(_serve_mcp(where))
 
 
-async def _mcp(where: Where) -> None:
-    door = await open_door(where.url, where.token, where.workspace, os.environ)
+async def _serve_mcp(where: Target) -> None:
+    door = await open_backend(where.url, where.token, where.workspace, os.environ)
     try:
-        await serve(door)
+        await serve_stdio(door)
     finally:
         await door.close()

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adsunify.values.dates import midnight, zone
+from adsunify.values.dates import get_midnight, get_timezone
 
-SHARED: Mapping[str, Any] = {
+SHARED_MEMBERS: Mapping[str, Any] = {
     "name": "Garden chairs",
     "goal": "traffic",
     "targeting": {},
@@ -16,7 +16,7 @@ SHARED: Mapping[str, Any] = {
     "platform": {},
 }
 
-OWN: Mapping[str, Mapping[str, Any]] = {
+NETWORK_MEMBERS: Mapping[str, Mapping[str, Any]] = {
     "meta": {
         "targeting": {"countries": ["US"]},
         "creative": {
@@ -125,27 +125,27 @@ OWN: Mapping[str, Mapping[str, Any]] = {
 }
 """What each network needs beside the shared part."""
 
-LIFETIME = {"chatgpt"}
+LIFETIME_BUDGET_NETWORKS = {"chatgpt"}
 """Networks that take no budget of a day."""
 
 
-WHOLE_DAYS = {"google", "amazon", "outbrain"}
+WHOLE_DAY_NETWORKS = {"google", "amazon", "outbrain"}
 """Networks that keep whole days of the account's time zone: they take a midnight as the start."""
 
 
-def brief(network: str, currency: str, timezone: str, now: datetime) -> dict[str, Any]:
+def make_brief(network: str, currency: str, timezone: str, now: datetime) -> dict[str, Any]:
     """The network's brief: 30 a day, from tomorrow, for a month."""
-    amount, period = ("900", "lifetime") if network in LIFETIME else ("30", "daily")
+    amount, period = ("900", "lifetime") if network in LIFETIME_BUDGET_NETWORKS else ("30", "daily")
     tomorrow = (now + timedelta(days=1)).replace(microsecond=0)
     start = tomorrow
-    if network in WHOLE_DAYS:
-        start = midnight(tomorrow.astimezone(zone(timezone)).date(), timezone)
+    if network in WHOLE_DAY_NETWORKS:
+        start = get_midnight(tomorrow.astimezone(get_timezone(timezone)).date(), timezone)
     return {
-        **SHARED,
+        **SHARED_MEMBERS,
         "budget": {"amount": amount, "currency": currency, "period": period},
         "schedule": {
             "startAt": start.isoformat().replace("+00:00", "Z"),
             "endAt": (tomorrow + timedelta(days=30)).isoformat().replace("+00:00", "Z"),
         },
-        **OWN[network],
+        **NETWORK_MEMBERS[network],
     }

@@ -11,18 +11,18 @@ from importlib import import_module
 import click
 
 from adsunify import __version__
-from adsunify.errors import AdsunifyError, InvalidInput, refused
+from adsunify.errors import AdsunifyError, InvalidInput, invalid_input
 
 COMMANDS = {
     "connect": "connecting",
-    "accounts": "daily",
-    "validate": "daily",
-    "create": "daily",
-    "activate": "daily",
-    "operations": "daily",
+    "accounts": "workflow",
+    "validate": "workflow",
+    "create": "workflow",
+    "activate": "workflow",
+    "operations": "workflow",
     "execute": "executing",
-    "cancel": "daily",
-    "insights": "daily",
+    "cancel": "workflow",
+    "insights": "workflow",
     "webhooks": "webhooks",
     "networks": "networks",
     "plan": "plan",
@@ -42,13 +42,13 @@ SECTIONS = {
     ),
     "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "admin", "db"),
 }
-UNKNOWN = (
+UNKNOWN_MESSAGE = (
     "UNKNOWN: nobody knows whether this was done. Look at the account and at `adsunify operations` before anything "
     "else; nothing is sent again by itself."
 )
 
 
-class Commands(click.Group):
+class LazyGroup(click.Group):
     """The commands of the table, imported when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -75,33 +75,33 @@ class Commands(click.Group):
 
 
 @click.command(
-    cls=Commands, epilog="Exit codes: 0 done; 1 failed, refused by the network, or unknown; 2 input refused."
+    cls=LazyGroup, epilog="Exit codes: 0 done; 1 failed, refused by the network, or unknown; 2 input refused."
 )
 @click.version_option(__version__, prog_name="adsunify")
 def adsunify() -> None:
     """One advertising API over 12 ad networks."""
 
 
-ESCAPED = "adsunify-escaped"
+ESCAPE_HANDLER = "adsunify-escaped"
 
 
-def _escaped(problem: UnicodeError) -> tuple[str, int]:
+def _escape_unencodable(problem: UnicodeError) -> tuple[str, int]:
     """What an encoding does not have, as JSON escapes it: a document stays one, and people can still read it."""
     assert isinstance(problem, UnicodeEncodeError)
     units = problem.object[problem.start : problem.end].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(*[iter(units)] * 2, strict=True)), problem.end
 
 
-def _streams() -> None:
+def _configure_streams() -> None:
     """Make standard input and output such that no name and no closed stream ends a command half way."""
     if sys.stdin is None:  # closed by the caller, who has nothing to say
         sys.stdin = io.TextIOWrapper(io.BytesIO())
-    codecs.register_error(ESCAPED, _escaped)
+    codecs.register_error(ESCAPE_HANDLER, _escape_unencodable)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors=ESCAPED)
+        sys.stdout.reconfigure(errors=ESCAPE_HANDLER)
 
 
-def _no_text(word: str) -> bool:
+def _is_undecodable(word: str) -> bool:
     """Whether it holds bytes that are no text; the name of a file may."""
     try:
         word.encode()
@@ -110,28 +110,28 @@ def _no_text(word: str) -> bool:
     return False
 
 
-def run() -> None:
+def run_command_line() -> None:
     """Run the command line; every error of ours, and of the system, is a sentence on stderr."""
-    _streams()
+    _configure_streams()
     try:
-        if any(map(_no_text, sys.argv[1:])):
-            raise refused("arguments", "malformed", "must be valid text; one of them holds bytes that are none.")
+        if any(map(_is_undecodable, sys.argv[1:])):
+            raise invalid_input("arguments", "malformed", "must be valid text; one of them holds bytes that are none.")
         adsunify(standalone_mode=True)
     except InvalidInput as problem:
-        from .showing import plain
+        from .output import to_plain_text
 
         for issue in problem.issues:
-            click.echo(plain(f"{issue.path}: {issue.message}" if issue.path else issue.message), err=True)
+            click.echo(to_plain_text(f"{issue.path}: {issue.message}" if issue.path else issue.message), err=True)
         sys.exit(2)
     except AdsunifyError as problem:
-        from .showing import plain
+        from .output import to_plain_text
 
-        click.echo(plain(problem.message), err=True)
+        click.echo(to_plain_text(problem.message), err=True)
         if problem.outcome == "unknown":
-            click.echo(UNKNOWN, err=True)
+            click.echo(UNKNOWN_MESSAGE, err=True)
         sys.exit(1)
     except OSError as problem:  # a file that cannot be read, a full disk below standard output
-        from .showing import plain
+        from .output import to_plain_text
 
-        click.echo(plain(f"The system did not do it: {problem}"), err=True)
+        click.echo(to_plain_text(f"The system did not do it: {problem}"), err=True)
         sys.exit(1)

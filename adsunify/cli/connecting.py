@@ -21,18 +21,18 @@ import click
 from pydantic.alias_generators import to_camel
 
 from adsunify.client import AsyncAds
-from adsunify.client.doors import Door
-from adsunify.client.local import LocalDoor
+from adsunify.client.backends import Backend
+from adsunify.client.local_backend import LocalBackend
 from adsunify.contract.requests import CREDENTIALS
-from adsunify.errors import InvalidInput, Issue, OperationError, refused
-from adsunify.service.opening import BASE_URL
+from adsunify.errors import InvalidInput, Issue, OperationError, invalid_input
+from adsunify.service.factory import BASE_URL_VARIABLE
 from adsunify.values.exact_json import Json, loads
 
-from . import showing
-from .daily import network_choice
+from . import output
 from .files import read_file
-from .listening import listening_at
-from .options import Where, anywhere, asked, data_option
+from .options import Target, data_option, prompt_secret, target_options
+from .sockets import bind_socket
+from .workflow import network_choice
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 10 * 60
 """A link lives so long; so does what follows it at the network."""
 LOCAL_LOOK_SECONDS, REMOTE_LOOK_SECONDS = 0.2, 2.0
-IN_FILES = ("private_key",)
+FILE_MEMBERS = ("private_key",)
 """Members of several lines: they are asked for as the path of a file."""
 SHUTDOWN_SECONDS = 2.0
 """For the last page to reach the browser."""
-UNKNOWN_STATE = 404
+UNKNOWN_STATE_STATUS = 404
 """What answers a consent that this process never began: it stops nothing."""
 
 
@@ -64,8 +64,8 @@ UNKNOWN_STATE = 404
     help='A JSON file with the network\'s own credentials ("-" reads stdin).',
 )
 @data_option
-@anywhere
-def connect(where: Where, network: str, port: int, browser: bool, credentials: Path | None, as_json: bool) -> None:
+@target_options
+def connect(where: Target, network: str, port: int, browser: bool, credentials: Path | None, as_json: bool) -> None:
     """Connect the ad accounts of a network.
 
     NETWORK is one of meta, google, tiktok, snapchat, pinterest, linkedin, reddit, amazon, x, chatgpt, apple, outbrain.
@@ -80,46 +80,50 @@ def connect(where: Where, network: str, port: int, browser: bool, credentials: P
     from the command line, which other users of the machine can see.
     """
     if network in CREDENTIALS:
-        given = _credentials(network, credentials)
-        with showing.waiting(f"Connecting {network}"), where.ads() as ads:
+        given = _read_credentials(network, credentials)
+        with output.status_line(f"Connecting {network}"), where.make_client() as ads:
             made = ads.connect(network, **given)
         data, accounts = made.data, [one.data for one in made.accounts]
     elif credentials is not None:
-        raise refused(
+        raise invalid_input(
             "--credentials", "not_supported", f"goes with {', '.join(CREDENTIALS)}; {network} has a consent page."
         )
     else:
-        data, accounts = asyncio.run(_consent(where, network, port, browser))
-    showing.say(data, as_json, [f"{network}: {len(accounts)} connected", showing.accounts(accounts)])
+        data, accounts = asyncio.run(_run_consent(where, network, port, browser))
+    output.print_result(data, as_json, [f"{network}: {len(accounts)} connected", output.accounts_table(accounts)])
 
 
 # -- credentials of its own ---------------------------------------------------------------------------------------
 
 
-def _credentials(network: str, file: Path | None) -> dict[str, str]:
+def _read_credentials(network: str, file: Path | None) -> dict[str, str]:
     """The members of one of the network's sets, from a file, the environment, or whoever sits there."""
     if file is not None:
-        return _of_file(network, file)
+        return _read_credentials_file(network, file)
     sets = CREDENTIALS[network]
-    found = {name: value for names in sets for name in names if (value := _of_environment(network, name)) is not None}
+    found = {name: value for names in sets for name in names if (value := _read_variable(network, name)) is not None}
     whole = next((names for names in sets if all(name in found for name in names)), None)
     if whole is not None:
         return {name: found[name] for name in whole}
     if not sys.stdin.isatty():
-        accepted = " or ".join(", ".join(_variable(network, name) for name in names) for names in sets)
-        raise refused("credentials", "required", f"are needed: --credentials FILE, or {accepted} in the environment.")
-    wanted = _wanted(sets)
-    return {name: found.get(name) or _of_person(name) for name in wanted}
+        accepted = " or ".join(", ".join(_variable_name(network, name) for name in names) for names in sets)
+        raise invalid_input(
+            "credentials", "required", f"are needed: --credentials FILE, or {accepted} in the environment."
+        )
+    wanted = _prompt_credential_set(sets)
+    return {name: found.get(name) or _prompt_member(name) for name in wanted}
 
 
-def _of_file(network: str, file: Path) -> dict[str, str]:
+def _read_credentials_file(network: str, file: Path) -> dict[str, str]:
     try:
         members = loads(read_file(file))
     except ValueError:
         members = None
     known = {to_camel(name): name for names in CREDENTIALS[network] for name in names}
     if not isinstance(members, Mapping) or not all(isinstance(value, str) for value in members.values()):
-        raise refused("--credentials", "malformed_json", f"must be a JSON object of texts, with {', '.join(known)}.")
+        raise invalid_input(
+            "--credentials", "malformed_json", f"must be a JSON object of texts, with {', '.join(known)}."
+        )
     unknown = [
         Issue(name, "unknown_property", f"is none of {', '.join(known)}.") for name in members if name not in known
     ]
@@ -128,24 +132,24 @@ def _of_file(network: str, file: Path) -> dict[str, str]:
     return {known[name]: str(value) for name, value in members.items()}
 
 
-def _variable(network: str, name: str) -> str:
+def _variable_name(network: str, name: str) -> str:
     return f"ADSUNIFY_{network.upper()}_{name.upper()}"
 
 
-def _of_environment(network: str, name: str) -> str | None:
-    variable = _variable(network, name)
+def _read_variable(network: str, name: str) -> str | None:
+    variable = _variable_name(network, name)
     path = os.environ.get(f"{variable}_FILE")
-    return os.environ.get(variable) or None if path is None else _text(f"{variable}_FILE", path)
+    return os.environ.get(variable) or None if path is None else _read_text_file(f"{variable}_FILE", path)
 
 
-def _text(where: str, path: str) -> str:
+def _read_text_file(where: str, path: str) -> str:
     try:
         return Path(path).read_text().strip()
     except (OSError, UnicodeDecodeError):
-        raise refused(where, "unreadable", "names no file that can be read.") from None
+        raise invalid_input(where, "unreadable", "names no file that can be read.") from None
 
 
-def _wanted(sets: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+def _prompt_credential_set(sets: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     """Which set to ask for."""
     if len(sets) == 1:
         return sets[0]
@@ -153,31 +157,33 @@ def _wanted(sets: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     return next(names for names in sets if to_camel(names[0]) == chosen)
 
 
-def _of_person(name: str) -> str:
-    if name in IN_FILES:
-        return _text(to_camel(name), click.prompt(f"File of the {to_camel(name)}", err=True))
-    return asked(to_camel(name))
+def _prompt_member(name: str) -> str:
+    if name in FILE_MEMBERS:
+        return _read_text_file(to_camel(name), click.prompt(f"File of the {to_camel(name)}", err=True))
+    return prompt_secret(to_camel(name))
 
 
 # -- a consent page -----------------------------------------------------------------------------------------------
 
 
-async def _consent(where: Where, network: str, port: int, browser: bool) -> tuple[Json, list[Json]]:
+async def _run_consent(where: Target, network: str, port: int, browser: bool) -> tuple[Json, list[Json]]:
     """Have the network's consent given; returns the new connection and its accounts."""
-    async with _opened(where, port) as (ads, refusal):
+    async with _consent_client(where, port) as (ads, refusal):
         before = {one["connectionId"] for one in await ads.connections()}
         link = (await ads.authorize(network))["url"]
         click.echo(f"Allow it at {network}, within ten minutes:\n{link}", err=True)
         if browser:
-            _open(link)
-        look = REMOTE_LOOK_SECONDS if where.remote else LOCAL_LOOK_SECONDS
-        with showing.waiting("Waiting for the consent"):
-            made = await _appeared(ads, network, before, refusal, look)
+            _open_browser(link)
+        look = REMOTE_LOOK_SECONDS if where.is_remote else LOCAL_LOOK_SECONDS
+        with output.status_line("Waiting for the consent"):
+            made = await _wait_for_connection(ads, network, before, refusal, look)
         every = await ads.accounts(network)
         return made, [one.data for one in every if one.id in made["accounts"]]
 
 
-async def _appeared(ads: AsyncAds, network: str, before: set[str], refusal: asyncio.Event, look: float) -> Json:
+async def _wait_for_connection(
+    ads: AsyncAds, network: str, before: set[str], refusal: asyncio.Event, look: float
+) -> Json:
     """The connection that was not there before; OperationError where none comes."""
     ends = asyncio.get_running_loop().time() + WAIT_SECONDS
     while asyncio.get_running_loop().time() < ends:
@@ -191,40 +197,40 @@ async def _appeared(ads: AsyncAds, network: str, before: set[str], refusal: asyn
 
 
 @asynccontextmanager
-async def _opened(where: Where, port: int) -> AsyncIterator[tuple[AsyncAds, asyncio.Event]]:
+async def _consent_client(where: Target, port: int) -> AsyncIterator[tuple[AsyncAds, asyncio.Event]]:
     """The client, ready for a consent to come back; the event says that one came back and failed."""
     refusal = asyncio.Event()
-    if where.remote:
+    if where.is_remote:
         async with AsyncAds(where.url, token=where.token) as ads:
             yield ads, refusal
         return
-    with listening_at("127.0.0.1", port) as listening:
+    with bind_socket("127.0.0.1", port) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        environment = {**os.environ, BASE_URL: address}
+        environment = {**os.environ, BASE_URL_VARIABLE: address}
         async with (
             AsyncAds(where.url, workspace=where.workspace, environment=environment) as ads,
-            _callback(ads.door, listening, refusal),
+            _callback_server(ads.backend, listening, refusal),
         ):
             yield ads, refusal
 
 
 @asynccontextmanager
-async def _callback(door: Door, listening: socket.socket, refusal: asyncio.Event) -> AsyncIterator[None]:
+async def _callback_server(door: Backend, listening: socket.socket, refusal: asyncio.Event) -> AsyncIterator[None]:
     """Serve the link and the network's answer to it, as a server does."""
     from aiohttp import web  # an extra that help and credentials do without
 
     from adsunify_server.connect import add_routes
 
     @web.middleware
-    async def watched(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def watch_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
         answer = await handler(request)
-        if "network" in request.match_info and answer.status >= 400 and answer.status != UNKNOWN_STATE:
+        if "network" in request.match_info and answer.status >= 400 and answer.status != UNKNOWN_STATE_STATUS:
             refusal.set()
         return answer
 
-    if not isinstance(door, LocalDoor):
+    if not isinstance(door, LocalBackend):
         raise TypeError("a consent comes back to a store of one's own")
-    app = web.Application(middlewares=[watched])
+    app = web.Application(middlewares=[watch_refusals])
     add_routes(app, door.service)
     runner = web.AppRunner(app, shutdown_timeout=SHUTDOWN_SECONDS, access_log=None)
     await runner.setup()
@@ -235,7 +241,7 @@ async def _callback(door: Door, listening: socket.socket, refusal: asyncio.Event
         await runner.cleanup()
 
 
-def _open(link: str) -> None:
+def _open_browser(link: str) -> None:
     """Open the link in a browser, which inherits none of our secrets."""
     ours = {name: value for name, value in os.environ.items() if name.startswith("ADSUNIFY_")}
     for name in ours:

@@ -32,7 +32,7 @@ tcvTi452qyxkDCUBklawaRVvXQvTqaPhenWz+uB9eUVxrRFbGpJ8SgZl
 """What the simulated networks without a consent page accept."""
 
 
-class Form(HTMLParser):
+class FormParser(HTMLParser):
     """The first form of a page: where it goes, and its hidden fields."""
 
     def __init__(self) -> None:
@@ -49,20 +49,20 @@ class Form(HTMLParser):
             self.fields[found["name"]] = found.get("value", "")
 
 
-async def give(service: Service, actor: Actor, network: str) -> None:
+async def give_consent(service: Service, actor: Actor, network: str) -> None:
     """Connect a network of the sandbox. Raises ProviderUnreadable where its consent page fails."""
     if network in SANDBOX_CREDENTIALS:
-        await connections.connect(service, actor, network=network, **SANDBOX_CREDENTIALS[network])
+        await connections.connect_with_credentials(service, actor, network=network, **SANDBOX_CREDENTIALS[network])
         return
-    link = await connections.authorize(service, actor, network=network)
+    link = await connections.create_consent_link(service, actor, network=network)
     async with httpx.AsyncClient(follow_redirects=True, trust_env=False, timeout=30.0) as browser:
-        page = await _press(browser, network, await browser.get(link["url"]))  # our own page, then the network's
-        await _press(browser, network, page)
+        page = await _submit_form(browser, network, await browser.get(link["url"]))  # our own page, then the network's
+        await _submit_form(browser, network, page)
 
 
-async def _press(browser: httpx.AsyncClient, network: str, page: httpx.Response) -> httpx.Response:
+async def _submit_form(browser: httpx.AsyncClient, network: str, page: httpx.Response) -> httpx.Response:
     """Send the form of a page; the page that it leads to."""
-    form = Form()
+    form = FormParser()
     form.feed(page.text)
     if page.status_code != 200 or form.action is None:
         raise ProviderUnreadable(f"{network}: the consent page did not open ({page.status_code}): {page.text[:300]}")

@@ -18,46 +18,46 @@ from rich.table import Table
 
 from adsunify.actor import Actor
 from adsunify.client import Account, AsyncAds, Operation
-from adsunify.errors import AdsunifyError, refused
-from adsunify.networks import ADAPTERS
+from adsunify.errors import AdsunifyError, invalid_input
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.store import events
 from adsunify.values.exact_json import Json, dumps
 
-from . import showing
-from .briefs import brief
-from .serve import Serving, connect_one, sandbox_admin, serving, simulation
+from . import output
+from .briefs import make_brief
+from .serve import RunningServer, connect_sandbox_network, create_sandbox_admin, running_server, simulated_networks
 
 STAGES = ("connect", "validate", "create", "review", "execute", "activate", "insights", "events")
 INSIGHTS_SECONDS = 30.0
 POLL_SECONDS = 0.2
 """The simulated networks finish a report within a few looks; a real one is asked as seldom as it says."""
-EVENTS = {"operation.prepared", "operation.running", "operation.succeeded", "account.connected"}
+EXPECTED_EVENTS = {"operation.prepared", "operation.running", "operation.succeeded", "account.connected"}
 """What each network's run must have recorded."""
 
 
 @define
-class Progress:
+class DemoProgress:
     """What is done so far: per network and stage, a word for people."""
 
     networks: tuple[str, ...]
-    done: dict[tuple[str, str], str] = field(factory=dict)
-    failed: dict[str, str] = field(factory=dict)
-    running: dict[str, str] = field(factory=dict)
+    results: dict[tuple[str, str], str] = field(factory=dict)
+    errors: dict[str, str] = field(factory=dict)
+    current_stages: dict[str, str] = field(factory=dict)
 
-    def table(self) -> Table:
+    def make_table(self) -> Table:
         """The progress as a table."""
         table = Table(title="adsunify demo, on simulated networks", box=None, padding=(0, 1, 0, 0))
         for heading in ("network", *STAGES):
             table.add_column(heading, no_wrap=True)
         for network in self.networks:
-            table.add_row(network, *(self._cell(network, stage) for stage in STAGES))
+            table.add_row(network, *(self._format_cell(network, stage) for stage in STAGES))
         return table
 
-    def _cell(self, network: str, stage: str) -> str:
-        if (network, stage) in self.done:
+    def _format_cell(self, network: str, stage: str) -> str:
+        if (network, stage) in self.results:
             return "[green]ok[/green]"
-        if self.running.get(network) == stage:
-            return "[red]failed[/red]" if network in self.failed else "..."
+        if self.current_stages.get(network) == stage:
+            return "[red]failed[/red]" if network in self.errors else "..."
         return ""
 
     def to_json(self) -> Json:
@@ -66,13 +66,13 @@ class Progress:
             "networks": [
                 {
                     "network": network,
-                    "ok": network not in self.failed and (network, STAGES[-1]) in self.done,
+                    "ok": network not in self.errors and (network, STAGES[-1]) in self.results,
                     "stages": [
                         {
                             "stage": stage,
-                            "ok": (network, stage) in self.done,
-                            "detail": self.done.get((network, stage))
-                            or (self.failed.get(network) if self.running.get(network) == stage else None),
+                            "ok": (network, stage) in self.results,
+                            "detail": self.results.get((network, stage))
+                            or (self.errors.get(network) if self.current_stages.get(network) == stage else None),
                         }
                         for stage in STAGES
                     ],
@@ -83,7 +83,7 @@ class Progress:
 
 
 @click.command()
-@click.option("--networks", default=",".join(ADAPTERS), help="Which networks, comma-separated (default: all).")
+@click.option("--networks", default=",".join(ADAPTER_PACKAGES), help="Which networks, comma-separated (default: all).")
 @click.option("--json", "as_json", is_flag=True, help="Print the result of each stage per network as JSON.")
 def demo(networks: str, as_json: bool) -> None:
     """Connect, validate, create, review, execute, activate and read insights on every network.
@@ -92,38 +92,40 @@ def demo(networks: str, as_json: bool) -> None:
     """
     chosen = tuple(one.strip() for one in networks.split(",") if one.strip())
     for one in chosen or ("",):  # of no network at all, nothing would be shown to work
-        if one not in ADAPTERS:
-            raise refused("--networks", "choice", f"{one or 'nothing'} is none of {', '.join(ADAPTERS)}.")
+        if one not in ADAPTER_PACKAGES:
+            raise invalid_input("--networks", "choice", f"{one or 'nothing'} is none of {', '.join(ADAPTER_PACKAGES)}.")
     import_module("adsunify_server.app")  # where it is not installed, that is said before anything is shown
-    progress = Progress(chosen)
-    console = showing.console(stderr=as_json)
+    progress = DemoProgress(chosen)
+    console = output.make_console(stderr=as_json)
     if console.is_terminal:
-        with Live(console=console, get_renderable=progress.table, refresh_per_second=4, transient=as_json):
-            asyncio.run(_demo(progress))
+        with Live(console=console, get_renderable=progress.make_table, refresh_per_second=4, transient=as_json):
+            asyncio.run(_run_demo(progress))
     else:
-        asyncio.run(_demo(progress))
+        asyncio.run(_run_demo(progress))
         if not as_json:
-            console.print(progress.table())
+            console.print(progress.make_table())
     if as_json:
         click.echo(dumps(progress.to_json()))
-    for network, why in progress.failed.items():
-        click.echo(f"{network} failed at {progress.running.get(network, 'connect')}: {why}", err=True)
-    sys.exit(1 if progress.failed else 0)
+    for network, why in progress.errors.items():
+        click.echo(f"{network} failed at {progress.current_stages.get(network, 'connect')}: {why}", err=True)
+    sys.exit(1 if progress.errors else 0)
 
 
-async def _demo(progress: Progress) -> None:
+async def _run_demo(progress: DemoProgress) -> None:
     with tempfile.TemporaryDirectory(prefix="adsunify-") as folder:
         async with (
-            simulation(True) as sandbox_url,
-            serving(f"sqlite:///{Path(folder) / 'demo.db'}", "127.0.0.1", 0, sandbox_url=sandbox_url) as server,
+            simulated_networks(True) as sandbox_url,
+            running_server(f"sqlite:///{Path(folder) / 'demo.db'}", "127.0.0.1", 0, sandbox_url=sandbox_url) as server,
         ):
-            actor, token = await sandbox_admin(server)
+            actor, token = await create_sandbox_admin(server)
             async with AsyncAds(server.base_url, token=token) as ads:
                 for network in progress.networks:
-                    await _network(progress, server, actor, ads, network)
+                    await _run_network(progress, server, actor, ads, network)
 
 
-async def _network(progress: Progress, server: Serving, actor: Actor, ads: AsyncAds, network: str) -> None:
+async def _run_network(
+    progress: DemoProgress, server: RunningServer, actor: Actor, ads: AsyncAds, network: str
+) -> None:
     now = server.service.now()
     account = Account({})
     operation = Operation({})
@@ -131,8 +133,8 @@ async def _network(progress: Progress, server: Serving, actor: Actor, ads: Async
 
     async def connect() -> str:
         nonlocal account, wanted
-        account = Account(await connect_one(server, actor, network))
-        wanted = brief(network, account.data["currency"], account.data["timezone"], now)
+        account = Account(await connect_sandbox_network(server, actor, network))
+        wanted = make_brief(network, account.data["currency"], account.data["timezone"], now)
         return str(account.data["nativeId"])
 
     async def validate() -> str:
@@ -147,15 +149,15 @@ async def _network(progress: Progress, server: Serving, actor: Actor, ads: Async
     async def review() -> str:
         found = await ads.operation(operation)
         if found.status != "prepared" or not found.data["plan"]["steps"] or found.data["receipt"]["steps"]:
-            raise refused("status", "unexpected", "the operation is not waiting for its review.")
+            raise invalid_input("status", "unexpected", "the operation is not waiting for its review.")
         return f"risk {found.data['risk']}"
 
     async def execute() -> str:
-        return _succeeded(await ads.execute(operation, confirmed=True))
+        return _require_succeeded(await ads.execute(operation, confirmed=True))
 
     async def activate() -> str:
         live = await ads.activate(account, operation)
-        return _succeeded(await ads.execute(live, confirmed=True))
+        return _require_succeeded(await ads.execute(live, confirmed=True))
 
     async def insights() -> str:
         start, end = now.date() - timedelta(days=7), now.date() - timedelta(days=1)
@@ -168,32 +170,34 @@ async def _network(progress: Progress, server: Serving, actor: Actor, ads: Async
                     break
                 await asyncio.sleep(POLL_SECONDS)
         if not found["rows"]:
-            raise refused("insights", "unexpected", "no rows were reported.")
+            raise invalid_input("insights", "unexpected", "no rows were reported.")
         return f"{len(found['rows'])} days"
 
-    async def recorded() -> str:
-        found = await server.service.store.read(events.latest, actor.workspace_id, 1000)
+    async def check_events() -> str:
+        found = await server.service.store.read(events.list_events, actor.workspace_id, 1000)
         mine = [event for event in found if event.data.get("network") == network]
-        lacking = EVENTS - {event.type for event in mine}
+        lacking = EXPECTED_EVENTS - {event.type for event in mine}
         if lacking:
-            raise refused("events", "unexpected", f"{', '.join(sorted(lacking))} were not recorded.")
+            raise invalid_input("events", "unexpected", f"{', '.join(sorted(lacking))} were not recorded.")
         return f"{len(mine)} recorded"
 
-    stages = (connect, validate, create, review, execute, activate, insights, recorded)
-    await _run(progress, network, zip(STAGES, stages, strict=True))
+    stages = (connect, validate, create, review, execute, activate, insights, check_events)
+    await _run_stages(progress, network, zip(STAGES, stages, strict=True))
 
 
-def _succeeded(operation: Operation) -> str:
+def _require_succeeded(operation: Operation) -> str:
     if operation.status != "succeeded":
-        raise refused("status", "unexpected", f"the operation is {operation.status}.")
+        raise invalid_input("status", "unexpected", f"the operation is {operation.status}.")
     return "succeeded"
 
 
-async def _run(progress: Progress, network: str, stages: Iterable[tuple[str, Callable[[], Awaitable[str]]]]) -> None:
+async def _run_stages(
+    progress: DemoProgress, network: str, stages: Iterable[tuple[str, Callable[[], Awaitable[str]]]]
+) -> None:
     for stage, work in stages:
-        progress.running[network] = stage
+        progress.current_stages[network] = stage
         try:
-            progress.done[network, stage] = await work()
+            progress.results[network, stage] = await work()
         except (AdsunifyError, TimeoutError) as problem:
-            progress.failed[network] = str(problem) or type(problem).__name__
+            progress.errors[network] = str(problem) or type(problem).__name__
             return

@@ -7,19 +7,19 @@ import sys
 import click
 
 from adsunify.client import Ads, Operation
-from adsunify.errors import AdsunifyError, refused
+from adsunify.errors import AdsunifyError, invalid_input
 
-from . import showing
-from .options import Where, anywhere, data_option
+from . import output
+from .options import Target, data_option, target_options
 
 
 @click.command()
 @click.argument("operation")
 @click.option("--confirmed", is_flag=True, help="Do not ask; the plan was read.")
 @data_option
-@anywhere
+@target_options
 @click.pass_context
-def execute(ctx: click.Context, where: Where, operation: str, confirmed: bool, as_json: bool) -> None:
+def execute(ctx: click.Context, where: Target, operation: str, confirmed: bool, as_json: bool) -> None:
     """Write a prepared operation to its network, once.
 
     First the plan of OPERATION is shown with its risk and its money, and you are asked. Execution then continues for as
@@ -27,47 +27,49 @@ def execute(ctx: click.Context, where: Where, operation: str, confirmed: bool, a
     code 0 says that every step was written. 1 says that the network refused, or that nobody knows: the last line on
     stderr says which, and the receipt says how far it came. Nothing is sent twice.
     """
-    with where.ads() as ads:
+    with where.make_client() as ads:
         found = ads.operation(operation)
         if not confirmed and found.status == "prepared" and not found.data["expired"]:
-            _confirm(ads, found)
-        done = _execute(ads, found, as_json)
-    showing.say(done.data, as_json, [showing.operations([done.data]), *showing.receipt(done.data)])
+            _ask_to_confirm(ads, found)
+        done = _execute_with_status(ads, found, as_json)
+    output.print_result(done.data, as_json, [output.operations_table([done.data]), *output.receipt_parts(done.data)])
     if done.status != "succeeded":
         click.echo(f"The operation is {done.status}: somebody else is executing it.", err=True)
         ctx.exit(1)
 
 
-def _confirm(ads: Ads, operation: Operation) -> None:
+def _ask_to_confirm(ads: Ads, operation: Operation) -> None:
     """Show what will be written, and ask; raises InvalidInput where nobody can be asked."""
     if not sys.stdin.isatty():
-        raise refused("--confirmed", "required", "is needed where nobody can be asked; read the plan first.")
-    screen = showing.console(stderr=True)
+        raise invalid_input("--confirmed", "required", "is needed where nobody can be asked; read the plan first.")
+    screen = output.make_console(stderr=True)
     source = operation.data.get("sourceOperationId")
     created = None if source is None else ads.operation(source).data
-    showing.show(screen, showing.operation(operation.data, ads.account(operation.data["accountId"]).data, created))
+    output.print_parts(
+        screen, output.operation_parts(operation.data, ads.account(operation.data["accountId"]).data, created)
+    )
     screen.print()
     network, count = operation.data["network"], len(operation.data["plan"]["steps"])
-    risk = showing.RISKS.get(operation.data["risk"], "")
+    risk = output.RISK_WORDS.get(operation.data["risk"], "")
     click.confirm(
         f"Write these {count} steps to {network}? Risk {operation.data['risk']}: {risk}.", abort=True, err=True
     )
 
 
-def _execute(ads: Ads, operation: Operation, as_json: bool) -> Operation:
+def _execute_with_status(ads: Ads, operation: Operation, as_json: bool) -> Operation:
     total = len(operation.data["plan"]["steps"])
 
-    def words(shown: Operation) -> str:
+    def describe_progress(shown: Operation) -> str:
         applied = {step["key"] for step in shown.data["receipt"]["steps"] if step["state"] == "applied"}
         wait = f"; the network asks to wait {shown.retry_after_ms / 1000:.0f} s" if shown.retry_after_ms else ""
         return f"{len(applied)} of {total} steps written{wait}"
 
-    with showing.waiting(words(operation)) as told:
+    with output.status_line(describe_progress(operation)) as told:
         try:
-            return ads.execute(operation, confirmed=True, progress=lambda shown: told(words(shown)))
+            return ads.execute(operation, confirmed=True, progress=lambda shown: told(describe_progress(shown)))
         except AdsunifyError as problem:
             if problem.operation is not None:
-                showing.say(problem.operation.data, as_json, showing.receipt(problem.operation.data))
+                output.print_result(problem.operation.data, as_json, output.receipt_parts(problem.operation.data))
             raise
         except KeyboardInterrupt:
             click.echo(f"Stopped waiting. See how far it came: adsunify operations {operation.id}", err=True)

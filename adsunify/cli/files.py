@@ -21,7 +21,7 @@ def read_file(path: Path) -> bytes:
     return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
 
 
-def brief_in(path: Path) -> CampaignBrief:
+def load_brief(path: Path) -> CampaignBrief:
     """The brief in a file; what is wrong with the whole of it is told of the file."""
     try:
         return read_brief(read_file(path))
@@ -30,7 +30,7 @@ def brief_in(path: Path) -> CampaignBrief:
 
 
 @contextmanager
-def told_of_the_brief() -> Iterator[None]:
+def report_brief_errors() -> Iterator[None]:
     """What a request is refused for is told as it stands in the file: a request holds the brief as a member."""
     try:
         yield

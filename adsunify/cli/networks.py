@@ -6,40 +6,40 @@ from collections.abc import Iterator
 
 import click
 
-from adsunify.networks import ADAPTERS, adapter
-from adsunify.review.capabilities import Grid, matrix, sections
-from adsunify.service.networks import detail
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.review.capabilities import MatrixTable, build_sections, render_capability_matrix
+from adsunify.service.networks import network_detail_to_json
 from adsunify.values.exact_json import dumps
 
-from . import showing
+from . import output
 from .options import json_option
 
 
 @click.command()
-@click.argument("network", required=False, type=click.Choice(list(ADAPTERS)))
+@click.argument("network", required=False, type=click.Choice(list(ADAPTER_PACKAGES)))
 @click.option("--markdown", is_flag=True, help="The support matrix as the documentation has it.")
 @json_option
 def networks(network: str | None, markdown: bool, as_json: bool) -> None:
     """What the networks can do: the support matrix, or as JSON everything that their tables declare."""
     if as_json:
-        chosen = [network] if network is not None else list(ADAPTERS)
-        click.echo(dumps({"networks": [detail(adapter(code).network) for code in chosen]}))
+        chosen = [network] if network is not None else list(ADAPTER_PACKAGES)
+        click.echo(dumps({"networks": [network_detail_to_json(get_adapter(code).network) for code in chosen]}))
     elif markdown:
-        click.echo(matrix(), nl=False)
+        click.echo(render_capability_matrix(), nl=False)
     elif network is None:
-        showing.show(showing.console(), _shown())
+        output.print_parts(output.make_console(), _matrix_parts())
     else:
-        showing.console().print_json(dumps(detail(adapter(network).network)))
+        output.make_console().print_json(dumps(network_detail_to_json(get_adapter(network).network)))
 
 
-def _shown() -> Iterator[str | showing.Rows]:
+def _matrix_parts() -> Iterator[str | output.TextTable]:
     """The support matrix for people."""
-    for heading, under in sections():
+    for heading, under in build_sections():
         yield f"{heading.upper()}\n"
         for one in under:
-            if isinstance(one, Grid):
-                columns = [showing.Column(head, prose=True) for head in one.heads]
-                yield showing.table(columns, one.rows)
+            if isinstance(one, MatrixTable):
+                columns = [output.Column(head, prose=True) for head in one.headings]
+                yield output.make_table(columns, one.rows)
             else:
                 yield one.replace("\n", " ")
             yield ""

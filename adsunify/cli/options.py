@@ -12,15 +12,15 @@ from attrs import frozen
 from click.core import ParameterSource
 
 from adsunify.client import Ads
-from adsunify.errors import refused
-from adsunify.models.error_messages import WEB, is_web_address
-from adsunify.service.opening import DATABASE
+from adsunify.errors import invalid_input
+from adsunify.models.error_messages import WEB_PREFIXES, is_web_address
+from adsunify.service.factory import DATABASE_VARIABLE
 
 DEFAULT_DATABASE = "sqlite:///adsunify.db"
-SERVER, TOKEN = "ADSUNIFY_SERVER", "ADSUNIFY_TOKEN"
+SERVER_VARIABLE, TOKEN_VARIABLE = "ADSUNIFY_SERVER", "ADSUNIFY_TOKEN"
 
 
-class Secret(click.ParamType[str]):
+class SecretParam(click.ParamType[str]):
     """A secret. ``-`` asks for it without showing it, or reads a line of standard input: the list of processes shows
     what stands on a command line."""
 
@@ -30,10 +30,10 @@ class Secret(click.ParamType[str]):
         if value != "-":
             return str(value)
         what = "Secret" if param is None or param.name is None else param.name.capitalize()
-        return asked(what)
+        return prompt_secret(what)
 
 
-def asked(what: str) -> str:
+def prompt_secret(what: str) -> str:
     """Ask for a secret without showing it; without a terminal, read a line of standard input."""
     if sys.stdin.isatty():
         return str(click.prompt(what, hide_input=True, err=True))
@@ -41,7 +41,12 @@ def asked(what: str) -> str:
 
 
 database_option = click.option(
-    "--database", envvar=DATABASE, show_envvar=True, default=DEFAULT_DATABASE, show_default=True, help="The store."
+    "--database",
+    envvar=DATABASE_VARIABLE,
+    show_envvar=True,
+    default=DEFAULT_DATABASE,
+    show_default=True,
+    help="The store.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 data_option = click.option("--json", "as_json", is_flag=True, help="Print the REST API's data as one JSON document.")
@@ -51,7 +56,7 @@ idempotency_option = click.option(
 
 
 @frozen
-class Where:
+class Target:
     """A store of one's own, with a workspace in it, or a server with a token."""
 
     url: str
@@ -59,24 +64,24 @@ class Where:
     workspace: str | None
 
     @property
-    def remote(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether it is a server."""
         return is_web_address(self.url)
 
-    def ads(self) -> Ads:
+    def make_client(self) -> Ads:
         """The client, to be opened with ``with``."""
         return Ads(self.url, token=self.token, workspace=self.workspace)
 
 
-def anywhere(command: Callable[..., Any]) -> Callable[..., Any]:
+def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that say where it works; it takes them as ``where``.
 
     What stands on the command line counts more than the environment; then a server counts more than a database.
     """
 
     @functools.wraps(command)
-    def wrapped(database: str, server: str | None, token: str | None, workspace: str | None, **more: Any) -> Any:
-        return command(where=_where(database, server, token, workspace), **more)
+    def wrapper(database: str, server: str | None, token: str | None, workspace: str | None, **more: Any) -> Any:
+        return command(where=_read_target(database, server, token, workspace), **more)
 
     for option in (
         click.option(
@@ -85,27 +90,35 @@ def anywhere(command: Callable[..., Any]) -> Callable[..., Any]:
             help="The workspace in the store.  [default: the only one; a new store's is local]",
         ),
         click.option(
-            "--token", envvar=TOKEN, show_envvar=True, type=Secret(), help="The server's bearer token; - asks for it."
+            "--token",
+            envvar=TOKEN_VARIABLE,
+            show_envvar=True,
+            type=SecretParam(),
+            help="The server's bearer token; - asks for it.",
         ),
-        click.option("--server", envvar=SERVER, show_envvar=True, metavar="URL", help="A server, in place of a store."),
+        click.option(
+            "--server", envvar=SERVER_VARIABLE, show_envvar=True, metavar="URL", help="A server, in place of a store."
+        ),
         database_option,
     ):
-        wrapped = option(wrapped)
-    return wrapped
+        wrapper = option(wrapper)
+    return wrapper
 
 
-def _where(database: str, server: str | None, token: str | None, workspace: str | None) -> Where:
+def _read_target(database: str, server: str | None, token: str | None, workspace: str | None) -> Target:
     source = click.get_current_context().get_parameter_source
     written = {name for name in ("database", "server", "token") if source(name) == ParameterSource.COMMANDLINE}
     if {"database", "server"} <= written:
-        raise refused("--server", "not_supported", "takes the place of --database; give one of them.")
+        raise invalid_input("--server", "not_supported", "takes the place of --database; give one of them.")
     if server is None or "database" in written:
         if "token" in written:
-            raise refused("--token", "not_supported", "goes with --server, not with a store.")
-        return Where(database, None, workspace)
+            raise invalid_input("--token", "not_supported", "goes with --server, not with a store.")
+        return Target(database, None, workspace)
     if not is_web_address(server):
-        name = SERVER if source("server") == ParameterSource.ENVIRONMENT else "--server"
-        raise refused(name, "malformed", f"must begin with {' or '.join(WEB)}.")
+        name = SERVER_VARIABLE if source("server") == ParameterSource.ENVIRONMENT else "--server"
+        raise invalid_input(name, "malformed", f"must begin with {' or '.join(WEB_PREFIXES)}.")
     if workspace is not None:
-        raise refused("--workspace", "not_supported", "goes with a store; at a server, the token says which it is.")
-    return Where(server, token, None)
+        raise invalid_input(
+            "--workspace", "not_supported", "goes with a store; at a server, the token says which it is."
+        )
+    return Target(server, token, None)

@@ -9,18 +9,18 @@ from typing import Any
 import click
 
 from adsunify.adapter.network import Account
-from adsunify.errors import Issue, LookupNeeded, refused
-from adsunify.http.messages import filled
-from adsunify.networks import adapter
+from adsunify.errors import Issue, LookupNeeded, invalid_input
+from adsunify.http.messages import build_request_url
+from adsunify.networks import get_adapter
 from adsunify.planning import plan as plan_brief
 from adsunify.plans.records import Plan, Step
-from adsunify.values.currencies import exponent
-from adsunify.values.dates import zone
+from adsunify.values.currencies import get_exponent
+from adsunify.values.dates import get_timezone
 from adsunify.values.exact_json import Json, dumps, loads
 
-from .files import brief_argument, brief_in
+from .files import brief_argument, load_brief
 
-RECORDED = '[{"request": {"method": "GET", "url": "https://..."}, "response": {"status": 200, "body": {}}}]'
+LOOKUP_EXAMPLE = '[{"request": {"method": "GET", "url": "https://..."}, "response": {"status": 200, "body": {}}}]'
 """A file of recorded answers."""
 
 
@@ -35,7 +35,7 @@ RECORDED = '[{"request": {"method": "GET", "url": "https://..."}, "response": {"
     "--lookups",
     type=click.Path(dir_okay=False, path_type=Path, exists=True),
     metavar="FILE",
-    help=f"Recorded answers of the network, for a plan that needs some: {RECORDED}",
+    help=f"Recorded answers of the network, for a plan that needs some: {LOOKUP_EXAMPLE}",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan(
@@ -56,26 +56,29 @@ def plan(
 
     A refused brief exits with 2 and one line per issue on stderr.
     """
-    known = {extra.name: extra.choices for extra in adapter(network).network.extras}
-    exponent(currency, "--currency")  # refuses what is no currency
+    known = {extra.name: extra.choices for extra in get_adapter(network).network.extras}
+    get_exponent(currency, "--currency")  # refuses what is no currency
     account = Account(
         network,
-        native_account or DEFAULT_IDS.get(network, "1"),
+        native_account or DEFAULT_ACCOUNT_IDS.get(network, "1"),
         currency,
-        zone(timezone, "--timezone").key,
-        _extras(extras, known),
+        get_timezone(timezone, "--timezone").key,
+        _parse_extras(extras, known),
     )
     try:
-        made = plan_brief(brief_in(brief), account, lookups=_lookups(lookups))
+        made = plan_brief(load_brief(brief), account, lookups=_load_lookups(lookups))
     except LookupNeeded as problem:
-        how = f"names a JSON file with the answer: {RECORDED}. `adsunify validate` asks a connected account's network."
+        how = (
+            f"names a JSON file with the answer: {LOOKUP_EXAMPLE}. "
+            "`adsunify validate` asks a connected account's network."
+        )
         raise LookupNeeded([*problem.issues, Issue("--lookups", "lookup_needed", how)]) from None
     if as_json:
-        click.echo(dumps(plan_json(made)))
+        click.echo(dumps(plan_to_json(made)))
         return
     click.echo(f"{made.network}: {len(made.steps)} native writes (plan {made.digest[:12]})")
     for number, step in enumerate(made.steps, 1):
-        click.echo(f"\n{number}. {step.does}\n   {step.request.method} {filled(step.request)}")
+        click.echo(f"\n{number}. {step.description}\n   {step.request.method} {build_request_url(step.request)}")
         if step.request.body is not None:
             click.echo(f"   {dumps(step.request.body)}")
         for binding in step.bindings:
@@ -84,36 +87,36 @@ def plan(
         click.echo(f"\nwarning: {warning}", err=True)
 
 
-DEFAULT_IDS = {"meta": "act_1"}
+DEFAULT_ACCOUNT_IDS = {"meta": "act_1"}
 """A well-formed native account id, for plans that are only looked at."""
 
 
-def _extras(written: tuple[str, ...], known: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+def _parse_extras(written: tuple[str, ...], known: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     extras: dict[str, str] = {}
     for one in written:
         name, equals, value = one.partition("=")
         if not equals or name not in known:
             accepted = f"K is one of {', '.join(known)}" if known else "this network has none"
-            raise refused("--account-extra", "malformed", f"must be written K=V; {accepted}.")
+            raise invalid_input("--account-extra", "malformed", f"must be written K=V; {accepted}.")
         if known[name] and value not in known[name]:
-            raise refused("--account-extra", "choice", f"{name} must be one of {', '.join(known[name])}.")
+            raise invalid_input("--account-extra", "choice", f"{name} must be one of {', '.join(known[name])}.")
         extras[name] = value
     return extras
 
 
-def _lookups(path: Path | None) -> list[Mapping[str, Any]]:
+def _load_lookups(path: Path | None) -> list[Mapping[str, Any]]:
     if path is None:
         return []
     try:
         found = loads(path.read_bytes())
     except ValueError as reason:
-        raise refused("--lookups", "malformed_json", f"must be JSON, {RECORDED}: {reason}.") from None
-    if not isinstance(found, list) or not all(map(_recorded, found)):
-        raise refused("--lookups", "wrong_type", f"must be a list of recorded answers: {RECORDED}.")
+        raise invalid_input("--lookups", "malformed_json", f"must be JSON, {LOOKUP_EXAMPLE}: {reason}.") from None
+    if not isinstance(found, list) or not all(map(_is_recorded_answer, found)):
+        raise invalid_input("--lookups", "wrong_type", f"must be a list of recorded answers: {LOOKUP_EXAMPLE}.")
     return found
 
 
-def _recorded(one: Json) -> bool:
+def _is_recorded_answer(one: Json) -> bool:
     """Whether it is an answer together with what was asked."""
     if not isinstance(one, Mapping):
         return False
@@ -125,7 +128,7 @@ def _recorded(one: Json) -> bool:
     return texts and type(said.get("status", 200)) is int
 
 
-def plan_json(made: Plan) -> dict[str, Json]:
+def plan_to_json(made: Plan) -> dict[str, Json]:
     """A plan as ``--json`` prints it."""
     return {
         "network": made.network,
@@ -133,19 +136,19 @@ def plan_json(made: Plan) -> dict[str, Json]:
         "digest": made.digest,
         "risk": made.risk,
         "warnings": list(made.warnings),
-        "steps": [step_json(step) for step in made.steps],
+        "steps": [step_to_json(step) for step in made.steps],
     }
 
 
-def step_json(step: Step) -> dict[str, Json]:
+def step_to_json(step: Step) -> dict[str, Json]:
     """A step as ``--json`` prints it: ``url`` with its values filled in, open slots as ``{p}``."""
     whole = step.to_json()
     value: dict[str, Json] = {
         "key": step.key,
         "kind": step.kind,
-        "does": step.does,
+        "does": step.description,
         "method": step.request.method,
-        "url": filled(step.request),
+        "url": build_request_url(step.request),
         "headers": dict(step.request.headers),
         "body": step.request.body,
         "bindings": whole.get("bindings", []),

@@ -14,48 +14,48 @@ import click
 from attrs import field, frozen
 
 from adsunify.actor import Actor
-from adsunify.errors import refused
-from adsunify.models.error_messages import WEB, is_web_address
-from adsunify.networks import ADAPTERS
-from adsunify.service import access
+from adsunify.errors import invalid_input
+from adsunify.models.error_messages import WEB_PREFIXES, is_web_address
+from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.service import api_keys
 from adsunify.service.core import Service
-from adsunify.service.delivering import Worker
-from adsunify.service.opening import BASE_URL, SANDBOX_URL, open_service
-from adsunify.service.people import new_password
+from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, open_service
+from adsunify.service.users import reset_password
+from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import connections, keys, people
 from adsunify.values.exact_json import Json, dumps
 from adsunify_server import logs
 
-from . import showing
-from .consent import give
-from .listening import listening_at
-from .operating import limit_options, limits, measured, watching_options
+from . import output
+from .consent import give_consent
 from .options import database_option, json_option
+from .server_options import limit_options, limits_to_environment, metrics_endpoint, monitoring_options
+from .sockets import bind_socket
 
 if TYPE_CHECKING:
-    from adsunify_server.metrics import Requests
+    from adsunify_server.metrics import RequestMetrics
 
-SANDBOX = "sandbox"
-PERSON = "admin@sandbox.example"
+SANDBOX_WORKSPACE = "sandbox"
+SANDBOX_EMAIL = "admin@sandbox.example"
 """Who signs in to the sandbox in a browser."""
 SHUTDOWN_SECONDS = 75.0
 """How long a native write in flight may take to finish at a shutdown."""
 
 
 @frozen
-class Serving:
+class RunningServer:
     """A server that answers requests."""
 
     service: Service
     base_url: str
-    made_keys: str | None
-    requests: Requests
-    parting: list[Callable[[], Awaitable[object]]] = field(factory=list)
+    new_key_file: str | None
+    request_metrics: RequestMetrics
+    shutdown_callbacks: list[Callable[[], Awaitable[object]]] = field(factory=list)
     """What is still to be done when nothing is answered any more."""
 
 
 @asynccontextmanager
-async def serving(
+async def running_server(
     database: str,
     host: str,
     port: int,
@@ -65,15 +65,15 @@ async def serving(
     sandbox_url: str | None = None,
     allow_unsafe_durability: bool = False,
     webhook_dev_targets: Collection[str] = (),
-) -> AsyncIterator[Serving]:
+) -> AsyncIterator[RunningServer]:
     """Run the server; on leaving, writes in flight finish and the rest is handed back."""
     from aiohttp import web  # an extra that help does without
 
-    from adsunify_server.app import application
-    from adsunify_server.listening import Runner
+    from adsunify_server.app import make_application
     from adsunify_server.metrics import REQUESTS
+    from adsunify_server.runner import ServerRunner
 
-    listening = listening_at(host, port)
+    listening = bind_socket(host, port)
     try:
         opened = await open_service(
             database,
@@ -86,60 +86,68 @@ async def serving(
     except BaseException:
         listening.close()
         raise
-    app = application(opened.service)
-    runner = Runner(app, SHUTDOWN_SECONDS)
-    made = None if opened.made_keys is None else str(opened.made_keys)
-    server = Serving(opened.service, opened.service.settings.base_url, made, app[REQUESTS])
+    app = make_application(opened.service)
+    runner = ServerRunner(app, SHUTDOWN_SECONDS)
+    made = None if opened.new_key_file is None else str(opened.new_key_file)
+    server = RunningServer(opened.service, opened.service.settings.base_url, made, app[REQUESTS])
     try:
         await runner.setup()
         await web.SockSite(runner, listening).start()
         yield server
     finally:
-        opened.service.stopping = True
+        opened.service.is_stopping = True
         await runner.cleanup()
-        for last in server.parting:
+        for last in server.shutdown_callbacks:
             await last()
         await opened.service.close()
 
 
 @asynccontextmanager
-async def simulation(wanted: bool) -> AsyncIterator[str | None]:
+async def simulated_networks(wanted: bool) -> AsyncIterator[str | None]:
     """The address of the simulated networks: one that runs already, one of our own, or none."""
-    running = os.environ.get(SANDBOX_URL)
+    running = os.environ.get(SANDBOX_URL_VARIABLE)
     if running or not wanted:
         yield running or None
         return
-    from adsunify.sandbox import fresh_ids, sandbox  # for nothing in a server of real networks
+    from adsunify.sandbox import get_fresh_id_offset, sandbox  # for nothing in a server of real networks
 
-    async with sandbox(ids_from=fresh_ids()) as own:
+    async with sandbox(ids_from=get_fresh_id_offset()) as own:
         yield own.url
 
 
-async def sandbox_admin(serving: Serving) -> tuple[Actor, str]:
+async def create_sandbox_admin(serving: RunningServer) -> tuple[Actor, str]:
     """The admin of the workspace ``sandbox``, with a new key of that name; returns the actor and the key's secret."""
     store = serving.service.store
-    home = await store.write(people.ensure_workspace, SANDBOX, store.clock)
-    person = await store.write(people.ensure_user, SANDBOX, store.clock)
+    home = await store.write(people.ensure_workspace, SANDBOX_WORKSPACE, store.clock)
+    person = await store.write(people.ensure_user, SANDBOX_WORKSPACE, store.clock)
     await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
-    prefix, secret = access.new_key()
+    prefix, secret = api_keys.new_key()
     key = await store.write(
-        keys.create, home.id, person.id, SANDBOX, prefix, access.hashed(secret), True, None, store.clock
+        keys.create_key,
+        home.id,
+        person.id,
+        SANDBOX_WORKSPACE,
+        prefix,
+        api_keys.hash_token(secret),
+        True,
+        None,
+        store.clock,
     )
     return Actor(home.id, person.id, key.id, "admin", True, "key", key.id), secret
 
 
-async def sandbox_person(serving: Serving, actor: Actor) -> str:
+async def reset_sandbox_password(serving: RunningServer, actor: Actor) -> str:
     """A new password of the person who signs in to the workspace ``sandbox``; made an admin of it if he is none yet."""
     store = serving.service.store
-    person = await store.write(people.ensure_user, PERSON, store.clock)
+    person = await store.write(people.ensure_user, SANDBOX_EMAIL, store.clock)
     await store.write(people.set_membership, actor.workspace_id, person.id, "admin", store.clock)
-    return str((await new_password(store, SANDBOX, PERSON, None))["password"])
+    return str((await reset_password(store, SANDBOX_WORKSPACE, SANDBOX_EMAIL, None))["password"])
 
 
-async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
+async def connect_sandbox_network(serving: RunningServer, actor: Actor, network: str) -> Json:
     """Connect a network through its consent page; returns one of its accounts, in US dollars where there is one."""
     # always anew: a sandbox that was started again knows no token of the one before; accounts keep their ids
-    await give(serving.service, actor, network)
+    await give_consent(serving.service, actor, network)
     found = await serving.service.store.read(connections.list_accounts, actor.workspace_id, network)
     account = next((one for one in found if one.currency == "USD"), found[0])
     return {
@@ -159,7 +167,7 @@ async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
 @database_option
 @click.option(
     "--base-url",
-    envvar=BASE_URL,
+    envvar=BASE_URL_VARIABLE,
     show_envvar=True,
     show_default="http://HOST:PORT",
     help="The address people and networks reach the server at.",
@@ -167,8 +175,8 @@ async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
 @click.option(
     "--sandbox",
     is_flag=True,
-    help=f"Simulated networks with one connected account on each, and a key of the workspace {SANDBOX} that ends with "
-    "the run; with --json, which programs read, it does not.",
+    help=f"Simulated networks with one connected account on each, and a key of the workspace {SANDBOX_WORKSPACE} "
+    "that ends with the run; with --json, which programs read, it does not.",
 )
 @click.option(
     "--allow-unsafe-durability", is_flag=True, help="Accept a PostgreSQL that may lose commits at a power failure."
@@ -181,7 +189,7 @@ async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
     help="Let exactly this http or private address be a webhook destination (repeatable; never in production).",
 )
 @limit_options
-@watching_options
+@monitoring_options
 @json_option
 def serve(
     host: str,
@@ -193,57 +201,64 @@ def serve(
     targets: tuple[str, ...],
     as_json: bool,
     log_level: str,
-    log_format: logs.Format,
+    log_format: logs.LogFormat,
     metrics_at: str | None,
     **given: int,
 ) -> None:
     """Run the server until SIGINT or SIGTERM; a native write in flight is finished first."""
-    logs.configure(log_level, log_format)
-    _checked(targets)
+    logs.configure_logging(log_level, log_format)
+    _check_targets(targets)
     for target in targets:
         click.echo(f"WARNING: webhooks may be sent to {target}, whatever is there.", err=True)
     server = partial(
-        serving,
+        running_server,
         database,
         host,
         port,
-        environment={**os.environ, **limits(given)},
+        environment={**os.environ, **limits_to_environment(given)},
         base_url=base_url,
         allow_unsafe_durability=allow_unsafe_durability,
         webhook_dev_targets=targets,
     )
-    asyncio.run(_serve(server, sandbox, as_json, metrics_at))
+    asyncio.run(_run_until_signal(server, sandbox, as_json, metrics_at))
 
 
-def _checked(targets: Collection[str]) -> None:
+def _check_targets(targets: Collection[str]) -> None:
     """What is no address would never match one, and say nothing."""
     if not all(is_web_address(target) for target in targets):
-        raise refused("--webhook-dev-target", "malformed", f"must begin with {' or '.join(WEB)}.")
+        raise invalid_input("--webhook-dev-target", "malformed", f"must begin with {' or '.join(WEB_PREFIXES)}.")
 
 
-async def _serve(
-    opening: Callable[..., AbstractAsyncContextManager[Serving]], sandbox: bool, as_json: bool, metrics_at: str | None
+async def _run_until_signal(
+    opening: Callable[..., AbstractAsyncContextManager[RunningServer]],
+    sandbox: bool,
+    as_json: bool,
+    metrics_at: str | None,
 ) -> None:
-    ended = signalled()
+    ended = make_stop_event()
     async with (
-        simulation(sandbox) as sandbox_url,
+        simulated_networks(sandbox) as sandbox_url,
         opening(sandbox_url=sandbox_url) as server,
-        measured(server.service, server.requests, metrics_at) as metrics_url,
+        metrics_endpoint(server.service, server.request_metrics, metrics_at) as metrics_url,
     ):
         if metrics_url is not None:
             click.echo(f"Metrics at {metrics_url}", err=True)
-        if server.made_keys is not None:
-            click.echo(f"A key ring was made: {server.made_keys} (keep it; without it no connection works)", err=True)
+        if server.new_key_file is not None:
+            click.echo(
+                f"A key ring was made: {server.new_key_file} (keep it; without it no connection works)", err=True
+            )
         actor: Actor | None = None
         secret: str | None = None
         password: str | None = None
         accounts: list[Json] = []
         if sandbox:
-            actor, secret = await sandbox_admin(server)
-            accounts = [await connect_one(server, actor, network) for network in ADAPTERS]
+            actor, secret = await create_sandbox_admin(server)
+            accounts = [await connect_sandbox_network(server, actor, network) for network in ADAPTER_PACKAGES]
             if not as_json:  # a program may start the server again, and go on with the key it has
-                password = await sandbox_person(server, actor)
-                server.parting.append(partial(access.revoke_key, server.service, actor, key_id=str(actor.key_id)))
+                password = await reset_sandbox_password(server, actor)
+                server.shutdown_callbacks.append(
+                    partial(api_keys.revoke_key, server.service, actor, key_id=str(actor.key_id))
+                )
         ready = {
             "baseUrl": server.base_url,
             "apiKey": secret,
@@ -254,11 +269,11 @@ async def _serve(
         if as_json:
             click.echo(dumps(ready))
         else:
-            _say(ready, password)
+            _print_ready(ready, password)
         await ended.wait()
 
 
-def signalled() -> asyncio.Event:
+def make_stop_event() -> asyncio.Event:
     """Set at SIGINT or SIGTERM."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -270,22 +285,22 @@ def signalled() -> asyncio.Event:
 @click.command()
 @database_option
 @click.option("--webhook-dev-target", "targets", multiple=True, metavar="URL", help="As with serve.")
-@watching_options
+@monitoring_options
 def worker(
-    database: str, targets: tuple[str, ...], log_level: str, log_format: logs.Format, metrics_at: str | None
+    database: str, targets: tuple[str, ...], log_level: str, log_format: logs.LogFormat, metrics_at: str | None
 ) -> None:
     """Deliver webhooks until SIGINT or SIGTERM, beside the servers that do; any number may run."""
-    logs.configure(log_level, log_format)
-    _checked(targets)
-    asyncio.run(_work(database, targets, metrics_at))
+    logs.configure_logging(log_level, log_format)
+    _check_targets(targets)
+    asyncio.run(_run_worker(database, targets, metrics_at))
 
 
-async def _work(database: str, targets: tuple[str, ...], metrics_at: str | None) -> None:
-    ended = signalled()
+async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str | None) -> None:
+    ended = make_stop_event()
     opened = await open_service(database, os.environ, webhook_dev_targets=targets)
-    delivering = Worker(opened.service)
+    delivering = WebhookWorker(opened.service)
     try:
-        async with measured(opened.service, None, metrics_at) as metrics_url:
+        async with metrics_endpoint(opened.service, None, metrics_at) as metrics_url:
             if metrics_url is not None:
                 click.echo(f"Metrics at {metrics_url}", err=True)
             running = asyncio.create_task(delivering.run())
@@ -297,14 +312,17 @@ async def _work(database: str, targets: tuple[str, ...], metrics_at: str | None)
         await opened.service.close()
 
 
-def _say(ready: Mapping[str, Any], password: str | None) -> None:
+def _print_ready(ready: Mapping[str, Any], password: str | None) -> None:
     click.echo(f"adsunify answers at {ready['baseUrl']}")
     if password is not None:
-        click.echo(f"Sign in at {ready['baseUrl']}/sign-in to the workspace {SANDBOX}: {PERSON}, password {password}")
+        click.echo(
+            f"Sign in at {ready['baseUrl']}/sign-in to the workspace {SANDBOX_WORKSPACE}: "
+            f"{SANDBOX_EMAIL}, password {password}"
+        )
         click.echo("  (each start makes another password)")
         click.echo(f"API key, for this run only: {ready['apiKey']}")
         click.echo(f"Simulated networks: {ready['sandboxUrl']}")
-        showing.show(showing.console(), [showing.accounts(ready["accounts"])])
+        output.print_parts(output.make_console(), [output.accounts_table(ready["accounts"])])
 
 
 @click.command()
@@ -312,7 +330,7 @@ def _say(ready: Mapping[str, Any], password: str | None) -> None:
 @json_option
 def sandbox(port: int, as_json: bool) -> None:
     """Run the simulated networks alone until SIGINT or SIGTERM."""
-    from adsunify.sandbox import run
+    from adsunify.sandbox import run_sandbox
 
-    listening_at("127.0.0.1", port).close()  # says what is in the way
-    run(port, lambda url: click.echo(dumps({"sandboxUrl": url}) if as_json else url))
+    bind_socket("127.0.0.1", port).close()  # says what is in the way
+    run_sandbox(port, lambda url: click.echo(dumps({"sandboxUrl": url}) if as_json else url))

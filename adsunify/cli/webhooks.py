@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING
 import click
 from attrs import frozen
 
-from adsunify.errors import refused
-from adsunify.http.safe_fetch import FetchError, fetch
+from adsunify.errors import invalid_input
+from adsunify.http.safe_fetch import FetchError, fetch_url
 from adsunify.models.error_messages import is_web_address
 from adsunify.values.exact_json import Json, dumps, loads
-from adsunify.webhooks import EVENT_ID, SIGNATURE, WebhookVerificationError, verify
+from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, WebhookVerificationError, verify
 
-from . import showing
+from . import output
 from .files import read_file
-from .listening import listening_at
-from .options import Secret, json_option
-from .serve import signalled
+from .options import SecretParam, json_option
+from .serve import make_stop_event
+from .sockets import bind_socket
 
 if TYPE_CHECKING:
     from aiohttp import web
 
-PORT = 8090
-BODY_BYTES = 1024 * 1024
+DEFAULT_PORT = 8090
+MAX_BODY_BYTES = 1024 * 1024
 FORWARD_SECONDS = 15.0
-SECRET = "ADSUNIFY_WEBHOOK_SECRET"
-PASSED_ON = ("Content-Type", "User-Agent", EVENT_ID, SIGNATURE)
+SECRET_VARIABLE = "ADSUNIFY_WEBHOOK_SECRET"
+FORWARDED_HEADERS = ("Content-Type", "User-Agent", EVENT_ID_HEADER, SIGNATURE_HEADER)
 
 
 @click.group("webhooks")
@@ -40,10 +40,15 @@ def webhooks() -> None:
 
 @webhooks.command("verify")
 @click.option(
-    "--secret", envvar=SECRET, show_envvar=True, type=Secret(), required=True, help="The signing secret; - asks for it."
+    "--secret",
+    envvar=SECRET_VARIABLE,
+    show_envvar=True,
+    type=SecretParam(),
+    required=True,
+    help="The signing secret; - asks for it.",
 )
-@click.option("--event-id", required=True, metavar="ID", help=f"The header {EVENT_ID}.")
-@click.option("--signature", required=True, metavar="TEXT", help=f"The header {SIGNATURE}.")
+@click.option("--event-id", required=True, metavar="ID", help=f"The header {EVENT_ID_HEADER}.")
+@click.option("--signature", required=True, metavar="TEXT", help=f"The header {SIGNATURE_HEADER}.")
 @click.argument("body", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True))
 @json_option
 @click.pass_context
@@ -54,22 +59,24 @@ def verify_(ctx: click.Context, secret: str, event_id: str, signature: str, body
     most 5 minutes old. 1: it is not proven to; stderr says why.
     """
     try:
-        verify(read_file(body), {EVENT_ID: event_id, SIGNATURE: signature}, secret)
+        verify(read_file(body), {EVENT_ID_HEADER: event_id, SIGNATURE_HEADER: signature}, secret)
     except WebhookVerificationError as problem:
         if as_json:
             click.echo(dumps({"verified": False, "reason": str(problem)}))
         click.echo(f"not verified: {problem}", err=True)
         ctx.exit(1)
-    click.echo(dumps({"verified": True, "reason": None}) if as_json else f"verified: {showing.plain(event_id)}")
+    click.echo(dumps({"verified": True, "reason": None}) if as_json else f"verified: {output.to_plain_text(event_id)}")
 
 
 @webhooks.command("listen")
-@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@click.option(
+    "--port", default=DEFAULT_PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one."
+)
 @click.option(
     "--secret",
-    envvar=SECRET,
+    envvar=SECRET_VARIABLE,
     show_envvar=True,
-    type=Secret(),
+    type=SecretParam(),
     help="The signing secret; - asks for it. Without it nothing is verified.",
 )
 @click.option("--forward", metavar="URL", help="Send what is verified on to this address, too.")
@@ -84,8 +91,8 @@ def listen(port: int, secret: str | None, forward: str | None, as_json: bool) ->
     subscribed with POST /webhooks, which shows the signing secret. What is not signed with it is answered 400.
     """
     if forward is not None and not is_web_address(forward):
-        raise refused("--forward", "malformed", "must be an http or https address.")
-    asyncio.run(_listen(port, Receiver(secret, forward, as_json)))
+        raise invalid_input("--forward", "malformed", "must be an http or https address.")
+    asyncio.run(_run_receiver(port, Receiver(secret, forward, as_json)))
 
 
 @frozen
@@ -93,10 +100,10 @@ class Receiver:
     """Takes deliveries. ``secret`` None: nothing is verified."""
 
     secret: str | None
-    forward: str | None
+    forward_url: str | None
     as_json: bool
 
-    async def answer(self, request: web.Request) -> web.Response:
+    async def handle_delivery(self, request: web.Request) -> web.Response:
         """Verify, print and acknowledge one delivery."""
         from aiohttp import web
 
@@ -106,11 +113,13 @@ class Receiver:
         except WebhookVerificationError as problem:
             click.echo(f"refused: {problem}", err=True)
             return web.Response(status=400, text=str(problem))
-        forwarded = None if self.forward is None else await _forward(self.forward, body, request.headers)
-        self._say(request.headers.get(EVENT_ID, ""), body, verified, forwarded)
+        forwarded = (
+            None if self.forward_url is None else await _forward_delivery(self.forward_url, body, request.headers)
+        )
+        self._print_delivery(request.headers.get(EVENT_ID_HEADER, ""), body, verified, forwarded)
         return web.Response(status=204)
 
-    def _say(self, event_id: str, body: bytes, verified: bool, forwarded: str | None) -> None:
+    def _print_delivery(self, event_id: str, body: bytes, verified: bool, forwarded: str | None) -> None:
         try:
             event = loads(body)
         except ValueError:
@@ -119,12 +128,12 @@ class Receiver:
             click.echo(dumps({"eventId": event_id, "verified": verified, "forwarded": forwarded, "event": event}))
             return
         now = datetime.now(UTC).strftime("%H:%M:%S")
-        told = ["verified" if verified else "NOT VERIFIED", *_words(event)]
+        told = ["verified" if verified else "NOT VERIFIED", *_describe_event(event)]
         told += [] if forwarded is None else [f"forwarded: {forwarded}"]
-        showing.show(showing.console(), ["  ".join((now, *map(showing.plain, told)))])
+        output.print_parts(output.make_console(), ["  ".join((now, *map(output.to_plain_text, told)))])
 
 
-def _words(event: Json) -> list[Json]:
+def _describe_event(event: Json) -> list[Json]:
     if not isinstance(event, Mapping):
         return ["no JSON object"]
     data = event.get("data")
@@ -134,17 +143,17 @@ def _words(event: Json) -> list[Json]:
     return [event.get("type"), event.get("id"), *members]
 
 
-async def _forward(url: str, body: bytes, headers: Mapping[str, str]) -> str:
+async def _forward_delivery(url: str, body: bytes, headers: Mapping[str, str]) -> str:
     """Send a delivery on as it came; the status, or why there is none."""
-    passed = {name: headers[name] for name in PASSED_ON if name in headers}
+    passed = {name: headers[name] for name in FORWARDED_HEADERS if name in headers}
     try:
-        answer = await fetch(
+        answer = await fetch_url(
             url,
             method="POST",
             headers=passed,
             content=body,
             timeout=FORWARD_SECONDS,
-            limit=BODY_BYTES,
+            limit=MAX_BODY_BYTES,
             cut=True,
             exempt={url},  # whoever started this named it
         )
@@ -153,13 +162,13 @@ async def _forward(url: str, body: bytes, headers: Mapping[str, str]) -> str:
     return str(answer.status)
 
 
-async def _listen(port: int, receiver: Receiver) -> None:
+async def _run_receiver(port: int, receiver: Receiver) -> None:
     from aiohttp import web  # an extra that help and `verify` do without
 
-    ended = signalled()
-    app = web.Application(client_max_size=BODY_BYTES)
-    app.router.add_post("/{anything:.*}", receiver.answer)
-    listening = listening_at("127.0.0.1", port)
+    ended = make_stop_event()
+    app = web.Application(client_max_size=MAX_BODY_BYTES)
+    app.router.add_post("/{anything:.*}", receiver.handle_delivery)
+    listening = bind_socket("127.0.0.1", port)
     runner = web.AppRunner(app, shutdown_timeout=FORWARD_SECONDS, access_log=None)
     await runner.setup()
     try:

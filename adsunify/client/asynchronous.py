@@ -9,13 +9,13 @@ from datetime import date
 
 from pydantic.alias_generators import to_camel
 
-from adsunify.contract import BY_ID, Call
+from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest
 from adsunify.contract.requests import CREDENTIALS
-from adsunify.errors import refused
-from adsunify.networks import ADAPTERS
+from adsunify.errors import invalid_input
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.values.exact_json import Json
 
-from .doors import Door, open_door
+from .backends import Backend, open_backend
 from .inputs import (
     check_parameters,
     encode_body,
@@ -29,7 +29,7 @@ from .records import Account, Brief, Connection, Operation
 
 PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
 """An operation can be continued for 30 minutes; nothing is waited for longer."""
-NOT_OPEN = "open the client first: with Ads(...) as ads"
+NOT_OPEN_MESSAGE = "open the client first: with Ads(...) as ads"
 
 
 class AsyncAds:
@@ -60,7 +60,7 @@ class AsyncAds:
     ) -> None:
         self._url, self._token, self._workspace = url, token, workspace
         self._environment = os.environ if environment is None else environment
-        self._door: Door | None = None
+        self._backend: Backend | None = None
 
     async def __aenter__(self) -> AsyncAds:
         await self.open()
@@ -71,20 +71,20 @@ class AsyncAds:
 
     async def open(self) -> None:
         """Open the store (and migrate it), or get ready to call the server."""
-        self._door = await open_door(self._url, self._token, self._workspace, self._environment)
+        self._backend = await open_backend(self._url, self._token, self._workspace, self._environment)
 
     async def close(self) -> None:
         """Let a write in flight finish, and close everything."""
-        if self._door is not None:
-            await self._door.close()
-            self._door = None
+        if self._backend is not None:
+            await self._backend.close()
+            self._backend = None
 
     @property
-    def door(self) -> Door:
+    def backend(self) -> Backend:
         """How the contract is called, while the client is open."""
-        if self._door is None:
-            raise RuntimeError(NOT_OPEN)
-        return self._door
+        if self._backend is None:
+            raise RuntimeError(NOT_OPEN_MESSAGE)
+        return self._backend
 
     async def call(
         self,
@@ -101,12 +101,18 @@ class AsyncAds:
         ``nextCursor`` where there may be more. Where ``idempotency_key`` is taken, the same key and request return the
         same operation again. Raises InvalidInput for an unknown operationId.
         """
-        door = self.door
-        if not isinstance(operation_id, str) or operation_id not in BY_ID:
-            raise refused("operationId", "choice", f"There is no such operation; there are {', '.join(BY_ID)}.")
-        endpoint, path, query = BY_ID[operation_id], {} if path is None else path, {} if query is None else query
+        door = self.backend
+        if not isinstance(operation_id, str) or operation_id not in ENDPOINTS_BY_ID:
+            raise invalid_input(
+                "operationId", "choice", f"There is no such operation; there are {', '.join(ENDPOINTS_BY_ID)}."
+            )
+        endpoint, path, query = (
+            ENDPOINTS_BY_ID[operation_id],
+            {} if path is None else path,
+            {} if query is None else query,
+        )
         check_parameters(endpoint, path, query, idempotency_key)
-        return await door.call(endpoint, Call(path, query, encode_body(body), idempotency_key))
+        return await door.call(endpoint, ApiRequest(path, query, encode_body(body), idempotency_key))
 
     # -- discovery and accounts --------------------------------------------------------------------------------
 
@@ -156,8 +162,8 @@ class AsyncAds:
         accounts' ids. Raises InvalidInput for other members and for a network with a consent page (see
         :meth:`authorize`), TokenRefused where the network does not take them.
         """
-        if read_text(network, "network") in ADAPTERS and network not in CREDENTIALS:
-            raise refused(
+        if read_text(network, "network") in ADAPTER_PACKAGES and network not in CREDENTIALS:
+            raise invalid_input(
                 "network",
                 "choice",
                 f"has a consent page, where a person allows it: `adsunify connect {network}` leads there, and so does "

@@ -9,21 +9,21 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from adsunify.contract import Endpoint
-from adsunify.errors import Issue, refuse, refused
+from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.models.brief import CampaignBrief
 from adsunify.records import Operation
-from adsunify.values.exact_json import Json, json_bytes
+from adsunify.values.exact_json import Json, dumps_bytes
 
 from .records import Account
 
 T = TypeVar("T")
-BRIEF = (
+BRIEF_MESSAGE = (
     "must be a CampaignBrief, or a mapping with the members of a brief. Of a file, give what json.load reads from it; "
     "of JSON text, what adsunify.read_brief reads from it."
 )
-ACCOUNT_ID = "must be an Account as accounts() returns it, or its id as text."
-OPERATION_ID = "must be an Operation as create() or operations() returns it, or its id as text."
-NOT_JSON = (
+ACCOUNT_ID_MESSAGE = "must be an Account as accounts() returns it, or its id as text."
+OPERATION_ID_MESSAGE = "must be an Operation as create() or operations() returns it, or its id as text."
+NOT_JSON_MESSAGE = (
     "must be a value that JSON has: text, a number, True, False, None, a list, or a mapping with text as names. "
     "Amounts are text such as 12.50, instants text such as 2030-01-15T00:00:00Z."
 )
@@ -31,12 +31,12 @@ NOT_JSON = (
 
 def read_account_id(given: Any, member: str = "accountId") -> str:
     """The id of an account, given as a record or as text. Raises InvalidInput."""
-    return _read_id(given, Account, member, ACCOUNT_ID)
+    return _read_id(given, Account, member, ACCOUNT_ID_MESSAGE)
 
 
 def read_operation_id(given: Any, member: str = "operationId") -> str:
     """The id of an operation, given as a record or as text. Raises InvalidInput."""
-    return _read_id(given, Operation, member, OPERATION_ID)
+    return _read_id(given, Operation, member, OPERATION_ID_MESSAGE)
 
 
 def _read_id(given: Any, kind: type[Account] | type[Operation], member: str, accepted: str) -> str:
@@ -44,7 +44,7 @@ def _read_id(given: Any, kind: type[Account] | type[Operation], member: str, acc
         return given.id
     if isinstance(given, str) and given:
         return given
-    raise refused(member, "type", accepted)
+    raise invalid_input(member, "type", accepted)
 
 
 def read_campaign(account: Any, brief: Any) -> Json:
@@ -53,21 +53,21 @@ def read_campaign(account: Any, brief: Any) -> Json:
     if isinstance(brief, CampaignBrief):
         return {"accountId": account_id, "campaign": brief.to_json()}
     if not isinstance(brief, Mapping):
-        raise refused("campaign", "type", BRIEF)
+        raise invalid_input("campaign", "type", BRIEF_MESSAGE)
     return {"accountId": account_id, "campaign": dict(brief)}
 
 
 def read_list(given: Any, member: str) -> list[Any]:
     """A list of texts; one text is none, since it would be taken for a list of its letters. Raises InvalidInput."""
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Sequence):
-        raise refused(member, "type", "must be a list of ids, also for a single one.")
+        raise invalid_input(member, "type", "must be a list of ids, also for a single one.")
     return list(given)
 
 
 def read_text(given: Any, member: str) -> str:
     """A text. Raises InvalidInput."""
     if not isinstance(given, str):
-        raise refused(member, "type", "must be text.")
+        raise invalid_input(member, "type", "must be text.")
     return given
 
 
@@ -75,19 +75,19 @@ def check_parameters(endpoint: Endpoint, path: Any, query: Any, idempotency_key:
     """Raise InvalidInput where a parameter of a call is missing or is no text."""
     for name, given in (("path", path), ("query", query)):
         if not isinstance(given, Mapping):
-            raise refused(name, "type", "must be a mapping of parameters by name, as text.")
-    refuse(
+            raise invalid_input(name, "type", "must be a mapping of parameters by name, as text.")
+    raise_if_issues(
         Issue(str(name), "type", "must be text.")
         for name, value in (*path.items(), *query.items())
         if not (isinstance(name, str) and isinstance(value, str))
     )
-    refuse(
+    raise_if_issues(
         Issue(name, "required", f"is needed in path: {endpoint.operation_id} is called at {endpoint.path}.")
         for name in endpoint.parameters
         if name not in path
     )
     if idempotency_key is not None and not isinstance(idempotency_key, str):
-        raise refused("Idempotency-Key", "type", "must be text of 1 to 200 characters.")
+        raise invalid_input("Idempotency-Key", "type", "must be text of 1 to 200 characters.")
 
 
 def encode_body(body: Json) -> bytes:
@@ -95,10 +95,10 @@ def encode_body(body: Json) -> bytes:
     if body is None:
         return b""
     try:
-        refuse(_find_issues(body, ""))
-        return json_bytes(body)
+        raise_if_issues(_find_issues(body, ""))
+        return dumps_bytes(body)
     except RecursionError:
-        raise refused("body", "too_deep", "is nested too deeply, or holds itself.") from None
+        raise invalid_input("body", "too_deep", "is nested too deeply, or holds itself.") from None
 
 
 def _find_issues(value: Any, path: str) -> Iterator[Issue]:
@@ -115,4 +115,4 @@ def _find_issues(value: Any, path: str) -> Iterator[Issue]:
         if not math.isfinite(value):
             yield Issue(path, "type", "must be a finite number.")
     elif not (value is None or isinstance(value, bool | int | str | UUID)):
-        yield Issue(path, "type", NOT_JSON)
+        yield Issue(path, "type", NOT_JSON_MESSAGE)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from adsunify.values.exact_json import Json
 
-from .asynchronous import NOT_OPEN, AsyncAds
+from .asynchronous import NOT_OPEN_MESSAGE, AsyncAds
 from .records import Account, Brief, Connection, Operation
 
 T = TypeVar("T")
@@ -40,22 +40,22 @@ class Ads:
         self._thread = threading.Thread(target=self._loop.run_forever, name="adsunify", daemon=True)
         self._thread.start()
         try:
-            self._run(self._ads.open())
+            self._run_on_loop(self._ads.open())
         except BaseException:
-            self._stop()
+            self._stop_loop()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
         try:
-            self._run(self._ads.close())
+            self._run_on_loop(self._ads.close())
         finally:
-            self._stop()
+            self._stop_loop()
 
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+    def _run_on_loop(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop is None:
             work.close()
-            raise RuntimeError(NOT_OPEN)
+            raise RuntimeError(NOT_OPEN_MESSAGE)
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -63,7 +63,7 @@ class Ads:
             future.cancel()  # Ctrl-C: nothing more is begun; what was begun is not cut
             raise
 
-    def _stop(self) -> None:
+    def _stop_loop(self) -> None:
         loop, thread = self._loop, self._thread
         self._loop = self._thread = None
         if loop is not None and thread is not None:
@@ -86,7 +86,7 @@ class Ads:
         ``nextCursor`` where there may be more. Where ``idempotency_key`` is taken, the same key and request return the
         same operation again. Raises InvalidInput for an unknown operationId.
         """
-        return self._run(
+        return self._run_on_loop(
             self._ads.call(operation_id, path=path, query=query, body=body, idempotency_key=idempotency_key)
         )
 
@@ -94,30 +94,30 @@ class Ads:
 
     def verify(self) -> Json:
         """The current credential: ``workspace``, ``role``, ``canWrite``, ``expiresAt``."""
-        return self._run(self._ads.verify())
+        return self._run_on_loop(self._ads.verify())
 
     def networks(self) -> list[Json]:
         """The networks, each with ``network`` (its code), title, version, login, formats and account extras."""
-        return self._run(self._ads.networks())
+        return self._run_on_loop(self._ads.networks())
 
     def network(self, code: str) -> Json:
         """Everything one network's tables declare: formats, settings, catalogs, metrics, templates, units.
 
         Raises InvalidInput for an unknown code.
         """
-        return self._run(self._ads.network(code))
+        return self._run_on_loop(self._ads.network(code))
 
     def workflows(self) -> list[Json]:
         """The unified formats, one row each: goals, budget periods, and the members of the brief it takes."""
-        return self._run(self._ads.workflows())
+        return self._run_on_loop(self._ads.workflows())
 
     def accounts(self, network: str | None = None) -> list[Account]:
         """The connected ad accounts, or those on one network, disconnected ones too."""
-        return self._run(self._ads.accounts(network))
+        return self._run_on_loop(self._ads.accounts(network))
 
     def account(self, account: Account | str) -> Account:
         """One ad account, read again; by its id or as :meth:`accounts` returned it. Raises NotFound."""
-        return self._run(self._ads.account(account))
+        return self._run_on_loop(self._ads.account(account))
 
     def authorize(self, network: str) -> Json:
         """Make a link at which a person connects the network's accounts: ``url`` and ``expiresAt``.
@@ -127,7 +127,7 @@ class Ads:
         command ``adsunify connect`` needs no server. Raises InvalidInput for a network without a consent page, or where
         there is no application (``ADSUNIFY_<NETWORK>_CLIENT_ID``), and Forbidden to all but admins.
         """
-        return self._run(self._ads.authorize(network))
+        return self._run_on_loop(self._ads.authorize(network))
 
     def connect(self, network: str, **credentials: str) -> Connection:
         """Connect a network with credentials of its own, and keep all the accounts that it shows.
@@ -137,18 +137,18 @@ class Ads:
         accounts' ids. Raises InvalidInput for other members and for a network with a consent page (see
         :meth:`authorize`), TokenRefused where the network does not take them.
         """
-        return self._run(self._ads.connect(network, **credentials))
+        return self._run_on_loop(self._ads.connect(network, **credentials))
 
     def connections(self) -> list[Json]:
         """The connections, each with ``connectionId``, ``network``, ``status`` and its accounts' ids."""
-        return self._run(self._ads.connections())
+        return self._run_on_loop(self._ads.connections())
 
     def disconnect(self, connection_id: str) -> Json:
         """Revoke a connection's credentials where the network can do that, and forget them; running campaigns go on.
 
         Returns the connection; its accounts are ``disconnected``. Raises NotFound.
         """
-        return self._run(self._ads.disconnect(connection_id))
+        return self._run_on_loop(self._ads.disconnect(connection_id))
 
     # -- the workflow ------------------------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ class Ads:
         Returns ``format``, ``plan``, ``risk`` and ``warnings`` of what :meth:`create` would prepare. Raises
         InvalidInput with everything that is wrong.
         """
-        return self._run(self._ads.validate(account, brief))
+        return self._run_on_loop(self._ads.validate(account, brief))
 
     def create(self, account: Account | str, brief: Brief, *, idempotency_key: str | None = None) -> Operation:
         """Prepare the creation of a campaign with all that belongs to it, paused; nothing is written yet.
@@ -166,7 +166,7 @@ class Ads:
         The same ``idempotency_key`` and brief return the same operation again; another brief raises Conflict. Raises
         InvalidInput with everything that is wrong with the brief.
         """
-        return self._run(self._ads.create(account, brief, idempotency_key=idempotency_key))
+        return self._run_on_loop(self._ads.create(account, brief, idempotency_key=idempotency_key))
 
     def activate(
         self, account: Account | str, source: Operation | str, *, idempotency_key: str | None = None
@@ -175,7 +175,7 @@ class Ads:
 
         Executing it can spend money. Raises InvalidInput where the source is none, ``source_not_activatable``.
         """
-        return self._run(self._ads.activate(account, source, idempotency_key=idempotency_key))
+        return self._run_on_loop(self._ads.activate(account, source, idempotency_key=idempotency_key))
 
     def set_status(
         self,
@@ -191,17 +191,19 @@ class Ads:
         ``kind`` is ``campaign``, ``adGroup`` or ``ad``; ``entity_ids`` are the network's own. All are prepared or none:
         InvalidInput says which of them cannot be.
         """
-        return self._run(self._ads.set_status(account, kind, entity_ids, status, idempotency_key=idempotency_key))
+        return self._run_on_loop(
+            self._ads.set_status(account, kind, entity_ids, status, idempotency_key=idempotency_key)
+        )
 
     # -- operations --------------------------------------------------------------------------------------------
 
     def operations(self) -> list[Operation]:
         """The latest 50 operations in scope, newest first, without the bodies of their plans."""
-        return self._run(self._ads.operations())
+        return self._run_on_loop(self._ads.operations())
 
     def operation(self, operation: Operation | str) -> Operation:
         """One operation, read again with its plan and receipt. Raises NotFound."""
-        return self._run(self._ads.operation(operation))
+        return self._run_on_loop(self._ads.operation(operation))
 
     def execute(
         self, operation: Operation | str, *, confirmed: bool, progress: Callable[[Operation], None] | None = None
@@ -216,11 +218,11 @@ class Ads:
         the account; it is never sent again by itself. Raises Forbidden ``approval_required`` where a person has to
         execute it.
         """
-        return self._run(self._ads.execute(operation, confirmed=confirmed, progress=progress))
+        return self._run_on_loop(self._ads.execute(operation, confirmed=confirmed, progress=progress))
 
     def cancel(self, operation: Operation | str) -> Operation:
         """Cancel a prepared operation of one's own; what it wrote already stays. Raises OperationError."""
-        return self._run(self._ads.cancel(operation))
+        return self._run_on_loop(self._ads.cancel(operation))
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -232,14 +234,14 @@ class Ads:
         report. ``totals`` adds them up, None where a part is missing; ``coverage`` says what is missing or provisional.
         Waits while the network makes its report, which may take minutes. Raises ProviderError.
         """
-        return self._run(self._ads.insights(account, start, end))
+        return self._run_on_loop(self._ads.insights(account, start, end))
 
     def tree(self, account: Account | str) -> Json:
         """The native hierarchy, flat, parents first: ``nodes`` with kind, id, parentId, name, status, native.
 
         ``truncated`` where the account has more than was read. Raises ProviderError.
         """
-        return self._run(self._ads.tree(account))
+        return self._run_on_loop(self._ads.tree(account))
 
     def catalog(
         self,
@@ -256,4 +258,4 @@ class Ads:
         page, and None on the last. ``limit`` is 1 to 100. :meth:`network` lists the catalogs; some take text after a
         colon. ``report:<job>`` is a report that :meth:`insights` began. Raises InvalidInput for an unknown one.
         """
-        return self._run(self._ads.catalog(account, resource, search=search, cursor=cursor, limit=limit))
+        return self._run_on_loop(self._ads.catalog(account, resource, search=search, cursor=cursor, limit=limit))

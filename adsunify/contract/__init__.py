@@ -5,8 +5,8 @@ Routes, the OpenAPI document, the agents' tools and the clients are made from :d
 
 from __future__ import annotations
 
-from .endpoint import Access, Endpoint, operation_id
-from .endpoints import BY_ID, ENDPOINTS
-from .messages import Answer, Call
+from .endpoint import Access, Endpoint, make_operation_id
+from .endpoints import ENDPOINTS, ENDPOINTS_BY_ID
+from .messages import ApiRequest, ApiResponse
 
-__all__ = ["BY_ID", "ENDPOINTS", "Access", "Answer", "Call", "Endpoint", "operation_id"]
+__all__ = ["ENDPOINTS", "ENDPOINTS_BY_ID", "Access", "ApiRequest", "ApiResponse", "Endpoint", "make_operation_id"]

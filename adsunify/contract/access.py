@@ -6,57 +6,60 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from adsunify.actor import Actor, ActorKind, Role
 from adsunify.errors import Forbidden
-from adsunify.review.capabilities import table
+from adsunify.review.capabilities import render_markdown_table
 
 from .endpoint import Endpoint
 from .endpoints import ENDPOINTS
 
 
-def permit(actor: Actor, endpoint: Endpoint) -> None:
+def authorize(actor: Actor, endpoint: Endpoint) -> None:
     """Raise Forbidden where the actor's authority is less than the endpoint needs."""
-    if actor.kind == "agent" and not endpoint.agents:
+    if actor.kind == "agent" and not endpoint.allows_agents:
         raise Forbidden(
             "An agent's token cannot list or change API keys, or change webhooks. Use an API key.",
             code="not_for_agents",
         )
-    if endpoint.access == "write" and not actor.writes:
+    if endpoint.access == "write" and not actor.can_operate:
         raise Forbidden("This needs a write-enabled credential of a member or admin.", code="write_required")
-    if endpoint.access == "admin" and not actor.administers:
+    if endpoint.access == "admin" and not actor.can_administer:
         raise Forbidden("This needs a write-enabled credential of an admin.", code="admin_required")
 
 
-def _caller(kind: ActorKind, role: Role, writes: bool) -> Actor:
+def _make_caller(kind: ActorKind, role: Role, writes: bool) -> Actor:
     return Actor("", "", "", role, writes, kind)
 
 
 CALLERS: Mapping[str, Actor | None] = {
     "no valid token": None,
-    "read key": _caller("key", "admin", False),
-    "write key, viewer": _caller("key", "viewer", True),
-    "write key, member": _caller("key", "member", True),
-    "write key, admin": _caller("key", "admin", True),
-    "OAuth, read": _caller("agent", "admin", False),
-    "OAuth, write, member": _caller("agent", "member", True),
-    "OAuth, write, admin": _caller("agent", "admin", True),
+    "read key": _make_caller("key", "admin", False),
+    "write key, viewer": _make_caller("key", "viewer", True),
+    "write key, member": _make_caller("key", "member", True),
+    "write key, admin": _make_caller("key", "admin", True),
+    "OAuth, read": _make_caller("agent", "admin", False),
+    "OAuth, write, member": _make_caller("agent", "member", True),
+    "OAuth, write, admin": _make_caller("agent", "admin", True),
 }
 """Every kind of caller. A read-only credential reads whatever the role: an admin's stands for all."""
 
 
-def access_matrix() -> str:
+def render_access_matrix() -> str:
     """Every endpoint and what each kind of caller is answered: ``yes``, 401, or 403 with its code."""
-    return "\n".join([*table(("endpoint", *CALLERS), _rows()), ""])
+    return "\n".join([*render_markdown_table(("endpoint", *CALLERS), _matrix_rows()), ""])
 
 
-def _rows() -> Iterator[Sequence[str]]:
+def _matrix_rows() -> Iterator[Sequence[str]]:
     for endpoint in ENDPOINTS:
-        yield f"`{endpoint.method} {endpoint.path}`", *(_answer(caller, endpoint) for caller in CALLERS.values())
+        yield (
+            f"`{endpoint.method} {endpoint.path}`",
+            *(_expected_answer(caller, endpoint) for caller in CALLERS.values()),
+        )
 
 
-def _answer(caller: Actor | None, endpoint: Endpoint) -> str:
+def _expected_answer(caller: Actor | None, endpoint: Endpoint) -> str:
     if caller is None:
         return "401"
     try:
-        permit(caller, endpoint)
+        authorize(caller, endpoint)
     except Forbidden as refusal:
         return f"403 `{refusal.code}`"
     return "yes"

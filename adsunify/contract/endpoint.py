@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from adsunify.models.base import WireModel
-from adsunify.models.error_messages import FORMS, UUID
+from adsunify.models.base import ApiModel
+from adsunify.models.error_messages import FORM_BY_PATTERN, UUID_REGEX
 from adsunify.plans.records import Kind
 
 Access = Literal["read", "owner", "write", "admin"]
@@ -23,24 +23,24 @@ ERROR_STATUSES = (400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 429, 500, 50
 
 
 @frozen(eq=False)
-class Form:
+class PathPattern:
     """What a path parameter must look like, for machines and in words."""
 
     pattern: str
-    words: str
-    matches: Callable[[str], Any] = field(init=False)
+    description: str
+    match: Callable[[str], Any] = field(init=False)
 
-    @matches.default
-    def _matches(self) -> Callable[[str], Any]:
+    @match.default
+    def _compile_pattern(self) -> Callable[[str], Any]:
         return re.compile(self.pattern).fullmatch
 
 
-UUID_FORM = Form(UUID, FORMS[UUID])
+UUID_PATTERN = PathPattern(UUID_REGEX, FORM_BY_PATTERN[UUID_REGEX])
 """Every parameter that is not named below."""
-PATH_FORMS = {
-    "network": Form(r"^[a-z]{1,20}$", "the code of a network, such as meta"),
-    "entityId": Form(r"^[^\x00-\x1f\x7f]{1,250}$", "an id as the network gives it, of 1 to 250 characters"),
-    "resource": Form(r"^[A-Za-z_]+(:[A-Za-z0-9_-]+)?$", "letters and underscores, perhaps with :suffix"),
+PATH_PATTERNS = {
+    "network": PathPattern(r"^[a-z]{1,20}$", "the code of a network, such as meta"),
+    "entityId": PathPattern(r"^[^\x00-\x1f\x7f]{1,250}$", "an id as the network gives it, of 1 to 250 characters"),
+    "resource": PathPattern(r"^[A-Za-z_]+(:[A-Za-z0-9_-]+)?$", "letters and underscores, perhaps with :suffix"),
 }
 
 
@@ -57,46 +57,46 @@ class Endpoint:
     path: str
     section: str
     summary: str
-    answer: Any
+    answer_type: Any
     access: Access = "read"
-    body: type[WireModel] | None = None
-    query: type[WireModel] | None = None
+    body: type[ApiModel] | None = None
+    query: type[ApiModel] | None = None
     status: Literal[200, 201, 202] = 200
-    idempotent: bool = False
-    ignores_key: bool = False
-    agents: bool = True
-    pages: bool = False
+    takes_idempotency_key: bool = False
+    ignores_idempotency_key: bool = False
+    allows_agents: bool = True
+    is_paged: bool = False
     kind: Kind | None = None
     operation_id: str = field(init=False)
     parameters: tuple[str, ...] = field(init=False)
     """The names of the path parameters, as on the wire."""
 
     @property
-    def access_words(self) -> str:
+    def access_description(self) -> str:
         """Who may call it, in words."""
-        return ACCESS_WORDS[self.access] + ("" if self.agents else " Not with an agent's access token.")
+        return ACCESS_WORDS[self.access] + ("" if self.allows_agents else " Not with an agent's access token.")
 
     @operation_id.default
     def _operation_id(self) -> str:
-        return operation_id(self.method, self.path)
+        return make_operation_id(self.method, self.path)
 
     @parameters.default
     def _parameters(self) -> tuple[str, ...]:
         return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
 
 
-def operation_id(method: str, path: str) -> str:
+def make_operation_id(method: str, path: str) -> str:
     """Method and path words in snake case; a word that its id parameter follows is singular, the parameter unnamed."""
     words = [part for part in path.split("/") if part]
     named: list[str] = []
     for word, after in zip(words, [*words[1:], ""], strict=True):
         if word.startswith("{"):
             continue
-        named.append((singular(word) if after.startswith("{") else word).replace("-", "_"))
+        named.append((to_singular(word) if after.startswith("{") else word).replace("-", "_"))
     return "_".join((method.lower(), *named))
 
 
-def singular(word: str) -> str:
+def to_singular(word: str) -> str:
     """The singular of a path word."""
     return word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
 

@@ -11,7 +11,7 @@ from . import answers, requests
 from .endpoint import Endpoint
 
 
-def _native(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
+def _native_endpoints(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
     """The native resource of a level ("Native campaign resource"; ad groups and ads likewise)."""
     section, every = f"Native {words}s", f"/accounts/{{accountId}}/{name}"
     one = f"{every}/{{entityId}}"
@@ -22,7 +22,7 @@ def _native(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
         f"List native {words}s",
         list[answers.Entity],
         query=requests.EntitiesQuery,
-        pages=True,
+        is_paged=True,
         kind=kind,
     )
     yield Endpoint(
@@ -34,7 +34,7 @@ def _native(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
         access="write",
         body=requests.NativePayload,
         status=201,
-        idempotent=True,
+        takes_idempotency_key=True,
         kind=kind,
     )
     yield Endpoint("GET", one, section, f"One native {words}", answers.Entity, kind=kind)
@@ -47,7 +47,7 @@ def _native(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
         access="write",
         body=requests.NativePayload,
         status=201,
-        idempotent=True,
+        takes_idempotency_key=True,
         kind=kind,
     )
     yield Endpoint(
@@ -58,7 +58,7 @@ def _native(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
         answers.Operation,
         access="write",
         status=201,
-        idempotent=True,
+        takes_idempotency_key=True,
         kind=kind,
     )
     yield Endpoint(
@@ -78,7 +78,7 @@ def _native(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
         access="write",
         body=EditBody,
         status=201,
-        idempotent=True,
+        takes_idempotency_key=True,
         kind=kind,
     )
 
@@ -86,7 +86,7 @@ def _native(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
 ENDPOINTS: tuple[Endpoint, ...] = (
     # -- Access, keys ----------------------------------------------------------------------------------------------
     Endpoint("GET", "/auth/verify", "Access", "Current credential", answers.Verified),
-    Endpoint("GET", "/keys", "Access", "List API keys", list[answers.Key], agents=False),
+    Endpoint("GET", "/keys", "Access", "List API keys", list[answers.Key], allows_agents=False),
     Endpoint(
         "POST",
         "/keys",
@@ -96,7 +96,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="admin",
         body=requests.NewKey,
         status=201,
-        agents=False,
+        allows_agents=False,
     ),
     Endpoint(
         "DELETE",
@@ -105,7 +105,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "Revoke an API key",
         answers.Key,
         access="owner",
-        agents=False,
+        allows_agents=False,
     ),
     Endpoint("GET", "/connected-agents", "Access", "Your OAuth agent grants", list[answers.ConnectedAgent]),
     Endpoint(
@@ -172,7 +172,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "A catalog, or a report resumed",
         list[answers.CatalogRow] | answers.Insights,
         query=requests.CatalogQuery,
-        pages=True,
+        is_paged=True,
     ),
     # -- Unified campaign workflow ---------------------------------------------------------------------------------
     Endpoint("GET", "/workflows", "Workflow", "Unified formats", list[answers.Workflow]),
@@ -183,7 +183,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "Validate a brief",
         answers.Validated,
         body=requests.Campaign,
-        ignores_key=True,
+        ignores_idempotency_key=True,
     ),
     Endpoint(
         "POST",
@@ -194,7 +194,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.Campaign,
         status=201,
-        idempotent=True,
+        takes_idempotency_key=True,
     ),
     Endpoint(
         "POST",
@@ -205,7 +205,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.Activate,
         status=201,
-        idempotent=True,
+        takes_idempotency_key=True,
     ),
     # -- Operations ------------------------------------------------------------------------------------------------
     Endpoint("GET", "/operations", "Operations", "Latest operations", list[answers.Operation]),
@@ -218,7 +218,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.Operation,
         access="write",
         body=requests.Confirm,
-        ignores_key=True,
+        ignores_idempotency_key=True,
     ),
     Endpoint(
         "POST",
@@ -228,7 +228,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.Batch,
         access="write",
         body=requests.ConfirmMany,
-        ignores_key=True,
+        ignores_idempotency_key=True,
     ),
     Endpoint(
         "POST",
@@ -238,7 +238,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.Operation,
         access="write",
         body=requests.Nothing,
-        ignores_key=True,
+        ignores_idempotency_key=True,
     ),
     Endpoint(
         "POST",
@@ -247,7 +247,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "Validate a native change",
         answers.ValidChange,
         body=Mutation,
-        ignores_key=True,
+        ignores_idempotency_key=True,
     ),
     # -- Bulk controls ---------------------------------------------------------------------------------------------
     Endpoint(
@@ -259,7 +259,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.BulkStatus,
         status=201,
-        idempotent=True,
+        takes_idempotency_key=True,
     ),
     Endpoint(
         "POST",
@@ -270,12 +270,12 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.BulkEdit,
         status=201,
-        idempotent=True,
+        takes_idempotency_key=True,
     ),
     # -- Native resources ------------------------------------------------------------------------------------------
-    *_native("campaign", "campaigns", "campaign"),
-    *_native("adGroup", "ad-groups", "ad group"),
-    *_native("ad", "ads", "ad"),
+    *_native_endpoints("campaign", "campaigns", "campaign"),
+    *_native_endpoints("adGroup", "ad-groups", "ad group"),
+    *_native_endpoints("ad", "ads", "ad"),
     # -- Webhooks --------------------------------------------------------------------------------------------------
     Endpoint(
         "GET",
@@ -293,7 +293,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.NewWebhook,
         status=201,
-        agents=False,
+        allows_agents=False,
     ),
     Endpoint(
         "PATCH",
@@ -303,7 +303,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.Webhook,
         access="write",
         body=requests.WebhookChange,
-        agents=False,
+        allows_agents=False,
     ),
     Endpoint(
         "DELETE",
@@ -312,7 +312,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "Remove a webhook",
         answers.Webhook,
         access="write",
-        agents=False,
+        allows_agents=False,
     ),
     Endpoint(
         "POST",
@@ -323,7 +323,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.Nothing,
         status=202,
-        agents=False,
+        allows_agents=False,
     ),
     Endpoint(
         "GET",
@@ -348,8 +348,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.Nothing,
         status=202,
-        agents=False,
+        allows_agents=False,
     ),
 )
 """Every endpoint. A new one is a row here, a use case in the service, and a row in ``service.dispatch``."""
-BY_ID: Mapping[str, Endpoint] = {endpoint.operation_id: endpoint for endpoint in ENDPOINTS}
+ENDPOINTS_BY_ID: Mapping[str, Endpoint] = {endpoint.operation_id: endpoint for endpoint in ENDPOINTS}

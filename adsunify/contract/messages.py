@@ -13,22 +13,22 @@ from unicodedata import category
 from attrs import frozen
 
 from adsunify.errors import InvalidInput, Issue
-from adsunify.models.base import WireModel, count_values, read
-from adsunify.values.exact_json import Json, canonical
-from adsunify.values.money import written
+from adsunify.models.base import ApiModel, count_values, parse_model
+from adsunify.values.exact_json import Json, dumps_canonical
+from adsunify.values.money import format_decimal
 
-from .endpoint import PATH_FORMS, UUID_FORM, Endpoint
+from .endpoint import PATH_PATTERNS, UUID_PATTERN, Endpoint
 from .requests import Nothing
 
-Model = TypeVar("Model", bound=WireModel)
-Found = TypeVar("Found")
-KEY_LENGTH = 200
+ModelT = TypeVar("ModelT", bound=ApiModel)
+ResultT = TypeVar("ResultT")
+MAX_KEY_LENGTH = 200
 LARGE_VALUES = 2_000
 """A body of more values is read in a thread: that takes milliseconds, and for the largest tenths of a second."""
 
 
 @frozen
-class Call:
+class ApiRequest:
     """A call as it came through a door: path and query as text, the body as bytes."""
 
     path: Mapping[str, str]
@@ -38,80 +38,80 @@ class Call:
 
 
 @frozen
-class Answer:
+class ApiResponse:
     """The envelope's content and the status. ``replayed``: the idempotency key was bound before."""
 
     status: int
     data: Json
-    pages: bool = False
+    is_paged: bool = False
     next_cursor: str | None = None
-    replayed: bool = False
+    is_replay: bool = False
 
-    def envelope(self) -> dict[str, Json]:
+    def to_envelope(self) -> dict[str, Json]:
         """``{"data": ...}``, with ``page`` where a list pages."""
-        return {"data": self.data, "page": {"nextCursor": self.next_cursor}} if self.pages else {"data": self.data}
+        return {"data": self.data, "page": {"nextCursor": self.next_cursor}} if self.is_paged else {"data": self.data}
 
 
-async def read_apart(body: bytes, read: Callable[..., Found], *arguments: Any) -> Found:
+async def run_large_in_thread(body: bytes, read: Callable[..., ResultT], *arguments: Any) -> ResultT:
     """What ``read`` makes of its arguments; for a large body in a thread, so that other callers have their turns."""
     if count_values(body) <= LARGE_VALUES:
         return read(*arguments)
     return await asyncio.to_thread(read, *arguments)
 
 
-def read_call(endpoint: Endpoint, asked: Call) -> tuple[dict[str, Any], str]:
+def parse_request(endpoint: Endpoint, asked: ApiRequest) -> tuple[dict[str, Any], str]:
     """The use case's keyword arguments, and the digest of the canonical request where it takes an idempotency key.
 
     Raises InvalidInput with all that is wrong with path, header, query and body.
     """
     issues: list[Issue] = []
-    path = {name: _path_value(name, asked.path.get(name, ""), issues) for name in endpoint.parameters}
+    path = {name: _parse_path_parameter(name, asked.path.get(name, ""), issues) for name in endpoint.parameters}
     _check_key(endpoint, asked.idempotency_key, issues)
-    query = _read(endpoint.query or Nothing, asked.query, issues) if endpoint.query or asked.query else None
-    body = _read(endpoint.body, asked.body or b"{}", issues) if endpoint.body is not None else None
+    query = _parse_model(endpoint.query or Nothing, asked.query, issues) if endpoint.query or asked.query else None
+    body = _parse_model(endpoint.body, asked.body or b"{}", issues) if endpoint.body is not None else None
     if issues:
         raise InvalidInput(issues)
-    arguments: dict[str, Any] = {_snake(name): value for name, value in path.items()}
+    arguments: dict[str, Any] = {_to_snake(name): value for name, value in path.items()}
     if endpoint.kind is not None:
         arguments["kind"] = endpoint.kind
     for model in (query, body):
         if model is not None:
             arguments |= vars(model)
-    return arguments, _digest(endpoint, path, body) if endpoint.idempotent else ""
+    return arguments, _digest_request(endpoint, path, body) if endpoint.takes_idempotency_key else ""
 
 
-def _digest(endpoint: Endpoint, path: Mapping[str, str], body: WireModel | None) -> str:
+def _digest_request(endpoint: Endpoint, path: Mapping[str, str], body: ApiModel | None) -> str:
     """Numbers that are equal are written alike: 30 and 30.0 are one request."""
     members = None if body is None else body.to_json()
-    return hashlib.sha256(canonical([endpoint.operation_id, path, members], written)).hexdigest()
+    return hashlib.sha256(dumps_canonical([endpoint.operation_id, path, members], format_decimal)).hexdigest()
 
 
-def _read(model: type[Model], given: bytes | Mapping[str, str], issues: list[Issue]) -> Model | None:
+def _parse_model(model: type[ModelT], given: bytes | Mapping[str, str], issues: list[Issue]) -> ModelT | None:
     try:
-        return read(model, given)
+        return parse_model(model, given)
     except InvalidInput as problem:
         issues.extend(problem.issues)
         return None
 
 
-def _path_value(name: str, value: str, issues: list[Issue]) -> str:
-    form = PATH_FORMS.get(name, UUID_FORM)
-    if not form.matches(value):
-        issues.append(Issue(name, "malformed", f"must be {form.words}."))
-    return value.lower() if form is UUID_FORM else value
+def _parse_path_parameter(name: str, value: str, issues: list[Issue]) -> str:
+    form = PATH_PATTERNS.get(name, UUID_PATTERN)
+    if not form.match(value):
+        issues.append(Issue(name, "malformed", f"must be {form.description}."))
+    return value.lower() if form is UUID_PATTERN else value
 
 
 def _check_key(endpoint: Endpoint, key: str | None, issues: list[Issue]) -> None:
     if key is None:
         return
-    if not (endpoint.idempotent or endpoint.ignores_key):
+    if not (endpoint.takes_idempotency_key or endpoint.ignores_idempotency_key):
         issues.append(Issue("Idempotency-Key", "not_supported", "has no meaning for this endpoint; leave it out."))
-    elif not 1 <= len(key) <= KEY_LENGTH:
-        issues.append(Issue("Idempotency-Key", "length", f"must have 1 to {KEY_LENGTH} characters."))
+    elif not 1 <= len(key) <= MAX_KEY_LENGTH:
+        issues.append(Issue("Idempotency-Key", "length", f"must have 1 to {MAX_KEY_LENGTH} characters."))
     elif not (key.isascii() and key.isprintable()) and any(category(one) in ("Cc", "Cs") for one in key):
         issues.append(Issue("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters."))
 
 
 @cache
-def _snake(name: str) -> str:
+def _to_snake(name: str) -> str:
     return re.sub(r"[A-Z]", lambda letter: "_" + letter.group().lower(), name)

@@ -9,20 +9,22 @@ from typing import Any
 _ROLE = re.compile(r":[a-z]{1,9}:`[.~]*([^`.~][^`]*)`")
 
 
-def describe(docstring: str) -> str:
+def docstring_to_markdown(docstring: str) -> str:
     """A docstring in CommonMark: code and roles become plain code; what it says of Python's exceptions is left out."""
     text = _ROLE.sub(r"`\1`", inspect.cleandoc(docstring)).replace("``", "`")
     before, raises, after = text.partition("Raises ")
     return f"{before.rstrip()}{after.partition('.')[2]}".strip() if raises else text
 
 
-def describe_all(part: Any) -> Any:
-    """A copy of a JSON document whose descriptions are no docstrings any more (:func:`describe`)."""
+def convert_descriptions(part: Any) -> Any:
+    """A copy of a JSON document whose descriptions are no docstrings any more (:func:`docstring_to_markdown`)."""
     if isinstance(part, list):
-        return [describe_all(one) for one in part]
+        return [convert_descriptions(one) for one in part]
     if not isinstance(part, dict):
         return part
     return {
-        name: describe(one) if name == "description" and isinstance(one, str) else describe_all(one)
+        name: docstring_to_markdown(one)
+        if name == "description" and isinstance(one, str)
+        else convert_descriptions(one)
         for name, one in part.items()
     }

@@ -25,7 +25,7 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
-from adsunify.adapter.error_rules import failure
+from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.network import Network
 from adsunify.errors import (
     NativeError,
@@ -36,17 +36,26 @@ from adsunify.errors import (
     ResponseLost,
     TokenRefused,
 )
-from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
-from adsunify.execution.redaction import milliseconds, response_kept, sound
-from adsunify.execution.state import Advance, Advanced, Intent, ItemReceipt, Progress, Receipt, Status, Trigger
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, StepOutcome, Throttled, classify_write
+from adsunify.execution.redaction import has_valid_ids, redact_response, to_retry_delay_ms
+from adsunify.execution.state import (
+    CommitResult,
+    ExecutionProgress,
+    Intent,
+    ItemReceipt,
+    OperationStatus,
+    Receipt,
+    StateCommit,
+    Trigger,
+)
 from adsunify.http.messages import Request, Response
-from adsunify.http.redaction import error_kept, request_id
-from adsunify.plans.binding import bound, laid_over
+from adsunify.http.redaction import find_request_id, redact_error
+from adsunify.plans.binding import apply_overlay, fill_bindings
 from adsunify.plans.records import Outputs, Plan, Step
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 
-READ_FAULTS = (
+RESPONSE_READ_ERRORS = (
     ProviderError,
     ArithmeticError,
     AttributeError,
@@ -66,11 +75,11 @@ READ_FAULTS = (
 class Commit:
     """Make this durable; answered by ``Advanced``."""
 
-    advance: Advance
+    state_commit: StateCommit
 
 
 @frozen
-class Send:
+class SendWrite:
     """Sign and send this write, once; answered by ``Response``, ``RequestNotSent`` or ``ResponseLost``.
 
     ``at``: when its intent was committed. A driver whose lease has run out since then answers ``RequestNotSent``.
@@ -78,11 +87,11 @@ class Send:
 
     request: Request
     key: str
-    at: int
+    committed_at: int
 
 
 @frozen
-class Read:
+class SendRead:
     """Sign and send this read; answered by ``Response``, ``RequestNotSent`` or ``ResponseLost``.
 
     It may be repeated: the driver refreshes a refused token and repeats it once before it answers.
@@ -99,16 +108,16 @@ class RenewToken:
     ``again``: a renewed token was refused as well, so that a read has to show whether the account can be used at all.
     """
 
-    again: bool
+    is_second_refusal: bool
 
 
-Effect = Commit | Send | Read | RenewToken
+Effect = Commit | SendWrite | SendRead | RenewToken
 SendResult = Response | RequestNotSent | ResponseLost
-Answer = Advanced | SendResult | bool
+EffectResult = CommitResult | SendResult | bool
 
 
 @frozen
-class Ending:
+class ExecutionResult:
     """How the execution ended: ``status`` of the operation now, None where the store knows better (``refused``).
 
     ``refused``: why nothing (more) was sent, as in ``Advanced.refused`` (the receipt before it landed, and where the
@@ -116,22 +125,22 @@ class Ending:
     ``retry_after``: milliseconds.
     """
 
-    status: Status | None
-    refused: str | None = None
-    next_action: bool = False
+    status: OperationStatus | None
+    refusal: str | None = None
+    has_next_action: bool = False
     retry_after: int | None = None
     error: Mapping[str, Json] | None = None
 
 
 @frozen
-class Limits:
+class ExecutionLimits:
     """How long one call works before it hands back between two steps; a step that has begun is waited for.
 
     ``milliseconds`` is held by whoever has a clock, through ``stopping``.
     """
 
-    milliseconds: int = 20_000
-    steps: int = 25
+    max_milliseconds: int = 20_000
+    max_steps: int = 25
 
 
 class KillPoint(Enum):
@@ -144,16 +153,16 @@ class KillPoint(Enum):
     after_receipt_commit = "after_receipt_commit"
 
 
-def kill_points(effect: Effect) -> tuple[tuple[KillPoint, ...], tuple[KillPoint, ...]]:
+def list_kill_points(effect: Effect) -> tuple[tuple[KillPoint, ...], tuple[KillPoint, ...]]:
     """The points that a driver passes before it carries an effect out, and after."""
-    if isinstance(effect, Send):
+    if isinstance(effect, SendWrite):
         return (), (KillPoint.applied_before_read,)
     before: list[KillPoint] = []
     after: list[KillPoint] = []
-    if isinstance(effect, Commit) and effect.advance.receipt is not None:
+    if isinstance(effect, Commit) and effect.state_commit.receipt is not None:
         before.append(KillPoint.before_receipt_commit)
         after.append(KillPoint.after_receipt_commit)
-    if isinstance(effect, Commit) and effect.advance.intent is not None:
+    if isinstance(effect, Commit) and effect.state_commit.intent is not None:
         before.append(KillPoint.before_intent_commit)
         after.append(KillPoint.after_intent_commit)
     return tuple(before), tuple(after)
@@ -163,35 +172,41 @@ def kill_points(effect: Effect) -> tuple[tuple[KillPoint, ...], tuple[KillPoint,
 
 
 @frozen
-class _End:
+class _ExecutionStop:
     """How an execution stops here, as it goes into the commit and the ending."""
 
     error: Mapping[str, Json] | None = None
-    next_action: bool = False
+    has_next_action: bool = False
     retry_after: int | None = None
     trigger: Trigger = "hand_back"
 
 
-_STATUS_AFTER: Mapping[Trigger, Status] = {"hand_back": "prepared", "lose": "unknown", "succeed": "succeeded"}
+_STATUS_BY_TRIGGER: Mapping[Trigger, OperationStatus] = {
+    "hand_back": "prepared",
+    "lose": "unknown",
+    "succeed": "succeeded",
+}
 
 
-def execute(
+def execute_plan(
     network: Network,
     plan: Plan,
-    progress: Progress,
+    progress: ExecutionProgress,
     operation_id: str,
     *,
-    limits: Limits = Limits(),
+    limits: ExecutionLimits = ExecutionLimits(),
     stopping: Callable[[], bool] = lambda: False,
-) -> Generator[Effect, Answer, Ending]:
+) -> Generator[Effect, EffectResult, ExecutionResult]:
     """Execute what remains of an operation.
 
     ``stopping`` is asked between steps: true (a shutdown, the call's own deadline) hands back. Raises nothing on any
     answer; an answer of a kind that does not belong to the effect is a fault of the driver (TypeError).
     """
-    if progress.doubtful:
-        message = f"Nobody knows whether step {progress.doubtful[0]} was done, so nothing is sent again."
-        return Ending(None, "doubtful", error=_error("outcome_unknown", message, progress.doubtful[0]))
+    if progress.doubtful_steps:
+        message = f"Nobody knows whether step {progress.doubtful_steps[0]} was done, so nothing is sent again."
+        return ExecutionResult(
+            None, "doubtful", error=_build_error("outcome_unknown", message, progress.doubtful_steps[0])
+        )
     outputs: dict[str, Outputs] = dict(progress.outputs)
     fence: int | None = None
     sent = 0
@@ -199,83 +214,83 @@ def execute(
     for n, step in enumerate(plan.steps):
         if step.key in outputs:
             continue
-        remaining = _remaining(step, progress)
+        remaining = _list_remaining_items(step, progress)
         if remaining == () and step.key in progress.applied_items:
-            outputs[step.key] = _merged(step, progress.applied_items[step.key])
+            outputs[step.key] = _merge_item_ids(step, progress.applied_items[step.key])
             continue
-        if sent >= limits.steps or stopping():
-            return (yield from _stop(operation_id, fence, receipt, _End(next_action=True)))
-        built = _built(step, outputs, remaining)
+        if sent >= limits.max_steps or stopping():
+            return (yield from _stop_execution(operation_id, fence, receipt, _ExecutionStop(has_next_action=True)))
+        built = _build_request(step, outputs, remaining)
         if isinstance(built, Request) and step.overlay is not None:
             if receipt is not None:
-                advanced = _advanced((yield Commit(Advance(operation_id, fence, receipt=receipt))))
+                advanced = _require_commit_result((yield Commit(StateCommit(operation_id, fence, receipt=receipt))))
                 receipt = None
-                if advanced.refused is not None:
-                    return _ended(advanced.refused)
-            reading = _answered((yield Read(step.overlay.read, step.key)))
-            built = _overlaid(network, step, built, reading)
-        if isinstance(built, _End):
-            return (yield from _stop(operation_id, fence, receipt, built))
+                if advanced.refusal is not None:
+                    return _make_refused_result(advanced.refusal)
+            reading = _require_send_result((yield SendRead(step.overlay.read_request, step.key)))
+            built = _apply_overlay(network, step, built, reading)
+        if isinstance(built, _ExecutionStop):
+            return (yield from _stop_execution(operation_id, fence, receipt, built))
         intent = Intent(n, step.key, progress.attempts.get(step.key, 0) + 1, built.to_json(), remaining)
         claim: Trigger | None = "claim" if fence is None else None
-        advance = Advance(operation_id, fence, receipt=receipt, intent=intent, trigger=claim)
-        advanced = _advanced((yield Commit(advance)))
-        if advanced.refused is not None:
-            return _ended(advanced.refused)
+        advance = StateCommit(operation_id, fence, receipt=receipt, intent=intent, trigger=claim)
+        advanced = _require_commit_result((yield Commit(advance)))
+        if advanced.refusal is not None:
+            return _make_refused_result(advanced.refusal)
         fence, sent = advanced.fence, sent + 1
-        answer = _answered((yield Send(built, step.key, advanced.at)))
-        receipt = _receipt(network, step, built, intent, answer, progress)
+        answer = _require_send_result((yield SendWrite(built, step.key, advanced.committed_at)))
+        receipt = _make_receipt(network, step, built, intent, answer, progress)
         if receipt.state != "applied":
-            end = _after(receipt, progress)
+            end = _decide_stop(receipt, progress)
             if receipt.blame == "token":
-                advanced = _advanced((yield Commit(Advance(operation_id, fence, receipt=receipt))))
-                if advanced.refused is not None:
-                    return _ended(advanced.refused)
+                advanced = _require_commit_result((yield Commit(StateCommit(operation_id, fence, receipt=receipt))))
+                if advanced.refusal is not None:
+                    return _make_refused_result(advanced.refusal)
                 receipt = None
-                if not (yield RenewToken(again=not end.next_action)):
-                    end = evolve(end, next_action=False)
-            return (yield from _stop(operation_id, fence, receipt, end))
+                if not (yield RenewToken(is_second_refusal=not end.has_next_action)):
+                    end = evolve(end, has_next_action=False)
+            return (yield from _stop_execution(operation_id, fence, receipt, end))
         outputs[step.key] = receipt.outputs
     if fence is None:  # every receipt is there already: the process ended before it could say so
-        advanced = _advanced((yield Commit(Advance(operation_id, None, trigger="claim"))))
-        if advanced.refused is not None:
-            return _ended(advanced.refused)
+        advanced = _require_commit_result((yield Commit(StateCommit(operation_id, None, trigger="claim"))))
+        if advanced.refusal is not None:
+            return _make_refused_result(advanced.refusal)
         fence = advanced.fence
-    return (yield from _stop(operation_id, fence, receipt, _End(trigger="succeed")))
+    return (yield from _stop_execution(operation_id, fence, receipt, _ExecutionStop(trigger="succeed")))
 
 
-def _stop(
-    operation_id: str, fence: int | None, receipt: Receipt | None, end: _End
-) -> Generator[Effect, Answer, Ending]:
+def _stop_execution(
+    operation_id: str, fence: int | None, receipt: Receipt | None, end: _ExecutionStop
+) -> Generator[Effect, EffectResult, ExecutionResult]:
     """The last commit; none where nothing was claimed."""
-    status = _STATUS_AFTER[end.trigger]
-    ending = Ending(status, None, end.next_action, end.retry_after, end.error)
+    status = _STATUS_BY_TRIGGER[end.trigger]
+    ending = ExecutionResult(status, None, end.has_next_action, end.retry_after, end.error)
     if fence is None:
         return ending
-    advance = Advance(
+    advance = StateCommit(
         operation_id,
         fence,
         receipt=receipt,
         trigger=end.trigger,
-        next_action=end.next_action,
+        has_next_action=end.has_next_action,
         retry_after=end.retry_after,
         error=end.error,
     )
-    advanced = _advanced((yield Commit(advance)))
-    if advanced.refused is not None:
-        return evolve(ending, status=None, refused=advanced.refused, next_action=False, retry_after=None)
+    advanced = _require_commit_result((yield Commit(advance)))
+    if advanced.refusal is not None:
+        return evolve(ending, status=None, refusal=advanced.refusal, has_next_action=False, retry_after=None)
     return ending
 
 
-def _ended(refused: str) -> Ending:
-    return Ending(None, refused, error=_refused_error(refused))
+def _make_refused_result(refused: str) -> ExecutionResult:
+    return ExecutionResult(None, refused, error=_build_refusal_error(refused))
 
 
-_CLOCK_AHEAD = (
+_CLOCK_AHEAD_MESSAGE = (
     "The operation was last changed at a time that is more than 5 minutes ahead of this machine's clock, so it is not "
     "executed: one of the clocks is or was wrong. `adsunify admin clock` shows such times and repairs them."
 )
-_REFUSALS: Mapping[str, tuple[str, str]] = {
+_COMMIT_REFUSALS: Mapping[str, tuple[str, str]] = {
     "claimed": ("operation_running", "The operation is being executed already."),
     "fenced": ("operation_fenced", "Another execution has taken the operation over."),
     "expired": ("operation_expired", "The time for review and execution is over."),
@@ -283,30 +298,32 @@ _REFUSALS: Mapping[str, tuple[str, str]] = {
     "access": ("access_lost", "The credential, its owner or the account may no longer write."),
     "approval": ("approval_required", "In this workspace a person who signed in must execute it."),
     "ambiguous": ("outcome_unknown", "The network's answer names an entity that another step has created."),
-    "clock": ("clock_ahead", _CLOCK_AHEAD),
+    "clock": ("clock_ahead", _CLOCK_AHEAD_MESSAGE),
     "not_prepared": ("operation_not_prepared", "The operation is not prepared."),
 }
 
 
-def _refused_error(refused: str) -> Mapping[str, Json]:
-    code, message = _REFUSALS.get(refused, ("operation_refused", f"The operation was refused: {refused}."))
-    return _error(code, message)
+def _build_refusal_error(refused: str) -> Mapping[str, Json]:
+    code, message = _COMMIT_REFUSALS.get(refused, ("operation_refused", f"The operation was refused: {refused}."))
+    return _build_error(code, message)
 
 
-def _error(code: str, message: str, step: str | None = None, native: NativeError | None = None) -> Mapping[str, Json]:
+def _build_error(
+    code: str, message: str, step: str | None = None, native: NativeError | None = None
+) -> Mapping[str, Json]:
     """The ``error`` of an operation. What of the operation is written is read from its receipts when it is shown."""
     network = None if native is None else native.to_json()
     return {"code": code, "message": message, "step": step, "network": network}
 
 
-def _advanced(answer: Answer) -> Advanced:
-    if not isinstance(answer, Advanced):
+def _require_commit_result(answer: EffectResult) -> CommitResult:
+    if not isinstance(answer, CommitResult):
         raise TypeError("a Commit is answered by Advanced")
     return answer
 
 
-def _answered(answer: Answer) -> SendResult:
-    if isinstance(answer, Advanced | bool):
+def _require_send_result(answer: EffectResult) -> SendResult:
+    if isinstance(answer, CommitResult | bool):
         raise TypeError("a Send or Read is answered by Response, RequestNotSent or ResponseLost")
     return answer
 
@@ -314,109 +331,111 @@ def _answered(answer: Answer) -> SendResult:
 # -- before a step ------------------------------------------------------------------------------------------------
 
 
-def _remaining(step: Step, progress: Progress) -> tuple[int, ...] | None:
+def _list_remaining_items(step: Step, progress: ExecutionProgress) -> tuple[int, ...] | None:
     """The items that are surely not applied yet (positions in the planned array); None for a step without items."""
     if step.items is None:
         return None
-    count = len(read({"body": step.request.body}, step.items.at) or ())
+    count = len(get_value({"body": step.request.body}, step.items.at) or ())
     done = progress.applied_items.get(step.key, {})
     return tuple(index for index in range(count) if index not in done)
 
 
-def _built(step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...] | None) -> Request | _End:
+def _build_request(
+    step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...] | None
+) -> Request | _ExecutionStop:
     """The request with its bindings filled. An id that does not fit where it must go stops the execution."""
     try:
         if remaining == ():
             raise ValueError("it has no items")
-        if step.request.nature != "write":
+        if step.request.kind != "write":
             raise ValueError("it is no write, and might be repeated")
-        return bound(step, outputs, remaining)
+        return fill_bindings(step, outputs, remaining)
     except (LookupError, TypeError, ValueError) as reason:
         message = f"Step {step.key} cannot be sent: {reason}."
-        return _End(_error("step_not_sendable", message, step.key))
+        return _ExecutionStop(_build_error("step_not_sendable", message, step.key))
 
 
-def _overlaid(network: Network, step: Step, request: Request, answer: SendResult) -> Request | _End:
+def _apply_overlay(network: Network, step: Step, request: Request, answer: SendResult) -> Request | _ExecutionStop:
     """The request laid over the object as it is now. A failed read is surely not applied: it hands back."""
     problem: ProviderError | None
     if isinstance(answer, Response):
         try:
-            problem = failure(network, answer)
+            problem = find_read_error(network, answer)
             if problem is None:
-                return laid_over(step, request, answer)
+                return apply_overlay(step, request, answer)
         except ProviderError as unreadable:
             problem = unreadable
-        except READ_FAULTS as fault:
+        except RESPONSE_READ_ERRORS as fault:
             problem = ProviderUnreadable(f"The current object cannot be read ({type(fault).__name__}).")
     else:
         problem = ProviderUnreadable(answer.message)
-    native = error_kept(problem.native)
-    error = _error(problem.code, f"Before {step.key}: {problem.message}", step.key, native)
+    native = redact_error(problem.native)
+    error = _build_error(problem.code, f"Before {step.key}: {problem.message}", step.key, native)
     if isinstance(problem, TokenRefused):
-        return _End(error)  # the driver renewed the token before it repeated the read
+        return _ExecutionStop(error)  # the driver renewed the token before it repeated the read
     if isinstance(problem, ProviderThrottled | ProviderUnreadable):
-        return _End(error, True, milliseconds(problem.retry_after, 1))
-    return _End(error)
+        return _ExecutionStop(error, True, to_retry_delay_ms(problem.retry_after, 1))
+    return _ExecutionStop(error)
 
 
 # -- after a step -------------------------------------------------------------------------------------------------
 
 
-def _receipt(
+def _make_receipt(
     network: Network,
     step: Step,
     request: Request,
     intent: Intent,
     answer: SendResult,
-    progress: Progress,
+    progress: ExecutionProgress,
 ) -> Receipt:
     """What became of the attempt; item positions count in the planned array, outputs hold all attempts."""
     if isinstance(answer, RequestNotSent):
         return Receipt(
-            intent.n,
+            intent.step_index,
             step.key,
             intent.attempt,
             "throttled",
-            error=error_kept(NativeError(message=answer.message)),
-            retry_after=milliseconds(None, intent.attempt),
+            error=redact_error(NativeError(message=answer.message)),
+            retry_after=to_retry_delay_ms(None, intent.attempt),
         )
     if isinstance(answer, ResponseLost):
         status = answer.native.status
-        found: Outcome = Ambiguous(answer.message, answer.native)
+        found: StepOutcome = Ambiguous(answer.message, answer.native)
     else:
         status = answer.status
         try:
-            found = outcome(network, step, request, answer)
-        except READ_FAULTS as fault:
-            found = _unreadable(f"The answer cannot be read ({type(fault).__name__}).", status)
-    items = tuple(_planned(item, intent) for item in found.items)
+            found = classify_write(network, step, request, answer)
+        except RESPONSE_READ_ERRORS as fault:
+            found = _make_unreadable_outcome(f"The answer cannot be read ({type(fault).__name__}).", status)
+    items = tuple(_to_planned_position(item, intent) for item in found.items)
     outputs: Outputs = {}
     if isinstance(found, Applied):
         outputs = found.outputs
         if step.items is not None:
             ids = {item.index: item.id for item in items if item.id is not None}
-            outputs = _merged(step, {**progress.applied_items.get(step.key, {}), **ids})
-    if not sound(outputs, items):
-        found, items, outputs = _unreadable("The answer holds an id that is none.", status), (), {}
+            outputs = _merge_item_ids(step, {**progress.applied_items.get(step.key, {}), **ids})
+    if not has_valid_ids(outputs, items):
+        found, items, outputs = _make_unreadable_outcome("The answer holds an id that is none.", status), (), {}
     error = NativeError(message=found.reason, status=status) if isinstance(found, Ambiguous) else None
     native = NativeError() if isinstance(found, Applied) else found.error
     return Receipt(
-        intent.n,
+        intent.step_index,
         step.key,
         intent.attempt,
-        _STATE[type(found)],
+        _STATE_BY_OUTCOME[type(found)],
         http_status=status,
-        request_id=native.request_id or request_id(answer.headers),
+        request_id=native.request_id or find_request_id(answer.headers),
         outputs=outputs,
         items=items,
-        response=response_kept(answer) if isinstance(answer, Response) else None,
-        error=None if isinstance(found, Applied) else error_kept(native if native.message else error or native),
+        response=redact_response(answer) if isinstance(answer, Response) else None,
+        error=None if isinstance(found, Applied) else redact_error(native if native.message else error or native),
         blame=found.blame if isinstance(found, Rejected) else None,
-        retry_after=milliseconds(found.retry_after, intent.attempt) if isinstance(found, Throttled) else None,
+        retry_after=to_retry_delay_ms(found.retry_after, intent.attempt) if isinstance(found, Throttled) else None,
     )
 
 
-_STATE: Mapping[type[Outcome], Literal["applied", "rejected", "throttled", "ambiguous"]] = {
+_STATE_BY_OUTCOME: Mapping[type[StepOutcome], Literal["applied", "rejected", "throttled", "ambiguous"]] = {
     Applied: "applied",
     Rejected: "rejected",
     Throttled: "throttled",
@@ -424,38 +443,38 @@ _STATE: Mapping[type[Outcome], Literal["applied", "rejected", "throttled", "ambi
 }
 
 
-def _unreadable(reason: str, status: int | None) -> Ambiguous:
+def _make_unreadable_outcome(reason: str, status: int | None) -> Ambiguous:
     return Ambiguous(reason, NativeError(message=reason, status=status))
 
 
-def _planned(item: ItemReceipt, intent: Intent) -> ItemReceipt:
+def _to_planned_position(item: ItemReceipt, intent: Intent) -> ItemReceipt:
     """An item's receipt, its position counted in the planned array."""
     assert intent.items is not None
-    return evolve(item, index=intent.items[item.index], error=None if item.error is None else error_kept(item.error))
+    return evolve(item, index=intent.items[item.index], error=None if item.error is None else redact_error(item.error))
 
 
-def _merged(step: Step, ids: Mapping[int, str]) -> Outputs:
+def _merge_item_ids(step: Step, ids: Mapping[int, str]) -> Outputs:
     """The step's outputs from the items of all attempts, in planned order."""
     assert step.items is not None
     ordered = [ids[index] for index in sorted(ids)]
     return {step.items.output: ordered if step.items.many else ordered[0]}
 
 
-def _after(receipt: Receipt, progress: Progress) -> _End:
+def _decide_stop(receipt: Receipt, progress: ExecutionProgress) -> _ExecutionStop:
     """What an attempt that was not applied makes of the operation."""
     step, native = receipt.key, receipt.error
     said = (native.message if native is not None else None) or "The network gave no reason."
     if receipt.state == "ambiguous":
         message = f"Nobody knows whether step {step} was done; look at the account before anything else. {said}"
-        return _End(_error("outcome_unknown", message, step, native), trigger="lose")
+        return _ExecutionStop(_build_error("outcome_unknown", message, step, native), trigger="lose")
     if receipt.state == "throttled":
         message = f"Step {step} was not done yet: {said}"
         code = "provider_throttled" if receipt.http_status is not None else "not_sent"
-        return _End(_error(code, message, step, native), True, receipt.retry_after)
+        return _ExecutionStop(_build_error(code, message, step, native), True, receipt.retry_after)
     if receipt.blame == "token":
         # a refreshed token that is refused again will not do better the third time
         once = progress.blames.get(step) != "token"
         message = f"The network refused the token at step {step}: {said}"
-        return _End(_error("provider_token_refused", message, step, native), once)
+        return _ExecutionStop(_build_error("provider_token_refused", message, step, native), once)
     message = f"The network refused step {step}: {said}"
-    return _End(_error("provider_rejected", message, step, native))
+    return _ExecutionStop(_build_error("provider_rejected", message, step, native))

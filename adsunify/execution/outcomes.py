@@ -12,16 +12,22 @@ from collections.abc import Mapping
 
 from attrs import field, frozen
 
-from adsunify.adapter.error_rules import _GIVEN_UP, _code, native, rule_for, wait
-from adsunify.adapter.network import Blame, ItemAnswer, Network
+from adsunify.adapter.error_rules import (
+    _TIMEOUT_STATUSES,
+    _get_first_code,
+    make_native_error,
+    match_error_rule,
+    read_retry_delay,
+)
+from adsunify.adapter.network import Blame, ItemResult, Network
 from adsunify.errors import (
     NativeError,
 )
 from adsunify.execution.state import ItemReceipt
 from adsunify.http.messages import Request, Response
-from adsunify.plans.binding import kept, taken
+from adsunify.plans.binding import extract_outputs, has_expected_values
 from adsunify.plans.records import Outputs, Step
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 
 
 @frozen
@@ -61,76 +67,78 @@ class Ambiguous:
     items: tuple[ItemReceipt, ...] = ()
 
 
-Outcome = Applied | Rejected | Throttled | Ambiguous
+StepOutcome = Applied | Rejected | Throttled | Ambiguous
 
 
-def outcome(network: Network, step: Step, request: Request, response: Response) -> Outcome:
+def classify_write(network: Network, step: Step, request: Request, response: Response) -> StepOutcome:
     """What an answer to a step says. ``request`` is the request as sent; item positions count in its array."""
     status = response.status
-    if status in _GIVEN_UP or status >= 500:
-        return Ambiguous(f"The network answered {status}.", native(response, network.error(response)))
+    if status in _TIMEOUT_STATUSES or status >= 500:
+        return Ambiguous(f"The network answered {status}.", make_native_error(response, network.parse_error(response)))
     if 200 <= status < 300 and response.state not in ("json", "empty"):
-        return Ambiguous(f"The answer is {response.body}.", native(response, None))
-    found = network.error(response)
-    error = native(response, found)
+        return Ambiguous(f"The answer is {response.body}.", make_native_error(response, None))
+    found = network.parse_error(response)
+    error = make_native_error(response, found)
     good = 200 <= status < 300
-    if (found is not None or not good) and _names_what_was_made(network, step, request, response):
+    if (found is not None or not good) and _has_created_ids(network, step, request, response):
         # a refusal and an id in one answer: inside a success the items tell (a batch), else nobody knows
         told = good and step.items is not None
-        return _items(network, step, request, response) if told else Ambiguous(_BOTH, error)
+        return _classify_items(network, step, request, response) if told else Ambiguous(_CONTRADICTION_MESSAGE, error)
     if status == 401:
         return Rejected(error, "token")
-    rule = rule_for(network, found, status, step.action)
+    rule = match_error_rule(network, found, status, step.action)
     if rule is not None:
         if rule.verdict == "rejected":
             return Rejected(error, rule.blame)
         if rule.verdict == "throttled":
-            return Throttled(wait(network, response), error)
+            return Throttled(read_retry_delay(network, response), error)
         return Ambiguous(rule.meaning, error)
     if status == 429:
-        return Throttled(wait(network, response), error)
+        return Throttled(read_retry_delay(network, response), error)
     if 400 <= status < 500:
         return Rejected(error, "permission" if status == 403 else "not_found" if status == 404 else "input")
     if found is not None:
-        if good and step.items is not None and network.items(step, request, response):
-            return _items(network, step, request, response)  # the table may know how its items were refused
+        if good and step.items is not None and network.parse_item_results(step, request, response):
+            return _classify_items(network, step, request, response)  # the table may know how its items were refused
         return Ambiguous("The network reported an error that is in no table inside a success.", error)
     if not good:
         return Ambiguous(f"The network answered {status}.", error)
-    if response.state == "empty" and not step.empty_ok:
+    if response.state == "empty" and not step.can_be_empty:
         return Ambiguous("The answer is empty.", error)
     if step.items is not None:
-        return _items(network, step, request, response)
-    outputs = taken(step, response)
+        return _classify_items(network, step, request, response)
+    outputs = extract_outputs(step, response)
     if outputs is None:
         return Ambiguous("The answer does not hold the id of what was made.", error)
-    if not kept(step, response):
+    if not has_expected_values(step, response):
         return Ambiguous("The answer does not say what a success says.", error)
     return Applied(outputs)
 
 
-_BOTH = "The answer is a refusal and holds the id of something new."
+_CONTRADICTION_MESSAGE = "The answer is a refusal and holds the id of something new."
 
 
-def _names_what_was_made(network: Network, step: Step, request: Request, response: Response) -> bool:
+def _has_created_ids(network: Network, step: Step, request: Request, response: Response) -> bool:
     if step.items is not None:
-        return any(answer.id is not None for answer in network.items(step, request, response) or ())
-    return step.action == "create" and bool(step.outputs) and taken(step, response) is not None
+        return any(answer.id is not None for answer in network.parse_item_results(step, request, response) or ())
+    return step.action == "create" and bool(step.outputs) and extract_outputs(step, response) is not None
 
 
-def _items(network: Network, step: Step, request: Request, response: Response) -> Outcome:
+def _classify_items(network: Network, step: Step, request: Request, response: Response) -> StepOutcome:
     assert step.items is not None
-    error = native(response, None)
-    sent = read({"body": request.body}, step.items.at) or []
-    answers = network.items(step, request, response)
+    error = make_native_error(response, None)
+    sent = get_value({"body": request.body}, step.items.at) or []
+    answers = network.parse_item_results(step, request, response)
     if answers is None:
         return Ambiguous("The answer cannot be read item by item.", error)
-    by_position: dict[int, ItemAnswer] = {}
+    by_position: dict[int, ItemResult] = {}
     for answer in answers:
         if answer.position in by_position or not 0 <= answer.position < len(sent):
             return Ambiguous("The answer speaks twice of an item, or of one that was not sent.", error)
         by_position[answer.position] = answer
-    receipts = tuple(_item(network, step, sent, by_position.get(index), index) for index in range(len(sent)))
+    receipts = tuple(
+        _make_item_receipt(network, step, sent, by_position.get(index), index) for index in range(len(sent))
+    )
     states = {receipt.state for receipt in receipts}
     ids = [receipt.id for receipt in receipts if receipt.state == "applied" and receipt.id is not None]
     outputs: Outputs = {step.items.output: ids} if step.items.many else {step.items.output: ids[0]} if ids else {}
@@ -142,18 +150,20 @@ def _items(network: Network, step: Step, request: Request, response: Response) -
     if "rejected" in states:
         return Rejected(blamed, "input", outputs, receipts)
     if "throttled" in states:
-        return Throttled(wait(network, response), blamed, outputs, receipts)
-    if not kept(step, response):
+        return Throttled(read_retry_delay(network, response), blamed, outputs, receipts)
+    if not has_expected_values(step, response):
         return Ambiguous("The answer does not say what a success says.", error, receipts)
     return Applied(outputs, receipts)
 
 
-def _item(network: Network, step: Step, sent: list[object], answer: ItemAnswer | None, index: int) -> ItemReceipt:
+def _make_item_receipt(
+    network: Network, step: Step, sent: list[object], answer: ItemResult | None, index: int
+) -> ItemReceipt:
     if answer is None:
         return ItemReceipt(index, "ambiguous")
     if answer.error is not None:
-        error = NativeError(_code(answer.error), answer.error.message, answer.error.request_id, 200)
-        rule = rule_for(network, answer.error, 200, step.action)
+        error = NativeError(_get_first_code(answer.error), answer.error.message, answer.error.request_id, 200)
+        rule = match_error_rule(network, answer.error, 200, step.action)
         return ItemReceipt(index, rule.verdict if rule is not None else "ambiguous", None, error)
     assert step.items is not None
     item = sent[index]

@@ -24,11 +24,11 @@ from adsunify.errors import NativeError
 from adsunify.plans.records import Kind, Outputs
 from adsunify.values.exact_json import Json
 
-Status = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
+OperationStatus = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
 Trigger = Literal["prepare", "claim", "hand_back", "succeed", "lose", "recover", "cancel"]
 StepState = Literal["planned", "in_flight", "applied", "rejected", "throttled", "ambiguous"]
 
-TRANSITIONS: Mapping[tuple[Status | None, Trigger], tuple[Status, str | None]] = {
+TRANSITIONS: Mapping[tuple[OperationStatus | None, Trigger], tuple[OperationStatus, str | None]] = {
     (None, "prepare"): ("prepared", "operation.prepared"),
     ("prepared", "claim"): ("running", "operation.running"),
     ("prepared", "cancel"): ("cancelled", "operation.cancelled"),
@@ -42,9 +42,9 @@ TRANSITIONS: Mapping[tuple[Status | None, Trigger], tuple[Status, str | None]] =
 REVIEW_MILLISECONDS = 30 * 60 * 1000
 """A prepared operation can be executed, and continued, for 30 minutes (the contract's "Limits")."""
 LEASE_MILLISECONDS = 30_000
-LONGEST_LEASE_MILLISECONDS = 60 * 60 * 1000
+MAX_LEASE_MILLISECONDS = 60 * 60 * 1000
 """The longest lease that a deployment may choose."""
-RESPONSE_BYTES = 64 * 1024
+MAX_STORED_RESPONSE_BYTES = 64 * 1024
 """How much of a native answer a receipt keeps."""
 
 
@@ -52,7 +52,7 @@ class IllegalTransition(ValueError):
     """The state does not allow the trigger; nothing changed."""
 
 
-def transition(status: Status | None, trigger: Trigger) -> tuple[Status, str | None]:
+def apply_trigger(status: OperationStatus | None, trigger: Trigger) -> tuple[OperationStatus, str | None]:
     """The state after the trigger and the event to record; raises IllegalTransition."""
     try:
         return TRANSITIONS[status, trigger]
@@ -60,7 +60,7 @@ def transition(status: Status | None, trigger: Trigger) -> tuple[Status, str | N
         raise IllegalTransition(f"an operation that is {status} cannot {trigger}") from None
 
 
-def expired(expires_at: int, now: int) -> bool:
+def is_expired(expires_at: int, now: int) -> bool:
     """Whether the review time is over: at the very millisecond of ``expires_at`` it is."""
     return now >= expires_at
 
@@ -73,7 +73,7 @@ class Intent:
     ``request``: the request as it will be sent, bindings filled, without credentials.
     """
 
-    n: int
+    step_index: int
     key: str
     attempt: int
     request: Mapping[str, Json]
@@ -106,7 +106,7 @@ class Receipt:
     ``response``: the native answer, redacted, at most 64 KiB of JSON text. ``retry_after``: milliseconds.
     """
 
-    n: int
+    step_index: int
     key: str
     attempt: int
     state: Literal["applied", "rejected", "throttled", "ambiguous"]
@@ -122,7 +122,7 @@ class Receipt:
     def to_json(self) -> dict[str, Json]:
         """All of it as JSON: what is stored."""
         return {
-            "n": self.n,
+            "n": self.step_index,
             "key": self.key,
             "attempt": self.attempt,
             "state": self.state,
@@ -140,7 +140,7 @@ class Receipt:
     def from_json(cls, value: Mapping[str, Json]) -> Receipt:
         error = value["error"]
         return cls(
-            n=value["n"],
+            step_index=value["n"],
             key=value["key"],
             attempt=value["attempt"],
             state=value["state"],
@@ -156,7 +156,7 @@ class Receipt:
 
 
 @frozen
-class Advance:
+class StateCommit:
     """One durable commit of an execution: the receipt of the step before, the intent of the next, the state after.
 
     ``fence`` None: the claim itself. A receipt is accepted whatever the fence says (it is evidence, marked late); an
@@ -169,14 +169,14 @@ class Advance:
     receipt: Receipt | None = None
     intent: Intent | None = None
     trigger: Trigger | None = None
-    next_action: bool = False
+    has_next_action: bool = False
     retry_after: int | None = None
     error: Mapping[str, Json] | None = None
-    renew: bool = False
+    is_renewal: bool = False
 
 
 @frozen
-class Advanced:
+class CommitResult:
     """What the commit did: the fence held, the time, and why an intent was refused (None: it stands).
 
     An operation whose intent is refused although its claim holds is handed back in the same transaction.
@@ -187,12 +187,12 @@ class Advanced:
     """
 
     fence: int
-    at: int
-    refused: str | None = None
+    committed_at: int
+    refusal: str | None = None
 
 
 @frozen
-class Progress:
+class ExecutionProgress:
     """What the receipts so far say: which step is next, what each applied step brought, which items remain.
 
     ``attempts``: attempts so far by step key. ``applied_items``: item position to id, by step key. ``blames``: what the
@@ -204,10 +204,10 @@ class Progress:
     attempts: Mapping[str, int] = field(factory=dict)
     applied_items: Mapping[str, Mapping[int, str]] = field(factory=dict)
     blames: Mapping[str, str] = field(factory=dict)
-    doubtful: tuple[str, ...] = ()
+    doubtful_steps: tuple[str, ...] = ()
 
 
-def progress(receipts: Sequence[Receipt], in_flight: Sequence[str] = ()) -> Progress:
+def read_progress(receipts: Sequence[Receipt], in_flight: Sequence[str] = ()) -> ExecutionProgress:
     """Read the progress off all receipts of an operation, in the order of their attempts.
 
     ``in_flight``: the keys of the steps that have an intent without a receipt.
@@ -230,22 +230,24 @@ def progress(receipts: Sequence[Receipt], in_flight: Sequence[str] = ()) -> Prog
             blames[receipt.key] = receipt.blame
         else:
             blames.pop(receipt.key, None)
-    return Progress(outputs, attempts, applied, blames, tuple(doubtful))
+    return ExecutionProgress(outputs, attempts, applied, blames, tuple(doubtful))
 
 
-def acted_by(user_id: str, credential: str, at: int) -> dict[str, Json]:
+def build_actor_record(user_id: str, credential: str, at: int) -> dict[str, Json]:
     """Who executed or cancelled an operation, and when, as records and answers show it. ``at``: milliseconds."""
     instant = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {"userId": user_id, "credential": credential, "at": instant}
 
 
-def event_data(operation_id: str | None, account_id: str | None, network: str | None, status: str) -> dict[str, Any]:
+def build_operation_event_data(
+    operation_id: str | None, account_id: str | None, network: str | None, status: str
+) -> dict[str, Any]:
     """The ``data`` of an event: identifiers only."""
     return {"operationId": operation_id, "accountId": account_id, "network": network, "status": status}
 
 
 @frozen
-class Seen:
+class ObservedStatus:
     """The unified status of an entity, as somebody saw it."""
 
     kind: Kind
@@ -254,7 +256,7 @@ class Seen:
 
 
 @frozen
-class Created:
+class CreatedId:
     """A campaign, ad group or ad that a create step made; ``id``: its native id as the network's answer has it."""
 
     kind: Kind

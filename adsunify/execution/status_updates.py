@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from adsunify.adapter.hierarchy import Entity
-from adsunify.adapter.network import Level, Network, unified
-from adsunify.execution.state import Created, Receipt, Seen
+from adsunify.adapter.hierarchy import ParsedEntity
+from adsunify.adapter.network import Level, Network, unify_status
+from adsunify.execution.state import CreatedId, ObservedStatus, Receipt
 from adsunify.plans.records import Kind, Step
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import parts, read
+from adsunify.values.json_pointer import get_value, split_pointer
 
 KINDS: tuple[Kind, ...] = ("campaign", "adGroup", "ad")
-GONE = ("archived", "deleted")
+REMOVED_STATUSES = ("archived", "deleted")
 
 
-def find_created(network: Network, step: Step, receipt: Receipt) -> list[Created]:
+def find_created_ids(network: Network, step: Step, receipt: Receipt) -> list[CreatedId]:
     """The campaigns, ad groups and ads that a receipt says its step created.
 
     Google's ids are paths that name the collection: what else one request creates there (assets, which Google shares
@@ -35,87 +35,94 @@ def find_created(network: Network, step: Step, receipt: Receipt) -> list[Created
         collection, slash, _ = id_.rpartition("/")
         kind = collections.get(collection.rsplit("/", 1)[-1]) if slash else own
         if kind is not None and id_.isprintable():
-            found.append(Created(kind, id_))
+            found.append(CreatedId(kind, id_))
     return found
 
 
-def of_nodes(nodes: Iterable[Entity]) -> list[Seen]:
+def read_entity_statuses(nodes: Iterable[ParsedEntity]) -> list[ObservedStatus]:
     """The statuses that a read shows."""
-    return [Seen(kind, one.id, one.status) for one in nodes if one.status for kind in KINDS if kind == one.kind]
+    return [
+        ObservedStatus(kind, one.id, one.status) for one in nodes if one.status for kind in KINDS if kind == one.kind
+    ]
 
 
-def of_receipt(network: Network, step: Step, receipt: Receipt) -> list[Seen]:
+def read_receipt_statuses(network: Network, step: Step, receipt: Receipt) -> list[ObservedStatus]:
     """The statuses that a receipt shows: of what its step surely made, changed or deleted.
 
     What was sent, and taken, comes first; then what the answer says; then what follows from the action.
     """
     found = []
-    for id_, sent in _done(step, receipt):
-        kind, said = network.status_sent(step.kind, sent) if network.status_sent is not None else (step.kind, None)
+    for id_, sent in _list_written_entities(step, receipt):
+        kind, said = (
+            network.parse_sent_status(step.kind, sent) if network.parse_sent_status is not None else (step.kind, None)
+        )
         one = next((level for level in network.levels if level.kind == kind and kind in KINDS), None)
         if one is None or not id_.isprintable():  # what no network would call an id
             continue
         # one answer for several items says nothing of one; what all have in common stands beside them
-        places = [sent, receipt.response if step.items is None else _plain(step.request.body)]
-        statuses = [unified(one, said), *(_status(one, place) for place in places)]
+        places = [sent, receipt.response if step.items is None else _remove_nested_members(step.request.body)]
+        statuses = [unify_status(one, said), *(_find_status(one, place) for place in places)]
         status = next(
-            (status for status in statuses if status is not None and _fits(step, status)), _implied(one, step)
+            (status for status in statuses if status is not None and _is_status_possible(step, status)),
+            _get_implied_status(one, step),
         )
         if status is not None:
-            found += [Seen(known, id_, status) for known in KINDS if known == kind]
+            found += [ObservedStatus(known, id_, status) for known in KINDS if known == kind]
     return found
 
 
-def _done(step: Step, receipt: Receipt) -> Iterator[tuple[str, Json]]:
+def _list_written_entities(step: Step, receipt: Receipt) -> Iterator[tuple[str, Json]]:
     """The id of each entity that was surely written, as lists show it (the end of a name), and what was sent of it."""
     changes: dict[str, Json] = {}
     if step.overlay is not None:
-        changes = {parts(pointer)[-1]: value for pointer, value in step.overlay.changes.items()}
+        changes = {split_pointer(pointer)[-1]: value for pointer, value in step.overlay.changes.items()}
     if step.items is not None:
-        sent = read({"body": step.request.body}, step.items.at) or []
+        sent = get_value({"body": step.request.body}, step.items.at) or []
         for item in receipt.items:
             if item.state == "applied" and item.id is not None:
-                yield _tail(item.id), changes or (sent[item.index] if item.index < len(sent) else None)
+                yield _get_last_segment(item.id), changes or (sent[item.index] if item.index < len(sent) else None)
     elif receipt.state == "applied":
         made = [value for name, value in receipt.outputs.items() if name.rstrip("0123456789") == "id"]
         for id_ in made if step.entity is None else [step.entity]:
             if isinstance(id_, str):
-                yield _tail(id_), changes or [step.request.body, dict(step.request.query)]
+                yield _get_last_segment(id_), changes or [step.request.body, dict(step.request.query)]
 
 
-def _plain(body: Json) -> Json:
+def _remove_nested_members(body: Json) -> Json:
     members = body.items() if isinstance(body, Mapping) else ()
     return {name: value for name, value in members if not isinstance(value, Mapping | list)}
 
 
-def _tail(id_: str) -> str:
+def _get_last_segment(id_: str) -> str:
     return id_.rsplit("/", 1)[-1]
 
 
-def _status(one: Level, place: Json) -> str | None:
+def _find_status(one: Level, place: Json) -> str | None:
     """The status under the level's name for it, the nearest to the top; None where there is none, or several."""
-    name = parts(one.status)[-1]
+    name = split_pointer(one.status)[-1]
     here = [place]
     while here:
-        found = {status for value in here if isinstance(value, Mapping) and (status := unified(one, value.get(name)))}
+        found = {
+            status for value in here if isinstance(value, Mapping) and (status := unify_status(one, value.get(name)))
+        }
         if found:
             return found.pop() if len(found) == 1 else None
-        here = [below for value in here for below in _below(value)]
+        here = [below for value in here for below in _list_children(value)]
     return None
 
 
-def _below(value: Json) -> Iterable[Json]:
+def _list_children(value: Json) -> Iterable[Json]:
     if isinstance(value, Mapping):
         return value.values()
     return value if isinstance(value, list) else ()
 
 
-def _fits(step: Step, status: str) -> bool:
+def _is_status_possible(step: Step, status: str) -> bool:
     """What is deleted may still carry the status it had."""
-    return step.action != "delete" or status in GONE
+    return step.action != "delete" or status in REMOVED_STATUSES
 
 
-def _implied(one: Level, step: Step) -> str | None:
+def _get_implied_status(one: Level, step: Step) -> str | None:
     if step.action == "create":
-        return unified(one, one.born)
+        return unify_status(one, one.initial_status)
     return "deleted" if step.action == "delete" else None

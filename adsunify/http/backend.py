@@ -1,7 +1,8 @@
 """Connections: httpx requests over an httpcore pool, with a network backend that knows when a request leaves.
 
 httpcore reaches the network only through its ``AsyncNetworkBackend``. Ours connects to exactly the address it is given,
-and calls :meth:`Progress.leave` at the first ``write`` of a request. The bytes of a TLS handshake do not pass there.
+and calls :meth:`RequestProgress.leave` at the first ``write`` of a request. The bytes of a TLS handshake do not pass
+there.
 """
 
 from __future__ import annotations
@@ -18,48 +19,48 @@ from attrs import define, field
 
 from adsunify.errors import RequestNotSent, ResponseLost
 
-CONNECT_SECONDS = 10.0
+CONNECT_TIMEOUT_SECONDS = 10.0
 """How long a connection may take, TLS included."""
-IDLE_SECONDS = 3.0
+IDLE_TIMEOUT_SECONDS = 3.0
 """How long a pool keeps an idle connection: less than servers do (5 s and more), which may close it at any moment."""
-CONNECTIONS = 10
+MAX_CONNECTIONS = 10
 """The most connections of one pool."""
-READ_BYTES = 16 * 1024
+MAX_READ_BYTES = 16 * 1024
 """The most bytes of one read."""
-PROGRESS = "adsunify_progress"
-"""The extension of an httpx request that holds its :class:`Progress`."""
+PROGRESS_EXTENSION = "adsunify_progress"
+"""The extension of an httpx request that holds its :class:`RequestProgress`."""
 
 
-def _allow() -> None:
+def _allow_sending() -> None:
     """Let every request leave."""
 
 
 @define
-class Progress:
+class RequestProgress:
     """How far one request got; ``status`` and ``headers`` are set when the head of the response is there.
 
     ``check`` is called right before the first byte of the request leaves; it raises RequestNotSent to prevent that.
     ``state`` is "connecting" once the backend was asked for a connection, "sent" once the first byte may have left.
     """
 
-    check: Callable[[], None] = _allow
+    check_before_send: Callable[[], None] = _allow_sending
     state: Literal["new", "connecting", "sent"] = "new"
     status: int | None = None
     headers: Mapping[str, str] = field(factory=dict)
 
-    def connect(self) -> None:
+    def begin_connecting(self) -> None:
         """A connection is made for the request; raises ResponseLost where the request may have left over another."""
         if self.state == "sent":
             raise ResponseLost("A second connection was asked for, although the request may have left.")
         self.state = "connecting"
 
-    def leave(self) -> None:
+    def begin_sending(self) -> None:
         """Bytes of the request are about to leave; raises RequestNotSent where ``check`` does."""
         if self.state != "sent":
-            self.check()
+            self.check_before_send()
             self.state = "sent"
 
-    def error(self, message: str, *, repeatable: bool = True) -> RequestNotSent | ResponseLost:
+    def make_error(self, message: str, *, repeatable: bool = True) -> RequestNotSent | ResponseLost:
         """What is known of a request that failed; lost too where the backend was never asked, which means a defect."""
         if self.state == "connecting":
             return RequestNotSent(message)
@@ -73,7 +74,7 @@ class NetworkBackend(httpcore.AsyncNetworkBackend):
     """
 
     def __init__(self, address: str | None = None, room: float = math.inf) -> None:
-        self.progress = Progress()
+        self.progress = RequestProgress()
         self.room = room
         self._address = address
         self._sockets = httpcore.AnyIOBackend()
@@ -86,7 +87,7 @@ class NetworkBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        self.progress.connect()
+        self.progress.begin_connecting()
         stream = await self._sockets.connect_tcp(self._address or host, port, timeout, local_address, socket_options)
         return NetworkStream(stream, self)
 
@@ -99,7 +100,7 @@ class NetworkStream(httpcore.AsyncNetworkStream):
         self._backend = backend
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        most = min(max_bytes, READ_BYTES, self._backend.room)
+        most = min(max_bytes, MAX_READ_BYTES, self._backend.room)
         if most <= 0:
             raise httpcore.ReadError("the response is too long")
         try:
@@ -110,7 +111,7 @@ class NetworkStream(httpcore.AsyncNetworkStream):
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._backend.progress.leave()
+        self._backend.progress.begin_sending()
         await self._stream.write(buffer, timeout)
 
     async def aclose(self) -> None:
@@ -141,15 +142,15 @@ class PoolTransport(httpx.AsyncBaseTransport):
         self._backend = NetworkBackend(address, room)
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
-            max_connections=CONNECTIONS,
-            keepalive_expiry=IDLE_SECONDS,
+            max_connections=MAX_CONNECTIONS,
+            keepalive_expiry=IDLE_TIMEOUT_SECONDS,
             retries=0,
             network_backend=self._backend,
         )
-        self._turn = asyncio.Lock()
+        self._send_lock = asyncio.Lock()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request, whose extension :data:`PROGRESS` is told of it; raises what httpcore raises."""
+        """Send the request, whose extension :data:`PROGRESS_EXTENSION` is told of it; raises what httpcore raises."""
         url = httpcore.URL(
             scheme=request.url.raw_scheme,
             host=request.url.raw_host,
@@ -161,10 +162,13 @@ class PoolTransport(httpx.AsyncBaseTransport):
             url,
             headers=request.headers.raw,
             content=request.stream,
-            extensions={"timeout": {"connect": CONNECT_SECONDS, "pool": CONNECT_SECONDS}, **request.extensions},
+            extensions={
+                "timeout": {"connect": CONNECT_TIMEOUT_SECONDS, "pool": CONNECT_TIMEOUT_SECONDS},
+                **request.extensions,
+            },
         )
-        async with self._turn:
-            self._backend.progress = request.extensions[PROGRESS]
+        async with self._send_lock:
+            self._backend.progress = request.extensions[PROGRESS_EXTENSION]
             response = await self._pool.handle_async_request(asked)
         return httpx.Response(response.status, headers=response.headers, stream=_ResponseStream(response.stream))
 
@@ -186,7 +190,7 @@ class _ResponseStream(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-def describe(problem: Exception) -> str:
+def describe_error(problem: Exception) -> str:
     """The reason of a failure in words."""
     if isinstance(problem, TimeoutError | httpcore.TimeoutException):
         return "it took too long"

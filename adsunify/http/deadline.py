@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-TICK_SECONDS = 1.0
+TICK_INTERVAL_SECONDS = 1.0
 """How often the loop is observed, and how long it reads on after it was blocked."""
-BLOCKED_SECONDS = 0.5
+BLOCKED_THRESHOLD_SECONDS = 0.5
 """A tick that is so late shows that the loop was blocked."""
 
 
@@ -24,22 +24,22 @@ async def patient_timeout(deadline: float) -> AsyncIterator[asyncio.Timeout]:
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle
 
-    def look(expected: float) -> None:
+    def check_deadline(expected: float) -> None:
         nonlocal deadline, timer
         now = loop.time()
-        if now - expected > BLOCKED_SECONDS:
-            deadline = max(deadline, now + TICK_SECONDS)
+        if now - expected > BLOCKED_THRESHOLD_SECONDS:
+            deadline = max(deadline, now + TICK_INTERVAL_SECONDS)
         if now >= deadline:
             limit.reschedule(now)
         else:
-            timer = look_at(min(deadline, now + TICK_SECONDS))
+            timer = schedule_check(min(deadline, now + TICK_INTERVAL_SECONDS))
 
-    def look_at(expected: float) -> asyncio.TimerHandle:
-        return loop.call_at(expected, look, expected)
+    def schedule_check(expected: float) -> asyncio.TimerHandle:
+        return loop.call_at(expected, check_deadline, expected)
 
     async with asyncio.timeout(None) as limit:
         begun = loop.time()
-        timer = look_at(max(begun, min(deadline, begun + TICK_SECONDS)))
+        timer = schedule_check(max(begun, min(deadline, begun + TICK_INTERVAL_SECONDS)))
         try:
             yield limit
         finally:

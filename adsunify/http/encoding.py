@@ -13,28 +13,28 @@ from urllib.parse import quote, urlencode
 
 import httpx
 
-from adsunify.http.messages import Encoding
-from adsunify.values.exact_json import Json, dumps, json_bytes
+from adsunify.http.messages import BodyEncoding
+from adsunify.values.exact_json import Json, dumps, dumps_bytes
 
-_PIECE = 1024 * 1024
-_FIELD_NAME = re.compile(r"[\w.\[\]-]+", re.A)
+_CHUNK_BYTES = 1024 * 1024
+_FIELD_NAME_PATTERN = re.compile(r"[\w.\[\]-]+", re.A)
 
 # -- requests -----------------------------------------------------------------------------------------------------
 
 
-def encode_body(encoding: Encoding, body: Json) -> tuple[bytes | None, str | None]:
+def encode_body(encoding: BodyEncoding, body: Json) -> tuple[bytes | None, str | None]:
     """The bytes of a body and their content type. Raises TypeError or ValueError where the body does not fit."""
     if encoding == "none":
         return None, None
     if encoding == "json":
-        return json_bytes(body), "application/json"
-    fields = {name: _form_text(value, encoding == "form_json") for name, value in body.items()}
+        return dumps_bytes(body), "application/json"
+    fields = {name: _format_form_value(value, encoding == "form_json") for name, value in body.items()}
     if encoding == "multipart":
         return _encode_multipart(fields)
     return urlencode(fields, quote_via=quote, safe="").encode("ascii"), "application/x-www-form-urlencoded"
 
 
-def _form_text(value: Json, as_json: bool) -> str:
+def _format_form_value(value: Json, as_json: bool) -> str:
     """The text of one form field."""
     if isinstance(value, str):
         return value
@@ -46,7 +46,7 @@ def _form_text(value: Json, as_json: bool) -> str:
 
 
 def _encode_multipart(fields: Mapping[str, str]) -> tuple[bytes, str]:
-    if not all(_FIELD_NAME.fullmatch(name) for name in fields):
+    if not all(_FIELD_NAME_PATTERN.fullmatch(name) for name in fields):
         raise ValueError("a field name cannot be written")
     parts = [
         f'Content-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode() for name, value in fields.items()
@@ -69,14 +69,14 @@ class BodyDecoder:
         coding = coding.strip().lower()
         if coding not in ("gzip", "x-gzip", "deflate", "identity", ""):
             raise zlib.error("an encoding that was not asked for")
-        self._member = None if coding in ("identity", "") else zlib.decompressobj(wbits=47)
-        self._complete = True
+        self._decompressor = None if coding in ("identity", "") else zlib.decompressobj(wbits=47)
+        self._is_complete = True
         self._limit = limit
         self.content = bytearray()
 
     def feed(self, chunk: bytes) -> bool:
         """Take what arrived; False: there is more than the limit, and the rest is not wanted."""
-        if self._member is None:
+        if self._decompressor is None:
             self.content += chunk
         else:
             self._inflate(chunk)
@@ -88,15 +88,15 @@ class BodyDecoder:
     def _inflate(self, chunk: bytes) -> None:
         """gzip (one member or several) and zlib, never far beyond the limit whatever the input claims."""
         while chunk and len(self.content) <= self._limit:
-            if self._member is None or self._member.eof:
-                self._member = zlib.decompressobj(wbits=47)
-            self.content += self._member.decompress(chunk, min(_PIECE, self._limit + 1 - len(self.content)))
-            chunk = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
-        self._complete = self._member is None or self._member.eof
+            if self._decompressor is None or self._decompressor.eof:
+                self._decompressor = zlib.decompressobj(wbits=47)
+            self.content += self._decompressor.decompress(chunk, min(_CHUNK_BYTES, self._limit + 1 - len(self.content)))
+            chunk = self._decompressor.unused_data if self._decompressor.eof else self._decompressor.unconsumed_tail
+        self._is_complete = self._decompressor is None or self._decompressor.eof
 
     def finish(self) -> None:
         """Nothing more comes."""
-        if not self._complete:
+        if not self._is_complete:
             raise zlib.error("the body ends too early")
 
 

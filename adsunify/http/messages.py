@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 from attrs import field, frozen
 
-from adsunify.values.exact_json import Json, _answered
+from adsunify.values.exact_json import Json, _parse_response_json
 
-MAX_ANSWER_BYTES = 32 * 1024 * 1024
+MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
-Encoding = Literal["none", "json", "form", "form_json", "multipart"]
-Nature = Literal["read", "read_once", "write"]
-Answer = Literal["json", "bytes"]
+BodyEncoding = Literal["none", "json", "form", "form_json", "multipart"]
+RequestKind = Literal["read", "read_once", "write"]
+ResponseFormat = Literal["json", "bytes"]
 BodyState = Literal["json", "empty", "unreadable", "bytes"]
 
 
@@ -38,11 +38,11 @@ class Request:
     query: Mapping[str, str] = field(factory=dict)
     headers: Mapping[str, str] = field(factory=dict)
     body: Json = None
-    encoding: Encoding = "none"
-    nature: Nature = "read"
+    encoding: BodyEncoding = "none"
+    kind: RequestKind = "read"
     query_raw: str | None = None
-    answer: Answer = "json"
-    signed: bool = True
+    response_format: ResponseFormat = "json"
+    is_signed: bool = True
 
     def to_json(self) -> dict[str, Json]:
         """As JSON, defaults left out."""
@@ -56,13 +56,13 @@ class Request:
         if self.encoding != "none":
             value["encoding"] = self.encoding
             value["body"] = self.body
-        if self.nature != "read":
-            value["nature"] = self.nature
+        if self.kind != "read":
+            value["nature"] = self.kind
         if self.query_raw is not None:
             value["queryRaw"] = self.query_raw
-        if self.answer != "json":
-            value["answer"] = self.answer
-        if not self.signed:
+        if self.response_format != "json":
+            value["answer"] = self.response_format
+        if not self.is_signed:
             value["signed"] = False
         return value
 
@@ -76,34 +76,36 @@ class Request:
             headers=value.get("headers", {}),
             body=value.get("body"),
             encoding=value.get("encoding", "none"),
-            nature=value.get("nature", "read"),
+            kind=value.get("nature", "read"),
             query_raw=value.get("queryRaw"),
-            answer=value.get("answer", "json"),
-            signed=value.get("signed", True),
+            response_format=value.get("answer", "json"),
+            is_signed=value.get("signed", True),
         )
 
 
-_ENCODED = {code: quote(chr(code), safe="") for code in range(128)}
+_PERCENT_CODES = {code: quote(chr(code), safe="") for code in range(128)}
 
 
-def filled(request: Request) -> str:
+def build_request_url(request: Request) -> str:
     """The request's address with its path and query values, percent-encoded."""
-    return address(request.url, request.path, request.query, request.query_raw)
+    return build_url(request.url, request.path, request.query, request.query_raw)
 
 
-def address(url: str, path: Mapping[str, str], query: Mapping[str, str], query_raw: str | None = None) -> str:
-    """As :func:`filled`, from the members that make the address of a request."""
+def build_url(url: str, path: Mapping[str, str], query: Mapping[str, str], query_raw: str | None = None) -> str:
+    """As :func:`build_request_url`, from the members that make the address of a request."""
     for slot, value in path.items():
-        url = url.replace("{" + slot + "}", _encoded(value))
+        url = url.replace("{" + slot + "}", _percent_encode(value))
     if query_raw is None:
-        query_raw = "&".join([f"{_encoded(name)}={_encoded(str(value))}" for name, value in query.items()])
+        query_raw = "&".join(
+            [f"{_percent_encode(name)}={_percent_encode(str(value))}" for name, value in query.items()]
+        )
     return f"{url}?{query_raw}" if query_raw else url
 
 
-def _encoded(text_: str) -> str:
+def _percent_encode(text_: str) -> str:
     if not text_.isascii():
         return quote(text_, safe="")
-    return text_ if text_.isalnum() else text_.translate(_ENCODED)
+    return text_ if text_.isalnum() else text_.translate(_PERCENT_CODES)
 
 
 @frozen
@@ -121,35 +123,37 @@ class Response:
     size: int = field(default=0, eq=False)
 
     @classmethod
-    def of(cls, status: int, headers: Mapping[str, str], content: bytes, answer: Answer = "json") -> Response:
+    def from_bytes(
+        cls, status: int, headers: Mapping[str, str], content: bytes, answer: ResponseFormat = "json"
+    ) -> Response:
         """Read the bytes of an answer."""
         lower = {name.lower(): value for name, value in headers.items()}
         size = len(content)
-        if size > MAX_ANSWER_BYTES:
-            return cls(status, lower, f"larger than {MAX_ANSWER_BYTES} bytes", "unreadable", size)
+        if size > MAX_RESPONSE_BYTES:
+            return cls(status, lower, f"larger than {MAX_RESPONSE_BYTES} bytes", "unreadable", size)
         if not content.strip():
             return cls(status, lower, None, "empty", size)
         if answer == "bytes" and status < 300:
             return cls(status, lower, content, "bytes", size)
         try:
-            return cls(status, lower, _answered(content), "json", size)
+            return cls(status, lower, _parse_response_json(content), "json", size)
         except ValueError as reason:
             return cls(status, lower, f"not JSON: {str(reason)[:80]}", "unreadable", size)
 
     @property
-    def ok(self) -> bool:
+    def is_ok(self) -> bool:
         """A 2xx status with a readable body, or none."""
         return 200 <= self.status < 300 and self.state != "unreadable"
 
 
 @frozen
-class Wait:
+class Sleep:
     """A flow asks to pause: ``seconds``, and why."""
 
     seconds: float
-    why: str
+    reason: str
 
 
-Result = TypeVar("Result")
-Flow = Generator[Request | Wait, Response, Result]
+ResultT = TypeVar("ResultT")
+Flow = Generator[Request | Sleep, Response, ResultT]
 """A read, or the reads before a plan: yields requests and waits, receives responses, returns its result."""

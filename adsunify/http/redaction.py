@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 from adsunify.errors import NativeError
 
-LONGEST_TEXT = 2_000
-LONGEST_CODE = 200
+MAX_TEXT_LENGTH = 2_000
+MAX_CODE_LENGTH = 200
 
 REDACTED = "[redacted]"
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME_PATTERN = re.compile(
     r"token|secret|password|passwd|authorization|api_?-?key|private_?-?key|credential|cookie", re.I
 )
-_SECRET_IN_TEXT = re.compile(
+_SECRET_TEXT_PATTERN = re.compile(
     r"((?:token|secret|password|api_?key|signature|proof)[\w-]{0,40}(?:=|[\"']\s*:\s*[\"']))[^&\s\"'<>]+"
     r"|((?:token|bearer)\W{1,3})(?=[\w.|~+/=-]{0,128}[0-9])[\w.|~+/=-]{16,}",
     re.I,
@@ -24,7 +24,7 @@ _SECRET_IN_TEXT = re.compile(
 
 A token has a digit among its first 129 characters, which tells it from prose. The bound keeps the search linear.
 """
-_UNKEPT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_UNSTORABLE_PATTERN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 REQUEST_ID_HEADERS = (
     "x-request-id",
@@ -40,25 +40,25 @@ REQUEST_ID_HEADERS = (
 """Where networks name the request, the first that is there."""
 
 
-def text_kept(text: object, longest: int = LONGEST_TEXT) -> str:
+def redact_text(text: object, longest: int = MAX_TEXT_LENGTH) -> str:
     """Text as it may be kept: bounded, storable, secrets redacted."""
-    kept = _SECRET_IN_TEXT.sub(rf"\1\2{REDACTED}", str(text)[:longest])
-    return _UNKEPT.sub("\ufffd", kept)
+    kept = _SECRET_TEXT_PATTERN.sub(rf"\1\2{REDACTED}", str(text)[:longest])
+    return _UNSTORABLE_PATTERN.sub("\ufffd", kept)
 
 
-def error_kept(error: NativeError) -> NativeError:
+def redact_error(error: NativeError) -> NativeError:
     """A native error as it may be kept."""
     return NativeError(
-        None if error.code is None else text_kept(error.code, LONGEST_CODE),
-        None if error.message is None else text_kept(error.message),
-        None if error.request_id is None else text_kept(error.request_id, LONGEST_CODE),
+        None if error.code is None else redact_text(error.code, MAX_CODE_LENGTH),
+        None if error.message is None else redact_text(error.message),
+        None if error.request_id is None else redact_text(error.request_id, MAX_CODE_LENGTH),
         error.status,
     )
 
 
-def request_id(headers: Mapping[str, str]) -> str | None:
+def find_request_id(headers: Mapping[str, str]) -> str | None:
     """The network's name of the request, from the headers of its answer."""
     for name in REQUEST_ID_HEADERS:
         if headers.get(name):
-            return text_kept(headers[name], LONGEST_CODE)
+            return redact_text(headers[name], MAX_CODE_LENGTH)
     return None

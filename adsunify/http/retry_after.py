@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-LONGEST_SECONDS = 1e9
+MAX_SECONDS = 1e9
 """A longer wait is returned as this: callers turn the seconds into milliseconds and dates."""
 
 
@@ -18,14 +18,14 @@ def parse_retry_after(headers: Mapping[str, str], now: float | None = None) -> f
     """
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
-        return min(float(value), LONGEST_SECONDS)
+        return min(float(value), MAX_SECONDS)
     until = _parse_http_date(value)
     sent = _parse_http_date(headers.get("date", ""))
     if sent is None:
         sent = now
     if until is None or sent is None:
         return None
-    return min(max(0.0, until - sent), LONGEST_SECONDS)
+    return min(max(0.0, until - sent), MAX_SECONDS)
 
 
 def _parse_http_date(value: str) -> float | None:

@@ -25,25 +25,25 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, retry_if
 from tenacity.stop import stop_before_delay
 from tenacity.wait import wait_random_exponential
 
-from adsunify.errors import RequestNotSent, ResponseLost, refused
-from adsunify.http.messages import MAX_ANSWER_BYTES, Request, Response, filled
+from adsunify.errors import RequestNotSent, ResponseLost, invalid_input
+from adsunify.http.messages import MAX_RESPONSE_BYTES, Request, Response, build_request_url
 
-from .backend import CONNECT_SECONDS, PROGRESS, PoolTransport, Progress, describe
+from .backend import CONNECT_TIMEOUT_SECONDS, PROGRESS_EXTENSION, PoolTransport, RequestProgress, describe_error
 from .deadline import patient_timeout
 from .encoding import encode_body, read_limited
 from .retry_after import parse_retry_after
-from .safe_fetch import FetchError, fetch
+from .safe_fetch import FetchError, fetch_url
 
-Sign = Callable[[Request], Request]
+Signer = Callable[[Request], Request]
 
-SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 """How long one request may take in all, repeats included."""
-MAX_WRITE_ANSWER_BYTES = 1024 * 1024
+MAX_WRITE_RESPONSE_BYTES = 1024 * 1024
 """Answers to writes are small; a long one is nothing that a receipt could be read from."""
-READ_TRIES = 3
-LONGEST_RETRY_AFTER = 10.0
+MAX_READ_TRIES = 3
+MAX_RETRY_AFTER_SECONDS = 10.0
 """Seconds: a read that is asked to wait longer is answered as it stands."""
-CONNECTIONS = 100
+MAX_CONNECTIONS = 100
 """So many requests are in flight at once; more wait for their turn."""
 
 
@@ -60,12 +60,12 @@ class HttpTransport:
         tls: ssl.SSLContext | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._sandbox = None if sandbox_url is None else _loopback(sandbox_url)
+        self._sandbox_url = None if sandbox_url is None else _parse_loopback_url(sandbox_url)
         self._sleep = sleep
         self._tls = tls or httpx.create_ssl_context(trust_env=False)
-        self._free = asyncio.Semaphore(CONNECTIONS)
+        self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
 
-    def pool(self) -> PoolTransport:
+    def open_pool(self) -> PoolTransport:
         """Connections for the reads of one flow, to be closed with it: ``async with transport.pool() as pool``."""
         return PoolTransport(self._tls)
 
@@ -74,8 +74,8 @@ class HttpTransport:
         request: Request,
         *,
         hosts: Collection[str],
-        timeout: float = SECONDS,
-        sign: Sign | None = None,
+        timeout: float = TIMEOUT_SECONDS,
+        sign: Signer | None = None,
         check: Callable[[], None] | None = None,
         pool: PoolTransport | None = None,
     ) -> Response:
@@ -89,18 +89,20 @@ class HttpTransport:
         deadline = asyncio.get_running_loop().time() + timeout
 
         async def send_once() -> Response:
-            message = _message(request if sign is None else sign(request), hosts, self._sandbox)
-            if message.foreign:
-                return await _fetch(message, deadline)
-            async with self._slot(message.host, deadline):
-                return await self._exchange(message, deadline, Progress() if check is None else Progress(check), pool)
+            message = _prepare_request(request if sign is None else sign(request), hosts, self._sandbox_url)
+            if message.is_foreign:
+                return await _fetch_foreign(message, deadline)
+            async with self._acquire_slot(message.host, deadline):
+                return await self._send_prepared(
+                    message, deadline, RequestProgress() if check is None else RequestProgress(check), pool
+                )
 
-        if request.nature != "read":
+        if request.kind != "read":
             return await send_once()
         repeating = AsyncRetrying(
-            stop=stop_after_attempt(READ_TRIES) | stop_before_delay(timeout),
-            wait=_pause,
-            retry=retry_if_exception(_repeatable) | retry_if_result(_busy),
+            stop=stop_after_attempt(MAX_READ_TRIES) | stop_before_delay(timeout),
+            wait=_get_retry_pause,
+            retry=retry_if_exception(_is_retryable) | retry_if_result(_is_busy),
             sleep=self._sleep,
             retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
         )
@@ -108,44 +110,44 @@ class HttpTransport:
         return response
 
     @asynccontextmanager
-    async def _slot(self, host: str, deadline: float) -> AsyncIterator[None]:
-        """One of the :data:`CONNECTIONS` that may be open at once. Raises RequestNotSent where none becomes free."""
-        latest = asyncio.get_running_loop().time() + CONNECT_SECONDS
+    async def _acquire_slot(self, host: str, deadline: float) -> AsyncIterator[None]:
+        """Hold one of the :data:`MAX_CONNECTIONS`. Raises RequestNotSent if none becomes free in time."""
+        latest = asyncio.get_running_loop().time() + CONNECT_TIMEOUT_SECONDS
         try:
             async with asyncio.timeout_at(min(deadline, latest)):
-                await self._free.acquire()
+                await self._slots.acquire()
         except TimeoutError:
-            raise RequestNotSent(f"{host} cannot be reached: all {CONNECTIONS} connections are in use.") from None
+            raise RequestNotSent(f"{host} cannot be reached: all {MAX_CONNECTIONS} connections are in use.") from None
         try:
             yield
         finally:
-            self._free.release()
+            self._slots.release()
 
-    async def _exchange(
-        self, message: _Message, deadline: float, progress: Progress, pool: PoolTransport | None
+    async def _send_prepared(
+        self, message: _PreparedRequest, deadline: float, progress: RequestProgress, pool: PoolTransport | None
     ) -> Response:
         """Send a message once, over a pool if it is a read."""
-        extensions = {"target": message.target, PROGRESS: progress}
+        extensions = {"target": message.target, PROGRESS_EXTENSION: progress}
         try:
             asked = httpx.Request(
                 message.method, message.origin, headers=message.headers, content=message.content, extensions=extensions
             )
         except (ValueError, httpx.InvalidURL):
-            raise _unsendable(f"{message.host}: the request cannot be written.") from None
-        pooled = pool if message.request.nature == "read" else None
+            raise _unsendable_error(f"{message.host}: the request cannot be written.") from None
+        pooled = pool if message.request.kind == "read" else None
         over = pooled or PoolTransport(self._tls)
         response: httpx.Response | None = None
         try:
             async with patient_timeout(deadline):
                 response = await over.handle_async_request(asked)
-                return await _receive(response, message, progress)
+                return await _read_response(response, message, progress)
         except (RequestNotSent, ResponseLost):
             raise
         except zlib.error as problem:
             text = f"{message.host}: the answer is not what its encoding says."
-            raise progress.error(text, repeatable=False) from problem
+            raise progress.make_error(text, repeatable=False) from problem
         except Exception as problem:  # whatever else it is, only the progress tells what became of the request
-            raise progress.error(f"{message.host}: {describe(problem)}") from problem
+            raise progress.make_error(f"{message.host}: {describe_error(problem)}") from problem
         finally:  # outside the timeout: an answer that was read counts, whenever and however the connection ends
             with suppress(OSError, httpcore.NetworkError):
                 if pooled is None:
@@ -154,15 +156,17 @@ class HttpTransport:
                     await response.aclose()
 
 
-async def _receive(response: httpx.Response, message: _Message, progress: Progress) -> Response:
+async def _read_response(response: httpx.Response, message: _PreparedRequest, progress: RequestProgress) -> Response:
     """Read the body of a response. Raises ResponseLost where it is too long, or where its end may be missing."""
     progress.status, progress.headers = response.status_code, dict(response.headers.items())
-    content, whole = await read_limited(response, message.limit)
+    content, whole = await read_limited(response, message.max_response_bytes)
     if not whole:
-        raise progress.error(f"{message.host}: the answer is larger than {message.limit} bytes.", repeatable=False)
-    answer = Response.of(progress.status, progress.headers, bytes(content), message.request.answer)
+        raise progress.make_error(
+            f"{message.host}: the answer is larger than {message.max_response_bytes} bytes.", repeatable=False
+        )
+    answer = Response.from_bytes(progress.status, progress.headers, bytes(content), message.request.response_format)
     if answer.state != "json" and not _is_framed(message.method, answer):
-        raise progress.error(f"{message.host}: the connection ended, and the answer does not say how long it is.")
+        raise progress.make_error(f"{message.host}: the connection ended, and the answer does not say how long it is.")
     return answer
 
 
@@ -175,32 +179,32 @@ def _is_framed(method: str, answer: Response) -> bool:
 # -- repeating reads ----------------------------------------------------------------------------------------------
 
 
-def _repeatable(problem: BaseException) -> bool:
+def _is_retryable(problem: BaseException) -> bool:
     return isinstance(problem, RequestNotSent | ResponseLost) and problem.repeatable
 
 
-def _busy(response: Response) -> bool:
+def _is_busy(response: Response) -> bool:
     asked = parse_retry_after(response.headers, time.time())
-    return (response.status >= 500 or response.status == 429) and (asked is None or asked <= LONGEST_RETRY_AFTER)
+    return (response.status >= 500 or response.status == 429) and (asked is None or asked <= MAX_RETRY_AFTER_SECONDS)
 
 
-_growing = wait_random_exponential(multiplier=0.2, max=2.0)
+_exponential_wait = wait_random_exponential(multiplier=0.2, max=2.0)
 
 
-def _pause(state: RetryCallState) -> float:
+def _get_retry_pause(state: RetryCallState) -> float:
     outcome = state.outcome
     if outcome is not None and not outcome.failed:
         asked = parse_retry_after(outcome.result().headers, time.time())
         if asked is not None:
             return asked
-    return _growing(state)
+    return _exponential_wait(state)
 
 
 # -- from a request to bytes --------------------------------------------------------------------------------------
 
 
 @frozen
-class _Message:
+class _PreparedRequest:
     """A request ready to be sent to ``origin``: the target is written as it is, whatever its length.
 
     ``foreign``: outside the network's hosts, fetched through the guard.
@@ -214,50 +218,53 @@ class _Message:
     content: bytes | None
     origin: str
     target: bytes
-    limit: int
-    foreign: bool
+    max_response_bytes: int
+    is_foreign: bool
 
 
-_METHOD = re.compile(r"[A-Z]{3,10}")
-_TARGET = re.compile(r"/[!-~]*")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r"([!-~]([\t -~]*[!-~])?)?")  # no blank at an end
-_PORTS = {"https": 443, "http": 80}
+_METHOD_PATTERN = re.compile(r"[A-Z]{3,10}")
+_TARGET_PATTERN = re.compile(r"/[!-~]*")
+_HEADER_NAME_PATTERN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE_PATTERN = re.compile(r"([!-~]([\t -~]*[!-~])?)?")  # no blank at an end
+_DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
-def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _Message:
+def _prepare_request(request: Request, hosts: Collection[str], sandbox: str | None) -> _PreparedRequest:
     """The bytes of a request and where they go; raises RequestNotSent where it cannot be sent."""
     try:
-        url = filled(request)
+        url = build_request_url(request)
         parts = urlsplit(url)
     except ValueError:
-        raise _unsendable("The address of the request cannot be written.") from None
+        raise _unsendable_error("The address of the request cannot be written.") from None
     host = parts.netloc
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     declared = host in hosts
     steps = parts.path.split("/")
-    if parts.scheme != "https" or not host or parts.fragment or not _TARGET.fullmatch(target):
-        raise _unsendable("The address of the request is not an https address.")
+    if parts.scheme != "https" or not host or parts.fragment or not _TARGET_PATTERN.fullmatch(target):
+        raise _unsendable_error("The address of the request is not an https address.")
     if "." in steps or ".." in steps or "" in request.path.values():
-        raise _unsendable(f"{host}: an id in the path of the request is empty or a dot.")
-    if not declared and (request.signed or request.nature == "write"):
-        raise _unsendable(f"{host} is not a host of the network; only those are written to and receive credentials.")
+        raise _unsendable_error(f"{host}: an id in the path of the request is empty or a dot.")
+    if not declared and (request.is_signed or request.kind == "write"):
+        raise _unsendable_error(
+            f"{host} is not a host of the network; only those are written to and receive credentials."
+        )
     try:
         content, content_type = encode_body(request.encoding, request.body)
     except (TypeError, ValueError, AttributeError) as reason:
-        raise _unsendable(f"{host}: the body of the request cannot be written: {reason}") from None
+        raise _unsendable_error(f"{host}: the body of the request cannot be written: {reason}") from None
     headers = {"accept": "*/*", "accept-encoding": "gzip", "user-agent": "adsunify"}
     if content_type is not None:
         headers["content-type"] = content_type
     headers |= {name.lower(): value for name, value in request.headers.items()}
-    if not _METHOD.fullmatch(request.method) or not all(
-        _HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value) for name, value in headers.items()
+    if not _METHOD_PATTERN.fullmatch(request.method) or not all(
+        _HEADER_NAME_PATTERN.fullmatch(name) and _HEADER_VALUE_PATTERN.fullmatch(value)
+        for name, value in headers.items()
     ):
-        raise _unsendable(f"{host}: the method or a header of the request cannot be written.")
+        raise _unsendable_error(f"{host}: the method or a header of the request cannot be written.")
     if sandbox is not None:
         # after signing: the signature names the real host
         target = f"/{host}{target}"
-    return _Message(
+    return _PreparedRequest(
         request,
         request.method,
         url,
@@ -266,41 +273,41 @@ def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _
         content,
         sandbox or f"https://{host}",
         target.encode("ascii"),
-        MAX_WRITE_ANSWER_BYTES if request.nature == "write" else MAX_ANSWER_BYTES,
+        MAX_WRITE_RESPONSE_BYTES if request.kind == "write" else MAX_RESPONSE_BYTES,
         not declared and sandbox is None,
     )
 
 
-def _unsendable(message: str) -> RequestNotSent:
+def _unsendable_error(message: str) -> RequestNotSent:
     """The error for a request that no try could send."""
     return RequestNotSent(message, repeatable=False)
 
 
-async def _fetch(message: _Message, deadline: float) -> Response:
+async def _fetch_foreign(message: _PreparedRequest, deadline: float) -> Response:
     """A download from elsewhere, through the guard."""
     remaining = max(0.0, deadline - asyncio.get_running_loop().time())
     try:
-        found = await fetch(
+        found = await fetch_url(
             message.url,
             method=message.method,
             headers=message.headers,
             content=message.content,
             timeout=remaining,
-            limit=message.limit,
+            limit=message.max_response_bytes,
         )
     except FetchError as problem:
         if problem.reason in ("refused", "unresolved", "unreachable"):
             raise RequestNotSent(problem.message) from problem
         raise ResponseLost(problem.message, repeatable=problem.reason != "too_large") from problem
-    return Response.of(found.status, found.headers, found.content, message.request.answer)
+    return Response.from_bytes(found.status, found.headers, found.content, message.request.response_format)
 
 
-def _loopback(url: str) -> str:
+def _parse_loopback_url(url: str) -> str:
     """The sandbox's address without its last slash; InvalidInput unless it is loopback."""
     parts = urlsplit(url)
     local = parts.hostname in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", parts.hostname or "")
-    if parts.scheme not in _PORTS or not local or parts.username or parts.query or parts.fragment:
-        raise refused(
+    if parts.scheme not in _DEFAULT_PORTS or not local or parts.username or parts.query or parts.fragment:
+        raise invalid_input(
             "sandboxUrl", "sandbox_not_loopback", "The simulated networks are used only at http://127.0.0.1:<port>."
         )
     return url.rstrip("/")

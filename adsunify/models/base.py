@@ -1,8 +1,8 @@
 """The edge: how models of the wire are read. How a refusal is said stands in :mod:`.refusals`.
 
-Everything that comes in as JSON passes :func:`read` (or ``model_validate`` of the model itself): names in camelCase,
-unknown properties refused, no coercion, ``null`` is not "left out", no NUL in any text, exact numbers, and all issues
-at once.
+Everything that comes in as JSON passes :func:`parse_model` (or ``model_validate`` of the model itself): names in
+camelCase, unknown properties refused, no coercion, ``null`` is not "left out", no NUL in any text, exact numbers, and
+all issues at once.
 """
 
 from __future__ import annotations
@@ -32,23 +32,31 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
-from adsunify.errors import MAX_ISSUES, MORE, InvalidInput, refused
-from adsunify.models.error_messages import NUL, Location, Problem, cut_lists, cut_to_schema, issue_of, problems_of
+from adsunify.errors import MAX_ISSUES, MORE_ISSUES_CODE, InvalidInput, invalid_input
+from adsunify.models.error_messages import (
+    NUL_MESSAGE,
+    Location,
+    Violation,
+    cut_lists,
+    cut_to_schema,
+    list_violations,
+    to_issue,
+)
 
 MAX_DEPTH = 64
 MAX_INTEGER_BITS = 1024
-MAX_COMPARED = 500
+MAX_COMPARED_ITEMS = 500
 MAX_VALUES = 50_000
 """How many values one input may hold as JSON: a full edit body, with 3,500 items, has half as many."""
-FEW_VALUES = 500
+SMALL_INPUT_VALUES = 500
 """An input with more values is cut to the limits of its lists before a member of them is looked at."""
-FEW_ITEMS = 20
-_SMALL = 1 << 64
-_PLAIN = frozenset((str, bool, NoneType))
-_ROUNDED: dict[str, Any] = {"": "a number of a model was rounded"}
+MAX_DESCRIBED_ITEMS = 20
+_PLAIN_INTEGER_LIMIT = 1 << 64
+_PLAIN_TYPES = frozenset((str, bool, NoneType))
+_ROUNDED_MARKER: dict[str, Any] = {"": "a number of a model was rounded"}
 """On the list of what JSON mode rounded: not one free-form object, the whole has to be read again."""
 
-Item = TypeVar("Item")
+ItemT = TypeVar("ItemT")
 
 
 # -- models -------------------------------------------------------------------------------------------------------
@@ -62,11 +70,11 @@ class _NotNull:
         return {**nullable["schema"], "serialization": core_schema.simple_ser_schema("any")}
 
 
-Maybe = Annotated[Item | None, _NotNull()]
+Omittable = Annotated[ItemT | None, _NotNull()]
 """A member that may be left out."""
 
 
-def _without_null_defaults(schema: dict[str, Any]) -> None:
+def _remove_null_defaults(schema: dict[str, Any]) -> None:
     for member in schema.get("properties", {}).values():
         default = member.get("default", ...)
         if default is None:
@@ -75,7 +83,7 @@ def _without_null_defaults(schema: dict[str, Any]) -> None:
             member["default"] = {name: value for name, value in default.items() if value is not None}
 
 
-class WireModel(BaseModel):
+class ApiModel(BaseModel):
     """An object of the wire: camelCase outside, snake_case inside, closed, strict and frozen."""
 
     model_config = ConfigDict(
@@ -85,7 +93,7 @@ class WireModel(BaseModel):
         alias_generator=to_camel,
         serialize_by_alias=True,
         hide_input_in_errors=True,
-        json_schema_extra=_without_null_defaults,
+        json_schema_extra=_remove_null_defaults,
     )
 
     @classmethod
@@ -93,7 +101,7 @@ class WireModel(BaseModel):
         """As pydantic's, with exact numbers in free-form objects; it takes no settings, the model holds them."""
         if settings:
             raise TypeError(f"{cls.__name__} takes no settings: {', '.join(settings)}")
-        return _from_json(cls, json_data)
+        return _parse_json(cls, json_data)
 
     @classmethod
     def model_validate(cls, obj: Any, **settings: Any) -> Self:
@@ -102,7 +110,7 @@ class WireModel(BaseModel):
             raise TypeError(f"{cls.__name__} takes no settings: {', '.join(settings)}")
         value: Self = cls.__pydantic_validator__.validate_python(obj)
         if "\\x00" in repr(obj):  # perhaps
-            _refuse_nul(value, obj)
+            _raise_if_nul(value, obj)
         return value
 
     def to_json(self) -> dict[str, Any]:
@@ -110,27 +118,27 @@ class WireModel(BaseModel):
         return self.model_dump(exclude_none=True)
 
 
-class RuledModel(WireModel):
+class CrossFieldModel(ApiModel):
     """A wire model with rules that span its members."""
 
     @classmethod
     @abstractmethod
-    def broken(cls, members: Any) -> list[Problem]:
+    def check_rules(cls, members: Any) -> list[Violation]:
         """The rules that ``members`` break: an instance, or unchecked values under the same names (or None)."""
 
     @model_validator(mode="after")
-    def _keeps_its_rules(self) -> Self:
-        if problems := self.broken(self):
-            raise invalid(self, problems)
+    def _enforce_rules(self) -> Self:
+        if problems := self.check_rules(self):
+            raise validation_error(self, problems)
         return self
 
 
-def invalid(refused: object, problems: Iterable[Problem]) -> ValidationError:
+def validation_error(refused: object, problems: Iterable[Violation]) -> ValidationError:
     """What a validator raises for rules of its own; of too many problems it says how many there are."""
     problems = list(problems)
     if len(problems) > MAX_ISSUES:
         rest = len(problems) - MAX_ISSUES + 1
-        problems[MAX_ISSUES - 1 :] = [Problem((), MORE, f"{rest} more issues are not shown.")]
+        problems[MAX_ISSUES - 1 :] = [Violation((), MORE_ISSUES_CODE, f"{rest} more issues are not shown.")]
     return ValidationError.from_exception_data(
         type(refused).__name__,
         [
@@ -141,15 +149,15 @@ def invalid(refused: object, problems: Iterable[Problem]) -> ValidationError:
     )
 
 
-def repeated(place: Location, values: Any) -> Iterator[Problem]:
+def find_duplicates(place: Location, values: Any) -> Iterator[Violation]:
     """Every value of a list, of the member at these names, that stands in it before; one too long is told as such."""
-    many = values if isinstance(values, list | tuple) and len(values) <= MAX_COMPARED else ()
+    many = values if isinstance(values, list | tuple) and len(values) <= MAX_COMPARED_ITEMS else ()
     with suppress(TypeError):  # what was refused may hold anything
         if len(set(many)) == len(many):
             return
     for index, value in enumerate(many):
         if value in many[:index]:
-            yield Problem((*place, index), "duplicate", "stands in the list already.")
+            yield Violation((*place, index), "duplicate", "stands in the list already.")
 
 
 # -- texts --------------------------------------------------------------------------------------------------------
@@ -163,31 +171,31 @@ def is_visible(text: str) -> bool:
     return any(category(one)[0] in "LNPS" and one not in _FILLERS for one in text)
 
 
-def _visible(text: str) -> str:
+def _require_visible(text: str) -> str:
     if not is_visible(text) and "\0" not in text:  # U+0000 is refused for itself
         raise PydanticCustomError("blank", "must have at least one visible character.")
     return text
 
 
-VISIBLE = AfterValidator(_visible)
+VISIBLE = AfterValidator(_require_visible)
 """Refuses a text of blanks, control characters or characters without width."""
 
 
 # -- numbers ------------------------------------------------------------------------------------------------------
 
 
-def _number(value: Any, info: ValidationInfo) -> Any:
+def _parse_number(value: Any, info: ValidationInfo) -> Any:
     if isinstance(value, float) and info.mode == "json" and isinstance(info.context, list):
-        info.context.append(_ROUNDED)
+        info.context.append(_ROUNDED_MARKER)
     return Decimal(repr(value)) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def in_numbers(**limits: int) -> WithJsonSchema:
+def number_schema(**limits: int) -> WithJsonSchema:
     """The JSON schema of a :data:`Number` with limits, which pydantic does not put beside what reads it."""
     return WithJsonSchema({"type": "number", **limits})
 
 
-Number = Annotated[Decimal, BeforeValidator(_number), in_numbers()]
+Number = Annotated[Decimal, BeforeValidator(_parse_number), number_schema()]
 """A JSON number with the digits it was written with; text is no number."""
 EntityId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 """An id as a network gives it."""
@@ -196,20 +204,20 @@ EntityId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 # -- free-form objects --------------------------------------------------------------------------------------------
 
 
-def _free_form(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+def _copy_free_form(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     """A copy. JSON mode has rounded fractions to floats: such objects are put on the list that is the context."""
-    if info.mode == "json" and _plain(value):
+    if info.mode == "json" and _is_plain(value):
         return value  # nobody else has it
-    problems: list[Problem] = []
-    copied: dict[str, Any] = _copied(value, (), problems)
+    problems: list[Violation] = []
+    copied: dict[str, Any] = _copy_json(value, (), problems)
     if problems:
-        raise invalid(value, problems)
+        raise validation_error(value, problems)
     if info.mode == "json" and isinstance(info.context, list) and _has_float(value):
         info.context.append(copied)
     return copied
 
 
-def _plain(value: dict[str, Any]) -> bool:
+def _is_plain(value: dict[str, Any]) -> bool:
     """Whether it is made of texts, small integers, true, false and null alone, and is not nested deeply."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
@@ -220,7 +228,7 @@ def _plain(value: dict[str, Any]) -> bool:
                 deeper += one.values()
             elif kind is list:
                 deeper += one
-            elif kind not in _PLAIN and not (kind is int and -_SMALL < one < _SMALL):
+            elif kind not in _PLAIN_TYPES and not (kind is int and -_PLAIN_INTEGER_LIMIT < one < _PLAIN_INTEGER_LIMIT):
                 return False
         if not deeper:
             return True
@@ -234,11 +242,11 @@ def _has_float(value: Any) -> bool:
     return any(map(_has_float, value)) if isinstance(value, list) else isinstance(value, float)
 
 
-def _copied(value: Any, at: Location, problems: list[Problem]) -> Any:
+def _copy_json(value: Any, at: Location, problems: list[Violation]) -> Any:
     """A copy of JSON, with a Decimal of the same digits for each float; whatever is not JSON becomes a problem."""
     refusal = None
     if isinstance(value, str):
-        refusal = _text_refusal(value)
+        refusal = _find_text_error(value)
     elif value is None or isinstance(value, bool):
         pass
     elif isinstance(value, int):
@@ -246,34 +254,34 @@ def _copied(value: Any, at: Location, problems: list[Problem]) -> Any:
             refusal = ("out_of_range", "must be a number of bearable length.")
     elif isinstance(value, float | Decimal):
         value = Decimal(repr(value)) if isinstance(value, float) else value
-        if not _bearable(value):
+        if not _is_bearable(value):
             refusal = ("out_of_range", "must be a finite number of bearable length.")
     elif len(at) > MAX_DEPTH:
         refusal = ("too_deep", f"must be nested at most {MAX_DEPTH} deep.")
     elif isinstance(value, list | tuple):
-        return [_copied(item, (*at, position), problems) for position, item in enumerate(value)]
+        return [_copy_json(item, (*at, position), problems) for position, item in enumerate(value)]
     elif isinstance(value, dict):
         for name in value:
-            if not isinstance(name, str) or _text_refusal(name):
-                problems.append(Problem(at, "malformed", "must have member names that are valid Unicode text."))
+            if not isinstance(name, str) or _find_text_error(name):
+                problems.append(Violation(at, "malformed", "must have member names that are valid Unicode text."))
                 return None
-        return {name: _copied(item, (*at, name), problems) for name, item in value.items()}
+        return {name: _copy_json(item, (*at, name), problems) for name, item in value.items()}
     else:
         refusal = ("wrong_type", "must be JSON: an object, list, string, number, true, false or null.")
     if refusal:
-        problems.append(Problem(at, *refusal))
+        problems.append(Violation(at, *refusal))
     return value
 
 
-def _bearable(number: Decimal) -> bool:
+def _is_bearable(number: Decimal) -> bool:
     from adsunify.values.exact_json import MAX_NUMBER_CHARACTERS  # as in _loaded
 
     return number.is_finite() and abs(number.adjusted()) <= MAX_NUMBER_CHARACTERS
 
 
-def _text_refusal(text: str) -> tuple[str, str] | None:
+def _find_text_error(text: str) -> tuple[str, str] | None:
     if "\0" in text:
-        return NUL
+        return NUL_MESSAGE
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -281,33 +289,33 @@ def _text_refusal(text: str) -> tuple[str, str] | None:
     return None
 
 
-FreeForm = Annotated[dict[str, Any], AfterValidator(_free_form)]
+FreeForm = Annotated[dict[str, Any], AfterValidator(_copy_free_form)]
 """An object of any JSON, copied; numbers with a fraction are Decimal."""
-NonEmptyFreeForm = Annotated[dict[str, Any], Field(min_length=1), AfterValidator(_free_form)]
+NonEmptyFreeForm = Annotated[dict[str, Any], Field(min_length=1), AfterValidator(_copy_free_form)]
 """A :data:`FreeForm` with at least one member."""
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
-Model = TypeVar("Model", bound=WireModel)
+ModelT = TypeVar("ModelT", bound=ApiModel)
 _BACKSLASH = ord("\\")
 
 
-def read(model: type[Model], data: bytes | str | Mapping[str, Any], prefix: str = "") -> Model:
+def parse_model(model: type[ModelT], data: bytes | str | Mapping[str, Any], prefix: str = "") -> ModelT:
     """Read JSON, or the object it stands for, into ``model``.
 
     Raises InvalidInput with every issue at once; paths start with ``prefix`` (such as "campaign").
     """
-    if isinstance(data, (bytes, str)) and (values := count_values(data)) > FEW_VALUES:
-        return _read_large(model, data, values, prefix)
+    if isinstance(data, (bytes, str)) and (values := count_values(data)) > SMALL_INPUT_VALUES:
+        return _parse_large(model, data, values, prefix)
     try:
         if isinstance(data, (bytes, str)):
-            return _from_json(model, data)
+            return _parse_json(model, data)
         return model.model_validate(dict(data))
     except ValidationError as error:
-        raw, repeated = _raw(data)
-        raise _refusal(model, raw, [*problems_of(error, model), *repeated], 0, prefix) from None
+        raw, repeated = _load_raw(data)
+        raise _make_invalid_input(model, raw, [*list_violations(error, model), *repeated], 0, prefix) from None
 
 
 def count_values(data: bytes | str) -> int:
@@ -316,37 +324,37 @@ def count_values(data: bytes | str) -> int:
     return sum(data.count(one) for one in marks) + 1
 
 
-def _read_large(model: type[Model], data: bytes | str, values: int, prefix: str) -> Model:
-    """As :func:`read`, with an effort that does not grow with what is wrong."""
+def _parse_large(model: type[ModelT], data: bytes | str, values: int, prefix: str) -> ModelT:
+    """As :func:`parse_model`, with an effort that does not grow with what is wrong."""
     if values > MAX_VALUES:
-        raise refused(prefix, "too_many", f"must hold at most {MAX_VALUES:,} values in all.")
+        raise invalid_input(prefix, "too_many", f"must hold at most {MAX_VALUES:,} values in all.")
     from adsunify.values.exact_json import RepeatedMembers  # as in _loaded
 
     try:
-        raw = _loaded(data)
+        raw = _load_json(data)
     except RepeatedMembers as found:
-        raise _refusal(model, None, _told_once(found.locations), 0, prefix) from None
+        raise _make_invalid_input(model, None, _make_repeated_violations(found.locations), 0, prefix) from None
     except ValueError as reason:
-        raise refused(prefix, "malformed_json", f"must be valid JSON: {reason}.") from None
-    problems: list[Problem] = []
+        raise invalid_input(prefix, "malformed_json", f"must be valid JSON: {reason}.") from None
+    problems: list[Violation] = []
     omitted = cut_to_schema(model, raw, problems)
     try:
         value = model.model_validate(raw)
     except ValidationError as error:
         count = error.error_count()
         if count > MAX_ISSUES:
-            error = _fewer_errors(model, raw, error)
-        problems += problems_of(error, model)
+            error = _reduce_errors(model, raw, error)
+        problems += list_violations(error, model)
         omitted += count - error.error_count()
     else:
         if not problems:
             return value
-    raise _refusal(model, raw, problems, omitted, prefix)
+    raise _make_invalid_input(model, raw, problems, omitted, prefix)
 
 
-def _fewer_errors(model: type[BaseModel], raw: Any, error: ValidationError) -> ValidationError:
+def _reduce_errors(model: type[BaseModel], raw: Any, error: ValidationError) -> ValidationError:
     """The errors of the first items of every list, if there are any: to describe an error takes time."""
-    cut_lists(raw, FEW_ITEMS)
+    cut_lists(raw, MAX_DESCRIBED_ITEMS)
     try:
         model.model_validate(raw)
     except ValidationError as fewer:
@@ -354,7 +362,9 @@ def _fewer_errors(model: type[BaseModel], raw: Any, error: ValidationError) -> V
     return error
 
 
-def _refusal(model: type[BaseModel], raw: Any, problems: list[Problem], omitted: int, prefix: str) -> InvalidInput:
+def _make_invalid_input(
+    model: type[BaseModel], raw: Any, problems: list[Violation], omitted: int, prefix: str
+) -> InvalidInput:
     """The error of an input: what is wrong with it, and what else is. ``omitted``: so many problems are left out.
 
     ``raw`` is None where the input could not be read.
@@ -362,91 +372,91 @@ def _refusal(model: type[BaseModel], raw: Any, problems: list[Problem], omitted:
     found = dict.fromkeys(problems)
     if raw is not None and len(found) < MAX_ISSUES:
         wrong = {problem.location for problem in found if problem.code == "wrong_type"}
-        found.update(dict.fromkeys(_beside(model, raw, wrong)))
-    issues = [issue_of(problem, prefix) for problem in islice(found, MAX_ISSUES)]
+        found.update(dict.fromkeys(_find_further_violations(model, raw, wrong)))
+    issues = [to_issue(problem, prefix) for problem in islice(found, MAX_ISSUES)]
     return InvalidInput(issues, omitted=omitted + len(found) - len(issues))
 
 
-def _from_json(model: type[Model], data: str | bytes | bytearray) -> Model:
+def _parse_json(model: type[ModelT], data: str | bytes | bytearray) -> ModelT:
     rounded: list[dict[str, Any]] = []
-    value: Model = model.__pydantic_validator__.validate_json(data, context=rounded)
-    exact = _exactly(value, data)
-    if _ROUNDED in rounded:
+    value: ModelT = model.__pydantic_validator__.validate_json(data, context=rounded)
+    exact = _load_exact(value, data)
+    if _ROUNDED_MARKER in rounded:
         return model.model_validate(exact)
     if ("\\" if isinstance(data, str) else _BACKSLASH) in data:  # a byte is found faster
-        _refuse_nul(value, exact)
+        _raise_if_nul(value, exact)
     if rounded:
-        _make_exact(value, exact, {id(one) for one in rounded})
+        _restore_exact_numbers(value, exact, {id(one) for one in rounded})
     return value
 
 
-def _exactly(value: WireModel, data: str | bytes | bytearray) -> Any:
+def _load_exact(value: ApiModel, data: str | bytes | bytearray) -> Any:
     """The input with exact numbers. A member that an object names twice is refused; pydantic takes the last of them."""
     from adsunify.values.exact_json import RepeatedMembers  # as in _loaded
 
     try:
-        return _loaded(data if isinstance(data, str) else bytes(data))
+        return _load_json(data if isinstance(data, str) else bytes(data))
     except RepeatedMembers as found:
-        raise invalid(value, _told_once(found.locations)) from None
+        raise validation_error(value, _make_repeated_violations(found.locations)) from None
     except ValueError as reason:
-        raise invalid(value, [Problem((), "malformed_json", f"must be valid JSON: {reason}.")]) from None
+        raise validation_error(value, [Violation((), "malformed_json", f"must be valid JSON: {reason}.")]) from None
 
 
-def _told_once(locations: Iterable[Location]) -> list[Problem]:
-    return [Problem(location, "repeated", "must be given once.") for location in locations]
+def _make_repeated_violations(locations: Iterable[Location]) -> list[Violation]:
+    return [Violation(location, "repeated", "must be given once.") for location in locations]
 
 
-def _refuse_nul(value: WireModel, raw: Any) -> None:
-    if problems := list(_nul_in(raw)):
-        raise invalid(value, problems)
+def _raise_if_nul(value: ApiModel, raw: Any) -> None:
+    if problems := list(_find_nul(raw)):
+        raise validation_error(value, problems)
 
 
-def _make_exact(value: Any, exact: Any, rounded: set[int]) -> None:
+def _restore_exact_numbers(value: Any, exact: Any, rounded: set[int]) -> None:
     """Put the exact numbers into the free-form objects below ``value``."""
     if isinstance(value, dict):
         if id(value) in rounded:
             value.update(exact)
     elif isinstance(value, tuple | list):
         for one, its_exact in zip(value, exact, strict=True):
-            _make_exact(one, its_exact, rounded)
+            _restore_exact_numbers(one, its_exact, rounded)
     elif members := getattr(type(value), "__pydantic_fields__", None):  # a model; isinstance would be slow
         for name, item in value.__dict__.items():
             if (alias := members[name].alias or name) in exact:
-                _make_exact(item, exact[alias], rounded)
+                _restore_exact_numbers(item, exact[alias], rounded)
 
 
-def _nul_in(value: Any, at: Location = ()) -> Iterator[Problem]:
+def _find_nul(value: Any, at: Location = ()) -> Iterator[Violation]:
     """Every text below ``value`` that contains U+0000, which databases and networks do not take."""
     if isinstance(value, str):
         if "\0" in value:
-            yield Problem(at, *NUL)
+            yield Violation(at, *NUL_MESSAGE)
     elif len(at) > MAX_DEPTH:
         return
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from _nul_in(name, at)
-            yield from _nul_in(item, (*at, name))
+            yield from _find_nul(name, at)
+            yield from _find_nul(item, (*at, name))
     elif isinstance(value, list | tuple):
         for position, item in enumerate(value):
-            yield from _nul_in(item, (*at, position))
+            yield from _find_nul(item, (*at, position))
 
 
 # -- what else is wrong with what was refused ---------------------------------------------------------------------
 
 
-def _raw(data: bytes | str | Mapping[str, Any]) -> tuple[Any, list[Problem]]:
+def _load_raw(data: bytes | str | Mapping[str, Any]) -> tuple[Any, list[Violation]]:
     """The input as it came, None where it cannot be read; and the members that it names twice."""
     from adsunify.values.exact_json import RepeatedMembers  # as in _loaded
 
     try:
-        return (_loaded(data) if isinstance(data, (bytes, str)) else dict(data)), []
+        return (_load_json(data) if isinstance(data, (bytes, str)) else dict(data)), []
     except RepeatedMembers as found:
-        return None, _told_once(found.locations)
+        return None, _make_repeated_violations(found.locations)
     except ValueError:
         return None, []
 
 
-def _loaded(text: bytes | str) -> Any:
+def _load_json(text: bytes | str) -> Any:
     from adsunify.values.exact_json import (
         loads,  # what comes with it is not needed to read most briefs, and takes longer to import
     )
@@ -454,30 +464,32 @@ def _loaded(text: bytes | str) -> Any:
     return loads(text)
 
 
-def _beside(model: type[BaseModel], raw: Any, wrong: set[Location], at: Location = ()) -> Iterator[Problem]:
+def _find_further_violations(
+    model: type[BaseModel], raw: Any, wrong: set[Location], at: Location = ()
+) -> Iterator[Violation]:
     """What else is wrong with a refused input: pydantic stops at its members, the rules that span them go on."""
     if not at:
-        yield from _nul_in(raw)
-    if issubclass(model, RuledModel):
-        for problem in model.broken(_loose(model, raw, wrong, at)):
+        yield from _find_nul(raw)
+    if issubclass(model, CrossFieldModel):
+        for problem in model.check_rules(_collect_unchecked_members(model, raw, wrong, at)):
             yield problem._replace(location=at + problem.location)
-    for name, part in _parts(model).items():
-        yield from _beside(part, _member(raw, name), wrong, (*at, name))
+    for name, part in _list_submodels(model).items():
+        yield from _find_further_violations(part, _get_member(raw, name), wrong, (*at, name))
 
 
-def _loose(model: type[BaseModel], raw: Any, wrong: set[Location], at: Location) -> SimpleNamespace:
+def _collect_unchecked_members(model: type[BaseModel], raw: Any, wrong: set[Location], at: Location) -> SimpleNamespace:
     """The members as they came, under their names inside; what was left out or is of the wrong type is None."""
-    parts = _parts(model)
+    parts = _list_submodels(model)
     members: dict[str, Any] = {}
     for name, member in model.model_fields.items():
         alias = member.alias or name
         there = (*at, alias)
-        value = None if there in wrong else _member(raw, alias)
-        members[name] = _loose(parts[alias], value, wrong, there) if alias in parts else value
+        value = None if there in wrong else _get_member(raw, alias)
+        members[name] = _collect_unchecked_members(parts[alias], value, wrong, there) if alias in parts else value
     return SimpleNamespace(**members)
 
 
-def _parts(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
+def _list_submodels(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
     """The members that are models themselves, by their names outside."""
     return {
         member.alias or name: member.annotation
@@ -486,5 +498,5 @@ def _parts(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
     }
 
 
-def _member(raw: Any, alias: str) -> Any:
+def _get_member(raw: Any, alias: str) -> Any:
     return raw.get(alias) if isinstance(raw, Mapping) else None

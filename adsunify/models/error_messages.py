@@ -17,40 +17,40 @@ from adsunify.errors import MAX_ISSUES, InvalidInput, Issue
 from adsunify.values import countries, dates, money
 
 Location = tuple[str | int, ...]
-MAX_NAME = 60  # characters of a member's name that a path shows
+MAX_SHOWN_NAME_LENGTH = 60  # characters of a member's name that a path shows
 
-UUID = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
-COUNTRY = r"^[A-Z]{2}$"
-CURRENCY = r"^[A-Z]{3}$"
-LANGUAGE = r"^[a-z]{2}$"
-URI = (
+UUID_REGEX = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
+COUNTRY_REGEX = r"^[A-Z]{2}$"
+CURRENCY_REGEX = r"^[A-Z]{3}$"
+LANGUAGE_REGEX = r"^[a-z]{2}$"
+URI_REGEX = (
     r"^[A-Za-z][A-Za-z0-9+.-]*://([!$-.0-9:;=A-Z_a-~]*@)?([!$-.0-9;=A-Z_a-~]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{0,5})?"
     r"([/?#][!#-;=?-\[\]_a-~]*)?$"
 )
 """Absolute, with scheme and host, in ASCII. Braces are let through: networks put macros into them."""
 
-WEB = ("http://", "https://")
-WEB_FORM = "an address begins with http:// or https://"
+WEB_PREFIXES = ("http://", "https://")
+WEB_URL_MESSAGE = "an address begins with http:// or https://"
 
-FORMS = {
-    money.AMOUNT: money.FORM,
-    dates.INSTANT: dates.FORM,
-    UUID: "a UUID, such as 0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
-    COUNTRY: countries.FORM,
-    CURRENCY: "three uppercase letters, such as EUR",
-    LANGUAGE: "two lowercase letters, such as en",
-    URI: "an absolute URI with scheme and host, without spaces, other characters percent-encoded",
+FORM_BY_PATTERN = {
+    money.AMOUNT_REGEX: money.AMOUNT_FORM,
+    dates.INSTANT_REGEX: dates.INSTANT_FORM,
+    UUID_REGEX: "a UUID, such as 0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
+    COUNTRY_REGEX: countries.COUNTRY_FORM,
+    CURRENCY_REGEX: "three uppercase letters, such as EUR",
+    LANGUAGE_REGEX: "two lowercase letters, such as en",
+    URI_REGEX: "an absolute URI with scheme and host, without spaces, other characters percent-encoded",
 }
 """Pattern -> what it accepts, in words."""
 
 # Patterns whose own reader tells more exactly what is wrong.
-_READERS: dict[str | None, Callable[[str, str], object]] = {
-    money.AMOUNT: lambda amount, path: money.units(amount, money.MICROS, path),
-    dates.INSTANT: dates.instant,
+_PARSER_BY_PATTERN: dict[str | None, Callable[[str, str], object]] = {
+    money.AMOUNT_REGEX: lambda amount, path: money.to_units(amount, money.MICROS, path),
+    dates.INSTANT_REGEX: dates.parse_instant,
 }
 
 # pydantic's error type -> our code, and what is accepted.
-_REFUSALS = {
+_MESSAGE_BY_TYPE = {
     "missing": ("required", "is required."),
     "extra_forbidden": ("unknown_property", "is not a property of this object; leave it out."),
     "model_type": ("wrong_type", "must be an object."),
@@ -87,21 +87,21 @@ _REFUSALS = {
     "date_from_datetime_inexact": ("malformed", "must be a date, such as 2027-03-01."),
     "json_invalid": ("malformed_json", "must be valid JSON: {error}."),
 }
-NUL = ("malformed", "must not contain the character U+0000.")
-_BUILT_IN = frozenset(get_args(core_schema.ErrorType))
+NUL_MESSAGE = ("malformed", "must not contain the character U+0000.")
+_PYDANTIC_TYPES = frozenset(get_args(core_schema.ErrorType))
 
 
 def is_web_address(address: str) -> bool:
     """Whether an address begins with http:// or https://, in letters of any case (RFC 3986, section 3.1)."""
-    return address.lower().startswith(WEB)
+    return address.lower().startswith(WEB_PREFIXES)
 
 
-def not_web(address: str) -> str | None:
+def find_web_url_error(address: str) -> str | None:
     """What is wrong with an address that people are sent to; None where nothing is."""
-    return None if is_web_address(address) else WEB_FORM
+    return None if is_web_address(address) else WEB_URL_MESSAGE
 
 
-class Problem(NamedTuple):
+class Violation(NamedTuple):
     """A broken rule: where, a stable code, and a sentence."""
 
     location: Location
@@ -109,62 +109,64 @@ class Problem(NamedTuple):
     message: str
 
 
-def problems_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Problem]:
+def list_violations(error: ValidationError, model: type[BaseModel]) -> Iterator[Violation]:
     """All that pydantic found, in our words: what is accepted, never the value that was given."""
     told: set[Location] = set()
     for details in error.errors(include_url=False):
         # pydantic counts the items that it accepted: a list with refused items is not therefore too short
         if details["type"] == "too_short" and len(details["input"]) >= details["ctx"]["min_length"]:
             continue
-        problem = _problem(details["loc"], details["type"], details)
+        problem = _make_violation(details["loc"], details["type"], details)
         place = tuple(name for name in problem.location if isinstance(name, str))
         if problem.code == "unknown_property":
             place = place[:-1]  # its object is told of once, however many stand in it
-        if details["type"] in _MORE and place not in told:
+        if details["type"] in _SCHEMA_DESCRIBERS and place not in told:
             told.add(place)
-            problem = problem._replace(message=_MORE[details["type"]](_schema(model, place)) or problem.message)
+            problem = problem._replace(
+                message=_SCHEMA_DESCRIBERS[details["type"]](_find_member_schema(model, place)) or problem.message
+            )
         yield problem
 
 
 @lru_cache(256)
-def _whole_schema(model: type[BaseModel]) -> dict[str, Any]:
+def _load_model_schema(model: type[BaseModel]) -> dict[str, Any]:
     return model.model_json_schema()
 
 
-def _schema(model: type[BaseModel], place: Location) -> Mapping[str, Any]:
+def _find_member_schema(model: type[BaseModel], place: Location) -> Mapping[str, Any]:
     """What a model's schema says of a member at these names, list positions left out; nothing of a free-form one."""
-    whole = _whole_schema(model)
+    whole = _load_model_schema(model)
 
-    def named(part: Any) -> Mapping[str, Any]:
+    def resolve(part: Any) -> Mapping[str, Any]:
         while "$ref" in part:
             part = whole["$defs"][part["$ref"].rpartition("/")[2]]
-        return named(part["items"]) if "items" in part else part
+        return resolve(part["items"]) if "items" in part else part
 
-    found = named(whole)
+    found = resolve(whole)
     for name in place:
-        found = named(found.get("properties", {}).get(name, {}))
+        found = resolve(found.get("properties", {}).get(name, {}))
     return found
 
 
-def cut_to_schema(model: type[BaseModel], raw: Any, problems: list[Problem]) -> int:
+def cut_to_schema(model: type[BaseModel], raw: Any, problems: list[Violation]) -> int:
     """Cut each list of an input to the limit of the model's schema, and report it; members are not looked at before.
 
     Of unknown members, :data:`MAX_ISSUES` stay in the whole input. Returns how many were left out.
     """
-    whole = _whole_schema(model)
+    whole = _load_model_schema(model)
     unknown = 0
 
-    def cut(value: Any, schema: Any, at: Location) -> None:
+    def cut_value(value: Any, schema: Any, at: Location) -> None:
         nonlocal unknown
         while "$ref" in schema:
             schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
         if isinstance(value, list) and "items" in schema:
             most = schema.get("maxItems", len(value))
             if len(value) > most:
-                problems.append(Problem(at, "too_many", f"must have {most} or fewer items."))
+                problems.append(Violation(at, "too_many", f"must have {most} or fewer items."))
                 del value[most:]
             for index, item in enumerate(value):
-                cut(item, schema["items"], (*at, index))
+                cut_value(item, schema["items"], (*at, index))
         elif isinstance(value, dict) and "properties" in schema:
             known = schema["properties"]
             for name in [name for name in value if name not in known]:
@@ -172,9 +174,9 @@ def cut_to_schema(model: type[BaseModel], raw: Any, problems: list[Problem]) -> 
                 if unknown > MAX_ISSUES:
                     del value[name]
             for name in known.keys() & value.keys():
-                cut(value[name], known[name], (*at, name))
+                cut_value(value[name], known[name], (*at, name))
 
-    cut(raw, whole, ())
+    cut_value(raw, whole, ())
     return max(0, unknown - MAX_ISSUES)
 
 
@@ -186,48 +188,50 @@ def cut_lists(raw: Any, most: int) -> None:
         cut_lists(one, most)
 
 
-def _unknown(schema: Mapping[str, Any]) -> str | None:
+def _describe_known_members(schema: Mapping[str, Any]) -> str | None:
     names = ", ".join(schema.get("properties", ()))
     return f"is not a property of this object, which takes {names}." if names else None
 
 
-def _missing(schema: Mapping[str, Any]) -> str | None:
+def _describe_missing_member(schema: Mapping[str, Any]) -> str | None:
     if "enum" in schema:
         return f"is required: {', '.join(map(str, schema['enum']))}."
     names = ", ".join(schema.get("required", ()))
     return f"is required: an object with {names}." if names else None
 
 
-def _no_text(schema: Mapping[str, Any]) -> str | None:
-    form = FORMS.get(schema.get("pattern", ""))
+def _describe_text_form(schema: Mapping[str, Any]) -> str | None:
+    form = FORM_BY_PATTERN.get(schema.get("pattern", ""))
     return f"must be a string: {form}." if form else None
 
 
-_MORE: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
-    "extra_forbidden": _unknown,
-    "missing": _missing,
-    "string_type": _no_text,
+_SCHEMA_DESCRIBERS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
+    "extra_forbidden": _describe_known_members,
+    "missing": _describe_missing_member,
+    "string_type": _describe_text_form,
 }
 """pydantic's error type -> what the schema lets us say more exactly."""
 
 
-def _problem(location: Location, kind: str, details: Mapping[str, Any]) -> Problem:
-    if kind not in _BUILT_IN:  # one of our own
-        return Problem(location, kind, details["msg"])
+def _make_violation(location: Location, kind: str, details: Mapping[str, Any]) -> Violation:
+    if kind not in _PYDANTIC_TYPES:  # one of our own
+        return Violation(location, kind, details["msg"])
     context = details.get("ctx", {})
     pattern = context.get("pattern")
-    if pattern in _READERS:
+    if pattern in _PARSER_BY_PATTERN:
         try:
-            _READERS[pattern](details["input"], "")
+            _PARSER_BY_PATTERN[pattern](details["input"], "")
         except InvalidInput as refusal:
-            return Problem(location, refusal.issues[0].code, refusal.issues[0].message)
-    code, message = _REFUSALS.get(kind, ("invalid", "is not accepted."))
-    return Problem(location, code, message.format(form=FORMS.get(pattern, f"of the form {pattern}"), **context))
+            return Violation(location, refusal.issues[0].code, refusal.issues[0].message)
+    code, message = _MESSAGE_BY_TYPE.get(kind, ("invalid", "is not accepted."))
+    return Violation(
+        location, code, message.format(form=FORM_BY_PATTERN.get(pattern, f"of the form {pattern}"), **context)
+    )
 
 
-def issue_of(problem: Problem, prefix: str) -> Issue:
+def to_issue(problem: Violation, prefix: str) -> Issue:
     path = prefix
     for name in problem.location:
-        part = str(name)[:MAX_NAME]
+        part = str(name)[:MAX_SHOWN_NAME_LENGTH]
         path = f"{path}.{part}" if path else part
     return Issue(path, problem.code, problem.message)

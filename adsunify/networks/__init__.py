@@ -17,17 +17,17 @@ from attrs import frozen
 
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.hierarchy import Entity, FoundAccount, Page, Query, Tree
+from adsunify.adapter.hierarchy import DiscoveredAccount, EntityPage, EntityTree, ListQuery, ParsedEntity
 from adsunify.adapter.insights import Insights
 from adsunify.adapter.network import Account, Network
-from adsunify.adapter.oauth import App, Credentials, RequestToken
-from adsunify.errors import Issue, refused
+from adsunify.adapter.oauth import Credentials, OAuthClient, RequestToken
+from adsunify.errors import Issue, invalid_input
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Kind, Outputs, Plan
 from adsunify.values.exact_json import Json
 
-ADAPTERS: Mapping[str, str] = {
+ADAPTER_PACKAGES: Mapping[str, str] = {
     "meta": "adsunify.networks.meta",
     "google": "adsunify.networks.google",
     "tiktok": "adsunify.networks.tiktok",
@@ -47,7 +47,7 @@ ADAPTERS: Mapping[str, str] = {
 class Plans(Protocol):
     """``plans.py``: changes become plans. All are flows; what they read is frozen into the plan.
 
-    They assume a brief that :func:`adsunify.adapter.brief_checks.check` accepted. All raise InvalidInput with all
+    They assume a brief that :func:`adsunify.adapter.brief_checks.check_brief` accepted. All raise InvalidInput with all
     issues at once, and the ProviderError of a read without which there is no plan.
     """
 
@@ -113,70 +113,74 @@ class Reads(Protocol):
     the ERRORS table makes of a bad answer, and ProviderUnreadable for one that is no answer of the network.
     """
 
-    def authorize_url(self, app: App, redirect_uri: str, state: str, verifier: str) -> str:
+    def build_authorization_url(self, app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
         """The address of the consent page; ``state`` comes back with the answer. With PKCE, the verifier's challenge
         goes along."""
         ...
 
-    def request_token(self, app: App, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
+    def fetch_request_token(self, app: OAuthClient, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
         """The token is the ``state``, its secret the ``verifier`` of ``exchange``. ``state`` here is only random."""
         ...
 
-    def exchange(
-        self, app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
+    def fetch_credentials(
+        self, app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
     ) -> Flow[Credentials]:
         """``answer``: the query that came back to ``redirect_uri`` (``code``, or what the network calls it), or the
         credentials that a person gave. Raises InvalidInput for an answer that lacks what is needed, TokenRefused where
         the network does not take it."""
         ...
 
-    def refresh(self, app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+    def refresh_credentials(self, app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
         """New credentials for old ones, with what the network did not send again; TokenRefused: a person has to connect
         again."""
         ...
 
-    def revoke(self, app: App, credentials: Credentials) -> Flow[None]:
+    def revoke_credentials(self, app: OAuthClient, credentials: Credentials) -> Flow[None]:
         """Tell the network to forget the credentials; nothing where it has no call for that."""
         ...
 
-    def sign(self, request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
+    def sign_request(
+        self, request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str
+    ) -> Request:
         """The request with the credentials added: the last thing that is done to it, never part of a plan.
 
         ``now`` in milliseconds and ``nonce``, 32 random hexadecimal digits, are for signatures (OAuth 1.0a).
         """
         ...
 
-    def accounts(self) -> Flow[list[FoundAccount]]:
+    def discover_accounts(self) -> Flow[list[DiscoveredAccount]]:
         """Every ad account that the credentials reach, with its currency, time zone and extras."""
         ...
 
-    def tree(self, account: Account) -> Flow[Tree]:
+    def fetch_tree(self, account: Account) -> Flow[EntityTree]:
         """The account's hierarchy, flat, parents first, without what is deleted; ``truncated`` where it is too long."""
         ...
 
-    def entities(self, account: Account, kind: str, query: Query) -> Flow[Page]:
+    def list_entities(self, account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
         """One page of the entities of a kind, with the network's own cursor of the next one.
 
         A filter that the network does not know is applied here, so a page may be short, and still have a next one.
         """
         ...
 
-    def entity(self, account: Account, kind: str, entity_id: str) -> Flow[Entity]:
+    def fetch_entity(self, account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
         """One entity of this kind that the account has, whole. Raises ProviderNotFound for everything else."""
         ...
 
-    def editable(self, account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
+    def fetch_editable_entity(self, account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
         """The entity with all that its settings and an edit need to know."""
         ...
 
-    def insights(self, account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
+    def fetch_insights(
+        self, account: Account, start: date, end: date, job: str | None, now: datetime
+    ) -> Flow[Insights]:
         """The account's daily figures, both days included; amounts are Decimals in major units.
 
         A network that makes reports in its own time returns ``pending`` with a job, and is called again with it.
         """
         ...
 
-    def catalog(self, account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+    def fetch_catalog_page(self, account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
         """One page of a declared catalog; ``resource`` is its name, perhaps with ``:`` and a text."""
         ...
 
@@ -191,11 +195,13 @@ class Adapter:
 
 
 @cache
-def adapter(code: str) -> Adapter:
+def get_adapter(code: str) -> Adapter:
     """The adapter of a network code; InvalidInput for an unknown one."""
-    if code not in ADAPTERS:
-        raise refused("network", "choice", f"There is no such network here; there are {', '.join(ADAPTERS)}.")
-    folder = ADAPTERS[code]
+    if code not in ADAPTER_PACKAGES:
+        raise invalid_input(
+            "network", "choice", f"There is no such network here; there are {', '.join(ADAPTER_PACKAGES)}."
+        )
+    folder = ADAPTER_PACKAGES[code]
     tables = import_module(f"{folder}.tables")
     plans = import_module(f"{folder}.plans")
     reads = import_module(f"{folder}.reads")

@@ -11,14 +11,14 @@ from attrs import evolve
 
 from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Request, Response
-from adsunify.plans.records import Outputs, Promise, Step
+from adsunify.plans.records import Expectation, Outputs, Step
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import found_at, identifier, parts, put, read
+from adsunify.values.json_pointer import find_values, get_value, parse_id, set_value, split_pointer
 
 # -- a step meets the receipts before it --------------------------------------------------------------------------
 
 
-def bound(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int] | None = None) -> Request:
+def fill_bindings(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int] | None = None) -> Request:
     """The step's request with its bindings filled from earlier steps' outputs (by step key).
 
     ``only``: the items to send (positions in the planned array), when others were applied before. Raises ValueError
@@ -26,7 +26,7 @@ def bound(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int] | None
     """
     request = step.request
     marked = {"body": request.body, "headers": request.headers}
-    if any(read(marked, mark.to) is None for mark in step.marks):
+    if any(get_value(marked, mark.to) is None for mark in step.marks):
         raise ValueError(f"{step.key} is not an operation's: it has no marks yet")
     body, path, query = deepcopy(request.body), dict(request.path), dict(request.query)
     target = {"body": body, "path": path, "query": query}
@@ -37,37 +37,37 @@ def bound(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int] | None
         text_ = binding.prefix + value
         if binding.cast == "integer" and not (text_.isascii() and text_.isdigit()):  # int() takes " 1_0 " too
             raise ValueError(f"{binding.step}.{binding.output} is not a whole number, and is sent as one")
-        put(target, binding.to, int(text_) if binding.cast == "integer" else text_)
+        set_value(target, binding.to, int(text_) if binding.cast == "integer" else text_)
     if only is not None and step.items is not None:
-        sent = read(target, step.items.at)
-        put(target, step.items.at, [sent[index] for index in only])
+        sent = get_value(target, step.items.at)
+        set_value(target, step.items.at, [sent[index] for index in only])
     return evolve(request, body=target["body"], path=path, query=query)
 
 
-def laid_over(step: Step, request: Request, response: Response) -> Request:
+def apply_overlay(step: Step, request: Request, response: Response) -> Request:
     """The step's request with what was read and the planned changes laid together.
 
     Raises ProviderUnreadable where the object is not in the answer.
     """
     overlay = step.overlay
     assert overlay is not None
-    found = read(response.body, overlay.at) if response.ok else None
+    found = get_value(response.body, overlay.at) if response.is_ok else None
     if not isinstance(found, Mapping):
         raise ProviderUnreadable(f"The current object could not be read before the change ({response.status}).")
     whole = {name: deepcopy(value) for name, value in found.items() if name not in overlay.drop}
     for pointer, value in overlay.changes.items():
-        put(whole, pointer, deepcopy(value))
+        set_value(whole, pointer, deepcopy(value))
     for pointer in overlay.remove:
-        *way, last = parts(pointer)
-        holder = read(whole, "".join(f"/{part}" for part in way))
+        *way, last = split_pointer(pointer)
+        holder = get_value(whole, "".join(f"/{part}" for part in way))
         if isinstance(holder, dict):
             holder.pop(last, None)
     target = {"body": deepcopy(request.body)}
-    put(target, overlay.into, whole)
+    set_value(target, overlay.into, whole)
     return evolve(request, body=target["body"])
 
 
-def taken(step: Step, response: Response) -> dict[str, str | list[str]] | None:
+def extract_outputs(step: Step, response: Response) -> dict[str, str | list[str]] | None:
     """The step's outputs from an answer, or None where one is missing."""
     answer: dict[str, Any] = {"body": response.body if response.state == "json" else None, "headers": response.headers}
     outputs: dict[str, str | list[str]] = {}
@@ -75,11 +75,11 @@ def taken(step: Step, response: Response) -> dict[str, str | list[str]] | None:
         ids: list[str] = []
         many = False
         for pointer in output.at:
-            found = found_at(answer, pointer)
-            values = [identifier(value) if isinstance(value, str) or not output.text_only else None for value in found]
-            plain = [unquote(value) if output.decoded else value for value in values if value]
-            ids = [value.rsplit(output.after, 1)[-1] if output.after else value for value in plain]
-            many = "*" in parts(pointer)
+            found = find_values(answer, pointer)
+            values = [parse_id(value) if isinstance(value, str) or not output.is_text_only else None for value in found]
+            plain = [unquote(value) if output.is_percent_encoded else value for value in values if value]
+            ids = [value.rsplit(output.separator, 1)[-1] if output.separator else value for value in plain]
+            many = "*" in split_pointer(pointer)
             if ids and len(ids) == len(values):
                 break
             ids = []
@@ -90,17 +90,17 @@ def taken(step: Step, response: Response) -> dict[str, str | list[str]] | None:
     return outputs
 
 
-def kept(step: Step, response: Response) -> bool:
+def has_expected_values(step: Step, response: Response) -> bool:
     """Whether every promise of the step holds in the answer."""
     answer: dict[str, Any] = {"body": response.body if response.state == "json" else None, "headers": response.headers}
-    return all(_holds(promise, read(answer, promise.at)) for promise in step.promises)
+    return all(_is_met(promise, get_value(answer, promise.at)) for promise in step.expectations)
 
 
-def _holds(promise: Promise, found: Json) -> bool:
-    if promise.any_case and isinstance(found, str):
+def _is_met(promise: Expectation, found: Json) -> bool:
+    if promise.is_case_insensitive and isinstance(found, str):
         return bool(found.casefold() == promise.equals.casefold())
-    return _equal(found, promise.equals)
+    return _is_equal(found, promise.equals)
 
 
-def _equal(found: Json, wanted: Json) -> bool:
+def _is_equal(found: Json, wanted: Json) -> bool:
     return type(found) is type(wanted) and bool(found == wanted)

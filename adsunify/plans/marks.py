@@ -12,11 +12,11 @@ from typing import Literal
 from attrs import frozen
 
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import parts
+from adsunify.values.json_pointer import split_pointer
 
 
 @frozen
-class Mark:
+class IdempotencyMark:
     """A place of the request that tells the operation apart from all others.
 
     ``to``: a pointer that leads through objects, below ``/body`` or ``/headers``.
@@ -31,22 +31,24 @@ class Mark:
 
 
 def add_marks(
-    target: Mapping[str, Json], marks: Sequence[Mark], operation_id: str, step_key: str
+    target: Mapping[str, Json], marks: Sequence[IdempotencyMark], operation_id: str, step_key: str
 ) -> Mapping[str, Json]:
     """A copy of a request's ``body`` and ``headers`` with the marks of this operation; what has no mark is shared."""
     for mark in marks:
-        target = _placed(target, parts(mark.to), mark.prefix + _value(mark, operation_id, step_key))
+        target = _set_at_path(
+            target, split_pointer(mark.to), mark.prefix + _make_mark_value(mark, operation_id, step_key)
+        )
     return target
 
 
-def remove_marks(target: Mapping[str, Json], marks: Sequence[Mark]) -> Mapping[str, Json]:
+def remove_marks(target: Mapping[str, Json], marks: Sequence[IdempotencyMark]) -> Mapping[str, Json]:
     """A copy of a request's ``body`` and ``headers`` without the values of its marks; what has no mark is shared."""
     for mark in marks:
-        target = _without(target, parts(mark.to))
+        target = _remove_at_path(target, split_pointer(mark.to))
     return target
 
 
-def _value(mark: Mark, operation_id: str, key: str) -> str:
+def _make_mark_value(mark: IdempotencyMark, operation_id: str, key: str) -> str:
     if mark.form == "key":
         return f"{operation_id}-{key}"
     if mark.form == "short":
@@ -55,15 +57,15 @@ def _value(mark: Mark, operation_id: str, key: str) -> str:
     return str(int.from_bytes(drawn[:8], "big") >> 1)
 
 
-def _placed(value: Mapping[str, Json], way: tuple[str, ...], new: Json) -> dict[str, Json]:
+def _set_at_path(value: Mapping[str, Json], way: tuple[str, ...], new: Json) -> dict[str, Json]:
     part, rest = way[0], way[1:]
-    return {**value, part: _placed(value.get(part, {}), rest, new) if rest else new}
+    return {**value, part: _set_at_path(value.get(part, {}), rest, new) if rest else new}
 
 
-def _without(value: Mapping[str, Json], way: tuple[str, ...]) -> dict[str, Json]:
+def _remove_at_path(value: Mapping[str, Json], way: tuple[str, ...]) -> dict[str, Json]:
     part, rest = way[0], way[1:]
     if part not in value:
         return dict(value)
     return {name: one for name, one in value.items() if name != part} | (
-        {part: _without(value[part], rest)} if rest else {}
+        {part: _remove_at_path(value[part], rest)} if rest else {}
     )

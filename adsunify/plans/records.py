@@ -21,10 +21,10 @@ from attrs import evolve, field, frozen
 
 from adsunify.errors import InvalidInput, Issue
 from adsunify.http.messages import Request
-from adsunify.plans.marks import Mark, add_marks, remove_marks
-from adsunify.values.exact_json import Json, canonical, loads
+from adsunify.plans.marks import IdempotencyMark, add_marks, remove_marks
+from adsunify.values.exact_json import Json, dumps_canonical, loads
 
-VERSION = 1
+PLAN_VERSION = 1
 
 Kind = Literal["campaign", "adGroup", "ad"]
 Action = Literal["create", "activate", "status", "update", "delete", "edit"]
@@ -56,23 +56,23 @@ class Output:
 
     name: str
     at: tuple[str, ...]
-    after: str = ""
-    text_only: bool = False
-    decoded: bool = False
+    separator: str = ""
+    is_text_only: bool = False
+    is_percent_encoded: bool = False
     prefix: str = ""
 
 
 @frozen
-class Promise:
+class Expectation:
     """What else must be true of a good answer; ``any_case``: a word in capitals or small letters alike (Snapchat)."""
 
     at: str
     equals: Json
-    any_case: bool = False
+    is_case_insensitive: bool = False
 
 
 @frozen
-class Items:
+class ItemBatch:
     """One request carries several entities, each with its own outcome, read by ``Network.items``.
 
     ``at``: where the sent array is; ``sent``: the member of a sent item that the answered id must equal, if any;
@@ -93,7 +93,7 @@ class Overlay:
     pointers, and put the result ``into`` the request.
     """
 
-    read: Request
+    read_request: Request
     at: str
     into: str
     drop: tuple[str, ...] = ()
@@ -120,19 +120,19 @@ class Step:
 
     key: str
     kind: str
-    does: str
+    description: str
     request: Request
     action: StepAction = "create"
     entity: str | None = None
     parent: str | None = None
     bindings: tuple[Binding, ...] = ()
     outputs: tuple[Output, ...] = ()
-    promises: tuple[Promise, ...] = ()
-    items: Items | None = None
+    expectations: tuple[Expectation, ...] = ()
+    items: ItemBatch | None = None
     overlay: Overlay | None = None
-    empty_ok: bool = False
+    can_be_empty: bool = False
     changes: tuple[Change, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[IdempotencyMark, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """As JSON, defaults and the values of marks left out."""
@@ -143,7 +143,7 @@ class Step:
         value: dict[str, Json] = {
             "key": self.key,
             "kind": self.kind,
-            "does": self.does,
+            "does": self.description,
             "request": request.to_json(),
             "action": self.action,
         }
@@ -152,19 +152,19 @@ class Step:
         if self.parent is not None:
             value["parent"] = self.parent
         if self.bindings:
-            value["bindings"] = [_binding_json(binding) for binding in self.bindings]
+            value["bindings"] = [_binding_to_json(binding) for binding in self.bindings]
         if self.outputs:
-            value["outputs"] = [_output_json(output) for output in self.outputs]
-        if self.promises:
-            value["promises"] = [_promise_json(promise) for promise in self.promises]
+            value["outputs"] = [_output_to_json(output) for output in self.outputs]
+        if self.expectations:
+            value["promises"] = [_expectation_to_json(promise) for promise in self.expectations]
         if self.items is not None:
-            value["items"] = _items_json(self.items)
+            value["items"] = _batch_to_json(self.items)
         if self.overlay is not None:
-            value["overlay"] = _overlay_json(self.overlay)
-        if self.empty_ok:
+            value["overlay"] = _overlay_to_json(self.overlay)
+        if self.can_be_empty:
             value["emptyOk"] = True
         if self.changes:
-            value["changes"] = [change_json(change) for change in self.changes]
+            value["changes"] = [change_to_json(change) for change in self.changes]
         if self.marks:
             value["marks"] = [{"to": mark.to, "form": mark.form, "prefix": mark.prefix} for mark in self.marks]
         return value
@@ -176,7 +176,7 @@ class Step:
         return cls(
             key=value["key"],
             kind=value["kind"],
-            does=value["does"],
+            description=value["does"],
             request=Request.from_json(value["request"]),
             action=value["action"],
             entity=value.get("entity"),
@@ -193,11 +193,11 @@ class Step:
                 )
                 for output in value.get("outputs", ())
             ),
-            promises=tuple(
-                Promise(promise["at"], promise["equals"], promise.get("anyCase", False))
+            expectations=tuple(
+                Expectation(promise["at"], promise["equals"], promise.get("anyCase", False))
                 for promise in value.get("promises", ())
             ),
-            items=None if items is None else Items(**items),
+            items=None if items is None else ItemBatch(**items),
             overlay=None
             if overlay is None
             else Overlay(
@@ -208,13 +208,13 @@ class Step:
                 overlay.get("changes", {}),
                 tuple(overlay.get("remove", ())),
             ),
-            empty_ok=value.get("emptyOk", False),
+            can_be_empty=value.get("emptyOk", False),
             changes=tuple(Change(**change) for change in value.get("changes", ())),
-            marks=tuple(Mark(**mark) for mark in value.get("marks", ())),
+            marks=tuple(IdempotencyMark(**mark) for mark in value.get("marks", ())),
         )
 
 
-def _binding_json(binding: Binding) -> dict[str, Json]:
+def _binding_to_json(binding: Binding) -> dict[str, Json]:
     value: dict[str, Json] = {"to": binding.to, "step": binding.step, "output": binding.output}
     if binding.prefix:
         value["prefix"] = binding.prefix
@@ -223,25 +223,25 @@ def _binding_json(binding: Binding) -> dict[str, Json]:
     return value
 
 
-def _output_json(output: Output) -> dict[str, Json]:
+def _output_to_json(output: Output) -> dict[str, Json]:
     value: dict[str, Json] = {"name": output.name, "at": list(output.at)}
-    if output.after:
-        value["after"] = output.after
-    if output.text_only:
+    if output.separator:
+        value["after"] = output.separator
+    if output.is_text_only:
         value["textOnly"] = True
-    if output.decoded:
+    if output.is_percent_encoded:
         value["decoded"] = True
     if output.prefix:
         value["prefix"] = output.prefix
     return value
 
 
-def _promise_json(promise: Promise) -> dict[str, Json]:
+def _expectation_to_json(promise: Expectation) -> dict[str, Json]:
     value: dict[str, Json] = {"at": promise.at, "equals": promise.equals}
-    return value | {"anyCase": True} if promise.any_case else value
+    return value | {"anyCase": True} if promise.is_case_insensitive else value
 
 
-def _items_json(items: Items) -> dict[str, Json]:
+def _batch_to_json(items: ItemBatch) -> dict[str, Json]:
     value: dict[str, Json] = {"at": items.at, "output": items.output}
     if items.sent:
         value["sent"] = items.sent
@@ -250,8 +250,8 @@ def _items_json(items: Items) -> dict[str, Json]:
     return value
 
 
-def _overlay_json(overlay: Overlay) -> dict[str, Json]:
-    value: dict[str, Json] = {"read": overlay.read.to_json(), "at": overlay.at, "into": overlay.into}
+def _overlay_to_json(overlay: Overlay) -> dict[str, Json]:
+    value: dict[str, Json] = {"read": overlay.read_request.to_json(), "at": overlay.at, "into": overlay.into}
     if overlay.drop:
         value["drop"] = list(overlay.drop)
     if overlay.changes:
@@ -261,7 +261,7 @@ def _overlay_json(overlay: Overlay) -> dict[str, Json]:
     return value
 
 
-def change_json(change: Change) -> dict[str, Json]:
+def change_to_json(change: Change) -> dict[str, Json]:
     """A change as JSON."""
     value: dict[str, Json] = {"field": change.field, "before": change.before, "after": change.after}
     return value if change.exact is None else value | {"exact": change.exact}
@@ -269,7 +269,7 @@ def change_json(change: Change) -> dict[str, Json]:
 
 @frozen
 class Plan:
-    """What one operation will do: at least one step. Build it with :func:`planned`, which checks it.
+    """What one operation will do: at least one step. Build it with :func:`make_plan`, which checks it.
 
     A plan is never changed, so its JSON and bytes are written once, when they are asked for.
     """
@@ -280,17 +280,17 @@ class Plan:
     steps: tuple[Step, ...]
     warnings: tuple[str, ...] = ()
     risk: Risk = "low"
-    version: int = VERSION
+    version: int = PLAN_VERSION
 
     @cached_property
-    def stored(self) -> bytes:
+    def canonical_bytes(self) -> bytes:
         """The canonical bytes, which are what is kept and digested."""
-        return plan_bytes(self)
+        return encode_plan(self)
 
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of :attr:`stored`."""
-        return _digest(self.stored)
+        return _compute_digest(self.canonical_bytes)
 
     @cached_property
     def as_json(self) -> Mapping[str, Json]:
@@ -311,7 +311,7 @@ class Plan:
     @classmethod
     def from_bytes(cls, stored: bytes, digest: str) -> Plan:
         """Read a stored plan; bytes that do not have this digest are refused (ValueError)."""
-        value = plan_json(stored, digest)
+        value = load_plan_json(stored, digest)
         return cls(
             network=value["network"],
             action=value["action"],
@@ -322,30 +322,30 @@ class Plan:
             version=value["version"],
         )
 
-    def step(self, key: str) -> Step:
+    def get_step(self, key: str) -> Step:
         """The step with this key."""
         return next(step for step in self.steps if step.key == key)
 
 
-def plan_json(stored: bytes, digest: str) -> dict[str, Json]:
+def load_plan_json(stored: bytes, digest: str) -> dict[str, Json]:
     """A stored plan as JSON, for who only shows it; bytes that do not have this digest are refused (ValueError)."""
-    if _digest(stored) != digest:
+    if _compute_digest(stored) != digest:
         raise ValueError("a stored plan does not match its digest")
     value: dict[str, Json] = loads(stored)
     return value
 
 
-def plan_bytes(plan: Plan) -> bytes:
+def encode_plan(plan: Plan) -> bytes:
     """The canonical bytes of a plan, written anew; ``plan.stored`` holds them."""
-    return canonical(plan.as_json)
+    return dumps_canonical(plan.as_json)
 
 
-def planned(
+def make_plan(
     network: str, action: Action, account: str, steps: Sequence[Step], warnings: Sequence[str] = (), risk: Risk = "low"
 ) -> Plan:
     """A plan has at least one step; keys are unique; bindings point to earlier steps.
 
-    The places of its marks are empty until it is an operation's (see :func:`of_operation`).
+    The places of its marks are empty until it is an operation's (see :func:`add_operation_marks`).
     """
     seen: set[str] = set()
     for step in steps:
@@ -357,7 +357,7 @@ def planned(
     return Plan(network, action, account, tuple(steps), tuple(warnings), risk)
 
 
-def of_operation(plan: Plan, operation_id: str = "") -> Plan:
+def add_operation_marks(plan: Plan, operation_id: str = "") -> Plan:
     """The plan with the marks of this operation; its digest and stored bytes stay the same.
 
     Without an operation the marks follow from what the plan does.
@@ -365,28 +365,28 @@ def of_operation(plan: Plan, operation_id: str = "") -> Plan:
     if not any(step.marks for step in plan.steps):
         return plan
     id_ = operation_id or plan.digest
-    steps = tuple([_marked(step, id_) if step.marks else step for step in plan.steps])
+    steps = tuple([_mark_step(step, id_) if step.marks else step for step in plan.steps])
     return Plan(plan.network, plan.action, plan.account, steps, plan.warnings, plan.risk, plan.version)
 
 
-def marked_body(step: Mapping[str, Json], operation_id: str) -> Json:
+def build_marked_body(step: Mapping[str, Json], operation_id: str) -> Json:
     """The body of a stored step (its JSON) with the marks of this operation."""
-    marks = [Mark(**mark) for mark in step.get("marks", ())]
+    marks = [IdempotencyMark(**mark) for mark in step.get("marks", ())]
     return add_marks({"body": step["request"].get("body")}, marks, operation_id, step["key"])["body"]
 
 
-def _marked(step: Step, operation_id: str) -> Step:
+def _mark_step(step: Step, operation_id: str) -> Step:
     one, request = step, step.request
     target = add_marks({"body": request.body, "headers": request.headers}, step.marks, operation_id, step.key)
     marked = Request(
         *(request.method, request.url, request.path, request.query, target["headers"], target["body"]),
-        *(request.encoding, request.nature, request.query_raw, request.answer, request.signed),
+        *(request.encoding, request.kind, request.query_raw, request.response_format, request.is_signed),
     )
     return Step(  # three times as fast as evolve
-        *(one.key, one.kind, one.does, marked, one.action, one.entity, one.parent, one.bindings, one.outputs),
-        *(one.promises, one.items, one.overlay, one.empty_ok, one.changes, one.marks),
+        *(one.key, one.kind, one.description, marked, one.action, one.entity, one.parent, one.bindings, one.outputs),
+        *(one.expectations, one.items, one.overlay, one.can_be_empty, one.changes, one.marks),
     )
 
 
-def _digest(stored: bytes) -> str:
+def _compute_digest(stored: bytes) -> str:
     return hashlib.sha256(stored).hexdigest()

@@ -9,52 +9,61 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, counted
+from adsunify.adapter.network import Account, parse_native_amount
 from adsunify.errors import InvalidInput
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.values.exact_json import Json
-from adsunify.values.money import major
+from adsunify.values.money import from_units
 
-MONEY = re.compile(r"budget|bid|cpa|cpc|cpm|amount|micro|goal_?value|unit_?cost|spend_?cap", re.IGNORECASE)
-NO_MONEY = re.compile(r"Ids?$|_ids?$|(?i:type|strategy|mode|multiplier|percent|adjust|roas|is_)")
+MONEY_NAME_PATTERN = re.compile(r"budget|bid|cpa|cpc|cpm|amount|micro|goal_?value|unit_?cost|spend_?cap", re.IGNORECASE)
+NON_MONEY_NAME_PATTERN = re.compile(r"Ids?$|_ids?$|(?i:type|strategy|mode|multiplier|percent|adjust|roas|is_)")
 """What the last word of a native member says of its number."""
-NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+NUMBER_PATTERN = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 @frozen
-class Amount:
+class SentAmount:
     """An amount as it will be sent: where it stands, how it stands there, and (where it is known) how much it is."""
 
-    member: str
-    sent: str
-    major: str | None
+    pointer: str
+    native_value: str
+    major_amount: str | None
 
 
-def amounts(account: Mapping[str, Any], step: Mapping[str, Any]) -> list[Amount]:
+def find_amounts(account: Mapping[str, Any], step: Mapping[str, Any]) -> list[SentAmount]:
     """The amounts of a step, both as the answers show them; some networks take them in the query."""
-    network = adapter(account["network"]).network
+    network = get_adapter(account["network"]).network
     owner = Account(
         account["network"], account["nativeId"], account["currency"], account["timezone"], account["extras"]
     )
     try:
-        unit = network.unit(owner)
+        unit = network.get_money_unit(owner)
     except InvalidInput:  # of an account without currency, nobody can say what its numbers are worth
         unit = None
     found = []
-    for member, sent in [*_money(dict(parse_qsl(urlsplit(step["path"]).query))), *_money(step["body"])]:
-        count = None if unit is None else counted(unit, sent)
-        known = None if unit is None or count is None else f"{major(count, unit.offset)} {account['currency'] or ''}"
-        found.append(Amount(member, str(sent), known))
+    for member, sent in [
+        *_find_native_amounts(dict(parse_qsl(urlsplit(step["path"]).query))),
+        *_find_native_amounts(step["body"]),
+    ]:
+        count = None if unit is None else parse_native_amount(unit, sent)
+        known = (
+            None if unit is None or count is None else f"{from_units(count, unit.offset)} {account['currency'] or ''}"
+        )
+        found.append(SentAmount(member, str(sent), known))
     return found
 
 
-def _money(body: Json, path: str = "", last: str = "") -> Iterator[tuple[str, Json]]:
+def _find_native_amounts(body: Json, path: str = "", last: str = "") -> Iterator[tuple[str, Json]]:
     """The amounts that a native body holds: where, and as they will be sent."""
     if isinstance(body, Mapping):
         for name, value in body.items():
-            yield from _money(value, f"{path}.{name}" if path else str(name), str(name))
+            yield from _find_native_amounts(value, f"{path}.{name}" if path else str(name), str(name))
     elif isinstance(body, list):
         for index, value in enumerate(body):
-            yield from _money(value, f"{path}.{index}", last)
-    elif MONEY.search(last) and not NO_MONEY.search(last) and NUMBER.fullmatch(str(body)):
+            yield from _find_native_amounts(value, f"{path}.{index}", last)
+    elif (
+        MONEY_NAME_PATTERN.search(last)
+        and not NON_MONEY_NAME_PATTERN.search(last)
+        and NUMBER_PATTERN.fullmatch(str(body))
+    ):
         yield path, body

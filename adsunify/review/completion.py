@@ -11,20 +11,20 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from adsunify.errors import AdsunifyError, Outcome
+from adsunify.errors import AdsunifyError, WriteOutcome
 from adsunify.records import Operation
 
-E = TypeVar("E", bound=AdsunifyError)
+ErrorT = TypeVar("ErrorT", bound=AdsunifyError)
 
-NOTHING_WRITTEN = "Nothing of this operation is written."
-ALL_WRITTEN = "Everything in this operation is written."
-EXPIRED = "Prepare the change again."
-OVER = (
+NOTHING_WRITTEN_TEXT = "Nothing of this operation is written."
+ALL_WRITTEN_TEXT = "Everything in this operation is written."
+EXPIRED_ADVICE = "Prepare the change again."
+FINAL_ADVICE = (
     "This operation writes nothing more. Finish the rest with a change of its own, which uses the ids in the receipt, "
     "or remove what is written. A second operation for the whole change would write {applied} twice."
 )
-RESUMABLE = "Until {expires_at}, executing this same operation sends only what is not written."
-UNKNOWN = "Nothing more is sent: look at the account and at the receipt before you do anything else."
+RESUMABLE_ADVICE = "Until {expires_at}, executing this same operation sends only what is not written."
+UNKNOWN_ADVICE = "Nothing more is sent: look at the account and at the receipt before you do anything else."
 
 
 @frozen
@@ -38,34 +38,34 @@ class Completion:
     ``advice``: what can be done next, as a sentence; empty where there is nothing to say.
     """
 
-    outcome: Outcome
+    outcome: WriteOutcome
     applied_steps: tuple[str, ...]
     doubtful_steps: tuple[str, ...]
     remaining_steps: tuple[str, ...]
-    items: Mapping[str, tuple[int, int]]
+    item_counts: Mapping[str, tuple[int, int]]
     advice: str
 
     def describe_steps(self) -> str:
         """Sentences that name what is written, what nobody knows of, and what is not written."""
         if self.outcome == "not_applied":
-            return NOTHING_WRITTEN
+            return NOTHING_WRITTEN_TEXT
         if self.outcome == "applied":
-            return ALL_WRITTEN
+            return ALL_WRITTEN_TEXT
         named = (
             ("Written", self.applied_steps),
             ("Not known", self.doubtful_steps),
             ("Not written", self.remaining_steps),
         )
-        return " ".join(f"{label}: {', '.join(map(self._name, keys))}." for label, keys in named if keys)
+        return " ".join(f"{label}: {', '.join(map(self._describe_step, keys))}." for label, keys in named if keys)
 
     def describe(self) -> str:
         """As :meth:`describe_steps`, with what can be done next."""
         return join_sentences(self.describe_steps(), self.advice)
 
-    def _name(self, key: str) -> str:
-        if key not in self.items:
+    def _describe_step(self, key: str) -> str:
+        if key not in self.item_counts:
             return key
-        done, count = self.items[key]
+        done, count = self.item_counts[key]
         return f"{key} ({done} of {count} items)" if key in self.applied_steps else key
 
 
@@ -93,11 +93,11 @@ def read_completion(operation: Mapping[str, Any]) -> Completion:
     if operation["status"] in ("running", "unknown") and not doubtful and remaining:
         doubtful.append(remaining.pop(0))  # an execution writes one step after the other
     outcome = _read_outcome(operation, applied, doubtful, remaining if planned else None)
-    advice = _advise(operation, outcome, applied)
+    advice = _choose_advice(operation, outcome, applied)
     return Completion(outcome, tuple(applied), tuple(doubtful), tuple(remaining), items, advice)
 
 
-def attach_operation(error: E, operation: Mapping[str, Any], *, advise: bool = True) -> E:
+def attach_operation(error: ErrorT, operation: Mapping[str, Any], *, advise: bool = True) -> ErrorT:
     """The error with the operation that it concerns: its outcome, the steps that were applied, and both in words.
 
     ``advise``: the words include what can be done next; an error that says so itself leaves it out.
@@ -123,7 +123,7 @@ def _count_items(attempts: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
 
 def _read_outcome(
     operation: Mapping[str, Any], applied: Sequence[str], doubtful: Sequence[str], remaining: Sequence[str] | None
-) -> Outcome:
+) -> WriteOutcome:
     if operation["status"] == "succeeded":
         return "applied"
     if doubtful or operation["status"] in ("running", "unknown"):
@@ -133,14 +133,14 @@ def _read_outcome(
     return "applied" if remaining == [] else "partly_applied"
 
 
-def _advise(operation: Mapping[str, Any], outcome: Outcome, applied: Sequence[str]) -> str:
+def _choose_advice(operation: Mapping[str, Any], outcome: WriteOutcome, applied: Sequence[str]) -> str:
     if outcome == "applied":
         return ""
     if outcome == "unknown":
-        return "" if operation["status"] == "running" and not operation["stalled"] else UNKNOWN
+        return "" if operation["status"] == "running" and not operation["stalled"] else UNKNOWN_ADVICE
     over = operation["expired"] or operation["status"] == "cancelled"
     if outcome == "not_applied":
-        return EXPIRED if operation["expired"] else ""
+        return EXPIRED_ADVICE if operation["expired"] else ""
     if over:
-        return OVER.format(applied=", ".join(applied))
-    return RESUMABLE.format(expires_at=operation["expiresAt"])
+        return FINAL_ADVICE.format(applied=", ".join(applied))
+    return RESUMABLE_ADVICE.format(expires_at=operation["expiresAt"])

@@ -12,18 +12,18 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, Entity, Level, Network, Period, Setting
-from adsunify.adapter.settings import shown
+from adsunify.adapter.network import Account, Level, NativeEntity, Network, Period, Setting
+from adsunify.adapter.settings import get_display_value
 from adsunify.errors import InvalidInput
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 
-KINDS = ("campaign", "adGroup", "ad")
+ENTITY_KINDS = ("campaign", "adGroup", "ad")
 
 
 @frozen
-class Made:
+class CreatedEntity:
     """An entity that a create operation makes, or made: then it has ``ids``, the first of which it is known by.
 
     ``budget``: an amount in major units. ``start``, ``end``: days of the account, or instants.
@@ -38,9 +38,9 @@ class Made:
     end: str | None = None
 
 
-def made(account: Mapping[str, Any], operation: Mapping[str, Any]) -> list[Made]:
+def find_created_entities(account: Mapping[str, Any], operation: Mapping[str, Any]) -> list[CreatedEntity]:
     """The campaigns, ad groups and ads that an operation creates; account and operation as the answers show them."""
-    network = adapter(account["network"]).network
+    network = get_adapter(account["network"]).network
     owner = Account(
         account["network"], account["nativeId"], account["currency"], account["timezone"], account["extras"]
     )
@@ -48,18 +48,20 @@ def made(account: Mapping[str, Any], operation: Mapping[str, Any]) -> list[Made]
     beside = {step["kind"]: step["body"] for step in steps if step["kind"] == "budget"}  # Outbrain's, made by itself
     found = []
     for step in steps:
-        for level, entity in _entities(network, step):
-            ids = _ids(level, _outputs(operation, step["key"]))
+        for level, entity in _find_sent_entities(network, step):
+            ids = _select_level_ids(level, _list_output_ids(operation, step["key"]))
             found.append(
-                _made(network, owner, level, {**beside, **entity} if level.kind == "campaign" else entity, ids)
+                _make_created_entity(
+                    network, owner, level, {**beside, **entity} if level.kind == "campaign" else entity, ids
+                )
             )
-    return sorted(found, key=lambda one: KINDS.index(one.kind))
+    return sorted(found, key=lambda one: ENTITY_KINDS.index(one.kind))
 
 
-def _entities(network: Network, step: Mapping[str, Any]) -> Iterator[tuple[Level, Entity]]:
+def _find_sent_entities(network: Network, step: Mapping[str, Any]) -> Iterator[tuple[Level, NativeEntity]]:
     """The entities that a step creates, as they were sent."""
     body = step["body"]
-    levels = [level for level in network.levels if level.kind in KINDS]
+    levels = [level for level in network.levels if level.kind in ENTITY_KINDS]
     if isinstance(body, Mapping) and isinstance(body.get("mutateOperations"), list):  # Google's: many in one
         sent = {
             name.removesuffix("Operation"): one["create"]
@@ -71,16 +73,19 @@ def _entities(network: Network, step: Mapping[str, Any]) -> Iterator[tuple[Level
         return
     for level in levels:
         if level.kind == step["kind"]:
-            yield level, _innermost(level, body if body is not None else dict(parse_qsl(urlsplit(step["path"]).query)))
+            yield (
+                level,
+                _find_named_object(level, body if body is not None else dict(parse_qsl(urlsplit(step["path"]).query))),
+            )
 
 
-def _innermost(level: Level, body: Json) -> Entity:
+def _find_named_object(level: Level, body: Json) -> NativeEntity:
     """The object of a body that has a name: some networks wrap it."""
     waiting = deque([body])
     while waiting and level.name:
         one = waiting.popleft()
         if isinstance(one, Mapping):
-            if isinstance(read(one, level.name), str):
+            if isinstance(get_value(one, level.name), str):
                 return one
             waiting.extend(one.values())
         elif isinstance(one, list):
@@ -88,14 +93,14 @@ def _innermost(level: Level, body: Json) -> Entity:
     return {}
 
 
-def _outputs(operation: Mapping[str, Any], key: str) -> list[str]:
+def _list_output_ids(operation: Mapping[str, Any], key: str) -> list[str]:
     values = [
         value for step in operation["receipt"]["steps"] if step["key"] == key for value in step["outputs"].values()
     ]
     return [one for value in values for one in ([value] if isinstance(value, str) else value)]
 
 
-def _ids(level: Level, outputs: Iterable[str]) -> tuple[str, ...]:
+def _select_level_ids(level: Level, outputs: Iterable[str]) -> tuple[str, ...]:
     """The level's ids among those that a step brought: Google's are paths, of which the last part serves as id too."""
     own = []
     for one in outputs:
@@ -107,28 +112,30 @@ def _ids(level: Level, outputs: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(own))
 
 
-def _made(network: Network, account: Account, level: Level, entity: Entity, ids: tuple[str, ...]) -> Made:
+def _make_created_entity(
+    network: Network, account: Account, level: Level, entity: NativeEntity, ids: tuple[str, ...]
+) -> CreatedEntity:
     rows = {setting.field: setting for setting in network.settings if setting.level == level.kind}
-    name = read(entity, level.name) if level.name else None
+    name = get_value(entity, level.name) if level.name else None
     budget = rows.get("budget")
     period = None if budget is None else budget.period(entity) if callable(budget.period) else budget.period
-    amount = None if period is None else _value(network, account, budget, entity)
-    return Made(
+    amount = None if period is None else _format_setting(network, account, budget, entity)
+    return CreatedEntity(
         level.kind,
         name if isinstance(name, str) else None,
         ids,
         amount,
         None if amount is None else period,
-        _value(network, account, rows.get("startAt"), entity),
-        _value(network, account, rows.get("endAt"), entity),
+        _format_setting(network, account, rows.get("startAt"), entity),
+        _format_setting(network, account, rows.get("endAt"), entity),
     )
 
 
-def _value(network: Network, account: Account, setting: Setting | None, entity: Entity) -> str | None:
+def _format_setting(network: Network, account: Account, setting: Setting | None, entity: NativeEntity) -> str | None:
     if setting is None:
         return None
     try:
-        value = shown(network, account, setting, entity)
+        value = get_display_value(network, account, setting, entity)
     except InvalidInput:  # money without a currency, a day without a time zone
         return None
     return None if value is None or value == "" else str(value)

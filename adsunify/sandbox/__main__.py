@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from adsunify.sandbox.server import run
+from adsunify.sandbox.server import run_sandbox
 
 
 def main() -> None:
@@ -16,7 +16,7 @@ def main() -> None:
     if not 0 <= given.port <= 65535:
         parser.error("--port must be from 0 to 65535")
     try:
-        run(given.port, lambda url: print(json.dumps({"sandboxUrl": url}) if given.json else url, flush=True))
+        run_sandbox(given.port, lambda url: print(json.dumps({"sandboxUrl": url}) if given.json else url, flush=True))
     except OSError as error:
         sys.exit(f"cannot listen on 127.0.0.1:{given.port}: {error.strerror}")
 

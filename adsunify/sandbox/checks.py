@@ -10,15 +10,15 @@ from decimal import Decimal
 from typing import Any
 
 from adsunify.sandbox.countries import COUNTRIES
-from adsunify.sandbox.reading import Problem, parse_json
+from adsunify.sandbox.parsing import InvalidRequest, parse_json
 
 Check = Callable[[Any, str], Any]
 
-_NOTHING: Mapping[str, Check] = {}
-_FOREIGN = ("missing", "ineligible", "processing")
+_NO_CHECKS: Mapping[str, Check] = {}
+_EXTERNAL_ID_CODES = ("missing", "ineligible", "processing")
 
 
-def anything(value: Any, where: str) -> Any:
+def any_value(value: Any, where: str) -> Any:
     """No check at all: for members whose content is the caller's business."""
     del where
     return value
@@ -29,25 +29,25 @@ def text(least: int = 1, most: int | None = None, pattern: str | None = None) ->
 
     def check(value: Any, where: str) -> str:
         if not isinstance(value, str):
-            raise Problem("type", where, "must be a string", value)
+            raise InvalidRequest("type", where, "must be a string", value)
         if len(value) < least or (most is not None and len(value) > most):
             limit = f"{least} or more" if most is None else f"{least} to {most}"
-            raise Problem("value", where, f"must have {limit} characters", value)
+            raise InvalidRequest("value", where, f"must have {limit} characters", value)
         if pattern is not None and not re.fullmatch(pattern, value):
-            raise Problem("value", where, f"must match {pattern}", value)
+            raise InvalidRequest("value", where, f"must match {pattern}", value)
         return value
 
     return check
 
 
-def visible(least: int = 1, most: int | None = None) -> Check:
+def visible_text(least: int = 1, most: int | None = None) -> Check:
     """A string of `least` to `most` characters, one of which can be seen: no blank, control or zero-width character."""
     inner = text(least, most)
 
     def check(value: Any, where: str) -> str:
         found: str = inner(value, where)
         if all(unicodedata.category(one)[0] in "ZC" for one in found):
-            raise Problem("value", where, "must hold a character that can be seen", value)
+            raise InvalidRequest("value", where, "must hold a character that can be seen", value)
         return found
 
     return check
@@ -57,7 +57,7 @@ def country_code(value: Any, where: str) -> str:
     """A country of ISO 3166-1 alpha-2, in capital letters: GB, but not UK, XX or ZZ."""
     code: str = text(2, 2)(value, where)
     if code not in COUNTRIES:
-        raise Problem("value", where, "must be a country code of ISO 3166-1 alpha-2", value)
+        raise InvalidRequest("value", where, "must be a country code of ISO 3166-1 alpha-2", value)
     return code
 
 
@@ -66,8 +66,8 @@ def integer(least: int | None = None, most: int | None = None) -> Check:
 
     def check(value: Any, where: str) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
-            raise Problem("type", where, "must be an integer", value)
-        _bounded(value, where, least, most)
+            raise InvalidRequest("type", where, "must be an integer", value)
+        _check_bounds(value, where, least, most)
         return value
 
     return check
@@ -78,8 +78,8 @@ def integer_text(least: int | None = None, most: int | None = None) -> Check:
 
     def check(value: Any, where: str) -> int:
         if not isinstance(value, str) or not re.fullmatch(r"-?(0|[1-9][0-9]{0,18})", value):
-            raise Problem("type", where, "must be an integer as a string of digits", value)
-        _bounded(int(value), where, least, most)
+            raise InvalidRequest("type", where, "must be an integer as a string of digits", value)
+        _check_bounds(int(value), where, least, most)
         return int(value)
 
     return check
@@ -90,12 +90,12 @@ def number(least: int | Decimal | None = None, most: int | Decimal | None = None
 
     def check(value: Any, where: str) -> Decimal:
         if not isinstance(value, int | Decimal) or isinstance(value, bool):
-            raise Problem("type", where, "must be a number", value)
+            raise InvalidRequest("type", where, "must be a number", value)
         exact = Decimal(value)
-        _bounded(exact, where, least, most)
+        _check_bounds(exact, where, least, most)
         exponent = exact.as_tuple().exponent
         if places is not None and isinstance(exponent, int) and -exponent > places:
-            raise Problem("value", where, f"must have at most {places} digits after the point", value)
+            raise InvalidRequest("value", where, f"must have at most {places} digits after the point", value)
         return exact
 
     return check
@@ -104,7 +104,7 @@ def number(least: int | Decimal | None = None, most: int | Decimal | None = None
 def boolean(value: Any, where: str) -> bool:
     """A JSON boolean."""
     if not isinstance(value, bool):
-        raise Problem("type", where, "must be true or false", value)
+        raise InvalidRequest("type", where, "must be true or false", value)
     return value
 
 
@@ -113,29 +113,29 @@ def choice(*choices: Any) -> Check:
 
     def check(value: Any, where: str) -> Any:
         if not any(type(value) is type(one) and value == one for one in choices):
-            raise Problem("value", where, f"must be one of {', '.join(map(str, choices))}", value)
+            raise InvalidRequest("value", where, f"must be one of {', '.join(map(str, choices))}", value)
         return value
 
     return check
 
 
-def listing(item: Check, least: int = 0, most: int | None = None) -> Check:
+def array(item: Check, least: int = 0, most: int | None = None) -> Check:
     """A JSON array of `least` to `most` items, each checked by `item`."""
 
     def check(value: Any, where: str) -> list[Any]:
         if not isinstance(value, list):
-            raise Problem("type", where, "must be an array", value)
+            raise InvalidRequest("type", where, "must be an array", value)
         if len(value) < least or (most is not None and len(value) > most):
             limit = f"{least} or more" if most is None else f"{least} to {most}"
-            raise Problem("value", where, f"must have {limit} items", len(value))
+            raise InvalidRequest("value", where, f"must have {limit} items", len(value))
         return [item(one, f"{where}/{position}") for position, one in enumerate(value)]
 
     return check
 
 
 def record(
-    required: Mapping[str, Check] = _NOTHING,
-    optional: Mapping[str, Check] = _NOTHING,
+    required: Mapping[str, Check] = _NO_CHECKS,
+    optional: Mapping[str, Check] = _NO_CHECKS,
     exactly_one: Collection[Collection[str]] = (),
     at_most_one: Collection[Collection[str]] = (),
 ) -> Check:
@@ -146,19 +146,21 @@ def record(
 
     def check(value: Any, where: str) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise Problem("type", where, "must be an object", value)
+            raise InvalidRequest("type", where, "must be an object", value)
         for name in value:
             if name not in required and name not in optional:
-                raise Problem("unknown", f"{where}/{name}", f"unknown member {name!r}", name)
+                raise InvalidRequest("unknown", f"{where}/{name}", f"unknown member {name!r}", name)
         for name in required:
             if name not in value:
-                raise Problem("required", f"{where}/{name}", f"{name!r} is required")
+                raise InvalidRequest("required", f"{where}/{name}", f"{name!r} is required")
         for group, least in [(group, 1) for group in exactly_one] + [(group, 0) for group in at_most_one]:
             present = [name for name in group if name in value]
             if not present and least:
-                raise Problem("required", f"{where}/{next(iter(group))}", f"one of {', '.join(group)} is required")
+                raise InvalidRequest(
+                    "required", f"{where}/{next(iter(group))}", f"one of {', '.join(group)} is required"
+                )
             if len(present) > 1:
-                raise Problem("value", f"{where}/{present[1]}", f"only one of {', '.join(group)} may be given")
+                raise InvalidRequest("value", f"{where}/{present[1]}", f"only one of {', '.join(group)} may be given")
         return {
             name: (required[name] if name in required else optional[name])(member, f"{where}/{name}")
             for name, member in value.items()
@@ -177,13 +179,13 @@ def json_text(inner: Check) -> Check:
 
     def check(value: Any, where: str) -> Any:
         if not isinstance(value, str):
-            raise Problem("type", where, "must be a JSON string", value)
+            raise InvalidRequest("type", where, "must be a JSON string", value)
         return inner(parse_json(value, where), where)
 
     return check
 
 
-def foreign(pattern: str = r"\S+") -> Check:
+def external_id(pattern: str = r"\S+") -> Check:
     """A well-formed id of something made elsewhere (page, pixel, creative, sku ...).
 
     It exists, unless it contains `missing`, `ineligible` or `processing`: a Problem with that word as its code.
@@ -192,19 +194,19 @@ def foreign(pattern: str = r"\S+") -> Check:
 
     def check(value: Any, where: str) -> str:
         if not isinstance(value, str):
-            raise Problem("type", where, "must be a string", value)
-        for word in _FOREIGN:
+            raise InvalidRequest("type", where, "must be a string", value)
+        for word in _EXTERNAL_ID_CODES:
             if word in value.lower():
-                raise Problem(word, where, f"the object is {word}", value)
+                raise InvalidRequest(word, where, f"the object is {word}", value)
         if not re.fullmatch(pattern, value):
-            raise Problem("value", where, f"must match {pattern}", value)
+            raise InvalidRequest("value", where, f"must match {pattern}", value)
         return value
 
     return check
 
 
-def _bounded(value: int | Decimal, where: str, least: int | Decimal | None, most: int | Decimal | None) -> None:
+def _check_bounds(value: int | Decimal, where: str, least: int | Decimal | None, most: int | Decimal | None) -> None:
     if least is not None and value < least:
-        raise Problem("value", where, f"must be {least} or more", value)
+        raise InvalidRequest("value", where, f"must be {least} or more", value)
     if most is not None and value > most:
-        raise Problem("value", where, f"must be {most} or less", value)
+        raise InvalidRequest("value", where, f"must be {most} or less", value)

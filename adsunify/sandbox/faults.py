@@ -7,10 +7,10 @@ from typing import Any
 from attrs import define
 
 from adsunify.sandbox.checks import choice, integer, record, text
-from adsunify.sandbox.reading import Problem
+from adsunify.sandbox.parsing import InvalidRequest
 
 # what `value` means for each fault: (required, least, most); None: the fault takes no value
-_VALUES: Mapping[str, tuple[bool, int, int] | None] = {
+_FAULT_VALUES: Mapping[str, tuple[bool, int, int] | None] = {
     "latency": (True, 0, 600_000),  # milliseconds
     "reset_before": None,
     "reset_after": None,
@@ -22,7 +22,7 @@ _VALUES: Mapping[str, tuple[bool, int, int] | None] = {
     "error_in_200": None,
     "slow_media": (False, 0, 600_000),  # retryAfterMs
 }
-NATIVE = frozenset({"partial", "error_in_200", "slow_media"})  # performed by the network's handler
+HANDLER_FAULTS = frozenset({"partial", "error_in_200", "slow_media"})  # performed by the network's handler
 
 
 @define
@@ -30,13 +30,13 @@ class Fault:
     """One told fault; `times` counts down to nought."""
 
     network: str
-    fault: str
+    name: str
     method: str | None
     path: str | None
     value: int | None
     times: int
 
-    def fits(self, network: str, method: str, host: str, path: str, api: bool, natively: Collection[str]) -> bool:
+    def matches(self, network: str, method: str, host: str, path: str, api: bool, natively: Collection[str]) -> bool:
         """Whether the fault happens to this call.
 
         Without `path` only calls of the ad API are meant, no log-in or download. A fault that only a handler can
@@ -45,12 +45,12 @@ class Fault:
         return (
             self.network == network
             and self.method in (None, method)
-            and (api if self.path is None else _path_fits(self.path, host, path))
-            and (self.fault not in NATIVE or self.fault in natively)
+            and (api if self.path is None else _matches_path(self.path, host, path))
+            and (self.name not in HANDLER_FAULTS or self.name in natively)
         )
 
 
-def _path_fits(wanted: str, host: str, path: str) -> bool:
+def _matches_path(wanted: str, host: str, path: str) -> bool:
     """By glob where `wanted` has one of `*?[`, else by prefix; on the native path, or on `/HOST/native/path`."""
     for candidate in (path, f"/{host}{path}"):
         if fnmatchcase(candidate, wanted) if set("*?[") & set(wanted) else candidate.startswith(wanted):
@@ -59,28 +59,28 @@ def _path_fits(wanted: str, host: str, path: str) -> bool:
 
 
 @define
-class Faults:
+class FaultQueue:
     """The told faults in order; the first that fits wins and is used up by one."""
 
-    told: list[Fault]
+    pending: list[Fault]
 
-    def take(
+    def take_next(
         self, network: str, method: str, host: str, path: str, api: bool, natively: Collection[str]
     ) -> Fault | None:
         """The fault for this call, or None."""
-        for fault in self.told:
-            if fault.fits(network, method, host, path, api, natively):
+        for fault in self.pending:
+            if fault.matches(network, method, host, path, api, natively):
                 fault.times -= 1
                 if not fault.times:
-                    self.told.remove(fault)
+                    self.pending.remove(fault)
                 return fault
         return None
 
 
-def read_fault(content: Any, networks: Collection[str]) -> Fault:
+def parse_fault(content: Any, networks: Collection[str]) -> Fault:
     """A fault as the control door takes it. Raises Problem."""
     given = record(
-        required={"network": choice(*networks), "fault": choice(*_VALUES)},
+        required={"network": choice(*networks), "fault": choice(*_FAULT_VALUES)},
         optional={
             "method": choice("GET", "POST", "PUT", "PATCH", "DELETE"),
             "path": text(pattern="/.*"),
@@ -89,11 +89,11 @@ def read_fault(content: Any, networks: Collection[str]) -> Fault:
         },
     )(content, "")
     fault, value = given["fault"], given.get("value")
-    limits = _VALUES[fault]
+    limits = _FAULT_VALUES[fault]
     if limits is None and value is not None:
-        raise Problem("value", "/value", f"{fault} takes no value")
+        raise InvalidRequest("value", "/value", f"{fault} takes no value")
     if limits is not None and value is None and limits[0]:
-        raise Problem("required", "/value", f"{fault} needs a value from {limits[1]} to {limits[2]}")
+        raise InvalidRequest("required", "/value", f"{fault} needs a value from {limits[1]} to {limits[2]}")
     if limits is not None and value is not None:
         integer(limits[1], limits[2])(value, "/value")
     return Fault(given["network"], fault, given.get("method"), given.get("path"), value, given.get("times", 1))

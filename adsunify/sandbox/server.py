@@ -14,15 +14,15 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from attrs import define, field, frozen
 
-from adsunify.sandbox.checks import choice, listing, record, text
-from adsunify.sandbox.faults import NATIVE, Fault, Faults, read_fault
-from adsunify.sandbox.native import Answer, Network, Refusal, Request, Route
-from adsunify.sandbox.networks import load
-from adsunify.sandbox.reading import Problem, parse_json, parse_pairs, single, write_json
+from adsunify.sandbox.checks import array, choice, record, text
+from adsunify.sandbox.faults import HANDLER_FAULTS, Fault, FaultQueue, parse_fault
+from adsunify.sandbox.network import AbortRequest, Network, Request, Response, Route
+from adsunify.sandbox.networks import load_networks
+from adsunify.sandbox.parsing import InvalidRequest, parse_json, parse_pairs, require_unique_names, serialize_json
 from adsunify.sandbox.world import Clock, World
 
-_LARGEST_BODY = 64 * 1024 * 1024
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_MAX_BODY_BYTES = 64 * 1024 * 1024
+_LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
 @define
@@ -31,10 +31,10 @@ class Sandbox:
 
     networks: dict[str, Network]
     clock: Clock
-    ids_from: int = 0
+    id_offset: int = 0
     """Added to the ids of what is created after the start: a sandbox that starts again gives none a second time."""
     worlds: dict[str, World] = field(factory=dict)
-    faults: Faults = field(factory=lambda: Faults([]))
+    faults: FaultQueue = field(factory=lambda: FaultQueue([]))
     writes: list[dict[str, str]] = field(factory=list)
     _requests: Iterator[int] = field(factory=lambda: itertools.count(1))
 
@@ -44,92 +44,96 @@ class Sandbox:
     def reset(self) -> None:
         """Everything as at the start, except that tokens go on being valid: whoever is connected stays connected."""
         before = self.worlds
-        self.worlds = {code: network.world(self.clock) for code, network in self.networks.items()}
+        self.worlds = {code: network.create_world(self.clock) for code, network in self.networks.items()}
         for world in self.worlds.values():
-            world.skip_ids(self.ids_from)
+            world.skip_ids(self.id_offset)
         for code, world in before.items():
             self.worlds[code].tokens = world.tokens
-        self.faults.told.clear()
+        self.faults.pending.clear()
         self.writes.clear()
 
-    async def answer(self, http: web.Request) -> web.StreamResponse:
+    async def handle_request(self, http: web.Request) -> web.StreamResponse:
         """Any request at all."""
         path, _, raw_query = http.raw_path.partition("?")
         host, _, rest = path.removeprefix("/").partition("/")
         if host == "_sandbox":
-            if not _is_own_page(http):
+            if not _is_same_origin(http):
                 message = "the control door takes requests to a loopback address, and from no page of another origin"
-                return _plain(403, {"error": {"code": "foreign_origin", "message": message}})
-            return await self._control(http.method, rest, raw_query, await http.read())
+                return _json_response(403, {"error": {"code": "foreign_origin", "message": message}})
+            return await self._handle_control_request(http.method, rest, raw_query, await http.read())
         network = next((network for network in self.networks.values() if host in network.hosts), None)
         if network is None:
             known = sorted(host for network in self.networks.values() for host in network.hosts)
-            return _plain(404, {"error": {"code": "unknown_host", "message": f"known hosts: {', '.join(known)}"}})
-        return await self._native(http, network, host, f"/{rest}", raw_query)
+            return _json_response(
+                404, {"error": {"code": "unknown_host", "message": f"known hosts: {', '.join(known)}"}}
+            )
+        return await self._handle_native_request(http, network, host, f"/{rest}", raw_query)
 
-    async def _native(
+    async def _handle_native_request(
         self, http: web.Request, network: Network, host: str, path: str, raw_query: str
     ) -> web.StreamResponse:
         body, world = await http.read(), self.worlds[network.code]
-        matched = network.match(http.method, host, path)
+        matched = network.match_route(http.method, host, path)
         if isinstance(matched, int):
-            nowhere = Route(http.method, (host,), path, lambda request: network.failure(request, matched))
+            nowhere = Route(http.method, (host,), path, lambda request: network.format_status_error(request, matched))
             request = Request(world, nowhere, http.method, host, path, {}, raw_query, http.headers, body)
-            return _sent(network.failure(request, matched))
+            return _to_http_response(network.format_status_error(request, matched))
         route, slots = matched
-        fault = self.faults.take(network.code, http.method, host, path, route.role == "api", route.faults)
-        told = fault if fault is not None and fault.fault in NATIVE else None
+        fault = self.faults.take_next(network.code, http.method, host, path, route.role == "api", route.faults)
+        told = fault if fault is not None and fault.name in HANDLER_FAULTS else None
         request = Request(world, route, http.method, host, path, slots, raw_query, http.headers, body, told)
         if fault is None or told is not None:
-            return _sent(self._applied(network, request))
-        return await self._failed(http, network, request, fault)
+            return _to_http_response(self._run_handler(network, request))
+        return await self._perform_fault(http, network, request, fault)
 
-    async def _failed(self, http: web.Request, network: Network, request: Request, fault: Fault) -> web.StreamResponse:
+    async def _perform_fault(
+        self, http: web.Request, network: Network, request: Request, fault: Fault
+    ) -> web.StreamResponse:
         """Perform a fault. A network authenticates a request before it fails it, so a nonce is used up here, too."""
-        if fault.fault in ("status", "reset_before") and request.route.role == "api":
-            with suppress(Problem, Refusal):
-                network.guard(request)
-        match fault.fault:
+        if fault.name in ("status", "reset_before") and request.route.role == "api":
+            with suppress(InvalidRequest, AbortRequest):
+                network.authorize_request(request)
+        match fault.name:
             case "status":
-                return _sent(network.failure(request, fault.value or 500))
+                return _to_http_response(network.format_status_error(request, fault.value or 500))
             case "reset_before":
-                return _hung_up(http)
-        answer = self._applied(network, request)
-        content = _content(answer)
-        match fault.fault:
+                return _abort_connection(http)
+        answer = self._run_handler(network, request)
+        content = _encode_body(answer)
+        match fault.name:
             case "latency":  # applied at once, answered late
                 await asyncio.sleep((fault.value or 0) / 1000)
-                return _sent(answer)
+                return _to_http_response(answer)
             case "reset_after":
-                return _hung_up(http)
+                return _abort_connection(http)
             case "html":
                 page = b"<!doctype html><html><body><h1>502 Bad Gateway</h1></body></html>"
                 return web.Response(status=answer.status, body=page, content_type="text/html")
             case "empty":
-                return web.Response(status=answer.status, headers=_headers(answer))
+                return web.Response(status=answer.status, headers=_build_headers(answer))
             case "truncate":  # the whole length is promised, half of it comes, the connection closes
-                cut = web.StreamResponse(status=answer.status, headers=_headers(answer))
+                cut = web.StreamResponse(status=answer.status, headers=_build_headers(answer))
                 cut.content_length = max(len(content), 2)
                 await cut.prepare(http)
                 await cut.write((content or b"{}")[: max(len(content) // 2, 1)])
                 if http.transport is not None:
                     http.transport.close()
                 return cut
-        raise AssertionError(f"fault {fault.fault} is not performed")
+        raise AssertionError(f"fault {fault.name} is not performed")
 
-    def _applied(self, network: Network, request: Request) -> Answer:
+    def _run_handler(self, network: Network, request: Request) -> Response:
         """Run the handler; what it changed stays and is logged, or, where it refuses, is undone."""
         world = request.world
         try:
             with world.savepoint():
                 if request.route.role == "api":
-                    network.guard(request)
+                    network.authorize_request(request)
                 answer = request.route.handler(request)
-                _content(answer)
-        except Refusal as refusal:
+                _encode_body(answer)
+        except AbortRequest as refusal:
             answer = refusal.answer
-        except Problem as problem:
-            answer = network.problem(request, problem)
+        except InvalidRequest as problem:
+            answer = network.format_error(request, problem)
         touched = dict.fromkeys(
             (entity.kind, entity.id)
             for change in world.journal
@@ -145,51 +149,59 @@ class Sandbox:
             ]  # fmt: skip
         return answer
 
-    async def _control(self, method: str, path: str, raw_query: str, body: bytes) -> web.Response:
+    async def _handle_control_request(self, method: str, path: str, raw_query: str, body: bytes) -> web.Response:
         try:
             match method, path:
                 case "GET", "writes":
-                    asked = record(optional={"network": choice(*self.networks)})(single(parse_pairs(raw_query)), "")
+                    asked = record(optional={"network": choice(*self.networks)})(
+                        require_unique_names(parse_pairs(raw_query)), ""
+                    )
                     only = asked.get("network")
-                    return _plain(200, {"writes": [row for row in self.writes if only in (None, row["network"])]})
+                    return _json_response(
+                        200, {"writes": [row for row in self.writes if only in (None, row["network"])]}
+                    )
                 case "POST", "faults":
-                    fault = read_fault(parse_json(body), self.networks)
-                    self.faults.told.append(fault)
-                    return _plain(200, {"faults": len(self.faults.told), **self._note(fault)})
+                    fault = parse_fault(parse_json(body), self.networks)
+                    self.faults.pending.append(fault)
+                    return _json_response(
+                        200, {"faults": len(self.faults.pending), **self._describe_unreachable_fault(fault)}
+                    )
                 case "DELETE", "faults":
-                    self.faults.told.clear()
-                    return _plain(200, {"faults": 0})
+                    self.faults.pending.clear()
+                    return _json_response(200, {"faults": 0})
                 case "POST", "quiet":
-                    quiet = record(required={"network": choice(*self.networks), "days": listing(_day)})(
+                    quiet = record(required={"network": choice(*self.networks), "days": array(_day)})(
                         parse_json(body), ""
                     )
                     self.worlds[quiet["network"]].quiet_days = frozenset(quiet["days"])
-                    return _plain(200, {"quiet": len(self.worlds[quiet["network"]].quiet_days)})
+                    return _json_response(200, {"quiet": len(self.worlds[quiet["network"]].quiet_days)})
                 case "POST", "reset":
                     self.reset()
-                    return _plain(200, {"reset": True})
-        except Problem as problem:
+                    return _json_response(200, {"reset": True})
+        except InvalidRequest as problem:
             refused = {"code": problem.code, "where": problem.where, "message": problem.message}
-            return _plain(422, {"error": refused})
+            return _json_response(422, {"error": refused})
         doors = "GET writes, POST faults, DELETE faults, POST quiet, POST reset"
-        return _plain(404, {"error": {"code": "unknown_path", "message": f"under /_sandbox/ there are: {doors}"}})
+        return _json_response(
+            404, {"error": {"code": "unknown_path", "message": f"under /_sandbox/ there are: {doors}"}}
+        )
 
-    def _note(self, fault: Fault) -> dict[str, str]:
-        performed = any(fault.fault in route.faults for route in self.networks[fault.network].routes)
-        if fault.fault not in NATIVE or performed:
+    def _describe_unreachable_fault(self, fault: Fault) -> dict[str, str]:
+        performed = any(fault.name in route.faults for route in self.networks[fault.network].routes)
+        if fault.name not in HANDLER_FAULTS or performed:
             return {}
-        return {"note": f"no call of {fault.network} can fail by {fault.fault}: this fault will never happen"}
+        return {"note": f"no call of {fault.network} can fail by {fault.name}: this fault will never happen"}
 
 
 @frozen
-class Running:
+class RunningSandbox:
     """A sandbox that answers at `url` (no path, no slash at the end)."""
 
     url: str
     state: Sandbox
 
 
-def fresh_ids() -> int:
+def get_fresh_id_offset() -> int:
     """Where ids begin so that no sandbox before has given them: hundredths of a second since 2026."""
     return int((datetime.now(UTC) - datetime(2026, 1, 1, tzinfo=UTC)).total_seconds() * 100)
 
@@ -200,32 +212,32 @@ async def sandbox(
     networks: Sequence[Network] | None = None,
     clock: Clock = lambda: datetime.now(UTC),
     ids_from: int = 0,
-) -> AsyncIterator[Running]:
+) -> AsyncIterator[RunningSandbox]:
     """Run the sandbox in this event loop, on 127.0.0.1 (`port` 0: any free one; OSError where it is taken).
 
     `ids_from`: as of `Sandbox`; `fresh_ids` makes one.
     """
-    found = load() if networks is None else {network.code: network for network in networks}
+    found = load_networks() if networks is None else {network.code: network for network in networks}
     state = Sandbox(found, clock, ids_from)
-    application = web.Application(client_max_size=_LARGEST_BODY)
-    application.router.add_route("*", "/{anything:.*}", state.answer)
+    application = web.Application(client_max_size=_MAX_BODY_BYTES)
+    application.router.add_route("*", "/{anything:.*}", state.handle_request)
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.5)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", port).start()
-        yield Running(f"http://127.0.0.1:{runner.addresses[0][1]}", state)
+        yield RunningSandbox(f"http://127.0.0.1:{runner.addresses[0][1]}", state)
     finally:
         await runner.cleanup()
 
 
-def run(port: int = 0, ready: Callable[[str], object] = print) -> None:
+def run_sandbox(port: int = 0, ready: Callable[[str], object] = print) -> None:
     """Run the sandbox until SIGINT or SIGTERM, in the main thread; `ready(url)` is called once it answers."""
 
     async def until_stopped() -> None:
         stopped = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-        async with sandbox(port, ids_from=fresh_ids()) as running:
+        async with sandbox(port, ids_from=get_fresh_id_offset()) as running:
             ready(running.url)
             await stopped.wait()
 
@@ -237,9 +249,9 @@ def sandbox_thread(
     port: int = 0,
     networks: Sequence[Network] | None = None,
     clock: Clock = lambda: datetime.now(UTC),
-) -> Iterator[Running]:
+) -> Iterator[RunningSandbox]:
     """Run the sandbox in a thread of its own, for synchronous callers; parameters as `sandbox`."""
-    started: list[Running] = []
+    started: list[RunningSandbox] = []
     stops: list[Callable[[], object]] = []
     decided = threading.Event()
 
@@ -263,38 +275,38 @@ def sandbox_thread(
             served.result()
 
 
-def _content(answer: Answer) -> bytes:
+def _encode_body(answer: Response) -> bytes:
     if answer.body is None:
         return b""
-    return answer.body if isinstance(answer.body, bytes) else write_json(answer.body).encode()
+    return answer.body if isinstance(answer.body, bytes) else serialize_json(answer.body).encode()
 
 
-def _headers(answer: Answer) -> dict[str, str]:
+def _build_headers(answer: Response) -> dict[str, str]:
     return {**answer.headers, **({} if answer.body is None else {"Content-Type": answer.media_type})}
 
 
-def _sent(answer: Answer) -> web.Response:
-    return web.Response(status=answer.status, body=_content(answer), headers=_headers(answer))
+def _to_http_response(answer: Response) -> web.Response:
+    return web.Response(status=answer.status, body=_encode_body(answer), headers=_build_headers(answer))
 
 
-def _plain(status: int, body: Any) -> web.Response:
-    return web.Response(status=status, text=write_json(body), content_type="application/json")
+def _json_response(status: int, body: Any) -> web.Response:
+    return web.Response(status=status, text=serialize_json(body), content_type="application/json")
 
 
 def _day(value: Any, where: str) -> date:
     try:
         return date.fromisoformat(text(10, 10)(value, where))
     except ValueError as error:
-        raise Problem("value", where, "must be a date YYYY-MM-DD", value) from error
+        raise InvalidRequest("value", where, "must be a date YYYY-MM-DD", value) from error
 
 
-def _is_own_page(http: web.Request) -> bool:
+def _is_same_origin(http: web.Request) -> bool:
     """Whether `Host` names a loopback address, and `Origin`, where a browser sends one, the same place."""
     origin = http.headers.get("Origin")
-    return urlsplit(f"//{http.host}").hostname in _LOOPBACK and origin in (None, f"http://{http.host}")
+    return urlsplit(f"//{http.host}").hostname in _LOOPBACK_HOSTS and origin in (None, f"http://{http.host}")
 
 
-def _hung_up(http: web.Request) -> web.Response:
+def _abort_connection(http: web.Request) -> web.Response:
     if http.transport is not None:
         http.transport.abort()
     return web.Response()

@@ -26,7 +26,7 @@ class Account:
 
 
 @frozen
-class Entity:
+class StoredEntity:
     """One native object; `data` is its native content and is replaced (`World.put`), never changed in place."""
 
     kind: str
@@ -39,7 +39,7 @@ class Entity:
 
 
 @frozen
-class Code:
+class AuthorizationCode:
     """An authorization code that was not redeemed yet."""
 
     client_id: str
@@ -61,11 +61,11 @@ class Token:
 
 
 @frozen
-class Change:
+class JournalEntry:
     """One step of the journal: what stood there before (None: nothing) and what stands there now (None: removed)."""
 
-    before: Entity | None
-    after: Entity | None
+    before: StoredEntity | None
+    after: StoredEntity | None
     logged: bool
 
 
@@ -77,11 +77,11 @@ class World:
     accounts: Mapping[str, Account]
     clock: Clock
     first_id: int = 1
-    _entities: dict[tuple[str, str], Entity] = field(factory=dict)
+    _stored_entities: dict[tuple[str, str], StoredEntity] = field(factory=dict)
     _last_id: int = 0
-    codes: dict[str, Code] = field(factory=dict)
+    codes: dict[str, AuthorizationCode] = field(factory=dict)
     tokens: dict[str, Token] = field(factory=dict)
-    journal: list[Change] = field(factory=list)
+    journal: list[JournalEntry] = field(factory=list)
     quiet_days: frozenset[date] = frozenset()
 
     @property
@@ -98,7 +98,7 @@ class World:
         """Whether ads deliver on a day of a report: nothing is delivered on a quiet day (`POST /_sandbox/quiet`)."""
         return day not in self.quiet_days
 
-    def allocate(self) -> str:
+    def allocate_id(self) -> str:
         """A new id: digits, counted over all kinds of the network, so the id of one kind is never that of another."""
         self._last_id += 1
         return str(self.first_id + self._last_id - 1)
@@ -116,34 +116,34 @@ class World:
         parent: str | None = None,
         id: str | None = None,  # noqa: A002 - the word every network uses
         logged: bool = True,
-    ) -> Entity:
+    ) -> StoredEntity:
         """Keep a new entity; `id` is allocated unless given. `logged=False` for what is no ad write (report jobs)."""
-        made = Entity(kind, id or self.allocate(), account, parent, _frozen(data), self.now, self.now)
-        if (kind, made.id) in self._entities:
+        made = StoredEntity(kind, id or self.allocate_id(), account, parent, _freeze_data(data), self.now, self.now)
+        if (kind, made.id) in self._stored_entities:
             raise ValueError(f"{kind} {made.id} exists already")
-        self._change(None, made, logged)
+        self._record_change(None, made, logged)
         return made
 
-    def put(self, entity: Entity, data: Mapping[str, Any], *, logged: bool = True) -> Entity:
+    def replace(self, entity: StoredEntity, data: Mapping[str, Any], *, logged: bool = True) -> StoredEntity:
         """Replace the content of an entity: `world.put(ad, {**ad.data, "status": "PAUSED"})`."""
-        changed = evolve(entity, data=_frozen(data), updated_at=self.now)
-        self._change(self._entities[entity.kind, entity.id], changed, logged)
+        changed = evolve(entity, data=_freeze_data(data), updated_at=self.now)
+        self._record_change(self._stored_entities[entity.kind, entity.id], changed, logged)
         return changed
 
-    def remove(self, entity: Entity, *, logged: bool = True) -> None:
+    def remove(self, entity: StoredEntity, *, logged: bool = True) -> None:
         """Forget an entity. Most networks only mark: then `put` the deleted status instead."""
-        self._change(self._entities[entity.kind, entity.id], None, logged)
+        self._record_change(self._stored_entities[entity.kind, entity.id], None, logged)
 
-    def find(self, kind: str, id: str, account: str | None = None) -> Entity | None:  # noqa: A002 - as above
+    def find(self, kind: str, id: str, account: str | None = None) -> StoredEntity | None:  # noqa: A002 - as above
         """The entity, if it exists (and belongs to `account`, where one is given)."""
-        found = self._entities.get((kind, id))
+        found = self._stored_entities.get((kind, id))
         return found if found is not None and account in (None, found.account) else None
 
-    def entities(self, kind: str, account: str | None = None, parent: str | None = None) -> list[Entity]:
+    def list_entities(self, kind: str, account: str | None = None, parent: str | None = None) -> list[StoredEntity]:
         """All entities of a kind, oldest first, of one account and one parent where given."""
         return [
             entity
-            for entity in self._entities.values()
+            for entity in self._stored_entities.values()
             if entity.kind == kind and account in (None, entity.account) and parent in (None, entity.parent)
         ]
 
@@ -156,10 +156,10 @@ class World:
         except BaseException:
             while len(self.journal) > mark:
                 change = self.journal.pop()
-                self._set(change.after, change.before)
+                self._replace_stored(change.after, change.before)
             raise
 
-    def issue(self, use: Literal["access", "refresh"], grant: str, scopes: tuple[str, ...], seconds: int | None,
+    def issue_token(self, use: Literal["access", "refresh"], grant: str, scopes: tuple[str, ...], seconds: int | None,
               prefix: str = "") -> Token:  # fmt: skip
         """A new token of a grant, good for `seconds` (None: until revoked)."""
         ends = None if seconds is None else self.now + timedelta(seconds=seconds)
@@ -167,20 +167,20 @@ class World:
         self.tokens[token.text] = token
         return token
 
-    def revoke(self, grant: str) -> None:
+    def revoke_grant(self, grant: str) -> None:
         """Kill every token that came from one consent."""
         self.tokens = {text: token for text, token in self.tokens.items() if token.grant != grant}
 
-    def _change(self, before: Entity | None, after: Entity | None, logged: bool) -> None:
-        self._set(before, after)
-        self.journal.append(Change(before, after, logged))
+    def _record_change(self, before: StoredEntity | None, after: StoredEntity | None, logged: bool) -> None:
+        self._replace_stored(before, after)
+        self.journal.append(JournalEntry(before, after, logged))
 
-    def _set(self, old: Entity | None, new: Entity | None) -> None:
+    def _replace_stored(self, old: StoredEntity | None, new: StoredEntity | None) -> None:
         if new is not None:
-            self._entities[new.kind, new.id] = new
+            self._stored_entities[new.kind, new.id] = new
         elif old is not None:
-            del self._entities[old.kind, old.id]
+            del self._stored_entities[old.kind, old.id]
 
 
-def _frozen(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _freeze_data(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(copy.deepcopy(dict(data)))

@@ -9,11 +9,11 @@ from datetime import date
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.adapter.hierarchy import Entity, Query, Tree
-from adsunify.adapter.insights import Insights, Pending
+from adsunify.adapter.hierarchy import EntityTree, ListQuery, ParsedEntity
+from adsunify.adapter.insights import Insights, PendingReport
 from adsunify.adapter.network import Extra
 from adsunify.adapter.reports import require_history
-from adsunify.adapter.settings import local_time
+from adsunify.adapter.settings import to_account_time
 from adsunify.errors import (
     AdsunifyError,
     InvalidInput,
@@ -24,8 +24,8 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
-from adsunify.execution.status_updates import of_nodes
-from adsunify.networks import adapter
+from adsunify.execution.status_updates import read_entity_statuses
+from adsunify.networks import get_adapter
 from adsunify.store import Store, connections, entities, events, reports
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
@@ -33,35 +33,37 @@ from adsunify.store.reports import ReportRecord
 from adsunify.values.exact_json import Json
 
 from . import cursors
-from .core import Result, Service, moment
-from .session import Session
+from .core import Service, UseCaseResult, format_timestamp
+from .network_session import NetworkSession
 
-FIRST_TRIES = 3
-LONGEST_EXTRA = 250
+FIRST_SYNC_TRIES = 3
+MAX_EXTRA_LENGTH = 250
 FIRST_DAY = date(2000, 1, 1)
 """No network has figures of a day before; and the first midnights of the calendar are none in every time zone."""
-MOST_DAYS = 1100
+MAX_DAYS = 1100
 """Of one call for insights: three years, as far back as most networks report."""
-STARTING = Pending(job="", status="starting", retry_after_ms=1000)
+STARTING_REPORT = PendingReport(job="", status="starting", retry_after_ms=1000)
 """Another call is asking the network for the same report; the network has not named the job yet."""
-STARTING_LOOKS, STARTING_SECONDS = 25, 0.2
-PASSING = (ProviderThrottled, ProviderUnreadable, TokenRefused)
+REPORT_START_TRIES, REPORT_START_PAUSE_SECONDS = 25, 0.2
+TRANSIENT_ERRORS = (ProviderThrottled, ProviderUnreadable, TokenRefused)
 """Failures that may be over at the next read: the report goes on, and nothing has failed for good."""
-Told = tuple[str, Mapping[str, str]]
+EventSummary = tuple[str, Mapping[str, str]]
 """The name of an event, and what it says besides."""
 
 
-async def list_(service: Service, actor: Actor, *, network: str | None) -> list[Json]:
+async def list_accounts(service: Service, actor: Actor, *, network: str | None) -> list[Json]:
     """The workspace's ad accounts, or those on one network."""
-    return [shown(one) for one in await service.store.read(connections.list_accounts, actor.workspace_id, network)]
+    return [
+        account_to_json(one) for one in await service.store.read(connections.list_accounts, actor.workspace_id, network)
+    ]
 
 
-async def get(service: Service, actor: Actor, *, account_id: str) -> Json:
+async def get_account(service: Service, actor: Actor, *, account_id: str) -> Json:
     """One ad account."""
-    return shown(await service.store.read(connections.account, actor.workspace_id, account_id))
+    return account_to_json(await service.store.read(connections.get_account, actor.workspace_id, account_id))
 
 
-def shown(account: AccountRecord) -> dict[str, Json]:
+def account_to_json(account: AccountRecord) -> dict[str, Json]:
     """An account as the answers show it."""
     return {
         "accountId": account.id,
@@ -77,38 +79,40 @@ def shown(account: AccountRecord) -> dict[str, Json]:
     }
 
 
-async def choose_extras(store: Store, account_id: str, extras: Mapping[str, str | None]) -> Json:
+async def set_account_extras(store: Store, account_id: str, extras: Mapping[str, str | None]) -> Json:
     """Set extras of an account by hand; None lets the one that was found on connecting show again.
 
     Raises NotFound, InvalidInput for what the network does not declare, or does not let anybody set.
     """
-    home = await store.read(connections.home_of, account_id)
-    found = await store.read(connections.account, home, account_id)
-    declared = adapter(found.network).network.extras
-    issues = [issue for name, value in extras.items() for issue in _extra_issues(declared, found.network, name, value)]
+    home = await store.read(connections.find_workspace_of_account, account_id)
+    found = await store.read(connections.get_account, home, account_id)
+    declared = get_adapter(found.network).network.extras
+    issues = [
+        issue for name, value in extras.items() for issue in _find_extra_issues(declared, found.network, name, value)
+    ]
     if issues:
         raise InvalidInput(issues)
-    return shown(await store.write(connections.choose_extras, home, account_id, extras, store.clock))
+    return account_to_json(await store.write(connections.set_extras, home, account_id, extras, store.clock))
 
 
-def _extra_issues(declared: Sequence[Extra], network: str, name: str, value: str | None) -> Iterator[Issue]:
-    settable = {extra.name: extra for extra in declared if extra.settable}
+def _find_extra_issues(declared: Sequence[Extra], network: str, name: str, value: str | None) -> Iterator[Issue]:
+    settable = {extra.name: extra for extra in declared if extra.is_settable}
     if name not in settable:
         what = "is read from the network and cannot be set" if name in {one.name for one in declared} else "is unknown"
         accepted = f"accepts {', '.join(settable)}" if settable else "has no extra that can be set"
         yield Issue(name, "unknown_extra", f"{what}; an account of {network} {accepted}.")
     elif value is not None and settable[name].choices and value not in settable[name].choices:
         yield Issue(name, "not_a_choice", f"must be one of {', '.join(settable[name].choices)}.")
-    elif value is not None and len(value) > LONGEST_EXTRA:
-        yield Issue(name, "length", f"has at most {LONGEST_EXTRA} characters.")
+    elif value is not None and len(value) > MAX_EXTRA_LENGTH:
+        yield Issue(name, "length", f"has at most {MAX_EXTRA_LENGTH} characters.")
 
 
 # -- tree ---------------------------------------------------------------------------------------------------------
 
 
-async def tree(service: Service, actor: Actor, *, account_id: str) -> Json:
+async def read_account_tree(service: Service, actor: Actor, *, account_id: str) -> Json:
     """The native hierarchy, flat, parents first, with explicit levels and parent keys."""
-    session = await Session.of(service, actor, account_id)
+    session = await NetworkSession.load(service, actor, account_id)
     found = await _read_tree(service, session)
     network = session.adapter.network
     return {
@@ -119,42 +123,44 @@ async def tree(service: Service, actor: Actor, *, account_id: str) -> Json:
             for level in network.levels
         ],
         "nodes": [node.to_json() for node in found.nodes],
-        "truncated": found.truncated,
-        "readAt": moment(service.store.clock.now()),
+        "truncated": found.is_truncated,
+        "readAt": format_timestamp(service.store.clock.now()),
     }
 
 
-async def _read_tree(service: Service, session: Session) -> Tree:
-    found = await session.run(session.adapter.reads.tree(session.native))
-    await service.store.write(_seen, session.account.id, found.nodes, service.store.clock)
+async def _read_tree(service: Service, session: NetworkSession) -> EntityTree:
+    found = await session.run_flow(session.adapter.reads.fetch_tree(session.native_account))
+    await service.store.write(_record_tree, session.account.id, found.nodes, service.store.clock)
     return found
 
 
-def _seen(connection: Connection, account_id: str, nodes: Sequence[Entity], clock: Clock) -> None:
-    entities.record_seen(connection, account_id, of_nodes(nodes), clock.now())
-    connections.first_synced(connection, account_id, clock)
+def _record_tree(connection: Connection, account_id: str, nodes: Sequence[ParsedEntity], clock: Clock) -> None:
+    entities.record_statuses(connection, account_id, read_entity_statuses(nodes), clock.now())
+    connections.mark_first_synced(connection, account_id, clock)
 
 
-async def first_sync(service: Service, account: AccountRecord) -> None:
+async def sync_first_tree(service: Service, account: AccountRecord) -> None:
     """Read a new account's tree once, in three tries; ``sync.failed`` where it cannot be read.
 
     Nothing failed where the account was disconnected meanwhile, or connected anew: that reads it.
     """
-    for tried in range(FIRST_TRIES):
+    for tried in range(FIRST_SYNC_TRIES):
         try:
-            await _read_tree(service, Session(service, account))
+            await _read_tree(service, NetworkSession(service, account))
             return
         except AdsunifyError:
-            found = await service.store.read(connections.account, account.workspace_id, account.id)
+            found = await service.store.read(connections.get_account, account.workspace_id, account.id)
             if found.status == "disconnected" or found.connection_id != account.connection_id:
                 return
-            if tried < FIRST_TRIES - 1:
+            if tried < FIRST_SYNC_TRIES - 1:
                 await asyncio.sleep(2**tried)
-    await service.store.write(_event, "sync.failed", account, service.store.clock, {"what": "tree"})
+    await service.store.write(_record_account_event, "sync.failed", account, service.store.clock, {"what": "tree"})
 
 
-def _event(connection: Connection, kind: str, account: AccountRecord, clock: Clock, more: Mapping[str, str]) -> None:
-    row = events.event_row(
+def _record_account_event(
+    connection: Connection, kind: str, account: AccountRecord, clock: Clock, more: Mapping[str, str]
+) -> None:
+    row = events.make_event_row(
         kind,
         account.workspace_id,
         clock.now(),
@@ -163,58 +169,62 @@ def _event(connection: Connection, kind: str, account: AccountRecord, clock: Clo
         network=account.network,
         more=more,
     )
-    events.record(connection, [row])
+    events.record_events(connection, [row])
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
 
-async def insights(service: Service, actor: Actor, *, account_id: str, start_date: date, end_date: date) -> Json:
+async def read_account_insights(
+    service: Service, actor: Actor, *, account_id: str, start_date: date, end_date: date
+) -> Json:
     """Normalized daily metrics in the account's currency and time zone, both dates included; at most 1100 days a
     call.
 
     ``pending`` says that the network is still making its report: ask again with the same dates. Days that have not
     begun are missing.
     """
-    session = await Session.of(service, actor, account_id)
+    session = await NetworkSession.load(service, actor, account_id)
     if end_date < start_date:
         raise InvalidInput([Issue("endDate", "order", "cannot be before startDate.")])
-    if (end_date - start_date).days >= MOST_DAYS:
-        message = f"must be less than {MOST_DAYS} days after startDate; ask in several calls."
+    if (end_date - start_date).days >= MAX_DAYS:
+        message = f"must be less than {MAX_DAYS} days after startDate; ask in several calls."
         raise InvalidInput([Issue("endDate", "range_too_long", message)])
     if start_date < FIRST_DAY:
         raise InvalidInput([Issue("startDate", "too_early", f"cannot be before {FIRST_DAY}.")])
-    today = _today(service, session)
+    today = _account_today(service, session)
     if start_date > today:
         raise InvalidInput([Issue("startDate", "future", "lies in the future; nothing can be reported yet.")])
     last = min(end_date, today)
-    if not session.adapter.network.reports:
-        found = await _report(service, session, start_date, last, None)
-        return _insights(session, found.until(end_date))
+    if not session.adapter.network.has_report_jobs:
+        found = await _read_untracked_report(service, session, start_date, last, None)
+        return _insights_to_json(session, found.extend_to(end_date))
     days = start_date.isoformat(), last.isoformat()
-    for _ in range(STARTING_LOOKS):
+    for _ in range(REPORT_START_TRIES):
         record, mine = await service.store.write(
-            reports.begin, actor.workspace_id, account_id, *days, service.store.clock
+            reports.begin_report, actor.workspace_id, account_id, *days, service.store.clock
         )
         if not mine and record.job is None:
-            await asyncio.sleep(STARTING_SECONDS)  # another call asks for it at this moment
+            await asyncio.sleep(REPORT_START_PAUSE_SECONDS)  # another call asks for it at this moment
             continue
         try:
-            found = await _advanced(service, session, record)
+            found = await _advance_report(service, session, record)
         except ProviderError as problem:
-            if record.state != "read" or isinstance(problem, PASSING):
+            if record.state != "read" or isinstance(problem, TRANSIENT_ERRORS):
                 raise
             continue  # the network has it no more
-        return _insights(session, found.until(end_date))
-    return _insights(session, Insights.waiting(start_date, end_date, session.native.timezone, STARTING))
+        return _insights_to_json(session, found.extend_to(end_date))
+    return _insights_to_json(
+        session, Insights.from_pending_report(start_date, end_date, session.native_account.timezone, STARTING_REPORT)
+    )
 
 
-def _today(service: Service, session: Session) -> date:
+def _account_today(service: Service, session: NetworkSession) -> date:
     now = service.now()
-    return (local_time(session.native, now) or now).date()
+    return (to_account_time(session.native_account, now) or now).date()
 
 
-async def _advanced(service: Service, session: Session, record: ReportRecord) -> Insights:
+async def _advance_report(service: Service, session: NetworkSession, record: ReportRecord) -> Insights:
     """Ask for a report, or how far it is; keep what resumes it, until it was read or has failed for good.
 
     Several may see how it ends: it is told once, in the transaction of its end.
@@ -223,66 +233,75 @@ async def _advanced(service: Service, session: Session, record: ReportRecord) ->
     try:
         found = await _read_report(service, session, start, end, record.job)
     except AdsunifyError as problem:
-        if record.job is None or not isinstance(problem, PASSING):
-            await store.write(_ended, record, True, session.account, store.clock, _failure(problem))
+        if record.job is None or not isinstance(problem, TRANSIENT_ERRORS):
+            await store.write(_end_report, record, True, session.account, store.clock, _failure_event(problem))
         raise
     if found.pending is not None:
-        await store.write(reports.started, record.id, found.pending.job, store.clock)
+        await store.write(reports.mark_started, record.id, found.pending.job, store.clock)
     elif record.state != "read":  # one that was answered at once is forgotten: there is nothing to resume
-        await store.write(_ended, record, record.job is None, session.account, store.clock, _success(found))
+        await store.write(_end_report, record, record.job is None, session.account, store.clock, _success_event(found))
     return found
 
 
-def _ended(
-    connection: Connection, record: ReportRecord, over: bool, account: AccountRecord, clock: Clock, told: Told | None
+def _end_report(
+    connection: Connection,
+    record: ReportRecord,
+    over: bool,
+    account: AccountRecord,
+    clock: Clock,
+    told: EventSummary | None,
 ) -> None:
-    ended = reports.forgotten(connection, record.id) if over else reports.read(connection, record.id, clock)
+    ended = reports.delete_report(connection, record.id) if over else reports.mark_read(connection, record.id, clock)
     if ended and told is not None:
-        _event(connection, told[0], account, clock, told[1])
+        _record_account_event(connection, told[0], account, clock, told[1])
 
 
-async def _report(service: Service, session: Session, start: date, end: date, job: str | None) -> Insights:
+async def _read_untracked_report(
+    service: Service, session: NetworkSession, start: date, end: date, job: str | None
+) -> Insights:
     """Read a report that nothing is kept of, and tell how it ended."""
     store = service.store
     try:
         found = await _read_report(service, session, start, end, job)
     except ProviderError as problem:
-        failure = _failure(problem)
+        failure = _failure_event(problem)
         if failure is not None:
-            await store.write(_event, failure[0], session.account, store.clock, failure[1])
+            await store.write(_record_account_event, failure[0], session.account, store.clock, failure[1])
         raise
-    success = _success(found)
+    success = _success_event(found)
     if success is not None:
-        await store.write(_event, success[0], session.account, store.clock, success[1])
+        await store.write(_record_account_event, success[0], session.account, store.clock, success[1])
     return found
 
 
-async def _read_report(service: Service, session: Session, start: date, end: date, job: str | None) -> Insights:
+async def _read_report(service: Service, session: NetworkSession, start: date, end: date, job: str | None) -> Insights:
     if job is None:  # a report that was asked for in time can be resumed later
-        require_history(session.adapter.network, session.native, start, service.now())
-    return await session.run(session.adapter.reads.insights(session.native, start, end, job, service.now()))
+        require_history(session.adapter.network, session.native_account, start, service.now())
+    return await session.run_flow(
+        session.adapter.reads.fetch_insights(session.native_account, start, end, job, service.now())
+    )
 
 
-def _failure(problem: AdsunifyError) -> Told | None:
+def _failure_event(problem: AdsunifyError) -> EventSummary | None:
     """The event of a read that failed for good."""
-    if not isinstance(problem, ProviderError) or isinstance(problem, PASSING):
+    if not isinstance(problem, ProviderError) or isinstance(problem, TRANSIENT_ERRORS):
         return None
     return "sync.failed", {"what": "insights"}
 
 
-def _success(found: Insights) -> Told | None:
+def _success_event(found: Insights) -> EventSummary | None:
     """The event of a read that is complete for its range."""
-    if found.pending is not None or not found.coverage.complete:
+    if found.pending is not None or not found.coverage.is_complete:
         return None
     days = {"startDate": found.coverage.start.isoformat(), "endDate": found.coverage.end.isoformat()}
     return "analytics.synced", {"what": "insights", **days}
 
 
-def _insights(session: Session, found: Insights) -> Json:
+def _insights_to_json(session: NetworkSession, found: Insights) -> Json:
     return {
         "accountId": session.account.id,
-        "currency": session.native.currency,
-        "timezone": session.native.timezone,
+        "currency": session.native_account.currency,
+        "timezone": session.native_account.timezone,
         **found.to_json(),
     }
 
@@ -290,7 +309,7 @@ def _insights(session: Session, found: Insights) -> Json:
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-async def catalog(
+async def read_account_catalog(
     service: Service,
     actor: Actor,
     *,
@@ -299,24 +318,26 @@ async def catalog(
     search: str | None,
     cursor: str | None,
     limit: int,
-) -> Result:
+) -> UseCaseResult:
     """An allow-listed catalog, or, as ``report:<job>``, a report resumed (then the answer is that of insights)."""
-    session = await Session.of(service, actor, account_id)
+    session = await NetworkSession.load(service, actor, account_id)
     name, _, suffix = resource.partition(":")
     if name == "report" and suffix:
-        return Result(await _resumed(service, session, suffix))
+        return UseCaseResult(await _resume_report(service, session, suffix))
     asked = {"resource": resource, "search": search, "limit": limit}
-    before = cursors.unsigned(service.ring, account_id, asked, cursor)
-    query = Query(limit=limit, cursor=before.native, search=search)
-    page = await session.run(session.adapter.reads.catalog(session.native, resource, query))
-    rows, following = cursors.cut(page.rows, page.cursor, before, limit)
-    return Result([row.to_json() for row in rows], cursors.signed(service.ring, account_id, asked, following))
+    before = cursors.decode_cursor(service.ring, account_id, asked, cursor)
+    query = ListQuery(limit=limit, cursor=before.native_cursor, search=search)
+    page = await session.run_flow(session.adapter.reads.fetch_catalog_page(session.native_account, resource, query))
+    rows, following = cursors.page_slice(page.rows, page.cursor, before, limit)
+    return UseCaseResult(
+        [row.to_json() for row in rows], cursors.encode_cursor(service.ring, account_id, asked, following)
+    )
 
 
-async def _resumed(service: Service, session: Session, job: str) -> Json:
-    if not session.adapter.network.reports:
+async def _resume_report(service: Service, session: NetworkSession, job: str) -> Json:
+    if not session.adapter.network.has_report_jobs:
         raise NotFound(f"{session.adapter.network.title} answers at once: there is no report to resume.")
-    record = await service.store.read(reports.of_job, session.account.id, job)
+    record = await service.store.read(reports.find_report_by_job, session.account.id, job)
     if record is None:  # a network may know it, and tell another account's figures as this one's
         raise NotFound("There is no such report of this account, or not any more; ask for its days again.")
-    return _insights(session, await _advanced(service, session, record))
+    return _insights_to_json(session, await _advance_report(service, session, record))

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from adsunify.actor import Actor
-from adsunify.adapter.edits import Edit, Percentage, unknown_field
+from adsunify.adapter.edits import Edit, Percentage, unknown_field_issue
 from adsunify.adapter.network import Network
-from adsunify.adapter.settings import settings_of
-from adsunify.errors import InvalidInput, Issue, ProviderNotFound, refuse
+from adsunify.adapter.settings import list_settings
+from adsunify.errors import InvalidInput, Issue, ProviderNotFound, raise_if_issues
 from adsunify.plans.records import Kind, Plan
 
-from . import entities, preparing
-from .core import Idempotency, Result, Service
+from . import entities, preparation
+from .core import Idempotency, Service, UseCaseResult
 from .entities import Mutation
-from .session import Session
+from .network_session import NetworkSession
 
 
-async def status(
+async def bulk_status(
     service: Service,
     actor: Actor,
     *,
@@ -28,13 +28,13 @@ async def status(
     entity_ids: Sequence[str],
     status: str,
     idempotency: Idempotency | None,
-) -> Result:
+) -> UseCaseResult:
     """Prepare one status for up to 50 entities of a kind, each with its own review and receipt."""
     mutations = [Mutation("status", kind, entity_id, status=status) for entity_id in entity_ids]
-    return await _prepared(service, actor, account_id, mutations, idempotency)
+    return await _prepare_mutations(service, actor, account_id, mutations, idempotency)
 
 
-async def edit(
+async def bulk_edit(
     service: Service,
     actor: Actor,
     *,
@@ -45,20 +45,20 @@ async def edit(
     mode: str,
     value: Decimal,
     idempotency: Idempotency | None,
-) -> Result:
+) -> UseCaseResult:
     """Prepare one money or number setting for up to 50 entities of a kind; a percentage is computed exactly.
 
     ``bid`` is the bid of each entity's own strategy. Money is cut to the network's unit toward the lower spend.
     """
     changed = value if mode == "set" else Percentage("increase" if mode == "increase" else "decrease", value)
     mutations = [Mutation("edit", kind, entity_id, edit=Edit({field: changed})) for entity_id in entity_ids]
-    return await _prepared(service, actor, account_id, mutations, idempotency)
+    return await _prepare_mutations(service, actor, account_id, mutations, idempotency)
 
 
-async def _prepared(
+async def _prepare_mutations(
     service: Service, actor: Actor, account_id: str, mutations: Sequence[Mutation], idempotency: Idempotency | None
-) -> Result:
-    found = await preparing.bound(service, actor, idempotency, many=True)
+) -> UseCaseResult:
+    found = await preparation.find_replay(service, actor, idempotency, many=True)
     if found is not None:
         return found
     entity_ids = [one.entity_id for one in mutations]
@@ -67,46 +67,46 @@ async def _prepared(
         raise InvalidInput(
             [Issue(f"entityIds.{index}", "duplicate", "stands in the list already.") for index in repeated]
         )
-    session = await Session.of(service, actor, account_id)
-    session.needs_active()
-    plans = await asyncio.gather(*(_one(service, session, index, one) for index, one in enumerate(mutations)))
+    session = await NetworkSession.load(service, actor, account_id)
+    session.require_active()
+    plans = await asyncio.gather(*(_plan_mutation(service, session, index, one) for index, one in enumerate(mutations)))
     missing = [issue for plan in plans if isinstance(plan, ProviderNotFound) for issue in plan.issues]
     if missing:
         raise ProviderNotFound(" ".join(f"{issue.path}: {issue.message}" for issue in missing), issues=missing)
-    refuse(_unfit(session.adapter.network, mutations[0]))
+    raise_if_issues(_find_field_issues(session.adapter.network, mutations[0]))
     issues = [issue for plan in plans if isinstance(plan, InvalidInput) for issue in plan.issues]
     if issues:
         raise InvalidInput(issues)
     whole = [plan for plan in plans if isinstance(plan, Plan)]
-    return await preparing.keep(service, actor, account_id, whole, idempotency, many=True)
+    return await preparation.save_operations(service, actor, account_id, whole, idempotency, many=True)
 
 
-def _unfit(network: Network, mutation: Mutation) -> Iterator[Issue]:
+def _find_field_issues(network: Network, mutation: Mutation) -> Iterator[Issue]:
     """A field that a bulk edit does not change: it changes money and numbers.
 
     The native name of an amount is refused as a single edit refuses it: with the field to use.
     """
     if not mutation.edit.fields:
         return
-    rows = [one for one in settings_of(network, mutation.kind) if one.unit in ("money", "number")]
+    rows = [one for one in list_settings(network, mutation.kind) if one.unit in ("money", "number")]
     accepted = [one.field for one in rows if not isinstance(one.lock, str)]
     for name in mutation.edit.fields:
         if name in accepted:
             continue
-        issue = unknown_field(network, mutation.kind, name, "field")
+        issue = unknown_field_issue(network, mutation.kind, name, "field")
         if issue.code == "not_supported":  # a single edit accepts more fields
             message = f"{network.title} takes these for a {mutation.kind}: {', '.join(accepted) or 'none'}."
             issue = Issue("field", "not_supported", message)
         yield issue
 
 
-async def _one(
-    service: Service, session: Session, index: int, mutation: Mutation
+async def _plan_mutation(
+    service: Service, session: NetworkSession, index: int, mutation: Mutation
 ) -> Plan | InvalidInput | ProviderNotFound:
     """The plan, or what is wrong with this one of many, at its place in the list."""
     path = f"entityIds.{index}"
     try:
-        return await entities.planned(service, session, mutation)
+        return await entities.plan_mutation(service, session, mutation)
     except InvalidInput as problem:
         return InvalidInput([Issue(path, issue.code, f"{issue.path}: {issue.message}") for issue in problem.issues])
     except ProviderNotFound as problem:

@@ -12,27 +12,27 @@ from weakref import WeakValueDictionary
 from attrs import define, field, frozen
 
 from adsunify.adapter.network import Network
-from adsunify.adapter.oauth import NO_APP, App
+from adsunify.adapter.oauth import NO_OAUTH_CLIENT, OAuthClient
 from adsunify.encryption import KeyRing
-from adsunify.errors import RequestNotSent, ResponseLost, refused
-from adsunify.execution.executor import KillPoint, Limits
+from adsunify.errors import RequestNotSent, ResponseLost, invalid_input
+from adsunify.execution.executor import ExecutionLimits, KillPoint
 from adsunify.execution.state import LEASE_MILLISECONDS
 from adsunify.http.backend import PoolTransport
 from adsunify.http.messages import Request, Response
-from adsunify.http.safe_fetch import Resolve, resolve
-from adsunify.http.transport import SECONDS, HttpTransport, Sign
-from adsunify.networks import adapter
+from adsunify.http.safe_fetch import Resolver, resolve_host
+from adsunify.http.transport import TIMEOUT_SECONDS, HttpTransport, Signer
+from adsunify.networks import get_adapter
 from adsunify.store import Store
-from adsunify.store.keys import LastUsed, touch
+from adsunify.store.keys import KeyUsage, save_last_used
 from adsunify.store.operations import Idempotency
 from adsunify.values.exact_json import Json
 
-from .limiting import Limiting, Rates
-from .measuring import Measured, status_class
+from .counters import Counters, status_class
+from .rate_limits import RateLimiter, RateLimits
 
 T = TypeVar("T")
 _EPOCH = datetime(1970, 1, 1)
-__all__ = ["Idempotency", "Result", "Service", "Settings", "moment", "moment_or_none"]
+__all__ = ["Idempotency", "Service", "Settings", "UseCaseResult", "format_optional_timestamp", "format_timestamp"]
 
 
 @frozen
@@ -44,22 +44,22 @@ class Settings:
     """
 
     base_url: str
-    apps: Mapping[str, App] = field(factory=dict)
+    apps: Mapping[str, OAuthClient] = field(factory=dict)
     lease: int = LEASE_MILLISECONDS
-    limits: Limits = Limits()
+    limits: ExecutionLimits = ExecutionLimits()
     sandbox_url: str | None = None
     webhook_dev_targets: frozenset[str] = frozenset()
-    rates: Rates = Rates()
+    rate_limits: RateLimits = RateLimits()
     proxies: int = 0
 
-    def address(self, url: str) -> str:
+    def browser_url(self, url: str) -> str:
         """Where a browser finds a page of a network: with the sandbox, its simulation."""
         if self.sandbox_url is None:
             return url
         return f"{self.sandbox_url.rstrip('/')}/{url.removeprefix('https://')}"
 
 
-def _pass(point: KillPoint) -> None:
+def _ignore_kill_point(point: KillPoint) -> None:
     """Nothing stops here outside tests."""
 
 
@@ -74,29 +74,29 @@ class Service:
     ring: KeyRing
     transport: HttpTransport
     settings: Settings
-    uncut: set[asyncio.Task[Any]] = field(factory=set)
-    background: set[asyncio.Task[Any]] = field(factory=set)
-    refreshing: WeakValueDictionary[str, asyncio.Lock] = field(factory=WeakValueDictionary)
-    executions: WeakValueDictionary[str, asyncio.Semaphore] = field(factory=WeakValueDictionary)
-    used_keys: LastUsed = field(factory=LastUsed)
-    measured: Measured = field(factory=Measured)
-    limiting: Limiting = field(init=False)
-    resolving: Resolve = resolve
-    stopping: bool = False
-    passing: Callable[[KillPoint], None] = _pass
+    shielded_tasks: set[asyncio.Task[Any]] = field(factory=set)
+    background_tasks: set[asyncio.Task[Any]] = field(factory=set)
+    refresh_locks: WeakValueDictionary[str, asyncio.Lock] = field(factory=WeakValueDictionary)
+    execution_slots: WeakValueDictionary[str, asyncio.Semaphore] = field(factory=WeakValueDictionary)
+    key_usage: KeyUsage = field(factory=KeyUsage)
+    counters: Counters = field(factory=Counters)
+    rate_limiter: RateLimiter = field(init=False)
+    resolve_host: Resolver = resolve_host
+    is_stopping: bool = False
+    kill_point_hook: Callable[[KillPoint], None] = _ignore_kill_point
 
-    @limiting.default
-    def _limiting(self) -> Limiting:
-        return Limiting(self.settings.rates, self.measured)
+    @rate_limiter.default
+    def _make_rate_limiter(self) -> RateLimiter:
+        return RateLimiter(self.settings.rate_limits, self.counters)
 
-    def app(self, network: str) -> App:
+    def get_oauth_client(self, network: str) -> OAuthClient:
         """The application at a network; InvalidInput where the deployment needs one and has none."""
-        if adapter(network).network.login.kind == "credentials":
-            return NO_APP
+        if get_adapter(network).network.login.kind == "credentials":
+            return NO_OAUTH_CLIENT
         app = self.settings.apps.get(network)
         if app is None:
             name = network.upper()
-            raise refused(
+            raise invalid_input(
                 "network",
                 "network_not_configured",
                 f"This deployment has no application at {network}: set ADSUNIFY_{name}_CLIENT_ID and _CLIENT_SECRET.",
@@ -105,7 +105,7 @@ class Service:
 
     def is_connectable(self, network: str) -> bool:
         """Whether the network can be connected here: by credentials, or by an application that is configured."""
-        return adapter(network).network.login.kind == "credentials" or network in self.settings.apps
+        return get_adapter(network).network.login.kind == "credentials" or network in self.settings.apps
 
     def now(self) -> datetime:
         """The one clock, as an instant."""
@@ -115,14 +115,14 @@ class Service:
         self,
         network: Network,
         request: Request,
-        timeout: float = SECONDS,
+        timeout: float = TIMEOUT_SECONDS,
         *,
-        sign: Sign | None = None,
+        sign: Signer | None = None,
         check: Callable[[], None] | None = None,
         pool: PoolTransport | None = None,
     ) -> Response:
         """Send a request to a network, as :meth:`HttpTransport.send`, and count how it ended."""
-        requests = self.measured.requests
+        requests = self.counters.network_requests
         try:
             answer = await self.transport.send(
                 request, hosts=network.hosts, timeout=timeout, sign=sign, check=check, pool=pool
@@ -136,28 +136,28 @@ class Service:
         requests[network.code, status_class(answer.status)] += 1
         return answer
 
-    async def whole(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_uncancellable(self, work: Coroutine[Any, Any, T]) -> T:
         """Run to the end whatever becomes of the caller: a caller that goes does not stop what is in flight."""
         task = asyncio.create_task(work)
-        self.uncut.add(task)
-        task.add_done_callback(self.uncut.discard)
+        self.shielded_tasks.add(task)
+        task.add_done_callback(self.shielded_tasks.discard)
         return await asyncio.shield(task)
 
     async def close(self) -> None:
         """Let the step in flight of every execution finish, hand the rest back, and close everything."""
-        self.stopping = True
-        for task in self.background:
+        self.is_stopping = True
+        for task in self.background_tasks:
             task.cancel()
-        while self.uncut or self.background:
-            await asyncio.wait((*self.uncut, *self.background))
-        used = self.used_keys.take(self.store.clock.wall())
+        while self.shielded_tasks or self.background_tasks:
+            await asyncio.wait((*self.shielded_tasks, *self.background_tasks))
+        used = self.key_usage.take_uses(self.store.clock.wall())
         if used is not None:
-            await self.store.write(touch, used)
+            await self.store.write(save_last_used, used)
         await self.store.close()
 
 
 @frozen
-class Result:
+class UseCaseResult:
     """What a use case returns where there is more to say than the data."""
 
     data: Json
@@ -166,11 +166,11 @@ class Result:
 
 
 @lru_cache(4096)  # whoever waits for an operation reads it again and again
-def moment(milliseconds: int) -> str:
+def format_timestamp(milliseconds: int) -> str:
     """An instant on the wire: UTC with milliseconds."""
     return f"{(_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')}Z"
 
 
-def moment_or_none(milliseconds: int | None) -> str | None:
-    """As :func:`moment`, None where there is none."""
-    return None if milliseconds is None else moment(milliseconds)
+def format_optional_timestamp(milliseconds: int | None) -> str | None:
+    """As :func:`format_timestamp`, None where there is none."""
+    return None if milliseconds is None else format_timestamp(milliseconds)

@@ -12,58 +12,58 @@ from typing import TypeVar
 from attrs import frozen
 
 from adsunify.encryption import KeyRing
-from adsunify.errors import refused
-from adsunify.values.exact_json import Json, canonical, json_bytes, loads
+from adsunify.errors import invalid_input
+from adsunify.values.exact_json import Json, dumps_bytes, dumps_canonical, loads
 
 Row = TypeVar("Row")
-MARK_BYTES = 16
+SIGNATURE_BYTES = 16
 
 
 @frozen
 class Position:
     """Where a page of ours begins: the cursor of the network's page, and how many of its rows were shown before."""
 
-    native: str | None = None
-    shown: int = 0
+    native_cursor: str | None = None
+    rows_shown: int = 0
 
 
-def cut(
+def page_slice(
     rows: Sequence[Row], following: str | None, position: Position, limit: int
 ) -> tuple[Sequence[Row], Position | None]:
     """The rows of our page, and where the next one begins: some networks have no pages, or larger ones.
 
     ``rows`` and ``following`` are those of the network's page that ``position`` points into.
     """
-    end = position.shown + limit
+    end = position.rows_shown + limit
     if end < len(rows):
-        return rows[position.shown : end], Position(position.native, end)
-    return rows[position.shown :], None if following is None else Position(following)
+        return rows[position.rows_shown : end], Position(position.native_cursor, end)
+    return rows[position.rows_shown :], None if following is None else Position(following)
 
 
-def signed(ring: KeyRing, account_id: str, asked: Json, position: Position | None) -> str | None:
+def encode_cursor(ring: KeyRing, account_id: str, asked: Json, position: Position | None) -> str | None:
     """The cursor of a position, None at the end."""
     if position is None:
         return None
-    raw = json_bytes([position.native, position.shown])
-    mark = _mark(ring.keys[ring.newest], account_id, asked, raw)
+    raw = dumps_bytes([position.native_cursor, position.rows_shown])
+    mark = _sign_cursor(ring.keys[ring.newest_id], account_id, asked, raw)
     return base64.urlsafe_b64encode(mark + raw).rstrip(b"=").decode("ascii")
 
 
-def unsigned(ring: KeyRing, account_id: str, asked: Json, cursor: str | None) -> Position:
+def decode_cursor(ring: KeyRing, account_id: str, asked: Json, cursor: str | None) -> Position:
     """The position of a cursor; InvalidInput for one of another account or query, or of somebody's making."""
     if cursor is None:
         return Position()
     try:
         whole = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        mark, raw = whole[:MARK_BYTES], whole[MARK_BYTES:]
-        if any(hmac.compare_digest(mark, _mark(key, account_id, asked, raw)) for key in ring.keys.values()):
+        mark, raw = whole[:SIGNATURE_BYTES], whole[SIGNATURE_BYTES:]
+        if any(hmac.compare_digest(mark, _sign_cursor(key, account_id, asked, raw)) for key in ring.keys.values()):
             return Position(*loads(raw))
     except (binascii.Error, ValueError):
         pass
-    raise refused("cursor", "malformed", "is the nextCursor of the same list, or left out.")
+    raise invalid_input("cursor", "malformed", "is the nextCursor of the same list, or left out.")
 
 
-def _mark(ring_key: bytes, account_id: str, asked: Json, raw: bytes) -> bytes:
-    text = canonical([account_id, asked]) + b"\x00" + raw
+def _sign_cursor(ring_key: bytes, account_id: str, asked: Json, raw: bytes) -> bytes:
+    text = dumps_canonical([account_id, asked]) + b"\x00" + raw
     key = hashlib.sha256(b"cursor" + ring_key).digest()
-    return hmac.digest(key, text, "sha256")[:MARK_BYTES]
+    return hmac.digest(key, text, "sha256")[:SIGNATURE_BYTES]

@@ -10,21 +10,21 @@ from attrs import evolve, field, frozen
 from adsunify.actor import Actor
 from adsunify.adapter import flows, hierarchy
 from adsunify.adapter import settings as setting_tables
-from adsunify.adapter.edits import Edit, eased, payload_issues
-from adsunify.adapter.hierarchy import Entity, Query
-from adsunify.adapter.network import Account, Level, level
-from adsunify.errors import InvalidInput, Issue, refuse
+from adsunify.adapter.edits import Edit, check_payload_amounts, collect_spend_warnings
+from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
+from adsunify.adapter.network import Account, Level, get_level
+from adsunify.errors import InvalidInput, Issue, raise_if_issues
 from adsunify.http.messages import Flow
-from adsunify.models.base import WireModel
+from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody
 from adsunify.networks import Plans
 from adsunify.plans.records import Kind, Plan
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import identifier
+from adsunify.values.json_pointer import parse_id
 
-from . import cursors, preparing, shapes
-from .core import Idempotency, Result, Service
-from .session import Session
+from . import cursors, preparation, serializers
+from .core import Idempotency, Service, UseCaseResult
+from .network_session import NetworkSession
 
 
 @frozen
@@ -40,10 +40,10 @@ class Mutation:
     edit: Edit = Edit()
 
 
-LISTED = 500
+LIST_PAGE_SIZE = 500
 """Rows of a page, where a whole list is read."""
-Planning = Callable[[Plans, Account, Mutation, datetime], Flow[Plan]]
-PLANNING: Mapping[str, Planning] = {
+PlanFunction = Callable[[Plans, Account, Mutation, datetime], Flow[Plan]]
+PLAN_FUNCTIONS: Mapping[str, PlanFunction] = {
     "create": lambda plans, account, asked, now: plans.plan_native_create(
         account, asked.kind, asked.payload, asked.parent_id
     ),
@@ -59,7 +59,7 @@ PLANNING: Mapping[str, Planning] = {
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
-async def list_(
+async def list_entities(
     service: Service,
     actor: Actor,
     *,
@@ -70,53 +70,55 @@ async def list_(
     parent_id: str | None,
     status: str | None,
     search: str | None,
-) -> Result:
+) -> UseCaseResult:
     """The network's own entities of this level. A page may be short; ``nextCursor`` says whether there are more.
 
     ``status`` is a native status that the network's level declares.
     """
-    session = await Session.of(service, actor, account_id)
+    session = await NetworkSession.load(service, actor, account_id)
     asked = {"kind": kind, "limit": limit, "parentId": parent_id, "status": status, "search": search}
-    before = cursors.unsigned(service.ring, account_id, asked, cursor)
-    query = Query(limit, before.native, parent_id, status, search)
-    above = level(session.adapter.network, kind).parent_kind
+    before = cursors.decode_cursor(service.ring, account_id, asked, cursor)
+    query = ListQuery(limit, before.native_cursor, parent_id, status, search)
+    above = get_level(session.adapter.network, kind).parent_kind
     if parent_id is not None and above and cursor is None:  # a cursor is the account's own: it was asked then
-        await session.run(_of_account(session, above, parent_id))
-    page = await session.run(session.adapter.reads.entities(session.native, kind, query))
-    rows, following = cursors.cut(page.entities, page.cursor, before, limit)
-    return Result([row.to_json() for row in rows], cursors.signed(service.ring, account_id, asked, following))
+        await session.run_flow(_read_entity(session, above, parent_id))
+    page = await session.run_flow(session.adapter.reads.list_entities(session.native_account, kind, query))
+    rows, following = cursors.page_slice(page.entities, page.cursor, before, limit)
+    return UseCaseResult(
+        [row.to_json() for row in rows], cursors.encode_cursor(service.ring, account_id, asked, following)
+    )
 
 
-async def get(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
+async def get_entity(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
     """One native entity as the network shows it."""
-    session = await Session.of(service, actor, account_id)
-    found = await session.run(flows.remembered(_whole(session, kind, entity_id)))
+    session = await NetworkSession.load(service, actor, account_id)
+    found = await session.run_flow(flows.memoize_reads(_read_entity_with_parent(session, kind, entity_id)))
     return found.to_json()
 
 
-async def settings(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
+async def read_entity_settings(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
     """What may be edited: current values and lock reasons, and what surrounds them. Read it before an edit."""
-    session = await Session.of(service, actor, account_id)
+    session = await NetworkSession.load(service, actor, account_id)
     network = session.adapter.network
-    hierarchy.known(network, kind, entity_id)
-    found = await session.run(session.adapter.reads.editable(session.native, kind, entity_id))
-    return setting_tables.settings(network, session.native, kind, entity_id, found.native, service.now())
+    hierarchy.require_valid_id(network, kind, entity_id)
+    found = await session.run_flow(session.adapter.reads.fetch_editable_entity(session.native_account, kind, entity_id))
+    return setting_tables.build_settings(network, session.native_account, kind, entity_id, found.native, service.now())
 
 
-def _of_account(session: Session, kind: str, entity_id: str) -> Flow[Entity]:
+def _read_entity(session: NetworkSession, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """The entity, where the account has it, of this kind; raises ProviderNotFound."""
-    hierarchy.known(session.adapter.network, kind, entity_id)
-    return (yield from session.adapter.reads.entity(session.native, kind, entity_id))
+    hierarchy.require_valid_id(session.adapter.network, kind, entity_id)
+    return (yield from session.adapter.reads.fetch_entity(session.native_account, kind, entity_id))
 
 
-def _whole(session: Session, kind: str, entity_id: str) -> Flow[Entity]:
+def _read_entity_with_parent(session: NetworkSession, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """The entity with its parent, which some networks tell in their lists only."""
-    found = yield from _of_account(session, kind, entity_id)
-    if found.parent_id is not None or not level(session.adapter.network, kind).parent_kind:
+    found = yield from _read_entity(session, kind, entity_id)
+    if found.parent_id is not None or not get_level(session.adapter.network, kind).parent_kind:
         return found
-    query = Query(LISTED)
+    query = ListQuery(LIST_PAGE_SIZE)
     for _ in range(flows.MAX_PAGES):
-        page = yield from session.adapter.reads.entities(session.native, kind, query)
+        page = yield from session.adapter.reads.list_entities(session.native_account, kind, query)
         for row in page.entities:
             if row.id == found.id:
                 return evolve(found, parent_id=row.parent_id)
@@ -129,48 +131,52 @@ def _whole(session: Session, kind: str, entity_id: str) -> Flow[Entity]:
 # -- preparing ----------------------------------------------------------------------------------------------------
 
 
-async def prepare(
+async def prepare_mutation(
     service: Service, actor: Actor, account_id: str, mutation: Mutation, idempotency: Idempotency | None
-) -> Result:
+) -> UseCaseResult:
     """Prepare one native change; nothing is written until it is executed."""
-    bound = await preparing.bound(service, actor, idempotency)
+    bound = await preparation.find_replay(service, actor, idempotency)
     if bound is not None:
         return bound
-    plan = await planned(service, await Session.of(service, actor, account_id), mutation)
-    return await preparing.keep(service, actor, account_id, [plan], idempotency)
+    plan = await plan_mutation(service, await NetworkSession.load(service, actor, account_id), mutation)
+    return await preparation.save_operations(service, actor, account_id, [plan], idempotency)
 
 
-async def planned(service: Service, session: Session, mutation: Mutation) -> Plan:
+async def plan_mutation(service: Service, session: NetworkSession, mutation: Mutation) -> Plan:
     """The plan of a native change; raises InvalidInput for what the network does not take."""
-    session.needs_active()
+    session.require_active()
     if mutation.payload:
-        refuse(payload_issues(session.adapter.network, session.native, mutation.kind, mutation.payload))
-    plan = await session.run(flows.remembered(_planned(session, mutation, service.now())))
+        raise_if_issues(
+            check_payload_amounts(session.adapter.network, session.native_account, mutation.kind, mutation.payload)
+        )
+    plan = await session.run_flow(flows.memoize_reads(_plan_mutation(session, mutation, service.now())))
     changes = [change for step in plan.steps for change in step.changes]
-    return preparing.warned(plan, [*dict.fromkeys(eased(session.adapter.network, mutation.kind, changes))])
+    return preparation.with_warnings(
+        plan, [*dict.fromkeys(collect_spend_warnings(session.adapter.network, mutation.kind, changes))]
+    )
 
 
-def _planned(session: Session, asked: Mutation, now: datetime) -> Flow[Plan]:
+def _plan_mutation(session: NetworkSession, asked: Mutation, now: datetime) -> Flow[Plan]:
     """The plan, once the network said that the account has what is changed, and what it is to hang on."""
-    one = level(session.adapter.network, asked.kind)
+    one = get_level(session.adapter.network, asked.kind)
     found = None
     if asked.action == "edit":  # it reads the entity itself
-        hierarchy.known(session.adapter.network, asked.kind, asked.entity_id)
+        hierarchy.require_valid_id(session.adapter.network, asked.kind, asked.entity_id)
     elif asked.action != "create":
-        found = yield from _of_account(session, asked.kind, asked.entity_id)
-    parent_id = asked.parent_id or _named_parent(one, asked.payload)
+        found = yield from _read_entity(session, asked.kind, asked.entity_id)
+    parent_id = asked.parent_id or _payload_parent_id(one, asked.payload)
     if one.parent_kind and parent_id is not None and (found is None or found.parent_id != parent_id):
-        yield from _of_account(session, one.parent_kind, parent_id)
-    return (yield from PLANNING[asked.action](session.adapter.plans, session.native, asked, now))
+        yield from _read_entity(session, one.parent_kind, parent_id)
+    return (yield from PLAN_FUNCTIONS[asked.action](session.adapter.plans, session.native_account, asked, now))
 
 
-def _named_parent(one: Level, payload: Mapping[str, Json]) -> str | None:
+def _payload_parent_id(one: Level, payload: Mapping[str, Json]) -> str | None:
     """The parent that a native payload names, by its id or by a path that ends in it."""
-    said = identifier(payload.get(one.parent.rpartition("/")[2]))
+    said = parse_id(payload.get(one.parent.rpartition("/")[2]))
     return None if said is None else said.rpartition("/")[2]
 
 
-async def create(
+async def prepare_create(
     service: Service,
     actor: Actor,
     *,
@@ -179,13 +185,13 @@ async def create(
     payload: Mapping[str, Json],
     parent_id: str | None,
     idempotency: Idempotency | None,
-) -> Result:
+) -> UseCaseResult:
     """Prepare a native creation. Without a status of its own it is created paused wherever that can be."""
     asked = Mutation("create", kind, parent_id=parent_id, payload=payload)
-    return await prepare(service, actor, account_id, asked, idempotency)
+    return await prepare_mutation(service, actor, account_id, asked, idempotency)
 
 
-async def update(
+async def prepare_update(
     service: Service,
     actor: Actor,
     *,
@@ -195,20 +201,20 @@ async def update(
     payload: Mapping[str, Json],
     parent_id: str | None,
     idempotency: Idempotency | None,
-) -> Result:
+) -> UseCaseResult:
     """Prepare a native update, in the network's own names and units."""
     asked = Mutation("update", kind, entity_id, parent_id, payload)
-    return await prepare(service, actor, account_id, asked, idempotency)
+    return await prepare_mutation(service, actor, account_id, asked, idempotency)
 
 
-async def delete(
+async def prepare_delete(
     service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str, idempotency: Idempotency | None
-) -> Result:
+) -> UseCaseResult:
     """Prepare a native deletion, or what the network has in its place."""
-    return await prepare(service, actor, account_id, Mutation("delete", kind, entity_id), idempotency)
+    return await prepare_mutation(service, actor, account_id, Mutation("delete", kind, entity_id), idempotency)
 
 
-async def edit(
+async def prepare_edit(
     service: Service,
     actor: Actor,
     *,
@@ -216,20 +222,20 @@ async def edit(
     account_id: str,
     entity_id: str,
     fields: Mapping[str, Json],
-    targeting: WireModel | None,
-    creative: WireModel | None,
+    targeting: ApiModel | None,
+    creative: ApiModel | None,
     idempotency: Idempotency | None,
-) -> Result:
+) -> UseCaseResult:
     """Prepare an edit in unified words: fields, targeting, creative. Money is in the account's currency."""
-    asked = Mutation("edit", kind, entity_id, edit=_edit(fields, targeting, creative))
-    return await prepare(service, actor, account_id, asked, idempotency)
+    asked = Mutation("edit", kind, entity_id, edit=_build_edit(fields, targeting, creative))
+    return await prepare_mutation(service, actor, account_id, asked, idempotency)
 
 
-def _edit(fields: Mapping[str, Json], targeting: WireModel | None, creative: WireModel | None) -> Edit:
+def _build_edit(fields: Mapping[str, Json], targeting: ApiModel | None, creative: ApiModel | None) -> Edit:
     return Edit(fields, *({} if part is None else part.to_json() for part in (targeting, creative)))
 
 
-async def validate(
+async def validate_mutation(
     service: Service,
     actor: Actor,
     *,
@@ -243,23 +249,23 @@ async def validate(
     edit: EditBody | None,
 ) -> Json:
     """Hold a native change against the network's rules and show its plan; nothing is stored or written."""
-    session = await Session.of(service, actor, account_id)
-    change = Edit() if edit is None else _edit(edit.fields, edit.targeting, edit.creative)
+    session = await NetworkSession.load(service, actor, account_id)
+    change = Edit() if edit is None else _build_edit(edit.fields, edit.targeting, edit.creative)
     asked = Mutation(action, kind, entity_id or "", parent_id, payload or {}, status or "", change)
     try:
-        plan = await planned(service, session, asked)
+        plan = await plan_mutation(service, session, asked)
     except InvalidInput as problem:
-        raise InvalidInput([_below(issue) for issue in problem.issues], code=problem.code) from None
+        raise InvalidInput([_prefix_issue_path(issue) for issue in problem.issues], code=problem.code) from None
     return {
         "valid": True,
         "network": plan.network,
         "action": plan.action,
-        "plan": shapes.plan_view(plan),
+        "plan": serializers.plan_view(plan),
         "risk": plan.risk,
         "warnings": list(plan.warnings),
     }
 
 
-def _below(issue: Issue) -> Issue:
+def _prefix_issue_path(issue: Issue) -> Issue:
     inside = issue.path.partition(".")[0] in ("fields", "targeting", "creative")
     return Issue(f"edit.{issue.path}" if inside else issue.path, issue.code, issue.message)

@@ -17,42 +17,50 @@ from adsunify.actor import Actor
 from adsunify.adapter.network import Network
 from adsunify.errors import RequestNotSent, StoreError
 from adsunify.execution.executor import (
-    READ_FAULTS,
-    Answer,
+    RESPONSE_READ_ERRORS,
     Commit,
     Effect,
-    Ending,
-    Read,
+    EffectResult,
+    ExecutionResult,
     RenewToken,
-    execute,
-    kill_points,
+    SendRead,
+    execute_plan,
+    list_kill_points,
 )
-from adsunify.execution.state import Advance, Advanced, Created, Progress, Receipt, Seen, progress
-from adsunify.execution.status_updates import find_created, of_receipt
-from adsunify.networks import adapter
+from adsunify.execution.state import (
+    CommitResult,
+    CreatedId,
+    ExecutionProgress,
+    ObservedStatus,
+    Receipt,
+    StateCommit,
+    read_progress,
+)
+from adsunify.execution.status_updates import find_created_ids, read_receipt_statuses
+from adsunify.networks import get_adapter
 from adsunify.plans.records import Plan
 from adsunify.store import attempts, connections, operations
-from adsunify.store.advance import advance
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
 from adsunify.store.operations import OperationRecord
+from adsunify.store.state_commits import commit_state
 
 from .core import Service
-from .measuring import Ended
-from .session import Session
+from .counters import ExecutionOutcome
+from .network_session import NetworkSession
 
-RENEW_AFTER = 10.0
+RENEW_SECONDS = 10.0
 """Seconds: a step that lasts longer renews the lease, and again after as long."""
-AT_ONCE = 50
+MAX_CONCURRENT_EXECUTIONS = 50
 """So many executions of a workspace at a time, a whole batch; more wait, before they are claimed. Thousands at once
 would take the process from everybody else, and end no sooner."""
 EVIDENCE_TRIES = 60
-EVIDENCE_PAUSE = 1.0
+EVIDENCE_PAUSE_SECONDS = 1.0
 """How often a commit that holds a receipt is tried, and the seconds between: evidence must land."""
 
 
 @frozen
-class Loaded:
+class LoadedOperation:
     """An operation with all that its execution needs.
 
     PostgreSQL may read it a moment apart; a claim whose attempt exists already is refused by the store.
@@ -60,77 +68,77 @@ class Loaded:
 
     record: OperationRecord
     account: AccountRecord
-    progress: Progress
+    progress: ExecutionProgress
 
 
-def load(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> Loaded:
+def load_operation(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> LoadedOperation:
     """Read an operation in the actor's scope; raises NotFound."""
-    record = operations.get(connection, actor, operation_id, clock)
-    receipts, open_intents = attempts.receipts(connection, operation_id) if record.claimed else ([], [])
-    account = connections.account(connection, actor.workspace_id, record.account_id)
-    return Loaded(record, account, progress(receipts, [intent.key for intent in open_intents]))
+    record = operations.get_operation(connection, actor, operation_id, clock)
+    receipts, open_intents = attempts.list_receipts(connection, operation_id) if record.is_claimed else ([], [])
+    account = connections.get_account(connection, actor.workspace_id, record.account_id)
+    return LoadedOperation(record, account, read_progress(receipts, [intent.key for intent in open_intents]))
 
 
-async def run(service: Service, actor: Actor, operation_id: str) -> Ending:
+async def run_execution(service: Service, actor: Actor, operation_id: str) -> ExecutionResult:
     """Execute what remains of an operation, for as long as one call may; returns how it ended.
 
     Raises NotFound; StoreError where the database did not do it (then read the operation: nothing is known).
     """
-    return await service.whole(_run(service, actor, operation_id))
+    return await service.run_uncancellable(_run_counted(service, actor, operation_id))
 
 
-async def _run(service: Service, actor: Actor, operation_id: str) -> Ending:
-    measured = service.measured
-    async with service.executions.setdefault(actor.workspace_id, asyncio.Semaphore(AT_ONCE)):
-        loaded = await service.store.read(load, actor, operation_id, service.store.clock)
-        ended: Ended = "failed"
-        measured.executing += 1
+async def _run_counted(service: Service, actor: Actor, operation_id: str) -> ExecutionResult:
+    measured = service.counters
+    async with service.execution_slots.setdefault(actor.workspace_id, asyncio.Semaphore(MAX_CONCURRENT_EXECUTIONS)):
+        loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
+        ended: ExecutionOutcome = "failed"
+        measured.executions_in_flight += 1
         try:
-            ending = await _executed(service, actor, loaded)
-            ended = _ended(ending)
+            ending = await _drive_executor(service, actor, loaded)
+            ended = _execution_outcome(ending)
         finally:
-            measured.executing -= 1
+            measured.executions_in_flight -= 1
             measured.executions[loaded.account.network, ended] += 1
     return ending
 
 
-def _ended(ending: Ending) -> Ended:
+def _execution_outcome(ending: ExecutionResult) -> ExecutionOutcome:
     """How the call ended, in the words that are counted."""
     if ending.status == "succeeded" or ending.status == "unknown":
         return ending.status
-    if ending.refused is not None or ending.status is None:
+    if ending.refusal is not None or ending.status is None:
         return "refused"
-    return "handed_back" if ending.next_action else "rejected"
+    return "handed_back" if ending.has_next_action else "rejected"
 
 
-async def _executed(service: Service, actor: Actor, loaded: Loaded) -> Ending:
+async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperation) -> ExecutionResult:
     operation_id = loaded.record.id
-    network, plan = adapter(loaded.account.network).network, loaded.record.plan()
-    session = Session(service, loaded.account)
-    await session.prepare()
+    network, plan = get_adapter(loaded.account.network).network, loaded.record.read_plan()
+    session = NetworkSession(service, loaded.account)
+    await session.load_credentials()
     clock, limits = service.store.clock, service.settings.limits
-    until = clock.now() + limits.milliseconds
-    execution = execute(
+    until = clock.now() + limits.max_milliseconds
+    execution = execute_plan(
         network,
         plan,
         loaded.progress,
         operation_id,
         limits=limits,
-        stopping=lambda: service.stopping or clock.now() >= until,
+        stopping=lambda: service.is_stopping or clock.now() >= until,
     )
-    lease = _Lease(service, actor, operation_id, loaded.record.expires_at, partial(_seen, network, plan))
+    lease = _Lease(service, actor, operation_id, loaded.record.expires_at, partial(_read_receipt_facts, network, plan))
     try:
         effect = next(execution)
         while True:
-            before, after = kill_points(effect)
+            before, after = list_kill_points(effect)
             for point in before:
-                service.passing(point)
-            answer = await _carry_out(service, lease, session, effect)
+                service.kill_point_hook(point)
+            answer = await _perform_effect(service, lease, session, effect)
             for point in after:
-                service.passing(point)
+                service.kill_point_hook(point)
             effect = execution.send(answer)
     except StopIteration as ended:
-        ending: Ending = ended.value
+        ending: ExecutionResult = ended.value
     finally:
         execution.close()
     return ending
@@ -149,35 +157,37 @@ class _Lease:
         actor: Actor,
         operation_id: str,
         expires_at: int,
-        seen: Callable[[Receipt], tuple[Sequence[Seen], Sequence[Created]]],
+        seen: Callable[[Receipt], tuple[Sequence[ObservedStatus], Sequence[CreatedId]]],
     ) -> None:
-        self.service, self.actor, self.operation_id, self.seen = service, actor, operation_id, seen
+        self.service, self.actor, self.operation_id, self.read_facts = service, actor, operation_id, seen
         self.expires_at = expires_at
         self.fence: int | None = None
-        self.until = 0
+        self.lease_until = 0
 
-    async def commit(self, change: Advance) -> Advanced:
+    async def commit(self, change: StateCommit) -> CommitResult:
         """Make it durable. A commit that holds a receipt is tried again for as long as a person would wait."""
         service = self.service
-        seen, created = ((), ()) if change.receipt is None else self.seen(change.receipt)
+        seen, created = ((), ()) if change.receipt is None else self.read_facts(change.receipt)
         for tried in range(EVIDENCE_TRIES):
             try:
                 advanced = await service.store.write(
-                    advance, change, self.actor, service.store.clock, service.settings.lease, seen, created
+                    commit_state, change, self.actor, service.store.clock, service.settings.lease, seen, created
                 )
                 break
             except StoreError:
                 if change.receipt is None or tried == EVIDENCE_TRIES - 1:
                     raise
-                await asyncio.sleep(EVIDENCE_PAUSE)
-        if advanced.refused is None:
+                await asyncio.sleep(EVIDENCE_PAUSE_SECONDS)
+        if advanced.refusal is None:
             self.fence = advanced.fence
         return advanced
 
-    def check(self) -> None:
+    def check_held(self) -> None:
         """Raise RequestNotSent where the lease or the review time ended. Asked when a write is about to leave."""
         now = self.service.store.clock.now()
-        if not 0 < self.until - now <= self.service.settings.lease:  # longer than a lease: the clock was corrected
+        if (
+            not 0 < self.lease_until - now <= self.service.settings.lease
+        ):  # longer than a lease: the clock was corrected
             raise RequestNotSent("The lease of this execution ended before the request could go out.")
         if now >= self.expires_at:
             raise RequestNotSent("The review time ended before the request could go out.")
@@ -185,42 +195,46 @@ class _Lease:
     async def renew(self) -> None:
         """Prolong the lease while a step lasts; a failure is left to the receipt's own commit."""
         try:
-            advanced = await self.commit(Advance(self.operation_id, self.fence, renew=True))
+            advanced = await self.commit(StateCommit(self.operation_id, self.fence, is_renewal=True))
         except StoreError:
             return
-        if advanced.refused is None:
-            self.until = advanced.at + self.service.settings.lease
+        if advanced.refusal is None:
+            self.lease_until = advanced.committed_at + self.service.settings.lease
 
 
-def _seen(network: Network, plan: Plan, receipt: Receipt) -> tuple[Sequence[Seen], Sequence[Created]]:
+def _read_receipt_facts(
+    network: Network, plan: Plan, receipt: Receipt
+) -> tuple[Sequence[ObservedStatus], Sequence[CreatedId]]:
     """The statuses that a receipt shows, and what it says was created.
 
     Whatever the answer is like, the receipt itself must land.
     """
-    step = plan.steps[receipt.n]
-    created = find_created(network, step, receipt)
+    step = plan.steps[receipt.step_index]
+    created = find_created_ids(network, step, receipt)
     try:
-        return of_receipt(network, step, receipt), created
-    except READ_FAULTS:
+        return read_receipt_statuses(network, step, receipt), created
+    except RESPONSE_READ_ERRORS:
         return (), created
 
 
-async def _carry_out(service: Service, lease: _Lease, session: Session, effect: Effect) -> Answer:
+async def _perform_effect(service: Service, lease: _Lease, session: NetworkSession, effect: Effect) -> EffectResult:
     if isinstance(effect, Commit):
-        return await lease.commit(effect.advance)
+        return await lease.commit(effect.state_commit)
     if isinstance(effect, RenewToken):
-        return await _leased(service, lease, session.renew_token(effect.again))
-    if isinstance(effect, Read):
-        return await _leased(service, lease, session.answer_read(effect.request))
-    lease.until = effect.at + service.settings.lease
-    return await _leased(service, lease, session.answer(effect.request, lease.check))
+        return await _await_with_lease(service, lease, session.renew_token(effect.is_second_refusal))
+    if isinstance(effect, SendRead):
+        return await _await_with_lease(service, lease, session.send_execution_read(effect.request))
+    lease.lease_until = effect.committed_at + service.settings.lease
+    return await _await_with_lease(service, lease, session.send_write(effect.request, lease.check_held))
 
 
-async def _leased(service: Service, lease: _Lease, sending: Coroutine[Any, Any, Answer]) -> Answer:
+async def _await_with_lease(
+    service: Service, lease: _Lease, sending: Coroutine[Any, Any, EffectResult]
+) -> EffectResult:
     """Wait for an answer, renewing the lease while it takes its time."""
     task = asyncio.create_task(sending)
     while True:
-        done, _ = await asyncio.wait((task,), timeout=min(RENEW_AFTER, service.settings.lease / 3000))
+        done, _ = await asyncio.wait((task,), timeout=min(RENEW_SECONDS, service.settings.lease / 3000))
         if done:
             return task.result()
         if lease.fence is not None:

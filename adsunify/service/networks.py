@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adsunify.actor import Actor
 from adsunify.adapter.network import Format, Input, Network
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import Json
 
 from .core import Service
@@ -12,20 +12,20 @@ from .core import Service
 
 async def list_networks(service: Service, actor: Actor) -> list[Json]:
     """The enabled networks and how each is connected."""
-    return [summary(adapter(code).network) for code in ADAPTERS]
+    return [network_summary_to_json(get_adapter(code).network) for code in ADAPTER_PACKAGES]
 
 
 async def get_network(service: Service, actor: Actor, *, network: str) -> Json:
     """Everything one network's tables declare."""
-    return detail(adapter(network).network)
+    return network_detail_to_json(get_adapter(network).network)
 
 
 async def list_workflows(service: Service, actor: Actor) -> list[Json]:
     """The unified formats with their goals, budget periods and inputs."""
-    return [workflow for code in ADAPTERS for workflow in workflows(adapter(code).network)]
+    return [workflow for code in ADAPTER_PACKAGES for workflow in workflows_to_json(get_adapter(code).network)]
 
 
-def summary(network: Network) -> dict[str, Json]:
+def network_summary_to_json(network: Network) -> dict[str, Json]:
     """A network in short."""
     return {
         "network": network.code,
@@ -35,31 +35,36 @@ def summary(network: Network) -> dict[str, Json]:
         "login": {
             "kind": network.login.kind,
             "scopes": list(network.login.scopes),
-            "pkce": network.login.pkce,
+            "pkce": network.login.has_pkce,
             "note": network.login.note,
         },
         "formats": [one.code for one in network.formats],
         "extras": [
-            {"name": extra.name, "meaning": extra.meaning, "choices": list(extra.choices), "settable": extra.settable}
+            {
+                "name": extra.name,
+                "meaning": extra.meaning,
+                "choices": list(extra.choices),
+                "settable": extra.is_settable,
+            }
             for extra in network.extras
         ],
         "notes": list(network.notes),
     }
 
 
-def detail(network: Network) -> dict[str, Json]:
+def network_detail_to_json(network: Network) -> dict[str, Json]:
     """A network whole: formats, levels, settings, catalogs, metrics, templates, units."""
-    return summary(network) | {
-        "workflows": workflows(network),
+    return network_summary_to_json(network) | {
+        "workflows": workflows_to_json(network),
         "levels": [
             {
                 "kind": level.kind,
                 "native": level.native,
                 "parentKind": level.parent_kind or None,
-                "states": dict(level.states),
-                "settable": dict(level.settable),
-                "filters": list(level.filters),
-                "born": level.born or None,
+                "states": dict(level.unified_statuses),
+                "settable": dict(level.writable_statuses),
+                "filters": list(level.status_filters),
+                "born": level.initial_status or None,
                 "note": level.note or None,
             }
             for level in network.levels
@@ -93,36 +98,36 @@ def detail(network: Network) -> dict[str, Json]:
             }
             for template in network.templates
         ],
-        "units": network.money,
+        "units": network.money_note,
     }
 
 
-def workflows(network: Network) -> list[Json]:
+def workflows_to_json(network: Network) -> list[Json]:
     """The network's formats as workflow rows."""
-    return [_workflow(network, one) for one in network.formats]
+    return [_workflow_to_json(network, one) for one in network.formats]
 
 
-def _workflow(network: Network, one: Format) -> dict[str, Json]:
+def _workflow_to_json(network: Network, one: Format) -> dict[str, Json]:
     return {
         "network": network.code,
         "format": one.code,
         "title": one.title,
         "goals": list(one.goals),
         "periods": list(one.periods),
-        "inputs": [_requirement(row) for row in one.inputs],
-        "bid": dict(one.bid),
+        "inputs": [_requirement_to_json(row) for row in one.inputs],
+        "bid": dict(one.bid_meanings),
         "notes": list(one.notes),
     }
 
 
-def _requirement(row: Input) -> dict[str, Json]:
+def _requirement_to_json(row: Input) -> dict[str, Json]:
     return {
         "path": row.path,
-        "need": row.need,
+        "need": row.requirement,
         "goals": list(row.goals),
         "periods": list(row.periods),
         "group": row.group or None,
         "choices": list(row.choices),
         "reason": row.reason or None,
-        "accepts": row.accepts or None,
+        "accepts": row.accepted_form or None,
     }

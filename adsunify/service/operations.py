@@ -20,31 +20,31 @@ from adsunify.errors import (
     ProviderError,
     StoreError,
 )
-from adsunify.execution.executor import Ending
-from adsunify.problem_details import described
+from adsunify.execution.executor import ExecutionResult
+from adsunify.problem_details import to_problem_details
 from adsunify.review.completion import attach_operation
 from adsunify.store import attempts, connections, operations, people
-from adsunify.store.attempts import Attempt
+from adsunify.store.attempts import StepAttempt
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
 
-from . import execution, shapes
+from . import execution, serializers
 from .core import Service
 
 
-async def latest(service: Service, actor: Actor) -> list[Json]:
+async def list_operations(service: Service, actor: Actor) -> list[Json]:
     """The latest 50 operations in the actor's scope, newest first, without plan bodies."""
-    found = await service.store.read(_latest, actor, service.store.clock)
-    return [shapes.operation(service, record, tried) for record, tried in found]
+    found = await service.store.read(_list_operations, actor, service.store.clock)
+    return [serializers.operation_to_json(service, record, tried) for record, tried in found]
 
 
-async def get(service: Service, actor: Actor, *, operation_id: str) -> Json:
+async def get_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
     """One operation with its plan and saved receipt."""
-    return shapes.operation(service, *await read(service, actor, operation_id))
+    return serializers.operation_to_json(service, *await read_operation(service, actor, operation_id))
 
 
-async def execute(service: Service, actor: Actor, *, operation_id: str, confirmed: bool) -> Json:
+async def execute_operation(service: Service, actor: Actor, *, operation_id: str, confirmed: bool) -> Json:
     """Write the prepared change. A replay of a successful run returns the saved receipt.
 
     Where the answer says ``nextAction: execute``, call again after ``retryAfterMs``. A 400 says whether anything was
@@ -52,52 +52,52 @@ async def execute(service: Service, actor: Actor, *, operation_id: str, confirme
     only one who signed in executes, at ``reviewUrl``; everybody else is answered 403 ``approval_required``.
     """
     try:
-        return await _execute(service, actor, operation_id)
+        return await _execute_operation(service, actor, operation_id)
     except StoreError as failure:
         failure.outcome = "unknown"  # a write may have been sent, now or before: the operation must be read
         raise
 
 
-async def _execute(service: Service, actor: Actor, operation_id: str) -> Json:
-    record, tried = await read(service, actor, operation_id)
-    open_ = record.status == "prepared" and not record.expired
-    if open_ and await _stopped_by_rule(service, actor, operation_id):
-        raise _approval_required(service, record, tried)
+async def _execute_operation(service: Service, actor: Actor, operation_id: str) -> Json:
+    record, tried = await read_operation(service, actor, operation_id)
+    open_ = record.status == "prepared" and not record.is_expired
+    if open_ and await _is_stopped_by_rule(service, actor, operation_id):
+        raise _approval_required_error(service, record, tried)
     if open_ and record.retry_after is None:
         try:
-            ending = await execution.run(service, actor, operation_id)
+            ending = await execution.run_execution(service, actor, operation_id)
         except (NotFound, StoreError):
             raise
         except ProviderError as problem:  # the account's token could not be refreshed
             stopped = OperationError(
                 problem.message, code=problem.code, native=problem.native, retry_after=problem.retry_after
             )
-            raise attach_operation(stopped, await get(service, actor, operation_id=operation_id)) from problem
+            raise attach_operation(stopped, await get_operation(service, actor, operation_id=operation_id)) from problem
         except AdsunifyError as problem:  # no credentials, or no application
-            attach_operation(problem, await get(service, actor, operation_id=operation_id))
+            attach_operation(problem, await get_operation(service, actor, operation_id=operation_id))
             raise
-        record, tried = await read(service, actor, operation_id)
-        record = _ended(record, ending)
-        if ending.refused == "access":
-            raise await _access_lost(service, record, tried)
-        if ending.refused == "clock":
+        record, tried = await read_operation(service, actor, operation_id)
+        record = _with_ending(record, ending)
+        if ending.refusal == "access":
+            raise await _access_lost_error(service, record, tried)
+        if ending.refusal == "clock":
             ahead = OperationError(str((ending.error or {})["message"]), code="clock_ahead")
-            raise attach_operation(ahead, shapes.operation(service, record, tried), advise=False)
-        if ending.refused == "approval":
-            raise _approval_required(service, record, tried)
-    return _told(shapes.operation(service, record, tried))
+            raise attach_operation(ahead, serializers.operation_to_json(service, record, tried), advise=False)
+        if ending.refusal == "approval":
+            raise _approval_required_error(service, record, tried)
+    return _raise_if_stopped(serializers.operation_to_json(service, record, tried))
 
 
-async def _stopped_by_rule(service: Service, actor: Actor, operation_id: str) -> bool:
+async def _is_stopped_by_rule(service: Service, actor: Actor, operation_id: str) -> bool:
     """Whether the workspace wants a person here, before anything is asked of the network. Each write checks again."""
-    if actor.approves or not (await service.store.read(people.workspace, actor.workspace_id)).require_approval:
+    if actor.can_approve or not (await service.store.read(people.get_workspace, actor.workspace_id)).require_approval:
         return False
-    await service.store.write(operations.stopped_by_rule, operation_id, service.store.clock)
+    await service.store.write(operations.record_rule_event, operation_id, service.store.clock)
     return True
 
 
-def _approval_required(service: Service, record: OperationRecord, tried: Sequence[Attempt]) -> Forbidden:
-    shown = shapes.operation(service, record, tried)
+def _approval_required_error(service: Service, record: OperationRecord, tried: Sequence[StepAttempt]) -> Forbidden:
+    shown = serializers.operation_to_json(service, record, tried)
     problem = Forbidden(
         "In this workspace a person must approve: one who signs in reads the plan and executes it at "
         f"{shown['reviewUrl']}. This call was stopped by that rule; calling again does not change it.",
@@ -106,7 +106,7 @@ def _approval_required(service: Service, record: OperationRecord, tried: Sequenc
     return attach_operation(problem, shown, advise=False)
 
 
-ACCESS_LOST: Mapping[str, str] = {
+ACCESS_LOST_MESSAGES: Mapping[str, str] = {
     "active": "The credential or its owner's role no longer permits native writes.",
     "needs_reauth": "The network refuses the account's token: connect the account again.",
     "disconnected": "The account is disconnected: connect it again.",
@@ -114,21 +114,21 @@ ACCESS_LOST: Mapping[str, str] = {
 """Why a native write is not permitted any more, by the status of the account."""
 
 
-async def _access_lost(service: Service, record: OperationRecord, tried: Sequence[Attempt]) -> Forbidden:
-    account = await service.store.ask(connections.find_account(record.workspace_id, record.account_id))
-    problem = Forbidden(ACCESS_LOST[account.status], code="access_lost")
-    return attach_operation(problem, shapes.operation(service, record, tried))
+async def _access_lost_error(service: Service, record: OperationRecord, tried: Sequence[StepAttempt]) -> Forbidden:
+    account = await service.store.run_query(connections.find_account(record.workspace_id, record.account_id))
+    problem = Forbidden(ACCESS_LOST_MESSAGES[account.status], code="access_lost")
+    return attach_operation(problem, serializers.operation_to_json(service, record, tried))
 
 
-def _ended(record: OperationRecord, ending: Ending) -> OperationRecord:
+def _with_ending(record: OperationRecord, ending: ExecutionResult) -> OperationRecord:
     """The record with what an execution that stopped before its claim, and so stored nothing, has to say."""
-    if record.status != "prepared" or ending.status != "prepared" or ending.refused is not None:
+    if record.status != "prepared" or ending.status != "prepared" or ending.refusal is not None:
         return record
     wait = ending.retry_after if record.retry_after is None else record.retry_after
-    return evolve(record, next_action=ending.next_action, retry_after=wait, error=ending.error)
+    return evolve(record, next_action=ending.has_next_action, retry_after=wait, error=ending.error)
 
 
-async def execute_many(
+async def execute_operations(
     service: Service, actor: Actor, *, operation_ids: Sequence[str], confirmed: bool
 ) -> dict[str, Json]:
     """Write several prepared changes at once; each has its own result, and one that fails does not stop the others."""
@@ -137,83 +137,87 @@ async def execute_many(
         raise InvalidInput(
             [Issue(f"operationIds.{index}", "duplicate", "stands in the list already.") for index in repeated]
         )
-    return {"results": await asyncio.gather(*(_one(service, actor, one) for one in operation_ids))}
+    return {"results": await asyncio.gather(*(_execute_one(service, actor, one) for one in operation_ids))}
 
 
-async def _one(service: Service, actor: Actor, operation_id: str) -> dict[str, Json]:
+async def _execute_one(service: Service, actor: Actor, operation_id: str) -> dict[str, Json]:
     try:
-        found = await execute(service, actor, operation_id=operation_id, confirmed=True)
+        found = await execute_operation(service, actor, operation_id=operation_id, confirmed=True)
     except AdsunifyError as problem:
-        return {"operationId": operation_id, "error": described(problem)}
+        return {"operationId": operation_id, "error": to_problem_details(problem)}
     return {"operationId": operation_id, "status": found["status"], "operation": found}
 
 
-async def cancel(service: Service, actor: Actor, *, operation_id: str) -> Json:
+async def cancel_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
     """Cancel your own prepared operation; the receipts of what was written before stay."""
     try:
-        await service.store.write(operations.cancel, actor, operation_id, service.store.clock)
+        await service.store.write(operations.cancel_operation, actor, operation_id, service.store.clock)
     except (Forbidden, OperationError) as problem:
-        attach_operation(problem, await get(service, actor, operation_id=operation_id))
+        attach_operation(problem, await get_operation(service, actor, operation_id=operation_id))
         raise
-    return await get(service, actor, operation_id=operation_id)
+    return await get_operation(service, actor, operation_id=operation_id)
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
-async def read(service: Service, actor: Actor, operation_id: str) -> tuple[OperationRecord, list[Attempt]]:
+async def read_operation(
+    service: Service, actor: Actor, operation_id: str
+) -> tuple[OperationRecord, list[StepAttempt]]:
     """An operation in the actor's scope and its attempts; raises NotFound."""
-    record = await service.store.ask(operations.find(actor, operation_id, service.store.clock))
-    return record, await service.store.read(attempts.attempts, operation_id) if record.claimed else []
+    record = await service.store.run_query(operations.find_operation(actor, operation_id, service.store.clock))
+    return record, await service.store.read(attempts.list_attempts, operation_id) if record.is_claimed else []
 
 
-async def read_all(
+async def read_operations(
     service: Service, actor: Actor, operation_ids: Sequence[str]
-) -> list[tuple[OperationRecord, list[Attempt]]]:
-    """Several operations, as :func:`read`."""
-    return await service.store.read(_read_all, actor, operation_ids, service.store.clock)
+) -> list[tuple[OperationRecord, list[StepAttempt]]]:
+    """Several operations, as :func:`read_operation`."""
+    return await service.store.read(_read_operations, actor, operation_ids, service.store.clock)
 
 
-def _read_all(
+def _read_operations(
     connection: Connection, actor: Actor, operation_ids: Sequence[str], clock: Clock
-) -> list[tuple[OperationRecord, list[Attempt]]]:
-    return [_read(connection, actor, one, clock) for one in operation_ids]
+) -> list[tuple[OperationRecord, list[StepAttempt]]]:
+    return [_read_operation(connection, actor, one, clock) for one in operation_ids]
 
 
-def _read(
+def _read_operation(
     connection: Connection, actor: Actor, operation_id: str, clock: Clock
-) -> tuple[OperationRecord, list[Attempt]]:
-    record = operations.get(connection, actor, operation_id, clock)
-    return record, attempts.attempts(connection, operation_id) if record.claimed else []
+) -> tuple[OperationRecord, list[StepAttempt]]:
+    record = operations.get_operation(connection, actor, operation_id, clock)
+    return record, attempts.list_attempts(connection, operation_id) if record.is_claimed else []
 
 
-def _latest(connection: Connection, actor: Actor, clock: Clock) -> list[tuple[OperationRecord, list[Attempt]]]:
-    records = operations.latest(connection, actor, clock)
-    tried = attempts.attempts_of(connection, [record.id for record in records if record.claimed])
+def _list_operations(
+    connection: Connection, actor: Actor, clock: Clock
+) -> list[tuple[OperationRecord, list[StepAttempt]]]:
+    records = operations.list_operations(connection, actor, clock)
+    tried = attempts.list_attempts_by_operation(connection, [record.id for record in records if record.is_claimed])
     return [(record, tried.get(record.id, [])) for record in records]
 
 
-def _told(shown: Json) -> Json:
+def _raise_if_stopped(shown: Json) -> Json:
     """The operation after an execute call, or the error that its state is."""
     error = shown.get("error")
     if shown["stalled"]:
         message = "The process ended during a native write, so nobody knows whether it was done."
-        raise _stopped(shown, "operation_stalled", message)
+        raise _stopped_error(shown, "operation_stalled", message)
     if shown["status"] == "unknown":
-        raise _stopped(shown, "outcome_unknown", _message(error), error)
+        raise _stopped_error(shown, "outcome_unknown", _error_message(error), error)
     if shown["status"] == "cancelled":
-        raise _stopped(shown, "operation_cancelled", "The operation was cancelled.")
+        raise _stopped_error(shown, "operation_cancelled", "The operation was cancelled.")
     if shown["expired"]:
-        raise _stopped(shown, "operation_expired", "The 30 minutes for review and execution are over.")
+        raise _stopped_error(shown, "operation_expired", "The 30 minutes for review and execution are over.")
     if shown["status"] == "prepared" and "nextAction" not in shown and error is not None:
-        raise _stopped(shown, error["code"], _message(error), error)
+        raise _stopped_error(shown, error["code"], _error_message(error), error)
     return shown
 
 
-def _message(error: Mapping[str, Json] | None) -> str:
+def _error_message(error: Mapping[str, Json] | None) -> str:
     return str((error or {}).get("message") or "The execution stopped.")
 
 
-def _stopped(shown: Json, code: str, message: str, error: Mapping[str, Json] | None = None) -> OperationError:
+def _stopped_error(shown: Json, code: str, message: str, error: Mapping[str, Json] | None = None) -> OperationError:
     native = None if error is None or error.get("network") is None else NativeError.from_json(error["network"])
     return attach_operation(OperationError(message, code=code, native=native), shown)

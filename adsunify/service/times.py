@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from adsunify.store import Store, ahead
-from adsunify.store.ahead import Ahead
+from adsunify.store.ahead import FutureColumn
 
 
-async def look(store: Store, repair: bool) -> tuple[int, list[Ahead]]:
+async def find_future_times(store: Store, repair: bool) -> tuple[int, list[FutureColumn]]:
     """The machine's clock in milliseconds, and the columns with times ahead of it, as they were before a repair."""
     wall = store.clock.wall()
-    found = await store.read(ahead.find_ahead, wall)
+    found = await store.read(ahead.find_future_columns, wall)
     if repair and found:
-        await store.write(ahead.repair, wall)
+        await store.write(ahead.repair_future_times, wall)
     return wall, found

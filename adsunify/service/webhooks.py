@@ -10,36 +10,36 @@ from uuid import uuid4
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.encryption import Place, open_, seal
-from adsunify.errors import refused
+from adsunify.encryption import SecretContext, decrypt, encrypt
+from adsunify.errors import invalid_input
 from adsunify.events import DEFAULT_EVENTS, TEST_EVENT
-from adsunify.http.safe_fetch import FetchError, checked_address, destination
-from adsunify.store import connections, events, new_id, sealed, webhooks
+from adsunify.http.safe_fetch import FetchError, parse_public_url, resolve_public_address
+from adsunify.store import connections, encrypted_secrets, events, new_id, webhooks
 from adsunify.store import deliveries as outgoing
 from adsunify.store.clock import Clock
-from adsunify.store.deliveries import AttemptRecord, DeliveryRecord
+from adsunify.store.deliveries import DeliveryAttemptRecord, DeliveryRecord
 from adsunify.store.webhooks import WebhookRecord
 from adsunify.values.exact_json import Json
 
-from .core import Service, moment, moment_or_none
+from .core import Service, format_optional_timestamp, format_timestamp
 
-FIELD = "signing_secret"
+SECRET_FIELD = "signing_secret"
 
 
-async def list_(service: Service, actor: Actor) -> list[Json]:
+async def list_webhooks(service: Service, actor: Actor) -> list[Json]:
     """The subscriptions in your scope; signing secrets are never shown again.
 
     One whose key or grant has ended, or whose owner has left the workspace, has the status ``ended``, with the reason.
     """
-    return await service.store.read(_list, actor, service.store.clock)
+    return await service.store.read(_list_webhooks, actor, service.store.clock)
 
 
-def _list(connection: Connection, actor: Actor, clock: Clock) -> list[Json]:
-    ended = webhooks.ended(connection, actor.workspace_id, clock)
-    return [shown(one, ended.get(one.id)) for one in webhooks.list_webhooks(connection, actor)]
+def _list_webhooks(connection: Connection, actor: Actor, clock: Clock) -> list[Json]:
+    ended = webhooks.list_ended_reasons(connection, actor.workspace_id, clock)
+    return [webhook_to_json(one, ended.get(one.id)) for one in webhooks.list_webhooks(connection, actor)]
 
 
-async def create(
+async def create_webhook(
     service: Service, actor: Actor, *, url: str, account_id: str | None, events: Sequence[str] | None
 ) -> Json:
     """Subscribe an address to events of the workspace, or of one account. The signing secret is shown this once.
@@ -47,17 +47,17 @@ async def create(
     The address is https on port 443 with a public IPv4 address behind its name. Deliveries stop when the key that made
     the subscription expires or is revoked.
     """
-    await check(service, url)
+    await check_destination(service, url)
     id_ = new_id(service.store.clock.now())
     secret = f"whsec_{secrets.token_urlsafe(32)}"
-    text = seal(service.ring, _place(actor.workspace_id, id_), secret)
+    text = encrypt(service.ring, _secret_context(actor.workspace_id, id_), secret)
     kept = await service.store.write(
-        _create, actor, id_, url, account_id, events or DEFAULT_EVENTS, text, service.store.clock
+        _create_webhook, actor, id_, url, account_id, events or DEFAULT_EVENTS, text, service.store.clock
     )
-    return {**shown(kept), "secret": secret}
+    return {**webhook_to_json(kept), "secret": secret}
 
 
-def _create(
+def _create_webhook(
     connection: Connection,
     actor: Actor,
     id_: str,
@@ -68,23 +68,25 @@ def _create(
     clock: Clock,
 ) -> WebhookRecord:
     if account_id is not None:
-        connections.account(connection, actor.workspace_id, account_id)
-    kept = webhooks.create(connection, actor, id_, url, account_id, events, clock)
-    sealed.put(connection, webhooks.SECRETS, id_, actor.workspace_id, {FIELD: secret}, clock)
+        connections.get_account(connection, actor.workspace_id, account_id)
+    kept = webhooks.create_webhook(connection, actor, id_, url, account_id, events, clock)
+    encrypted_secrets.save_secrets(
+        connection, webhooks.SECRETS_TABLE, id_, actor.workspace_id, {SECRET_FIELD: secret}, clock
+    )
     return kept
 
 
-async def check(service: Service, url: str) -> None:
+async def check_destination(service: Service, url: str) -> None:
     """Hold an address against the rules for destinations, as every connection will be; raises InvalidInput."""
-    where = destination(url, service.settings.webhook_dev_targets)
-    if where.guarded:
+    where = parse_public_url(url, service.settings.webhook_dev_targets)
+    if where.is_guarded:
         try:
-            await checked_address(where.host, service.resolving)
+            await resolve_public_address(where.host, service.resolve_host)
         except FetchError as problem:
-            raise refused("url", "destination_refused", problem.message) from None
+            raise invalid_input("url", "destination_refused", problem.message) from None
 
 
-async def change(
+async def update_webhook(
     service: Service,
     actor: Actor,
     *,
@@ -95,75 +97,86 @@ async def change(
 ) -> Json:
     """Change a subscription for future events; what is queued keeps its selection. Paused, nothing is attempted."""
     if url is not None:
-        await check(service, url)
+        await check_destination(service, url)
     asked = {"url": url, "active": active, "events": None if events is None else list(events)}
     values = {name: value for name, value in asked.items() if value is not None}
-    return await service.store.write(_change, actor, webhook_id, values, service.store.clock)
+    return await service.store.write(_update_webhook, actor, webhook_id, values, service.store.clock)
 
 
-def _change(connection: Connection, actor: Actor, webhook_id: str, values: Mapping[str, Any], clock: Clock) -> Json:
-    changed = webhooks.change(connection, actor, webhook_id, values)
-    return shown(changed, webhooks.ended(connection, actor.workspace_id, clock).get(webhook_id))
+def _update_webhook(
+    connection: Connection, actor: Actor, webhook_id: str, values: Mapping[str, Any], clock: Clock
+) -> Json:
+    changed = webhooks.update_webhook(connection, actor, webhook_id, values)
+    return webhook_to_json(changed, webhooks.list_ended_reasons(connection, actor.workspace_id, clock).get(webhook_id))
 
 
-async def remove(service: Service, actor: Actor, *, webhook_id: str) -> Json:
+async def remove_webhook(service: Service, actor: Actor, *, webhook_id: str) -> Json:
     """Remove a subscription and everything queued for it."""
-    while (found := await service.store.write(_remove, actor, webhook_id, service.store.clock)) is None:
+    while (found := await service.store.write(_remove_webhook, actor, webhook_id, service.store.clock)) is None:
         pass
     return found
 
 
-def _remove(connection: Connection, actor: Actor, webhook_id: str, clock: Clock) -> Json:
+def _remove_webhook(connection: Connection, actor: Actor, webhook_id: str, clock: Clock) -> Json:
     """The subscription as it was; None where more is queued for it than is removed at once."""
-    reason = webhooks.ended(connection, actor.workspace_id, clock).get(webhook_id)
-    found = webhooks.remove(connection, actor, webhook_id)
+    reason = webhooks.list_ended_reasons(connection, actor.workspace_id, clock).get(webhook_id)
+    found = webhooks.remove_webhook(connection, actor, webhook_id)
     if found is None:
         return None
-    sealed.forget(connection, webhooks.SECRETS, webhook_id)
-    return shown(found, reason)
+    encrypted_secrets.delete_secrets(connection, webhooks.SECRETS_TABLE, webhook_id)
+    return webhook_to_json(found, reason)
 
 
-async def test(service: Service, actor: Actor, *, webhook_id: str) -> Json:
+async def queue_test_event(service: Service, actor: Actor, *, webhook_id: str) -> Json:
     """Queue a signed test notification; it belongs to no operation. Raises NotFound, Conflict (it has ended)."""
-    return delivery(await service.store.write(_test, actor, webhook_id, str(uuid4()), service.store.clock))
+    return delivery_to_json(
+        await service.store.write(_queue_test_event, actor, webhook_id, str(uuid4()), service.store.clock)
+    )
 
 
-def _test(connection: Connection, actor: Actor, webhook_id: str, event_id: str, clock: Clock) -> DeliveryRecord:
-    webhook = webhooks.held(connection, actor, webhook_id)
-    webhooks.refuse_ended(connection, webhook, clock)
+def _queue_test_event(
+    connection: Connection, actor: Actor, webhook_id: str, event_id: str, clock: Clock
+) -> DeliveryRecord:
+    webhook = webhooks.lock_webhook(connection, actor, webhook_id)
+    webhooks.require_not_ended(connection, webhook, clock)
     at = clock.now()
-    row = events.event_row(TEST_EVENT, webhook.workspace_id, at, status="test", account_id=webhook.account_id)
+    row = events.make_event_row(TEST_EVENT, webhook.workspace_id, at, status="test", account_id=webhook.account_id)
     row["id"] = event_id
-    made = outgoing.due(webhook.id, webhook.url, event_id, TEST_EVENT, events.body(row), at)
-    outgoing.queue(connection, [made])
+    made = outgoing.make_due_delivery(webhook.id, webhook.url, event_id, TEST_EVENT, events.notification_body(row), at)
+    outgoing.queue_deliveries(connection, [made])
     return made
 
 
-async def deliveries(service: Service, actor: Actor, *, webhook_id: str) -> list[Json]:
+async def list_deliveries(service: Service, actor: Actor, *, webhook_id: str) -> list[Json]:
     """The latest 100 deliveries, newest first."""
-    return [delivery(one) for one in await service.store.read(outgoing.latest, actor, webhook_id)]
+    return [delivery_to_json(one) for one in await service.store.read(outgoing.list_deliveries, actor, webhook_id)]
 
 
-async def attempts(service: Service, actor: Actor, *, webhook_id: str, delivery_id: str) -> list[Json]:
+async def list_attempts(service: Service, actor: Actor, *, webhook_id: str, delivery_id: str) -> list[Json]:
     """Every attempt of a delivery, oldest first."""
-    return [_attempt(one) for one in await service.store.read(outgoing.attempts, actor, webhook_id, delivery_id)]
+    return [
+        _attempt_to_json(one)
+        for one in await service.store.read(outgoing.list_delivery_attempts, actor, webhook_id, delivery_id)
+    ]
 
 
-async def redeliver(service: Service, actor: Actor, *, webhook_id: str, delivery_id: str) -> Json:
+async def redeliver_event(service: Service, actor: Actor, *, webhook_id: str, delivery_id: str) -> Json:
     """Queue a finished notification again under its event id. The advertising operation is not repeated."""
-    return delivery(await service.store.write(outgoing.redeliver, actor, webhook_id, delivery_id, service.store.clock))
+    return delivery_to_json(
+        await service.store.write(outgoing.requeue_delivery, actor, webhook_id, delivery_id, service.store.clock)
+    )
 
 
-def opened(service: Service, workspace_id: str, webhook_id: str, text: str) -> str:
+def decrypt_signing_secret(service: Service, workspace_id: str, webhook_id: str, text: str) -> str:
     """The signing secret of a subscription from what the store kept. Raises VaultError."""
-    return open_(service.ring, _place(workspace_id, webhook_id), text)
+    return decrypt(service.ring, _secret_context(workspace_id, webhook_id), text)
 
 
-def _place(workspace_id: str, webhook_id: str) -> Place:
-    return Place(webhooks.SECRETS, webhook_id, workspace_id, FIELD)
+def _secret_context(workspace_id: str, webhook_id: str) -> SecretContext:
+    return SecretContext(webhooks.SECRETS_TABLE, webhook_id, workspace_id, SECRET_FIELD)
 
 
-def shown(record: WebhookRecord, ended: str | None = None) -> dict[str, Json]:
+def webhook_to_json(record: WebhookRecord, ended: str | None = None) -> dict[str, Json]:
     """A subscription as the answers show it. ``ended``: why nothing is delivered to it any more."""
     return {
         "webhookId": record.id,
@@ -174,11 +187,11 @@ def shown(record: WebhookRecord, ended: str | None = None) -> dict[str, Json]:
         "status": "ended" if ended else "active" if record.active else "paused",
         "endedReason": ended,
         "createdBy": {"userId": record.user_id, "credential": record.credential},
-        "createdAt": moment(record.created_at),
+        "createdAt": format_timestamp(record.created_at),
     }
 
 
-def delivery(record: DeliveryRecord) -> dict[str, Json]:
+def delivery_to_json(record: DeliveryRecord) -> dict[str, Json]:
     """A delivery as the answers show it."""
     return {
         "deliveryId": record.id,
@@ -186,14 +199,14 @@ def delivery(record: DeliveryRecord) -> dict[str, Json]:
         "type": record.type,
         "status": record.status,
         "attempts": record.attempts,
-        "nextAttemptAt": moment_or_none(record.next_attempt_at if record.status == "pending" else None),
+        "nextAttemptAt": format_optional_timestamp(record.next_attempt_at if record.status == "pending" else None),
     }
 
 
-def _attempt(record: AttemptRecord) -> dict[str, Json]:
+def _attempt_to_json(record: DeliveryAttemptRecord) -> dict[str, Json]:
     return {
         "number": record.number,
-        "at": moment(record.at),
+        "at": format_timestamp(record.at),
         "durationMs": record.duration_ms,
         "statusCode": record.status_code,
         "error": record.error,

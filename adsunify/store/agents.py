@@ -1,6 +1,7 @@
 """Agents: registered clients, the grants that people gave them, and codes and tokens (their hashes).
 
-A code and a refresh token are used once. The caller decides what a second use means (:mod:`adsunify.service.agents`).
+A code and a refresh token are used once. The caller decides what a second use means
+(:mod:`adsunify.service.oauth_server`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from adsunify.errors import Forbidden, NotFound
 
 from .clock import Clock, new_id
 from .schema import grants, memberships, oauth_clients, oauth_tokens
-from .statement import Question, Statement
+from .statement import Query, Statement
 
 TokenKind = Literal["code", "access", "refresh"]
 
@@ -58,11 +59,11 @@ class TokenRecord:
     used_at: int | None
     role: Role | None
 
-    def valid(self, now: int) -> bool:
+    def is_valid(self, now: int) -> bool:
         """Whether the token is neither used up nor over, and its grant stands with a person who belongs here."""
-        return self.stands(now) and self.used_at is None
+        return self.is_unexpired(now) and self.used_at is None
 
-    def stands(self, now: int) -> bool:
+    def is_unexpired(self, now: int) -> bool:
         """As :meth:`valid`, also where the token is used up."""
         ended = self.grant.revoked_at is not None or self.grant.expires_at <= now or self.role is None
         return not ended and self.expires_at > now
@@ -97,7 +98,7 @@ _REVOKE_ALL = (
     )
     .values(revoked_at=bindparam("now"))
 )
-_REPLACE = (
+_REVOKE_REPLACED = (
     update(grants)
     .where(
         grants.c.user_id == bindparam("of_user"),
@@ -108,28 +109,28 @@ _REPLACE = (
 )
 
 
-_FORGET = delete(oauth_clients).where(
+_DELETE_UNUSED = delete(oauth_clients).where(
     oauth_clients.c.created_at <= bindparam("before"), oauth_clients.c.id.not_in(select(grants.c.client_id))
 )
 
 
-def register(
+def register_client(
     connection: Connection, id_: str, name: str, redirect_uris: Sequence[str], unused: int, clock: Clock
 ) -> ClientRecord:
     """Keep a client, and forget those that nobody allowed anything within ``unused`` milliseconds."""
-    connection.execute(_FORGET, {"before": clock.wall() - unused})
+    connection.execute(_DELETE_UNUSED, {"before": clock.wall() - unused})
     made = ClientRecord(id_, name, list(redirect_uris), clock.wall())
     connection.execute(insert(oauth_clients), asdict(made, recurse=False))
     return made
 
 
-def client(connection: Connection, id_: str) -> ClientRecord | None:
+def find_client(connection: Connection, id_: str) -> ClientRecord | None:
     """A registered client."""
     row = connection.execute(_CLIENT, {"the_id": id_}).one_or_none()
     return None if row is None else ClientRecord(**row._mapping)
 
 
-def consent(
+def create_grant(
     connection: Connection,
     workspace_id: str,
     user_id: str,
@@ -141,7 +142,7 @@ def consent(
 ) -> GrantRecord:
     """Keep a grant in place of what the person allowed the client before. ``lifetime``: milliseconds."""
     at = clock.wall()
-    connection.execute(_REPLACE, {"of_user": user_id, "of_client": client_id, "now": at})
+    connection.execute(_REVOKE_REPLACED, {"of_user": user_id, "of_client": client_id, "now": at})
     row = {
         "id": new_id(at),
         "workspace_id": workspace_id,
@@ -154,14 +155,14 @@ def consent(
         "revoked_at": None,
     }
     connection.execute(insert(grants), row)
-    return _grant(connection, row["id"])
+    return _get_grant(connection, row["id"])
 
 
-def _grant(connection: Connection, id_: Any) -> GrantRecord:
+def _get_grant(connection: Connection, id_: Any) -> GrantRecord:
     return GrantRecord(**connection.execute(_GRANT, {"the_id": id_}).one()._mapping)
 
 
-def grants_of(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> list[tuple[GrantRecord, str]]:
+def list_grants(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> list[tuple[GrantRecord, str]]:
     """The person's grants in a workspace that still stand, each with its client's name."""
     asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
     return [
@@ -170,13 +171,13 @@ def grants_of(connection: Connection, workspace_id: str, user_id: str, clock: Cl
     ]
 
 
-def grant_with_client(connection: Connection, id_: str) -> tuple[GrantRecord, str]:
+def get_grant_with_client(connection: Connection, id_: str) -> tuple[GrantRecord, str]:
     """A grant, whatever its state, and the name of its client."""
-    grant = _grant(connection, id_)
+    grant = _get_grant(connection, id_)
     return grant, connection.execute(_CLIENT, {"the_id": grant.client_id}).one().name
 
 
-def revoke(
+def revoke_grant(
     connection: Connection, workspace_id: str, user_id: str, grant_id: str, clock: Clock, only: str | None = None
 ) -> GrantRecord:
     """End the person's own grant at once.
@@ -190,10 +191,10 @@ def revoke(
     if only is not None and only != grant_id:
         raise Forbidden("A read-only credential cannot end the grant of another agent.", code="write_required")
     connection.execute(_REVOKE, {"the_id": grant_id, "now": clock.wall()})
-    return _grant(connection, grant_id)
+    return _get_grant(connection, grant_id)
 
 
-def revoke_all(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
+def revoke_all_grants(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
     """End every grant of a person in a workspace at once."""
     asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
     connection.execute(_REVOKE_ALL, asked)
@@ -228,7 +229,7 @@ _USE = (
 )
 
 
-def issue(
+def save_token(
     connection: Connection,
     grant_id: str,
     kind: TokenKind,
@@ -252,23 +253,23 @@ def issue(
     connection.execute(_ISSUE, row)
 
 
-def find(token_hash: str) -> Question[TokenRecord | None]:
+def find_token(token_hash: str) -> Query[TokenRecord | None]:
     """A code or token, whatever its state."""
-    return Question(_TOKEN, {"the_hash": token_hash}, lambda rows: _token(rows[0]) if rows else None)
+    return Query(_TOKEN, {"the_hash": token_hash}, lambda rows: _token_from_rows(rows[0]) if rows else None)
 
 
-def _token(row: Any) -> TokenRecord:
+def _token_from_rows(row: Any) -> TokenRecord:
     grant = GrantRecord(**{column.name: getattr(row, column.name) for column in grants.c})
     return TokenRecord(grant, row.kind, row.redirect_uri, row.challenge, row.token_expires_at, row.used_at, row.role)
 
 
-def use(connection: Connection, token_hash: str, now: int) -> bool:
+def use_token(connection: Connection, token_hash: str, now: int) -> bool:
     """Use a code or refresh token up, at this time in milliseconds; False where somebody was first."""
     return connection.execute(_USE, {"the_hash": token_hash, "now": now}).one_or_none() is not None
 
 
-def end(connection: Connection, token_hash: str, clock: Clock) -> None:
+def end_grant_of_token(connection: Connection, token_hash: str, clock: Clock) -> None:
     """End the grant of a token (RFC 7009); nothing where there is none."""
-    found = find(token_hash).on(connection)
+    found = find_token(token_hash).run(connection)
     if found is not None:
         connection.execute(_REVOKE, {"the_id": found.grant.id, "now": clock.wall()})

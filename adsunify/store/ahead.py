@@ -11,27 +11,27 @@ from collections.abc import Iterator
 from attrs import frozen
 from sqlalchemy import BigInteger, Column, Connection, Table, func, select, update
 
-from adsunify.execution.redaction import LONGEST_WAIT
-from adsunify.execution.state import LONGEST_LEASE_MILLISECONDS
+from adsunify.execution.redaction import MAX_RETRY_DELAY_MS
+from adsunify.execution.state import MAX_LEASE_MILLISECONDS
 
 from . import schema
-from .clock import AHEAD
+from .clock import MAX_AHEAD_MILLISECONDS
 from .connections import REFRESH_MILLISECONDS
 
-EVIDENCE = (schema.steps, schema.delivery_attempts)
-LONGEST = {
-    schema.operations.c.lease_until: LONGEST_LEASE_MILLISECONDS,
-    schema.operations.c.not_before: LONGEST_WAIT,
+EVIDENCE_TABLES = (schema.steps, schema.delivery_attempts)
+MAX_AHEAD = {
+    schema.operations.c.lease_until: MAX_LEASE_MILLISECONDS,
+    schema.operations.c.not_before: MAX_RETRY_DELAY_MS,
     schema.connections.c.refreshing_until: REFRESH_MILLISECONDS,
     schema.deliveries.c.next_attempt_at: 24 * 60 * 60 * 1000,
 }
 """Times at which something is due: how far ahead of the clock each may be, in milliseconds."""
-EXPIRY = "expires_at"
+EXPIRY_COLUMN = "expires_at"
 """It is as far from the row's ``created_at`` as it should be, so that the two are moved together."""
 
 
 @frozen
-class Ahead:
+class FutureColumn:
     """A column with times that are ahead: how many rows, and the latest time (milliseconds)."""
 
     table: str
@@ -40,38 +40,40 @@ class Ahead:
     latest: int
 
 
-def find_ahead(connection: Connection, now: int) -> list[Ahead]:
+def find_future_columns(connection: Connection, now: int) -> list[FutureColumn]:
     """The columns that hold times ahead of ``now``, the machine's clock in milliseconds."""
     found = []
-    for column, limit in _limits(now):
+    for column, limit in _list_time_limits(now):
         rows, latest = connection.execute(select(func.count(), func.max(column)).where(column > limit)).one()
         if rows:
-            found.append(Ahead(column.table.name, column.name, rows, latest))
+            found.append(FutureColumn(column.table.name, column.name, rows, latest))
     return found
 
 
-def repair(connection: Connection, now: int) -> None:
+def repair_future_times(connection: Connection, now: int) -> None:
     """Set every time that is ahead to ``now``.
 
     What was created ahead of time keeps its lifetime, counted from ``now``. An operation expires instead: its plan was
     made for another day.
     """
-    limits = dict(_limits(now))
+    limits = dict(_list_time_limits(now))
     for table in schema.metadata.sorted_tables:
-        created, expires = table.c.get("created_at"), table.c.get(EXPIRY)
+        created, expires = table.c.get("created_at"), table.c.get(EXPIRY_COLUMN)
         if created is not None and expires is not None:
             new = now if table is schema.operations else expires - (created - now)
-            connection.execute(update(table).where(created > limits[created], expires > now).values({EXPIRY: new}))
+            connection.execute(
+                update(table).where(created > limits[created], expires > now).values({EXPIRY_COLUMN: new})
+            )
     for column, limit in limits.items():
         table = column.table
         assert isinstance(table, Table)
         connection.execute(update(table).where(column > limit).values({column.name: now}))
 
 
-def _limits(now: int) -> Iterator[tuple[Column[int], int]]:
+def _list_time_limits(now: int) -> Iterator[tuple[Column[int], int]]:
     """Every column of times but EXPIRY, with the latest time that it may hold."""
     for table in schema.metadata.sorted_tables:
-        if table not in EVIDENCE:
+        if table not in EVIDENCE_TABLES:
             for column in table.c:
-                if isinstance(column.type, BigInteger) and column.name != EXPIRY:
-                    yield column, now + AHEAD + LONGEST.get(column, 0)
+                if isinstance(column.type, BigInteger) and column.name != EXPIRY_COLUMN:
+                    yield column, now + MAX_AHEAD_MILLISECONDS + MAX_AHEAD.get(column, 0)

@@ -18,7 +18,7 @@ from .statement import Statement
 
 
 @frozen
-class Attempt:
+class StepAttempt:
     """One attempt at a step. ``receipt`` None: the intent is open. ``late``: the receipt came after the claim was lost.
 
     Times in milliseconds. ``items``: positions in the planned array that it sends. In lists ``request`` and the
@@ -39,19 +39,19 @@ class Attempt:
     late: bool
     executed_by: Mapping[str, Json] | None
 
-    def intent(self) -> Intent:
+    def to_intent(self) -> Intent:
         """The intent as it was saved."""
         return Intent(self.n, self.key, self.attempt, self.request or {}, self.items)
 
 
-_INSERT = upsert.insert_once(steps, ("operation_id", "n", "attempt"))
-_HELD = exists().where(
+_INSERT = upsert.insert_or_ignore(steps, ("operation_id", "n", "attempt"))
+_IS_HELD = exists().where(
     operations.c.id == steps.c.operation_id,
     operations.c.fence == steps.c.fence,
     operations.c.status == "running",
     operations.c.lease_until > bindparam("now"),
 )
-_KEEP = Statement(
+_SAVE_RECEIPT = Statement(
     update(steps)
     .where(
         steps.c.operation_id == bindparam("of_operation"),
@@ -64,11 +64,11 @@ _KEEP = Statement(
         receipt=bindparam("new_receipt"),
         response=bindparam("new_response"),
         receipt_at=bindparam("now"),
-        late=not_(_HELD),
+        late=not_(_IS_HELD),
     )
     .returning(steps.c.late)
 )
-_KNOWN = Statement(
+_FIND = Statement(
     select(steps.c.fence, steps.c.receipt_at).where(
         and_(
             steps.c.operation_id == bindparam("of_operation"),
@@ -80,14 +80,14 @@ _KNOWN = Statement(
 _OF_OPERATION = Statement(
     select(steps).where(steps.c.operation_id == bindparam("of_operation")).order_by(steps.c.n, steps.c.attempt)
 )
-_BRIEFLY = (
+_OF_OPERATIONS = (
     select(*(column for column in steps.c if column.name not in ("request", "response")))
     .where(steps.c.operation_id.in_(bindparam("of_operations", expanding=True)))
     .order_by(steps.c.operation_id, steps.c.n, steps.c.attempt)
 )
 
 
-def open_intent(
+def save_intent(
     connection: Connection, operation_id: str, fence: int, intent: Intent, at: int, executed_by: Mapping[str, Json]
 ) -> bool:
     """Save what is about to be sent; false: it was saved before, and must not be sent again.
@@ -96,7 +96,7 @@ def open_intent(
     """
     row = {
         "operation_id": operation_id,
-        "n": intent.n,
+        "n": intent.step_index,
         "attempt": intent.attempt,
         "key": intent.key,
         "fence": fence,
@@ -107,64 +107,67 @@ def open_intent(
         "late": False,
         "executed_by": executed_by,
     }
-    if _INSERT.all(connection, row):
+    if _INSERT.fetch_all(connection, row):
         return True
-    key = {"of_operation": operation_id, "of_n": intent.n, "of_attempt": intent.attempt}
-    saved = _KNOWN.one(connection, key)
+    key = {"of_operation": operation_id, "of_n": intent.step_index, "of_attempt": intent.attempt}
+    saved = _FIND.fetch_one(connection, key)
     return bool(saved.fence == fence and saved.receipt_at is None)
 
 
-def withdraw(connection: Connection, operation_id: str, fence: int, intent: Intent, at: int) -> None:
+def withdraw_intent(connection: Connection, operation_id: str, fence: int, intent: Intent, at: int) -> None:
     """Close an intent that this claim saved and, not learning of it, did not send: surely nothing was done."""
-    key = {"of_operation": operation_id, "of_n": intent.n, "of_attempt": intent.attempt}
-    saved = _KNOWN.one_or_none(connection, key)
+    key = {"of_operation": operation_id, "of_n": intent.step_index, "of_attempt": intent.attempt}
+    saved = _FIND.fetch_one_or_none(connection, key)
     if saved is not None and saved.fence == fence and saved.receipt_at is None:
         error = NativeError(message="The execution stopped before the request could go out.")
-        keep_receipt(
-            connection, operation_id, Receipt(intent.n, intent.key, intent.attempt, "throttled", error=error), at
+        save_receipt(
+            connection,
+            operation_id,
+            Receipt(intent.step_index, intent.key, intent.attempt, "throttled", error=error),
+            at,
         )
 
 
-def keep_receipt(connection: Connection, operation_id: str, receipt: Receipt, at: int) -> None:
+def save_receipt(connection: Connection, operation_id: str, receipt: Receipt, at: int) -> None:
     """Save what became of an attempt, whatever the operation's state. The first receipt stands.
 
     Raises LookupError where no intent was saved for it.
     """
-    key = {"of_operation": operation_id, "of_n": receipt.n, "of_attempt": receipt.attempt}
+    key = {"of_operation": operation_id, "of_n": receipt.step_index, "of_attempt": receipt.attempt}
     kept = receipt.to_json()
     response = kept.pop("response")
     row = key | {"new_state": receipt.state, "new_receipt": kept, "new_response": response, "now": at}
-    if not _KEEP.all(connection, row) and not _KNOWN.all(connection, key):
-        raise LookupError(f"operation {operation_id} has no attempt {receipt.attempt} at step {receipt.n}")
+    if not _SAVE_RECEIPT.fetch_all(connection, row) and not _FIND.fetch_all(connection, key):
+        raise LookupError(f"operation {operation_id} has no attempt {receipt.attempt} at step {receipt.step_index}")
 
 
-def attempts(connection: Connection, operation_id: str) -> list[Attempt]:
+def list_attempts(connection: Connection, operation_id: str) -> list[StepAttempt]:
     """All attempts of an operation, in the order of steps and attempts."""
-    rows = _OF_OPERATION.all(connection, {"of_operation": operation_id})
-    return [_attempt(row, row.request, row.response) for row in rows]
+    rows = _OF_OPERATION.fetch_all(connection, {"of_operation": operation_id})
+    return [_attempt_from_row(row, row.request, row.response) for row in rows]
 
 
-def attempts_of(connection: Connection, operation_ids: Sequence[str]) -> dict[str, list[Attempt]]:
+def list_attempts_by_operation(connection: Connection, operation_ids: Sequence[str]) -> dict[str, list[StepAttempt]]:
     """The attempts of several operations, by operation, without requests and responses."""
-    found: dict[str, list[Attempt]] = {id_: [] for id_ in operation_ids}
+    found: dict[str, list[StepAttempt]] = {id_: [] for id_ in operation_ids}
     if operation_ids:
-        for row in connection.execute(_BRIEFLY, {"of_operations": list(operation_ids)}).all():
-            found[row.operation_id].append(_attempt(row, None, None))
+        for row in connection.execute(_OF_OPERATIONS, {"of_operations": list(operation_ids)}).all():
+            found[row.operation_id].append(_attempt_from_row(row, None, None))
     return found
 
 
-def receipts(connection: Connection, operation_id: str) -> tuple[list[Receipt], list[Intent]]:
+def list_receipts(connection: Connection, operation_id: str) -> tuple[list[Receipt], list[Intent]]:
     """The receipts of an operation, in the order of steps and attempts, and the intents that have none."""
-    found = attempts(connection, operation_id)
+    found = list_attempts(connection, operation_id)
     return (
         [attempt.receipt for attempt in found if attempt.receipt is not None],
-        [attempt.intent() for attempt in found if attempt.receipt is None],
+        [attempt.to_intent() for attempt in found if attempt.receipt is None],
     )
 
 
-def _attempt(row: Any, request: Json, response: Json) -> Attempt:
+def _attempt_from_row(row: Any, request: Json, response: Json) -> StepAttempt:
     receipt = None if row.receipt is None else Receipt.from_json({**row.receipt, "response": response})
-    return Attempt(
+    return StepAttempt(
         operation_id=row.operation_id,
         n=row.n,
         attempt=row.attempt,

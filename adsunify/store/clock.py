@@ -9,15 +9,15 @@ from collections import deque
 from collections.abc import Callable
 
 
-def _wall() -> int:
+def _wall_milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _monotonic() -> int:
+def _monotonic_milliseconds() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-AHEAD = 5 * 60 * 1000
+MAX_AHEAD_MILLISECONDS = 5 * 60 * 1000
 """Milliseconds: a time that is further ahead of the wall clock comes from a clock that was wrong."""
 
 
@@ -33,7 +33,9 @@ class Clock:
     The arguments give milliseconds.
     """
 
-    def __init__(self, wall: Callable[[], int] = _wall, monotonic: Callable[[], int] = _monotonic) -> None:
+    def __init__(
+        self, wall: Callable[[], int] = _wall_milliseconds, monotonic: Callable[[], int] = _monotonic_milliseconds
+    ) -> None:
         self._read_wall = wall
         self._read_monotonic = monotonic
         self._offset = wall() - monotonic()
@@ -43,7 +45,7 @@ class Clock:
     def now(self) -> int:
         """The time; earlier than one it gave before only where that was more than AHEAD ahead of the wall clock."""
         wall = self._read_wall()
-        latest = wall + AHEAD
+        latest = wall + MAX_AHEAD_MILLISECONDS
         at = max(wall, self._offset + self._read_monotonic())
         if at <= self._newest <= latest:
             return self._newest
@@ -59,9 +61,9 @@ class Clock:
 
     def is_ahead(self, at: int) -> bool:
         """Whether a stored time is so far ahead of the wall clock that it is not followed."""
-        return at > self._read_wall() + AHEAD
+        return at > self._read_wall() + MAX_AHEAD_MILLISECONDS
 
-    def saw(self, at: int | None) -> None:
+    def observe(self, at: int | None) -> None:
         """A stored timestamp was read: the time is not before it, unless it is too far ahead."""
         if at is None or at - self._read_monotonic() <= self._offset:  # so the time was past it already
             return
@@ -74,11 +76,11 @@ class Clock:
 
 
 RANDOM_BYTES = 16
-_drawn: deque[bytes] = deque()
-os.register_at_fork(after_in_child=_drawn.clear)  # or parent and child would go on with the same ones
+_random_pool: deque[bytes] = deque()
+os.register_at_fork(after_in_child=_random_pool.clear)  # or parent and child would go on with the same ones
 
 
-def random_bytes() -> bytes:
+def get_random_bytes() -> bytes:
     """16 random bytes that nobody else gets, for an id.
 
     Many are drawn from the system at once: during each call another thread may take the interpreter, and this one
@@ -86,15 +88,15 @@ def random_bytes() -> bytes:
     """
     while True:
         try:
-            return _drawn.pop()
+            return _random_pool.pop()
         except IndexError:
             many = os.urandom(RANDOM_BYTES * 256)
-            _drawn.extend(many[at : at + RANDOM_BYTES] for at in range(0, len(many), RANDOM_BYTES))
+            _random_pool.extend(many[at : at + RANDOM_BYTES] for at in range(0, len(many), RANDOM_BYTES))
 
 
 _COUNTER_BITS = 12
 _lock = threading.Lock()
-_last = 0  # milliseconds and counter of the last id, as one number
+_last_id = 0  # milliseconds and counter of the last id, as one number
 
 
 def new_id(at: int) -> str:
@@ -103,12 +105,12 @@ def new_id(at: int) -> str:
     ``rand_a`` is a counter seeded at random in each millisecond (section 6.2, method 1); when it is used up, or the
     time stands still or goes back, the id counts on from the last one.
     """
-    global _last
-    drawn = int.from_bytes(random_bytes(), "big")
+    global _last_id
+    drawn = int.from_bytes(get_random_bytes(), "big")
     seed = drawn & (1 << _COUNTER_BITS - 1) - 1
     with _lock:
-        _last = max(at << _COUNTER_BITS | seed, _last + 1)
-        stamp = _last
+        _last_id = max(at << _COUNTER_BITS | seed, _last_id + 1)
+        stamp = _last_id
     value = (stamp >> _COUNTER_BITS) << 80 | 7 << 76 | (stamp & 0xFFF) << 64 | 2 << 62 | drawn >> 66
     digits = f"{value:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

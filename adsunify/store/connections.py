@@ -12,19 +12,19 @@ from adsunify.actor import Actor
 from adsunify.errors import NotFound
 from adsunify.values.exact_json import Json
 
-from . import events, sealed, upsert
+from . import encrypted_secrets, events, upsert
 from .clock import Clock, new_id
 from .schema import accounts, connections
-from .statement import Question, Statement
+from .statement import Query, Statement
 
 ConnectionStatus = Literal["active", "needs_reauth", "disconnected"]
-SECRETS = "connections"
+SECRETS_TABLE = "connections"
 """The table name under which a connection's credentials are sealed; the row is the connection's id."""
 REFRESH_MILLISECONDS = 30_000
 
 
 @frozen
-class FoundAccount:
+class DiscoveredAccountRow:
     """An account as the network showed it on connecting."""
 
     native_id: str
@@ -80,7 +80,7 @@ _UPSERT_ACCOUNT = upsert.insert_or_update(
     accounts.c.id,
     known=("name", "currency", "timezone"),
 )
-_RETIRE = (
+_RETIRE_EMPTY = (
     update(connections)
     .where(
         connections.c.workspace_id == bindparam("of_workspace"),
@@ -119,7 +119,7 @@ _END_REFRESH = (
     .where(connections.c.id == bindparam("the_id"), connections.c.status != "disconnected")
     .values(refreshing_until=None)
 )
-_REFRESHED = _END_REFRESH.values(expires_at=bindparam("new_expires_at"), updated_at=bindparam("now")).returning(
+_FINISH_REFRESH = _END_REFRESH.values(expires_at=bindparam("new_expires_at"), updated_at=bindparam("now")).returning(
     connections.c.workspace_id
 )
 _FIRST_SYNCED = (
@@ -149,25 +149,25 @@ _of_workspace = (
     .order_by(accounts.c.network, accounts.c.native_id)
 )
 _ACCOUNTS = Statement(_of_workspace)
-_ACCOUNTS_ON = Statement(_of_workspace.where(accounts.c.network == bindparam("of_network")))
-_ACCOUNTS_THROUGH = Statement(_of_workspace.where(accounts.c.connection_id == bindparam("of_connection")))
+_ACCOUNTS_OF_NETWORK = Statement(_of_workspace.where(accounts.c.network == bindparam("of_network")))
+_ACCOUNTS_OF_CONNECTION = Statement(_of_workspace.where(accounts.c.connection_id == bindparam("of_connection")))
 _one_account = select(accounts).where(
     accounts.c.id == bindparam("the_id"), accounts.c.workspace_id == bindparam("of_workspace")
 )
 _ACCOUNT = Statement(_one_account)
-_HOME = select(accounts.c.workspace_id).where(accounts.c.id == bindparam("the_id"))
+_WORKSPACE_OF_ACCOUNT = select(accounts.c.workspace_id).where(accounts.c.id == bindparam("the_id"))
 _ACCOUNT_FOR_UPDATE = Statement(_one_account.with_for_update())
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def connect(
+def save_connection(
     connection: Connection,
     actor: Actor,
     connection_id: str,
     network: str,
-    found: Sequence[FoundAccount],
+    found: Sequence[DiscoveredAccountRow],
     credentials: Mapping[str, str],
     expires_at: int | None,
     clock: Clock,
@@ -192,7 +192,7 @@ def connect(
             "updated_at": at,
         },
     )
-    sealed.put(connection, SECRETS, connection_id, actor.workspace_id, credentials, clock)
+    encrypted_secrets.save_secrets(connection, SECRETS_TABLE, connection_id, actor.workspace_id, credentials, clock)
     told: list[dict[str, Any]] = []
     for account_ in sorted(found, key=lambda one: one.native_id):  # one order for all, or two could wait on each other
         row = {
@@ -211,29 +211,29 @@ def connect(
             "created_at": at,
             "updated_at": at,
         }
-        (kept,) = _UPSERT_ACCOUNT.all(connection, row)
-        told.append(_event("account.connected", actor.workspace_id, kept.id, network, "active", at))
+        (kept,) = _UPSERT_ACCOUNT.fetch_all(connection, row)
+        told.append(_account_event("account.connected", actor.workspace_id, kept.id, network, "active", at))
     retired = {"of_workspace": actor.workspace_id, "of_network": network, "but": connection_id, "now": at}
-    for row_ in connection.execute(_RETIRE, retired).all():
-        sealed.forget(connection, SECRETS, row_.id)
-    events.record(connection, told)
-    return accounts_through(connection, actor.workspace_id, connection_id)
+    for row_ in connection.execute(_RETIRE_EMPTY, retired).all():
+        encrypted_secrets.delete_secrets(connection, SECRETS_TABLE, row_.id)
+    events.record_events(connection, told)
+    return list_accounts_of_connection(connection, actor.workspace_id, connection_id)
 
 
 def disconnect(connection: Connection, workspace_id: str, connection_id: str, clock: Clock) -> ConnectionRecord:
     """Forget a connection's credentials; it and its accounts stay, ``disconnected``. Raises NotFound."""
     get_connection(connection, workspace_id, connection_id)
     _change_status(connection, connection_id, ("active", "needs_reauth"), "disconnected", "account.disconnected", clock)
-    sealed.forget(connection, SECRETS, connection_id)
+    encrypted_secrets.delete_secrets(connection, SECRETS_TABLE, connection_id)
     return get_connection(connection, workspace_id, connection_id)
 
 
-def needs_reauth(connection: Connection, connection_id: str, clock: Clock) -> bool:
+def mark_needs_reauth(connection: Connection, connection_id: str, clock: Clock) -> bool:
     """The network refuses an active connection's token: a person must connect again. False: known already."""
     return _change_status(connection, connection_id, ("active",), "needs_reauth", "account.needs_reauth", clock)
 
 
-def recovered(connection: Connection, connection_id: str, clock: Clock) -> bool:
+def mark_active(connection: Connection, connection_id: str, clock: Clock) -> bool:
     """The network accepts the connection's token again: the same event tells, with the status it has now.
 
     False: it was not known to be refused.
@@ -256,12 +256,14 @@ def _change_status(
     rows = connection.execute(
         _SET_ACCOUNT_STATUS, {"of_connection": connection_id, "new_status": status, "now": at}
     ).all()
-    events.record(connection, [_event(event, row.workspace_id, row.id, row.network, status, at) for row in rows])
+    events.record_events(
+        connection, [_account_event(event, row.workspace_id, row.id, row.network, status, at) for row in rows]
+    )
     return True
 
 
-def _event(kind: str, workspace_id: str, account_id: str, network: str, status: str, at: int) -> dict[str, Any]:
-    return events.event_row(kind, workspace_id, at, status=status, account_id=account_id, network=network)
+def _account_event(kind: str, workspace_id: str, account_id: str, network: str, status: str, at: int) -> dict[str, Any]:
+    return events.make_event_row(kind, workspace_id, at, status=status, account_id=account_id, network=network)
 
 
 # -- refreshing tokens --------------------------------------------------------------------------------------------
@@ -279,11 +281,11 @@ def finish_refresh(
 ) -> bool:
     """Keep the new sealed credentials, let the lock go, and tell of a recovery. False: disconnected meanwhile."""
     rows = connection.execute(
-        _REFRESHED, {"the_id": connection_id, "new_expires_at": expires_at, "now": clock.now()}
+        _FINISH_REFRESH, {"the_id": connection_id, "new_expires_at": expires_at, "now": clock.now()}
     ).all()
     for row in rows:
-        sealed.put(connection, SECRETS, connection_id, row.workspace_id, credentials, clock)
-        recovered(connection, connection_id, clock)
+        encrypted_secrets.save_secrets(connection, SECRETS_TABLE, connection_id, row.workspace_id, credentials, clock)
+        mark_active(connection, connection_id, clock)
     return bool(rows)
 
 
@@ -295,22 +297,24 @@ def abandon_refresh(connection: Connection, connection_id: str) -> None:
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def choose_extras(
+def set_extras(
     connection: Connection, workspace_id: str, account_id: str, extras: Mapping[str, Json], clock: Clock
 ) -> AccountRecord:
     """Set extras of an account by hand; None lets the found one show again. Raises NotFound."""
-    row = _one(connection, _ACCOUNT_FOR_UPDATE, workspace_id, account_id)
+    row = _get_row(connection, _ACCOUNT_FOR_UPDATE, workspace_id, account_id)
     chosen = {name: value for name, value in {**row.chosen_extras, **extras}.items() if value is not None}
     connection.execute(_CHOOSE_EXTRAS, {"the_id": account_id, "new_extras": chosen, "now": clock.now()})
-    return account(connection, workspace_id, account_id)
+    return get_account(connection, workspace_id, account_id)
 
 
-def first_synced(connection: Connection, account_id: str, clock: Clock) -> bool:
+def mark_first_synced(connection: Connection, account_id: str, clock: Clock) -> bool:
     """The first tree of the account has been read; told once. False: it was told before."""
     at = clock.now()
     rows = connection.execute(_FIRST_SYNCED, {"the_id": account_id, "now": at}).all()
     kind = "account.ads.initial_sync_completed"
-    events.record(connection, [_event(kind, row.workspace_id, row.id, row.network, row.status, at) for row in rows])
+    events.record_events(
+        connection, [_account_event(kind, row.workspace_id, row.id, row.network, row.status, at) for row in rows]
+    )
     return bool(rows)
 
 
@@ -319,7 +323,7 @@ def first_synced(connection: Connection, account_id: str, clock: Clock) -> bool:
 
 def get_connection(connection: Connection, workspace_id: str, connection_id: str) -> ConnectionRecord:
     """A connection of the workspace. Raises NotFound."""
-    return ConnectionRecord(**_one(connection, _CONNECTION, workspace_id, connection_id)._asdict())
+    return ConnectionRecord(**_get_row(connection, _CONNECTION, workspace_id, connection_id)._asdict())
 
 
 def list_connections(connection: Connection, workspace_id: str) -> list[ConnectionRecord]:
@@ -328,19 +332,21 @@ def list_connections(connection: Connection, workspace_id: str) -> list[Connecti
     return [ConnectionRecord(**row._mapping) for row in rows]
 
 
-def find_account(workspace_id: str, account_id: str) -> Question[AccountRecord]:
+def find_account(workspace_id: str, account_id: str) -> Query[AccountRecord]:
     """An account of the workspace, whatever its status. Raises NotFound."""
-    return Question(_ACCOUNT, {"the_id": account_id, "of_workspace": workspace_id}, lambda rows: _account(_first(rows)))
+    return Query(
+        _ACCOUNT, {"the_id": account_id, "of_workspace": workspace_id}, lambda rows: _account_from_row(_first_row(rows))
+    )
 
 
-def account(connection: Connection, workspace_id: str, account_id: str) -> AccountRecord:
+def get_account(connection: Connection, workspace_id: str, account_id: str) -> AccountRecord:
     """The answer to :func:`find_account`."""
-    return find_account(workspace_id, account_id).on(connection)
+    return find_account(workspace_id, account_id).run(connection)
 
 
-def home_of(connection: Connection, account_id: str) -> str:
+def find_workspace_of_account(connection: Connection, account_id: str) -> str:
     """The workspace that an account belongs to, for upkeep across workspaces. Raises NotFound."""
-    found = connection.execute(_HOME, {"the_id": account_id}).scalar_one_or_none()
+    found = connection.execute(_WORKSPACE_OF_ACCOUNT, {"the_id": account_id}).scalar_one_or_none()
     if found is None:
         raise NotFound("There is no such account.")
     return str(found)
@@ -349,31 +355,33 @@ def home_of(connection: Connection, account_id: str) -> str:
 def list_accounts(connection: Connection, workspace_id: str, network: str | None = None) -> list[AccountRecord]:
     """All accounts of the workspace, or those on one network."""
     if network is None:
-        return _accounts(_ACCOUNTS.all(connection, {"of_workspace": workspace_id}))
-    return _accounts(_ACCOUNTS_ON.all(connection, {"of_workspace": workspace_id, "of_network": network}))
+        return _accounts_from_rows(_ACCOUNTS.fetch_all(connection, {"of_workspace": workspace_id}))
+    return _accounts_from_rows(
+        _ACCOUNTS_OF_NETWORK.fetch_all(connection, {"of_workspace": workspace_id, "of_network": network})
+    )
 
 
-def accounts_through(connection: Connection, workspace_id: str, connection_id: str) -> list[AccountRecord]:
+def list_accounts_of_connection(connection: Connection, workspace_id: str, connection_id: str) -> list[AccountRecord]:
     """The accounts of a connection."""
     values = {"of_workspace": workspace_id, "of_connection": connection_id}
-    return _accounts(_ACCOUNTS_THROUGH.all(connection, values))
+    return _accounts_from_rows(_ACCOUNTS_OF_CONNECTION.fetch_all(connection, values))
 
 
-def _one(connection: Connection, statement: Statement, workspace_id: str, id_: str) -> Any:
-    return _first(statement.all(connection, {"the_id": id_, "of_workspace": workspace_id}))
+def _get_row(connection: Connection, statement: Statement, workspace_id: str, id_: str) -> Any:
+    return _first_row(statement.fetch_all(connection, {"the_id": id_, "of_workspace": workspace_id}))
 
 
-def _first(rows: Sequence[Any]) -> Any:
+def _first_row(rows: Sequence[Any]) -> Any:
     if not rows:
         raise NotFound("There is no such connection or account in this workspace.")
     return rows[0]
 
 
-def _accounts(rows: Iterable[Any]) -> list[AccountRecord]:
-    return [_account(row) for row in rows]
+def _accounts_from_rows(rows: Iterable[Any]) -> list[AccountRecord]:
+    return [_account_from_row(row) for row in rows]
 
 
-def _account(row: Any) -> AccountRecord:
+def _account_from_row(row: Any) -> AccountRecord:
     return AccountRecord(
         id=row.id,
         workspace_id=row.workspace_id,

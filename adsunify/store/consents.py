@@ -62,7 +62,7 @@ _REPLACE = (
 )
 
 
-def create(
+def create_token(
     connection: Connection,
     purpose: Purpose,
     token_hash: str,
@@ -92,24 +92,24 @@ def create(
     return kept
 
 
-def use(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
+def use_token(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
     """Use a token: of all who try, one gets the record. None: unknown, for another purpose, used or expired."""
     row = connection.execute(_USE, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.wall()}).one_or_none()
     return None if row is None else ConsentRecord(**row._mapping)
 
 
-def find(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
+def find_token(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
     """A token that can still be used, unchanged. None: unknown, for another purpose, used or expired."""
     row = connection.execute(_FIND, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.wall()}).one_or_none()
     return None if row is None else ConsentRecord(**row._mapping)
 
 
-def open_(connection: Connection, purpose: Purpose, clock: Clock) -> list[ConsentRecord]:
+def list_open_tokens(connection: Connection, purpose: Purpose, clock: Clock) -> list[ConsentRecord]:
     """All tokens that can still be used for a purpose, for the rotation of keys."""
     rows = connection.execute(_OPEN, {"for_purpose": purpose, "now": clock.wall()}).all()
     return [ConsentRecord(**row._mapping) for row in rows]
 
 
-def replace(connection: Connection, token_hash: str, data: Mapping[str, Json]) -> None:
+def replace_data(connection: Connection, token_hash: str, data: Mapping[str, Json]) -> None:
     """Keep other data with a token, unless it was used meanwhile."""
     connection.execute(_REPLACE, {"the_hash": token_hash, "new_data": data})

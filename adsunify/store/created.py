@@ -9,19 +9,19 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, bindparam, select
 
-from adsunify.execution.state import Created
+from adsunify.execution.state import CreatedId
 
 from . import upsert
 from .schema import accounts, created_entities, operations
 from .statement import Statement
 
-_INSERT = upsert.insert_once(created_entities, ("network", "native_account", "kind", "native_id"))
+_INSERT = upsert.insert_or_ignore(created_entities, ("network", "native_account", "kind", "native_id"))
 _ACCOUNT = Statement(
     select(accounts.c.network, accounts.c.native_id)
     .join(operations, operations.c.account_id == accounts.c.id)
     .where(operations.c.id == bindparam("of_operation"))
 )
-_MAKER = Statement(
+_FIND_CREATOR = Statement(
     select(created_entities.c.operation_id, created_entities.c.n).where(
         created_entities.c.network == bindparam("network"),
         created_entities.c.native_account == bindparam("native_account"),
@@ -31,17 +31,17 @@ _MAKER = Statement(
 )
 
 
-def record_created(connection: Connection, operation_id: str, n: int, created: Sequence[Created]) -> Created | None:
+def record_created(connection: Connection, operation_id: str, n: int, created: Sequence[CreatedId]) -> CreatedId | None:
     """Record what step ``n`` created; the first entity that another step has created already, None where there is none.
 
     The same step may say the same again: a repeated commit, or an answer repeated for an idempotency key.
     """
-    account = _ACCOUNT.one(connection, {"of_operation": operation_id})
+    account = _ACCOUNT.fetch_one(connection, {"of_operation": operation_id})
     for one in sorted(created, key=lambda entity: (entity.kind, entity.id)):  # one order for all, or two could deadlock
         key = {"network": account.network, "native_account": account.native_id, "kind": one.kind, "native_id": one.id}
-        if _INSERT.all(connection, {**key, "operation_id": operation_id, "n": n}):
+        if _INSERT.fetch_all(connection, {**key, "operation_id": operation_id, "n": n}):
             continue
-        maker = _MAKER.one(connection, key)
+        maker = _FIND_CREATOR.fetch_one(connection, key)
         if (maker.operation_id, maker.n) != (operation_id, n):
             return one
     return None

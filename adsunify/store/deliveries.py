@@ -38,13 +38,13 @@ from adsunify.actor import Actor
 from adsunify.errors import Conflict, NotFound
 
 from .clock import Clock, new_id
-from .driver import announce
+from .driver import notify
 from .schema import ExactJson, deliveries, delivery_attempts, secrets, webhooks
-from .statement import Fixed, Statement
-from .webhooks import ENDED, SECRETS, get, refuse_ended, with_authority
+from .statement import SqlStatement, Statement
+from .webhooks import ENDED_REASON, SECRETS_TABLE, get_webhook, join_authority, require_not_ended
 
 LEASE_MILLISECONDS = 5 * 60 * 1000
-TRIES = 8
+MAX_TRIES = 8
 
 
 @frozen
@@ -68,7 +68,7 @@ class DeliveryRecord:
 
 
 @frozen
-class AttemptRecord:
+class DeliveryAttemptRecord:
     """One attempt: what was answered, or why nothing was. Without either, the worker ended before it knew."""
 
     number: int
@@ -79,7 +79,7 @@ class AttemptRecord:
 
 
 @frozen
-class Claimed:
+class ClaimedDelivery:
     """A delivery to be sent now, before ``lease_end`` (milliseconds).
 
     ``attempt`` counts all, ``tries`` those of the present budget. ``sealed_secret``: the signing secret in the vault.
@@ -98,7 +98,7 @@ class Claimed:
 
 
 @frozen
-class Ended:
+class AttemptOutcome:
     """How an attempt ended, and what becomes of its delivery: ``status``, and when it is due again if it is."""
 
     delivery_id: str
@@ -115,16 +115,16 @@ class Ended:
 _QUEUE = Statement(insert(deliveries))
 
 
-def due(webhook_id: str, url: str, event_id: str, kind: str, body: str, at: int) -> DeliveryRecord:
-    """A delivery of an event to a subscription, due at once; to be given to :func:`queue`."""
+def make_due_delivery(webhook_id: str, url: str, event_id: str, kind: str, body: str, at: int) -> DeliveryRecord:
+    """A delivery of an event to a subscription, due at once; to be given to :func:`queue_deliveries`."""
     return DeliveryRecord(new_id(at), webhook_id, event_id, kind, url, body, "pending", 0, 0, at, at)
 
 
-def queue(connection: Connection, queued: Sequence[DeliveryRecord]) -> None:
+def queue_deliveries(connection: Connection, queued: Sequence[DeliveryRecord]) -> None:
     """Queue deliveries, in the transaction of what they tell."""
     if queued:
-        announce(connection)
-        _QUEUE.each(connection, [asdict(one, recurse=False) for one in queued])
+        notify(connection)
+        _QUEUE.execute_each(connection, [asdict(one, recurse=False) for one in queued])
 
 
 # -- deliveries ---------------------------------------------------------------------------------------------------
@@ -151,41 +151,48 @@ _ATTEMPTS = (
 )
 
 
-def latest(connection: Connection, actor: Actor, webhook_id: str, limit: int = 100) -> list[DeliveryRecord]:
+def list_deliveries(connection: Connection, actor: Actor, webhook_id: str, limit: int = 100) -> list[DeliveryRecord]:
     """The latest deliveries of a subscription, newest first. Raises NotFound."""
-    get(connection, actor, webhook_id)
+    get_webhook(connection, actor, webhook_id)
     rows = connection.execute(_LATEST, {"of_webhook": webhook_id, "at_most": limit}).all()
     return [DeliveryRecord(**row._mapping) for row in rows]
 
 
-def attempts(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str) -> list[AttemptRecord]:
+def list_delivery_attempts(
+    connection: Connection, actor: Actor, webhook_id: str, delivery_id: str
+) -> list[DeliveryAttemptRecord]:
     """Every attempt of a delivery, oldest first. Raises NotFound."""
-    _delivery(connection, actor, webhook_id, delivery_id)
-    return [AttemptRecord(**row._mapping) for row in connection.execute(_ATTEMPTS, {"of_delivery": delivery_id}).all()]
+    _get_delivery(connection, actor, webhook_id, delivery_id)
+    return [
+        DeliveryAttemptRecord(**row._mapping)
+        for row in connection.execute(_ATTEMPTS, {"of_delivery": delivery_id}).all()
+    ]
 
 
-def redeliver(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str, clock: Clock) -> DeliveryRecord:
+def requeue_delivery(
+    connection: Connection, actor: Actor, webhook_id: str, delivery_id: str, clock: Clock
+) -> DeliveryRecord:
     """Queue a finished delivery again: the same event id, a new budget of tries; its attempts are counted on.
 
     Raises NotFound; Conflict for one that is on its way, or whose subscription has ended.
     """
-    webhook = get(connection, actor, webhook_id)
-    found = _delivery(connection, actor, webhook_id, delivery_id)
-    refuse_ended(connection, webhook, clock)
+    webhook = get_webhook(connection, actor, webhook_id)
+    found = _get_delivery(connection, actor, webhook_id, delivery_id)
+    require_not_ended(connection, webhook, clock)
     if found.status in ("pending", "delivering"):
         message = "This notification still waits or is being delivered; it is sent again once it succeeded or failed."
         raise Conflict(message, code="delivery_pending")
-    announce(connection)
+    notify(connection)
     connection.execute(
         update(deliveries)
         .where(deliveries.c.id == delivery_id)
         .values(status="pending", tries=0, next_attempt_at=clock.now(), url=webhook.url)
     )
-    return _delivery(connection, actor, webhook_id, delivery_id)
+    return _get_delivery(connection, actor, webhook_id, delivery_id)
 
 
-def _delivery(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str) -> DeliveryRecord:
-    get(connection, actor, webhook_id)
+def _get_delivery(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str) -> DeliveryRecord:
+    get_webhook(connection, actor, webhook_id)
     row = connection.execute(_DELIVERY, {"the_id": delivery_id, "of_webhook": webhook_id}).one_or_none()
     if row is None:
         raise NotFound("There is no such delivery of this webhook.")
@@ -196,63 +203,65 @@ def _delivery(connection: Connection, actor: Actor, webhook_id: str, delivery_id
 
 _ONE: Any = literal_column("1")
 """As it stands: PostgreSQL plans a statement anew each time that has a LIMIT it does not know."""
-_QUEUED = deliveries.c.next_attempt_at.is_not(None)
-_later = deliveries.alias("later")
-_waiting = select(
+_IS_QUEUED = deliveries.c.next_attempt_at.is_not(None)
+_later_deliveries = deliveries.alias("later")
+_waiting_webhooks = select(
     select(deliveries.c.webhook_id)
-    .where(_QUEUED)
+    .where(_IS_QUEUED)
     .order_by(deliveries.c.webhook_id)
     .limit(_ONE)
     .scalar_subquery()
     .label("id")
 ).cte("waiting", recursive=True)
-_waiting = _waiting.union_all(
+_waiting_webhooks = _waiting_webhooks.union_all(
     select(
-        select(_later.c.webhook_id)
-        .where(_later.c.next_attempt_at.is_not(None), _later.c.webhook_id > _waiting.c.id)
-        .order_by(_later.c.webhook_id)
+        select(_later_deliveries.c.webhook_id)
+        .where(
+            _later_deliveries.c.next_attempt_at.is_not(None), _later_deliveries.c.webhook_id > _waiting_webhooks.c.id
+        )
+        .order_by(_later_deliveries.c.webhook_id)
         .limit(_ONE)
         .scalar_subquery()
-    ).where(_waiting.c.id.is_not(None))
+    ).where(_waiting_webhooks.c.id.is_not(None))
 )
 """The subscriptions that something waits for, one step in the index for each: what waits for one that is paused or
 full is not walked through again and again."""
 _due_at = (
     select(deliveries.c.next_attempt_at)
-    .where(deliveries.c.webhook_id == webhooks.c.id, _QUEUED)
+    .where(deliveries.c.webhook_id == webhooks.c.id, _IS_QUEUED)
     .order_by(deliveries.c.next_attempt_at)
     .limit(_ONE)
     .scalar_subquery()
 )
-_full = bindparam("full", type_=ExactJson)
-_FULL = {
-    "sqlite": select(column("value")).select_from(func.json_each(_full)),
-    "postgresql": select(func.json_array_elements_text(cast(_full, JSON))),
+_full_ids = bindparam("full", type_=ExactJson)
+_FULL_IDS_SQL = {
+    "sqlite": select(column("value")).select_from(func.json_each(_full_ids)),
+    "postgresql": select(func.json_array_elements_text(cast(_full_ids, JSON))),
 }
 """The ids in a JSON list, as the dialects read it."""
-_NEXT = Statement(
+_NEXT_WEBHOOKS = Statement(
     lambda dialect: (
-        with_authority(
+        join_authority(
             select(
                 webhooks.c.id,
                 webhooks.c.workspace_id,
                 secrets.c.sealed,
-                ENDED.is_(None).label("lives"),
+                ENDED_REASON.is_(None).label("lives"),
                 _due_at.label("due_at"),
-            ).join(_waiting, _waiting.c.id == webhooks.c.id)
+            ).join(_waiting_webhooks, _waiting_webhooks.c.id == webhooks.c.id)
         )
-        .outerjoin(secrets, and_(secrets.c.table_name == SECRETS, secrets.c.row_id == webhooks.c.id))
-        .where(webhooks.c.active, webhooks.c.id.not_in(_FULL[dialect]))
+        .outerjoin(secrets, and_(secrets.c.table_name == SECRETS_TABLE, secrets.c.row_id == webhooks.c.id))
+        .where(webhooks.c.active, webhooks.c.id.not_in(_FULL_IDS_SQL[dialect]))
         .order_by("due_at")
         .limit(bindparam("at_most"))
     )
 )
-_attempted = and_(bindparam("lives", type_=Boolean), deliveries.c.tries < TRIES)
-_one_more = case((_attempted, 1), else_=0)
-_BEGIN = Statement(insert(delivery_attempts))
+_may_attempt = and_(bindparam("lives", type_=Boolean), deliveries.c.tries < MAX_TRIES)
+_attempt_increment = case((_may_attempt, 1), else_=0)
+_INSERT_ATTEMPTS = Statement(insert(delivery_attempts))
 
 
-def _take(dialect: str) -> Fixed:
+def _take_due_sql(dialect: str) -> SqlStatement:
     """Takes what is due for a subscription; what may not be attempted any more fails, and is not due again.
 
     On PostgreSQL it begins the attempts, too.
@@ -268,10 +277,10 @@ def _take(dialect: str) -> Fixed:
     taking = (
         update(deliveries)
         .values(
-            status=case((_attempted, "delivering"), else_="failed"),
-            attempts=deliveries.c.attempts + _one_more,
-            tries=deliveries.c.tries + _one_more,
-            next_attempt_at=case((_attempted, bindparam("lease_end", type_=BigInteger))),
+            status=case((_may_attempt, "delivering"), else_="failed"),
+            attempts=deliveries.c.attempts + _attempt_increment,
+            tries=deliveries.c.tries + _attempt_increment,
+            next_attempt_at=case((_may_attempt, bindparam("lease_end", type_=BigInteger))),
         )
         .returning(
             deliveries.c.id,
@@ -286,7 +295,7 @@ def _take(dialect: str) -> Fixed:
 
     if dialect == "sqlite":
         return taking.where(deliveries.c.id.in_(select(due.c.id)))
-    taken = taking.where(_among(deliveries.c.id, due.c.id)).cte("taken")
+    taken = taking.where(_in_array(deliveries.c.id, due.c.id)).cte("taken")
     begun = select(taken.c.id, taken.c.attempts, bindparam("now", type_=BigInteger)).where(
         taken.c.next_attempt_at.is_not(None)
     )
@@ -294,20 +303,20 @@ def _take(dialect: str) -> Fixed:
     return select(taken).add_cte(begin.cte("begun"))
 
 
-def _among(id_: ColumnElement[str], ids: ColumnElement[str]) -> ColumnElement[bool]:
+def _in_array(id_: ColumnElement[str], ids: ColumnElement[str]) -> ColumnElement[bool]:
     """PostgreSQL shall find some rows by their keys, however many it takes them for."""
     return id_ == any_(func.array(select(ids).scalar_subquery()))
 
 
-_TAKE = Statement(_take)
-_END = Statement(
+_TAKE = Statement(_take_due_sql)
+_END_ATTEMPT = Statement(
     update(delivery_attempts)
     .where(delivery_attempts.c.delivery_id == bindparam("the_id"), delivery_attempts.c.number == bindparam("the"))
     .values(duration_ms=bindparam("new_duration"), status_code=bindparam("new_code"), error=bindparam("new_error"))
 )
 
 
-def _settle(dialect: str) -> Fixed:
+def _record_results_sql(dialect: str) -> SqlStatement:
     """Keeps how one attempt ended. On PostgreSQL all that ended, whose attempts it ends, too: a round trip costs more
     than ten rows.
     """
@@ -334,7 +343,7 @@ def _settle(dialect: str) -> Fixed:
     end = (
         update(delivery_attempts)
         .where(
-            _among(delivery_attempts.c.delivery_id, ended.c.the_id),
+            _in_array(delivery_attempts.c.delivery_id, ended.c.the_id),
             delivery_attempts.c.delivery_id == ended.c.the_id,
             delivery_attempts.c.number == ended.c.the,
         )
@@ -343,7 +352,7 @@ def _settle(dialect: str) -> Fixed:
     return (
         update(deliveries)
         .where(
-            _among(deliveries.c.id, ended.c.the_id),
+            _in_array(deliveries.c.id, ended.c.the_id),
             deliveries.c.id == ended.c.the_id,
             deliveries.c.status == "delivering",
             deliveries.c.attempts == ended.c.the,
@@ -353,10 +362,10 @@ def _settle(dialect: str) -> Fixed:
     )
 
 
-_SETTLE = Statement(_settle)
+_RECORD_RESULTS = Statement(_record_results_sql)
 
 
-def claim(
+def claim_deliveries(
     connection: Connection,
     clock: Clock,
     limit: int,
@@ -364,7 +373,7 @@ def claim(
     each: int = 10,
     lease: int = LEASE_MILLISECONDS,
     batches: int = 1,
-) -> list[Claimed]:
+) -> list[ClaimedDelivery]:
     """Take up to ``limit`` due deliveries, so many ``batches`` one after the other: each attempt is on record before it
     is made.
 
@@ -372,23 +381,25 @@ def claim(
     take the worker for dead. A delivery that is due but whose subscription has lost its authority, or whose tries are
     used up by workers that died, fails here.
     """
-    now, left, taken = clock.now(), limit * batches, list[Claimed]()
+    now, left, taken = clock.now(), limit * batches, list[ClaimedDelivery]()
     full = [webhook_id for webhook_id, count in room.items() if count <= 0]
-    for webhook in _NEXT.all(connection, {"full": full, "at_most": left, "now": clock.wall()}):
+    for webhook in _NEXT_WEBHOOKS.fetch_all(connection, {"full": full, "at_most": left, "now": clock.wall()}):
         free = min(left, room.get(webhook.id, each))
         while webhook.due_at <= now and free > 0:
             asked = {"of_webhook": webhook.id, "now": now, "at_most": min(limit, free), "lives": webhook.lives}
-            rows = _TAKE.all(connection, {**asked, "lease_end": now + lease})
-            taken += [_claimed(row, webhook) for row in rows if row.next_attempt_at is not None]
+            rows = _TAKE.fetch_all(connection, {**asked, "lease_end": now + lease})
+            taken += [_claimed_from_row(row, webhook) for row in rows if row.next_attempt_at is not None]
             left -= len(rows)
             free = free - len(rows) if len(rows) == limit else 0
     if taken and connection.dialect.name == "sqlite":
-        _BEGIN.each(connection, [{"delivery_id": one.id, "number": one.attempt, "at": now} for one in taken])
+        _INSERT_ATTEMPTS.execute_each(
+            connection, [{"delivery_id": one.id, "number": one.attempt, "at": now} for one in taken]
+        )
     return taken
 
 
-def _claimed(row: Any, webhook: Any) -> Claimed:
-    return Claimed(
+def _claimed_from_row(row: Any, webhook: Any) -> ClaimedDelivery:
+    return ClaimedDelivery(
         id=row.id,
         webhook_id=webhook.id,
         workspace_id=webhook.workspace_id,
@@ -402,7 +413,7 @@ def _claimed(row: Any, webhook: Any) -> Claimed:
     )
 
 
-def settle(connection: Connection, ended: Sequence[Ended]) -> None:
+def record_results(connection: Connection, ended: Sequence[AttemptOutcome]) -> None:
     """Keep how attempts ended. Of a delivery that was claimed anew meanwhile, only the attempt's own row changes."""
     rows = [
         {
@@ -417,15 +428,15 @@ def settle(connection: Connection, ended: Sequence[Ended]) -> None:
         for one in sorted(ended, key=attrgetter("delivery_id"))  # mostly one order for all: fewer wait on each other
     ]
     if connection.dialect.name == "sqlite":
-        _END.each(connection, rows)
-        _SETTLE.each(connection, rows)
+        _END_ATTEMPT.execute_each(connection, rows)
+        _RECORD_RESULTS.execute_each(connection, rows)
     else:
-        _SETTLE.all(connection, {"ended": rows})
+        _RECORD_RESULTS.fetch_all(connection, {"ended": rows})
     if any(one.next_attempt_at is not None for one in ended):
-        announce(connection)
+        notify(connection)
 
 
-def next_due(connection: Connection, clock: Clock, full: Collection[str] = ()) -> int | None:
+def find_next_due(connection: Connection, clock: Clock, full: Collection[str] = ()) -> int | None:
     """When the next delivery is due (milliseconds), None where nothing waits; ``full`` subscriptions left aside."""
-    found = _NEXT.one_or_none(connection, {"full": list(full), "at_most": 1, "now": clock.wall()})
+    found = _NEXT_WEBHOOKS.fetch_one_or_none(connection, {"full": list(full), "at_most": 1, "now": clock.wall()})
     return None if found is None else int(found.due_at)

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError
 from adsunify.errors import StoreError
 
 from .clock import Clock
-from .statement import Made, Question, Values
+from .statement import BoundValues, Query, T
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -26,41 +26,41 @@ StoreFunction = Callable[Concatenate[Connection, Parameters], Result]
 
 
 @frozen(eq=False)
-class Shared(Generic[Result]):
+class BatchedWrite(Generic[Result]):
     """A write that PostgreSQL can do for many callers by one statement, which needs no transaction.
 
     ``offered`` makes a caller's values, and what the result is if they are kept. ``together`` runs it with the values
     of the callers, and says whose were kept. For whom they were not, ``alone`` does it, or raises why not.
     """
 
-    offered: Callable[[], tuple[Values, Result]]
-    together: Callable[[Connection, Sequence[Values]], Sequence[bool]]
-    alone: Callable[[Connection], Result]
+    make_values: Callable[[], tuple[BoundValues, Result]]
+    run_batch: Callable[[Connection, Sequence[BoundValues]], Sequence[bool]]
+    run_alone: Callable[[Connection], Result]
 
 
-_ANNOUNCED = "adsunify.announced"
+_NOTIFICATION_KEY = "adsunify.announced"
 
 
-def announce(connection: Connection) -> None:
+def notify(connection: Connection) -> None:
     """Say, in a write, that once it is committed there is something to do for the watchers."""
-    connection.info[_ANNOUNCED] = True
+    connection.info[_NOTIFICATION_KEY] = True
 
 
-def announced(connection: Connection) -> bool:
+def take_notification(connection: Connection) -> bool:
     """Whether something was announced since this was asked last. More may be announced than was committed."""
-    return bool(connection.info.pop(_ANNOUNCED, False))
+    return bool(connection.info.pop(_NOTIFICATION_KEY, False))
 
 
 class Store(ABC):
     """An open database. ``clock`` is the one clock; ``commits`` counts the transactions committed by writes,
     ``waiting`` the writes that were asked for and are not durable yet.
 
-    ``watchers`` are called after each commit of this process in which :func:`announce` was called.
+    ``watchers`` are called after each commit of this process in which :func:`notify` was called.
     """
 
     clock: Clock
-    commits: int = 0
-    waiting: int = 0
+    commit_count: int = 0
+    pending_writes: int = 0
 
     def __init__(self) -> None:
         self.watchers: list[Callable[[], object]] = []
@@ -73,21 +73,21 @@ class Store(ABC):
         What the function raises is raised here, and nothing of it was kept. StoreError: the database did not do it, or
         (a connection lost while it committed) nobody knows: read again. Cancelling the caller does not stop the write.
         """
-        self.waiting += 1
+        self.pending_writes += 1
         try:
             return await self._write(function, *args, **kwargs)
         finally:
-            self.waiting -= 1
+            self.pending_writes -= 1
 
     async def upgrade(self, function: Callable[[Connection], Result]) -> Result:
         """As :meth:`write`, however long it takes: migrations change whole tables, and wait for each other."""
         return await self.write(function)
 
-    async def share(self, shared: Shared[Result]) -> Result:
+    async def write_batched(self, shared: BatchedWrite[Result]) -> Result:
         """As :meth:`write`. SQLite's commits are shared anyway."""
-        return await self.write(shared.alone)
+        return await self.write(shared.run_alone)
 
-    def tell(self) -> None:
+    def notify_watchers(self) -> None:
         """Call the watchers."""
         for watcher in self.watchers:
             watcher()
@@ -108,7 +108,7 @@ class Store(ABC):
         """
 
     @abstractmethod
-    async def ask(self, question: Question[Made]) -> Made:
+    async def run_query(self, question: Query[T]) -> T:
         """The answer to a question. Raises StoreError, and what is raised where the answer is made."""
 
     @abstractmethod
@@ -116,16 +116,16 @@ class Store(ABC):
         """Finish what was begun and let go of the database."""
 
 
-def translated(error: BaseException) -> BaseException:
+def to_store_error(error: BaseException) -> BaseException:
     """A failure of the database as StoreError; everything else, and what only a defect can cause, as it is."""
     if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | ProgrammingError):
-        return _unavailable(error, error.orig)
+        return _store_error(error, error.orig)
     if isinstance(error, OSError | sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError):
-        return _unavailable(error, error)
+        return _store_error(error, error)
     return error
 
 
-def _unavailable(error: BaseException, reason: BaseException | None) -> StoreError:
+def _store_error(error: BaseException, reason: BaseException | None) -> StoreError:
     """The StoreError that a failure of the database becomes."""
     failure = StoreError(f"The database did not do it: {reason}")
     failure.__cause__ = error

@@ -7,26 +7,26 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from adsunify.execution.state import Seen
+from adsunify.execution.state import ObservedStatus
 
 from . import events, upsert
 from .schema import accounts, entities
 from .statement import Statement
 
-CHANGED = {"campaign": "campaign.status_changed", "adGroup": "ad_group.status_changed", "ad": "ad.status_changed"}
-AT_ONCE = 500
-LONGEST_ID = 250
+STATUS_EVENTS = {"campaign": "campaign.status_changed", "adGroup": "ad_group.status_changed", "ad": "ad.status_changed"}
+LOOKUP_BATCH_SIZE = 500
+MAX_ID_LENGTH = 250
 """As the contract's ids. An index takes no id of any length, and what is seen goes with a receipt, which must land."""
 
 
 _ACCOUNT = Statement(select(accounts.c.workspace_id, accounts.c.network).where(accounts.c.id == bindparam("the_id")))
-_KNOWN = select(entities.c.kind, entities.c.native_id, entities.c.status).where(
+_FIND_STATUSES = select(entities.c.kind, entities.c.native_id, entities.c.status).where(
     entities.c.account_id == bindparam("of_account"),
     entities.c.kind.in_(bindparam("of_kinds", expanding=True)),  # else all of the account's would be walked through
     entities.c.native_id.in_(bindparam("of_ids", expanding=True)),
 )
-_FIRST_SEEN = upsert.insert_once(entities, ("account_id", "kind", "native_id"))
-_CHANGE = Statement(
+_INSERT_FIRST = upsert.insert_or_ignore(entities, ("account_id", "kind", "native_id"))
+_UPDATE_STATUS = Statement(
     update(entities)
     .where(
         entities.c.account_id == bindparam("of_account"),
@@ -39,25 +39,25 @@ _CHANGE = Statement(
 )
 
 
-def record_seen(
-    connection: Connection, account_id: str, seen: Iterable[Seen], at: int, operation_id: str | None = None
+def record_statuses(
+    connection: Connection, account_id: str, seen: Iterable[ObservedStatus], at: int, operation_id: str | None = None
 ) -> int:
     """Keep the statuses seen and record an event for each that is not the last one known; how many those were.
 
     What is seen for the first time changes nothing. Two who see the same change tell of it once.
     """
-    account = _ACCOUNT.one(connection, {"the_id": account_id})
+    account = _ACCOUNT.fetch_one(connection, {"the_id": account_id})
     told: list[dict[str, Any]] = []
-    newest = {(one.kind, one.id): one.status for one in seen if len(one.id) <= LONGEST_ID}
+    newest = {(one.kind, one.id): one.status for one in seen if len(one.id) <= MAX_ID_LENGTH}
     keys = sorted(newest)  # one order for all, or two could wait on each other
-    for start in range(0, len(keys), AT_ONCE):
-        some = keys[start : start + AT_ONCE]
+    for start in range(0, len(keys), LOOKUP_BATCH_SIZE):
+        some = keys[start : start + LOOKUP_BATCH_SIZE]
         asked = {
             "of_account": account_id,
             "of_kinds": sorted({kind for kind, _ in some}),
             "of_ids": [id_ for _, id_ in some],
         }
-        rows = connection.execute(_KNOWN, asked).all()
+        rows = connection.execute(_FIND_STATUSES, asked).all()
         known = {(row.kind, row.native_id): row.status for row in rows}
         first = [
             {"account_id": account_id, "kind": kind, "native_id": id_, "status": newest[kind, id_], "seen_at": at}
@@ -65,7 +65,7 @@ def record_seen(
             if (kind, id_) not in known
         ]
         if first:
-            _FIRST_SEEN.each(connection, first)
+            _INSERT_FIRST.execute_each(connection, first)
         for (kind, id_), before in sorted(known.items()):
             status = newest.get((kind, id_), before)
             change = {
@@ -76,10 +76,10 @@ def record_seen(
                 "new_status": status,
                 "now": at,
             }
-            if status != before and _CHANGE.all(connection, change):
+            if status != before and _UPDATE_STATUS.fetch_all(connection, change):
                 told.append(
-                    events.event_row(
-                        CHANGED[kind],
+                    events.make_event_row(
+                        STATUS_EVENTS[kind],
                         account.workspace_id,
                         at,
                         status=status,
@@ -89,5 +89,5 @@ def record_seen(
                         more={"kind": kind, "entityId": id_, "before": before},
                     )
                 )
-    events.record(connection, told)
+    events.record_events(connection, told)
     return len(told)

@@ -9,8 +9,8 @@ from typing import Any
 from attrs import frozen
 from sqlalchemy import Connection, bindparam, exists, insert, select
 
-from adsunify.events import event_body
-from adsunify.execution.state import event_data
+from adsunify.events import build_event_body
+from adsunify.execution.state import build_operation_event_data
 from adsunify.values.exact_json import Json, dumps
 
 from . import deliveries, schema, webhooks
@@ -18,9 +18,9 @@ from .clock import new_id
 from .schema import events
 from .statement import Statement
 
-_HEARD = exists().where(schema.webhooks.c.workspace_id == bindparam("of_workspace"))
+_HAS_SUBSCRIBERS = exists().where(schema.webhooks.c.workspace_id == bindparam("of_workspace"))
 """Somebody may have subscribed: asked with the event itself, since mostly nobody has."""
-_INSERT = Statement(insert(events).returning(_HEARD.label("heard")))
+_INSERT = Statement(insert(events).returning(_HAS_SUBSCRIBERS.label("heard")))
 _LATEST = Statement(
     select(events)
     .where(events.c.workspace_id == bindparam("of_workspace"))
@@ -45,7 +45,7 @@ class EventRecord:
     created_at: int
 
 
-def event_row(
+def make_event_row(
     kind: str,
     workspace_id: str,
     at: int,
@@ -56,52 +56,54 @@ def event_row(
     network: str | None = None,
     more: Mapping[str, Json] | None = None,
 ) -> dict[str, Any]:
-    """The row of one event, to be given to :func:`record`."""
+    """The row of one event, to be given to :func:`record_events`."""
     return {
         "id": new_id(at),
         "workspace_id": workspace_id,
         "type": kind,
         "operation_id": operation_id,
         "account_id": account_id,
-        "data": event_data(operation_id, account_id, network, status) | dict(more or {}),
+        "data": build_operation_event_data(operation_id, account_id, network, status) | dict(more or {}),
         "created_at": at,
     }
 
 
-def record(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Record events of one workspace (rows from :func:`event_row`), and queue them for whoever subscribed."""
+def record_events(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Record events of one workspace (rows from :func:`make_event_row`), and queue them for whoever subscribed."""
     if not rows:
         return
     first, *others = [{**row, "of_workspace": row["workspace_id"]} for row in rows]
-    heard = _INSERT.one(connection, first).heard
+    heard = _INSERT.fetch_one(connection, first).heard
     if others:
-        _INSERT.each(connection, others)
+        _INSERT.execute_each(connection, others)
     if not heard:
         return
     queued = [
-        deliveries.due(subscription.id, subscription.url, row["id"], row["type"], body(row), row["created_at"])
-        for subscription in webhooks.subscriptions(connection, rows[0]["workspace_id"], rows[0]["created_at"])
+        deliveries.make_due_delivery(
+            subscription.id, subscription.url, row["id"], row["type"], notification_body(row), row["created_at"]
+        )
+        for subscription in webhooks.list_subscriptions(connection, rows[0]["workspace_id"], rows[0]["created_at"])
         for row in rows
         if row["type"] in subscription.events and subscription.account_id in (None, row["account_id"])
     ]
-    deliveries.queue(connection, queued)
+    deliveries.queue_deliveries(connection, queued)
 
 
-def body(row: Mapping[str, Any]) -> str:
+def notification_body(row: Mapping[str, Any]) -> str:
     """The bytes of a notification, which every attempt repeats, as text."""
     at = datetime.fromtimestamp(row["created_at"] / 1000, UTC)
-    return dumps(event_body(row["id"], row["type"], at, row["workspace_id"], row["data"]))
+    return dumps(build_event_body(row["id"], row["type"], at, row["workspace_id"], row["data"]))
 
 
-def latest(connection: Connection, workspace_id: str, limit: int = 100) -> list[EventRecord]:
+def list_events(connection: Connection, workspace_id: str, limit: int = 100) -> list[EventRecord]:
     """The latest events of a workspace, newest first."""
-    return _records(_LATEST.all(connection, {"of_workspace": workspace_id, "at_most": limit}))
+    return _events_from_rows(_LATEST.fetch_all(connection, {"of_workspace": workspace_id, "at_most": limit}))
 
 
-def of_operation(connection: Connection, operation_id: str) -> list[EventRecord]:
+def list_operation_events(connection: Connection, operation_id: str) -> list[EventRecord]:
     """The events of an operation, oldest first."""
-    return _records(_OF_OPERATION.all(connection, {"of_operation": operation_id}))
+    return _events_from_rows(_OF_OPERATION.fetch_all(connection, {"of_operation": operation_id}))
 
 
-def _records(rows: Sequence[Any]) -> list[EventRecord]:
+def _events_from_rows(rows: Sequence[Any]) -> list[EventRecord]:
     return [EventRecord(**row._asdict()) for row in rows]

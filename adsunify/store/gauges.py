@@ -10,17 +10,17 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_colum
 from .schema import deliveries, operations, webhooks
 from .statement import Statement
 
-MOST = 1_000
+MAX_COUNTED = 1_000
 """So many notifications are counted of each subscription: whoever scrapes is not kept waiting by a million of them."""
 
 
-def _of_subscription(*which: ColumnElement[bool]) -> Any:
+def _count_waiting(*which: ColumnElement[bool]) -> Any:
     """How many of its notifications wait, added up over the subscriptions."""
     waiting = (
         select(literal_column("1"))
         .where(deliveries.c.webhook_id == webhooks.c.id, deliveries.c.next_attempt_at.is_not(None), *which)
         .order_by(deliveries.c.next_attempt_at)  # as the index has them: PostgreSQL would walk through the table
-        .limit(literal_column(str(MOST)))
+        .limit(literal_column(str(MAX_COUNTED)))
         .correlate(webhooks)
         .subquery()
     )
@@ -29,8 +29,8 @@ def _of_subscription(*which: ColumnElement[bool]) -> Any:
 
 _DELIVERIES = Statement(
     select(
-        _of_subscription().label("backlog"),
-        _of_subscription(deliveries.c.next_attempt_at <= bindparam("now")).label("due"),
+        _count_waiting().label("backlog"),
+        _count_waiting(deliveries.c.next_attempt_at <= bindparam("now")).label("due"),
     ).select_from(webhooks)
 )
 _OPERATIONS = Statement(
@@ -43,8 +43,10 @@ _OPERATIONS = Statement(
 
 @frozen
 class Gauges:
-    """``backlog``: notifications waiting for an attempt, ``due`` of them by now; at most :data:`MOST` of a subscription
-    are counted. ``stalled``: of the ``running`` operations, those whose lease ran out with a write in flight."""
+    """``backlog``: notifications waiting for an attempt, ``due`` of them by now; at most :data:`MAX_COUNTED` of a
+    subscription are counted. ``stalled``: of the ``running`` operations, those whose lease ran out with a write in
+    flight.
+    """
 
     backlog: int
     due: int
@@ -52,8 +54,8 @@ class Gauges:
     stalled: int
 
 
-def gauges(connection: Connection, now: int) -> Gauges:
+def read_gauges(connection: Connection, now: int) -> Gauges:
     """How things stand at ``now``, over all workspaces."""
-    waiting = _DELIVERIES.one(connection, {"now": now})
-    executed = _OPERATIONS.one(connection, {"now": now})
+    waiting = _DELIVERIES.fetch_one(connection, {"now": now})
+    executed = _OPERATIONS.fetch_one(connection, {"now": now})
     return Gauges(int(waiting.backlog), int(waiting.due), executed.running, executed.stalled)

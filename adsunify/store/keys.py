@@ -13,7 +13,7 @@ from adsunify.errors import Forbidden, NotFound
 
 from .clock import Clock, new_id
 from .schema import api_keys, memberships
-from .statement import Question, Statement
+from .statement import Query, Statement
 
 TOUCH_MILLISECONDS = 60_000
 
@@ -35,7 +35,7 @@ class KeyRecord:
 
 
 @frozen
-class KeyAccess:
+class KeyCredentials:
     """What is needed to let a key in: its hash, to be compared in constant time, and its owner's current role.
 
     ``role`` None: the owner is no longer a member.
@@ -50,7 +50,7 @@ class KeyAccess:
     secret_hash: str
     role: Role | None
 
-    def valid(self, now: int) -> bool:
+    def is_valid(self, now: int) -> bool:
         """Whether the key may be used at all: not revoked, not expired, and its owner still belongs here."""
         if self.revoked_at is not None or self.role is None:
             return False
@@ -68,7 +68,7 @@ _GET = select(*_COLUMNS).where(
     api_keys.c.id == bindparam("the_id"), api_keys.c.workspace_id == bindparam("of_workspace")
 )
 _FIND = Statement(
-    select(*(api_keys.c[one.name] for one in fields(KeyAccess) if one.name != "role"), memberships.c.role)
+    select(*(api_keys.c[one.name] for one in fields(KeyCredentials) if one.name != "role"), memberships.c.role)
     .join(
         memberships,
         (memberships.c.user_id == api_keys.c.user_id) & (memberships.c.workspace_id == api_keys.c.workspace_id),
@@ -100,7 +100,7 @@ _TOUCH = (
 )
 
 
-def create(
+def create_key(
     connection: Connection,
     workspace_id: str,
     user_id: str,
@@ -114,7 +114,7 @@ def create(
     """Keep a new key. ``prefix``: the 8 characters it is found by; ``secret_hash``: hexadecimal SHA-256."""
     at = clock.wall()
     key = KeyRecord(new_id(at), workspace_id, user_id, name, prefix, can_write, at, expires_at, None, None)
-    _INSERT.all(
+    _INSERT.fetch_all(
         connection,
         {
             "id": key.id,
@@ -137,16 +137,16 @@ def list_keys(connection: Connection, workspace_id: str) -> list[KeyRecord]:
     return [KeyRecord(**row._mapping) for row in rows]
 
 
-def find(prefix: str) -> Question[KeyAccess | None]:
+def find_key(prefix: str) -> Query[KeyCredentials | None]:
     """The key with this prefix, whatever its state: ask ``valid``, and compare the hash."""
-    return Question(_FIND, {"the_prefix": prefix}, _access)
+    return Query(_FIND, {"the_prefix": prefix}, _credentials_from_rows)
 
 
-def _access(rows: Sequence[Any]) -> KeyAccess | None:
-    return KeyAccess(*rows[0]) if rows else None
+def _credentials_from_rows(rows: Sequence[Any]) -> KeyCredentials | None:
+    return KeyCredentials(*rows[0]) if rows else None
 
 
-def revoke(
+def revoke_key(
     connection: Connection, workspace_id: str, user_id: str, key_id: str, clock: Clock, only: str | None = None
 ) -> KeyRecord:
     """Revoke one's own key; a revoked one stays as it is.
@@ -166,34 +166,34 @@ def revoke(
     return KeyRecord(**connection.execute(_GET, named).one()._mapping)
 
 
-def revoke_all(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
+def revoke_all_keys(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
     """Revoke every key of a user in a workspace."""
     asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
     connection.execute(_REVOKE_ALL, asked)
 
 
-def touch(connection: Connection, used: Mapping[str, int]) -> None:
-    """Keep when keys were last used (key id to milliseconds); what :class:`LastUsed` handed out."""
+def save_last_used(connection: Connection, used: Mapping[str, int]) -> None:
+    """Keep when keys were last used (key id to milliseconds); what :class:`KeyUsage` handed out."""
     for key_id in sorted(used):  # one order for all, or two processes could wait on each other
         connection.execute(_TOUCH, {"the_id": key_id, "used_at": used[key_id]})
 
 
-class LastUsed:
+class KeyUsage:
     """Collects the uses of keys in memory, so that a request costs no commit.
 
     ``last_used_at`` is therefore up to a minute old, and a killed process forgets its last minute.
     """
 
     def __init__(self) -> None:
-        self._used: dict[str, int] = {}
+        self._last_uses: dict[str, int] = {}
         self._taken_at = 0
 
-    def note(self, key_id: str, now: int) -> Mapping[str, int] | None:
-        """Remember a use. At most once a minute: all uses since, to be written with :func:`touch`."""
-        self._used[key_id] = now
-        return self.take(now) if now - self._taken_at >= TOUCH_MILLISECONDS else None
+    def record_use(self, key_id: str, now: int) -> Mapping[str, int] | None:
+        """Remember a use. At most once a minute: all uses since, to be written with :func:`save_last_used`."""
+        self._last_uses[key_id] = now
+        return self.take_uses(now) if now - self._taken_at >= TOUCH_MILLISECONDS else None
 
-    def take(self, now: int) -> Mapping[str, int] | None:
+    def take_uses(self, now: int) -> Mapping[str, int] | None:
         """All uses not yet handed out, if any: for the end of a process."""
-        used, self._used, self._taken_at = self._used, {}, now
+        used, self._last_uses, self._taken_at = self._last_uses, {}, now
         return used or None

@@ -8,29 +8,29 @@ from sqlalchemy import Connection, inspect, text
 
 from adsunify.errors import StoreError
 
-HEAD = "0008"
+HEAD_VERSION = "0008"
 """The last migration of this version."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = text("SELECT pg_advisory_xact_lock(7310294715)")  # any number, but always this one
 _VERSION = text("SELECT version_num FROM alembic_version")
 
 
-def version(connection: Connection) -> str | None:
+def read_version(connection: Connection) -> str | None:
     """The migration the database is at; None: an empty database."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.execute(_VERSION).scalar_one_or_none()
 
 
-def migrate(connection: Connection) -> None:
+def migrate_schema(connection: Connection) -> None:
     """Run the migrations that are missing. Raises StoreError for a database that a newer version has made.
 
     SQLite: the writer's transaction is the lock. PostgreSQL: an advisory lock, let go with the transaction.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(_LOCK)
-    found = version(connection)
-    if found == HEAD:
+    found = read_version(connection)
+    if found == HEAD_VERSION:
         return
     # alembic is heavy, and only a database that is not up to date needs it
     from alembic.config import Config
@@ -41,7 +41,10 @@ def migrate(connection: Connection) -> None:
     if found is not None and found not in {script.revision for script in scripts.walk_revisions()}:
         raise StoreError(f"The database is at migration {found}, which is newer than this version of adsunify knows.")
     with EnvironmentContext(
-        Config(), scripts, fn=lambda revision, _context: scripts._upgrade_revs(HEAD, revision), destination_rev=HEAD
+        Config(),
+        scripts,
+        fn=lambda revision, _context: scripts._upgrade_revs(HEAD_VERSION, revision),
+        destination_rev=HEAD_VERSION,
     ) as environment:
         environment.configure(connection=connection)
         with environment.begin_transaction():

@@ -9,11 +9,11 @@ from urllib.parse import unquote, urlsplit
 from sqlalchemy import Connection, Text, bindparam, func, select
 from sqlalchemy.exc import DBAPIError
 
-from adsunify.errors import StoreError, refused
+from adsunify.errors import StoreError, invalid_input
 
-from .clock import AHEAD, Clock
+from .clock import MAX_AHEAD_MILLISECONDS, Clock
 from .driver import Store
-from .migrate import migrate
+from .migrate import migrate_schema
 from .schema import events
 
 _BOUND = bindparam("id_bound", type_=Text)
@@ -21,7 +21,7 @@ _NEWEST = select(events.c.created_at).where(events.c.id <= _BOUND).order_by(even
 _AHEAD = select(func.max(events.c.created_at)).where(events.c.id > _BOUND)
 
 
-def _newest(connection: Connection, latest: int) -> tuple[int | None, int | None]:
+def _find_newest_events(connection: Connection, latest: int) -> tuple[int | None, int | None]:
     """The time of the newest event that is not after ``latest``, and the latest time after it: ids begin with times."""
     digits = f"{latest + 1:012x}"
     bound = {"id_bound": f"{digits[:8]}-{digits[8:]}"}
@@ -29,7 +29,7 @@ def _newest(connection: Connection, latest: int) -> tuple[int | None, int | None
     return connection.execute(_NEWEST, bound).scalar_one_or_none(), ahead
 
 
-def _clock_differs(newest: int, wall: int) -> StoreError:
+def _clock_error(newest: int, wall: int) -> StoreError:
     days, rest = divmod((newest - wall) // 60_000, 24 * 60)
     far = f"{days} days" if days else f"{rest} minutes"
     stored, clock = (datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds") for at in (newest, wall))
@@ -41,7 +41,7 @@ def _clock_differs(newest: int, wall: int) -> StoreError:
     )
 
 
-def _durable(connection: Connection) -> bool:
+def _is_durable(connection: Connection) -> bool:
     if connection.dialect.name == "sqlite":  # the driver itself sets synchronous=FULL
         return True
     shown = {name: connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in ("fsync", "synchronous_commit")}
@@ -62,30 +62,30 @@ async def open_store(
     One with times ahead of the machine's clock is refused unless ``allow_wrong_times``.
     Raises InvalidInput for another kind of URL, StoreError where the database cannot be opened.
     """
-    store = _store(url, clock or Clock())
+    store = _make_store(url, clock or Clock())
     try:
-        if not allow_unsafe_durability and not await store.read(_durable):
+        if not allow_unsafe_durability and not await store.read(_is_durable):
             raise StoreError(
                 "This PostgreSQL runs with fsync or synchronous_commit off: a power failure could forget that a native "
                 "write was about to be sent, and it would be sent twice. Switch both on, or allow it explicitly."
             )
         try:
-            await store.upgrade(migrate)
+            await store.upgrade(migrate_schema)
         except DBAPIError as error:
             raise StoreError(f"The database cannot be brought to this version of adsunify: {error.orig}") from error
         wall = store.clock.wall()
-        newest, ahead = await store.read(_newest, wall + AHEAD)
+        newest, ahead = await store.read(_find_newest_events, wall + MAX_AHEAD_MILLISECONDS)
         if not allow_wrong_times and ahead is not None and store.clock.is_ahead(ahead):
-            raise _clock_differs(ahead, wall)
-        store.clock.saw(newest)
-        store.clock.saw(ahead)  # after a clock was corrected, ids may be ahead of their times
+            raise _clock_error(ahead, wall)
+        store.clock.observe(newest)
+        store.clock.observe(ahead)  # after a clock was corrected, ids may be ahead of their times
     except BaseException:
         await store.close()
         raise
     return store
 
 
-def _store(url: str, clock: Clock) -> Store:
+def _make_store(url: str, clock: Clock) -> Store:
     split = urlsplit(url)
     if split.scheme == "sqlite" and not split.netloc and split.path not in ("", "/", "/:memory:"):
         from .sqlite import SqliteStore
@@ -95,13 +95,13 @@ def _store(url: str, clock: Clock) -> Store:
         try:
             from .postgresql import PostgresStore
         except ImportError as missing:
-            raise refused(
+            raise invalid_input(
                 "database",
                 "driver_missing",
                 "PostgreSQL needs the driver asyncpg: install adsunify[postgres].",
             ) from missing
         return PostgresStore(url, clock)
-    raise refused(
+    raise invalid_input(
         "database",
         "unsupported_database",
         "The database is given as sqlite:///path.db (a file; three slashes, four before an absolute path) "

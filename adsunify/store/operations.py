@@ -28,19 +28,19 @@ from sqlalchemy import (
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
-from adsunify.execution.state import REVIEW_MILLISECONDS, Status, acted_by, expired, transition
-from adsunify.plans.records import Plan, of_operation
+from adsunify.execution.state import REVIEW_MILLISECONDS, OperationStatus, apply_trigger, build_actor_record, is_expired
+from adsunify.plans.records import Plan, add_operation_marks
 from adsunify.values.exact_json import Json
 
 from . import events, schema, upsert
 from .clock import Clock, new_id
-from .driver import Shared
-from .schema import idempotency_keys, operations, unpacked
-from .statement import Fixed, Question, Statement
+from .driver import BatchedWrite
+from .schema import decompress_text, idempotency_keys, operations
+from .statement import Query, SqlStatement, Statement
 
 
 @frozen
-class Draft:
+class OperationDraft:
     """An operation to be prepared. ``unified``: a brief made it, so what it creates can be activated as a whole."""
 
     account_id: str
@@ -49,9 +49,9 @@ class Draft:
     unified: bool = False
 
     @property
-    def stored(self) -> str:
+    def plan_text(self) -> str:
         """The canonical text of the plan, which has the plan's digest."""
-        return self.plan.stored.decode("ascii")
+        return self.plan.canonical_bytes.decode("ascii")
 
 
 @frozen
@@ -63,15 +63,15 @@ class Idempotency:
 
 
 @frozen
-class Prepared:
+class PreparedOperations:
     """The operations of one prepare call; ``replayed``: an earlier call with the same key had made them, not this one.
 
     ``made``: those that this call made, as they stand, with their plans.
     """
 
     operation_ids: tuple[str, ...]
-    replayed: bool
-    made: tuple[tuple[OperationRecord, Plan], ...] = ()
+    is_replay: bool
+    created: tuple[tuple[OperationRecord, Plan], ...] = ()
 
 
 @frozen
@@ -92,7 +92,7 @@ class OperationRecord:
     network: str
     action: str
     unified: bool
-    status: Status
+    status: OperationStatus
     packed: bytes | None
     plan_version: int
     plan_digest: str
@@ -102,8 +102,8 @@ class OperationRecord:
     created_at: int
     updated_at: int
     expires_at: int
-    expired: bool
-    stalled: bool
+    is_expired: bool
+    is_stalled: bool
     next_action: bool
     retry_after: int | None
     error: Mapping[str, Json] | None
@@ -112,25 +112,27 @@ class OperationRecord:
     cancelled_by: Mapping[str, Json] | None
 
     @property
-    def claimed(self) -> bool:
+    def is_claimed(self) -> bool:
         """Whether it was ever executed: without a claim there is no attempt."""
         return self.fence > 0
 
-    def plan(self) -> Plan:
+    def read_plan(self) -> Plan:
         """The plan with the marks of this operation, after its digest was checked (ValueError)."""
-        return of_operation(Plan.from_bytes(unpacked(self.packed or b"").encode("ascii"), self.plan_digest), self.id)
+        return add_operation_marks(
+            Plan.from_bytes(decompress_text(self.packed or b"").encode("ascii"), self.plan_digest), self.id
+        )
 
 
 # -- statements ---------------------------------------------------------------------------------------------------
 
 _INSERT = Statement(insert(operations))
-_SAME = [one.name for one in fields(OperationRecord) if one.name in operations.c]
+_SHARED_COLUMNS = [one.name for one in fields(OperationRecord) if one.name in operations.c]
 _COLUMNS = [column for column in operations.c if column.name != "plan"]
 _PACKED = type_coerce(operations.c.plan, LargeBinary).label("packed")  # whoever looks into it unpacks it
 _GET = Statement(select(*_COLUMNS, _PACKED).where(operations.c.id == bindparam("the_id")))
 
 
-def _newest_first(statement: Select[Any]) -> Select[Any]:
+def _limit_to_newest(statement: Select[Any]) -> Select[Any]:
     return (
         statement.where(operations.c.workspace_id == bindparam("of_workspace"))
         .order_by(operations.c.created_at.desc(), operations.c.id.desc())
@@ -138,13 +140,13 @@ def _newest_first(statement: Select[Any]) -> Select[Any]:
     )
 
 
-_newest = _newest_first(select(*_COLUMNS))
-_LATEST = Statement(_newest)
-_LATEST_OF_USER = Statement(_newest.where(operations.c.user_id == bindparam("of_user")))
-_LATEST_OF_CREDENTIAL = Statement(_newest.where(operations.c.credential == bindparam("of_credential")))
+_select_newest = _limit_to_newest(select(*_COLUMNS))
+_LATEST = Statement(_select_newest)
+_LATEST_OF_USER = Statement(_select_newest.where(operations.c.user_id == bindparam("of_user")))
+_LATEST_OF_CREDENTIAL = Statement(_select_newest.where(operations.c.credential == bindparam("of_credential")))
 
-_BIND_KEY = upsert.insert_once(idempotency_keys, ("workspace_id", "user_id", "credential", "key"))
-_BOUND = Statement(
+_BIND_KEY = upsert.insert_or_ignore(idempotency_keys, ("workspace_id", "user_id", "credential", "key"))
+_FIND_BOUND_KEY = Statement(
     select(idempotency_keys.c.request_digest, idempotency_keys.c.operation_ids).where(
         idempotency_keys.c.workspace_id == bindparam("of_workspace"),
         idempotency_keys.c.user_id == bindparam("of_user"),
@@ -153,7 +155,7 @@ _BOUND = Statement(
     )
 )
 
-_RECOVERED = transition("running", "recover")[0]
+_RECOVERED_STATUS = apply_trigger("running", "recover")[0]
 _recoverable = (
     update(operations)
     .where(
@@ -161,18 +163,18 @@ _recoverable = (
         operations.c.lease_until <= bindparam("now"),
         operations.c.in_flight.is_(False),
     )
-    .values(status=_RECOVERED, next_action=True, lease_until=None, updated_at=bindparam("now"))
+    .values(status=_RECOVERED_STATUS, next_action=True, lease_until=None, updated_at=bindparam("now"))
     .returning(operations.c.id)
 )
 _RECOVERABLE = Statement(_recoverable)
 _RECOVER_ONE = Statement(_recoverable.where(operations.c.id == bindparam("the_id")))
 
-_CANCELLED, _CANCEL_EVENT = transition("prepared", "cancel")
+_CANCELLED_STATUS, _CANCEL_EVENT = apply_trigger("prepared", "cancel")
 _CANCEL = Statement(
     update(operations)
     .where(operations.c.id == bindparam("the_id"), operations.c.status == "prepared")
     .values(
-        status=_CANCELLED,
+        status=_CANCELLED_STATUS,
         next_action=False,
         not_before=None,
         cancelled_by=bindparam("new_cancelled_by", type_=operations.c.cancelled_by.type),
@@ -182,49 +184,55 @@ _CANCEL = Statement(
 )
 
 
-_KEPT = {column.name: column.type for column in operations.c if column.name in (*_SAME, "plan", "in_flight")}
-_KEY = {name: idempotency_keys.c[name].type for name in ("key", "request_digest", "operation_ids")}
-_EVENT = {f"event_{name}": schema.events.c[name].type for name in ("id", "type", "data")}
-_GIVEN = {**_KEPT, **_KEY, **_EVENT}
+_OPERATION_COLUMNS = {
+    column.name: column.type for column in operations.c if column.name in (*_SHARED_COLUMNS, "plan", "in_flight")
+}
+_KEY_COLUMNS = {name: idempotency_keys.c[name].type for name in ("key", "request_digest", "operation_ids")}
+_EVENT_COLUMNS = {f"event_{name}": schema.events.c[name].type for name in ("id", "type", "data")}
+_BATCH_COLUMNS = {**_OPERATION_COLUMNS, **_KEY_COLUMNS, **_EVENT_COLUMNS}
 
 
-def _keeping(dialect: str) -> Fixed:
+def _insert_batch_sql(dialect: str) -> SqlStatement:
     """Keeps many operations with their keys and events; returns the numbers, from 1, of those that it kept.
 
     Those whose key is bound are not kept, nor those of a workspace where somebody subscribed and has to be told.
     """
     native: Any = import_module(f"sqlalchemy.dialects.{dialect}")
-    lists = [bindparam(name, type_=native.ARRAY(type_, dimensions=1)) for name, type_ in _GIVEN.items()]
-    names = [column(name, type_) for name, type_ in _GIVEN.items()]
+    lists = [bindparam(name, type_=native.ARRAY(type_, dimensions=1)) for name, type_ in _BATCH_COLUMNS.items()]
+    names = [column(name, type_) for name, type_ in _BATCH_COLUMNS.items()]
     given = func.unnest(*lists).table_valued(*names, with_ordinality="number").render_derived("given")
     heard = exists().where(schema.webhooks.c.workspace_id == given.c.workspace_id)
     asked = select(given).where(not_(heard)).cte("asked")
 
-    def inserted(table: Table, rows: CTE, **renamed: str) -> Any:
+    def insert_from(table: Table, rows: CTE, **renamed: str) -> Any:
         source = {one.name: renamed.get(one.name, one.name) for one in table.c}
         columns = {name: rows.c[of] for name, of in source.items() if of in rows.c}
         return native.insert(table).from_select(list(columns), select(*columns.values()))
 
     keyed = select(asked).where(asked.c.key.is_not(None)).cte("keyed")
-    bound = inserted(idempotency_keys, keyed).on_conflict_do_nothing().returning(idempotency_keys.c.operation_ids)
+    bound = insert_from(idempotency_keys, keyed).on_conflict_do_nothing().returning(idempotency_keys.c.operation_ids)
     free = asked.c.operation_ids.in_(select(bound.cte("bound").c.operation_ids))
     kept = select(asked).where(or_(asked.c.key.is_(None), free)).cte("kept")
     told = {"id": "event_id", "type": "event_type", "data": "event_data", "operation_id": "id"}
-    made = inserted(operations, kept).returning(operations.c.id).cte("made")
-    events_ = inserted(schema.events, kept, **told).returning(schema.events.c.id).cte("told")
-    found: Fixed = select(kept.c.number).add_cte(made, events_)
+    made = insert_from(operations, kept).returning(operations.c.id).cte("made")
+    events_ = insert_from(schema.events, kept, **told).returning(schema.events.c.id).cte("told")
+    found: SqlStatement = select(kept.c.number).add_cte(made, events_)
     return found
 
 
-_KEEP_TOGETHER = Statement(_keeping)
+_INSERT_BATCH = Statement(_insert_batch_sql)
 
 
 # -- preparing ----------------------------------------------------------------------------------------------------
 
 
-def prepare(
-    connection: Connection, actor: Actor, drafts: Sequence[Draft], clock: Clock, idempotency: Idempotency | None = None
-) -> Prepared:
+def prepare_operations(
+    connection: Connection,
+    actor: Actor,
+    drafts: Sequence[OperationDraft],
+    clock: Clock,
+    idempotency: Idempotency | None = None,
+) -> PreparedOperations:
     """Keep the operations, their events and the idempotency key in one transaction.
 
     The same key with the same digest gives the operations it is bound to; with another, Conflict.
@@ -241,47 +249,51 @@ def prepare(
             "operation_ids": list(ids),
             "created_at": at,
         }
-        if not _BIND_KEY.all(connection, row):
-            bound = replayed(actor, idempotency).on(connection)
+        if not _BIND_KEY.fetch_all(connection, row):
+            bound = find_by_idempotency_key(actor, idempotency).run(connection)
             assert bound is not None
             return bound
-    status, event = transition(None, "prepare")
+    status, event = apply_trigger(None, "prepare")
     assert event is not None
-    made = tuple(_made(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True))
-    _INSERT.each(connection, [_row(one, draft) for one, draft in zip(made, drafts, strict=True)])
-    events.record(connection, [_event(one, event, at) for one in made])
-    return Prepared(ids, False, tuple((one, draft.plan) for one, draft in zip(made, drafts, strict=True)))
+    made = tuple(_new_record(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True))
+    _INSERT.execute_each(connection, [_record_to_row(one, draft) for one, draft in zip(made, drafts, strict=True)])
+    events.record_events(connection, [_operation_event(one, event, at) for one in made])
+    return PreparedOperations(ids, False, tuple((one, draft.plan) for one, draft in zip(made, drafts, strict=True)))
 
 
-def preparing(actor: Actor, draft: Draft, clock: Clock, idempotency: Idempotency | None = None) -> Shared[Prepared]:
-    """As :func:`prepare`, for one operation; where nobody subscribed, and the key is free, many are kept at once."""
+def prepare_batched(
+    actor: Actor, draft: OperationDraft, clock: Clock, idempotency: Idempotency | None = None
+) -> BatchedWrite[PreparedOperations]:
+    """As :func:`prepare_operations`, for one operation; where nobody subscribed, and the key is free, many are kept at
+    once.
+    """
 
-    def offered() -> tuple[dict[str, Any], Prepared]:
+    def make_values() -> tuple[dict[str, Any], PreparedOperations]:
         at = clock.now()
         id_ = new_id(at)
-        status, event = transition(None, "prepare")
+        status, event = apply_trigger(None, "prepare")
         assert event is not None
-        made = _made(id_, actor, draft, status, at)
-        told = _event(made, event, at)
-        values = _row(made, draft) | {f"event_{name}": told[name] for name in ("id", "type", "data")}
+        made = _new_record(id_, actor, draft, status, at)
+        told = _operation_event(made, event, at)
+        values = _record_to_row(made, draft) | {f"event_{name}": told[name] for name in ("id", "type", "data")}
         if idempotency is not None:
             values |= {"key": idempotency.key, "request_digest": idempotency.request_digest, "operation_ids": [id_]}
-        return values, Prepared((id_,), False, ((made, draft.plan),))
+        return values, PreparedOperations((id_,), False, ((made, draft.plan),))
 
-    def alone(connection: Connection) -> Prepared:
-        return prepare(connection, actor, [draft], clock, idempotency)
+    def run_alone(connection: Connection) -> PreparedOperations:
+        return prepare_operations(connection, actor, [draft], clock, idempotency)
 
-    return Shared(offered, _keep_together, alone)
+    return BatchedWrite(make_values, _insert_batch, run_alone)
 
 
-def _keep_together(connection: Connection, asked: Sequence[Mapping[str, Any]]) -> list[bool]:
+def _insert_batch(connection: Connection, asked: Sequence[Mapping[str, Any]]) -> list[bool]:
     order = sorted(range(len(asked)), key=lambda one: asked[one].get("key") or "")  # or two could wait for each other
-    columns = {name: [asked[one].get(name) for one in order] for name in _GIVEN}
-    kept = {order[row.number - 1] for row in _KEEP_TOGETHER.all(connection, columns)}
+    columns = {name: [asked[one].get(name) for one in order] for name in _BATCH_COLUMNS}
+    kept = {order[row.number - 1] for row in _INSERT_BATCH.fetch_all(connection, columns)}
     return [one in kept for one in range(len(asked))]
 
 
-def _made(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> OperationRecord:
+def _new_record(id_: str, actor: Actor, draft: OperationDraft, status: OperationStatus, at: int) -> OperationRecord:
     return OperationRecord(
         id=id_,
         workspace_id=actor.workspace_id,
@@ -301,8 +313,8 @@ def _made(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> Oper
         created_at=at,
         updated_at=at,
         expires_at=at + REVIEW_MILLISECONDS,
-        expired=False,
-        stalled=False,
+        is_expired=False,
+        is_stalled=False,
         next_action=False,
         retry_after=None,
         error=None,
@@ -312,8 +324,8 @@ def _made(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> Oper
     )
 
 
-def _event(made: OperationRecord, kind: str, at: int) -> dict[str, Any]:
-    return events.event_row(
+def _operation_event(made: OperationRecord, kind: str, at: int) -> dict[str, Any]:
+    return events.make_event_row(
         kind,
         made.workspace_id,
         at,
@@ -324,14 +336,14 @@ def _event(made: OperationRecord, kind: str, at: int) -> dict[str, Any]:
     )
 
 
-def _row(made: OperationRecord, draft: Draft) -> dict[str, Any]:
-    return {name: getattr(made, name) for name in _SAME} | {"plan": draft.stored, "in_flight": False}
+def _record_to_row(made: OperationRecord, draft: OperationDraft) -> dict[str, Any]:
+    return {name: getattr(made, name) for name in _SHARED_COLUMNS} | {"plan": draft.plan_text, "in_flight": False}
 
 
-def replayed(actor: Actor, idempotency: Idempotency) -> Question[Prepared | None]:
+def find_by_idempotency_key(actor: Actor, idempotency: Idempotency) -> Query[PreparedOperations | None]:
     """What the key is bound to, None where it is free; Conflict where it is bound to another request."""
 
-    def made(rows: Sequence[Any]) -> Prepared | None:
+    def make_result(rows: Sequence[Any]) -> PreparedOperations | None:
         if not rows:
             return None
         if rows[0].request_digest != idempotency.request_digest:
@@ -339,7 +351,7 @@ def replayed(actor: Actor, idempotency: Idempotency) -> Question[Prepared | None
                 "This Idempotency-Key is already bound to another request. Send the request it was first used with, "
                 "or a new key for the new one."
             )
-        return Prepared(tuple(rows[0].operation_ids), replayed=True)
+        return PreparedOperations(tuple(rows[0].operation_ids), is_replay=True)
 
     key = {
         "of_workspace": actor.workspace_id,
@@ -347,15 +359,15 @@ def replayed(actor: Actor, idempotency: Idempotency) -> Question[Prepared | None
         "of_credential": actor.credential,
         "the_key": idempotency.key,
     }
-    return Question(_BOUND, key, made)
+    return Query(_FIND_BOUND_KEY, key, make_result)
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
-def _record(row: Any, now: int, packed: bytes | None) -> OperationRecord:
+def _record_from_row(row: Any, now: int, packed: bytes | None) -> OperationRecord:
     lapsed = row.status == "running" and row.lease_until <= now
-    status: Status = _RECOVERED if lapsed and not row.in_flight else row.status
+    status: OperationStatus = _RECOVERED_STATUS if lapsed and not row.in_flight else row.status
     prepared = status == "prepared"
     wait = row.not_before is not None and row.not_before > now and prepared
     return OperationRecord(
@@ -377,8 +389,8 @@ def _record(row: Any, now: int, packed: bytes | None) -> OperationRecord:
         created_at=row.created_at,
         updated_at=row.updated_at,
         expires_at=row.expires_at,
-        expired=prepared and expired(row.expires_at, now),
-        stalled=lapsed and row.in_flight,
+        is_expired=prepared and is_expired(row.expires_at, now),
+        is_stalled=lapsed and row.in_flight,
         next_action=row.next_action or status != row.status,
         retry_after=row.not_before - now if wait else None,
         error=row.error,
@@ -388,44 +400,44 @@ def _record(row: Any, now: int, packed: bytes | None) -> OperationRecord:
     )
 
 
-def find(actor: Actor, operation_id: str, clock: Clock) -> Question[OperationRecord]:
+def find_operation(actor: Actor, operation_id: str, clock: Clock) -> Query[OperationRecord]:
     """An operation in the actor's scope. Raises NotFound, also for what exists elsewhere."""
 
-    def made(rows: Sequence[Any]) -> OperationRecord:
-        if not rows or not actor.sees(rows[0].workspace_id, rows[0].user_id, rows[0].credential):
+    def make_result(rows: Sequence[Any]) -> OperationRecord:
+        if not rows or not actor.can_see(rows[0].workspace_id, rows[0].user_id, rows[0].credential):
             raise NotFound("There is no such operation in your scope.")
-        clock.saw(rows[0].updated_at)
-        return _record(rows[0], clock.now(), rows[0].packed)
+        clock.observe(rows[0].updated_at)
+        return _record_from_row(rows[0], clock.now(), rows[0].packed)
 
-    return Question(_GET, {"the_id": operation_id}, made)
-
-
-def get(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
-    """The answer to :func:`find`."""
-    return find(actor, operation_id, clock).on(connection)
+    return Query(_GET, {"the_id": operation_id}, make_result)
 
 
-def latest(connection: Connection, actor: Actor, clock: Clock, limit: int = 50) -> list[OperationRecord]:
+def get_operation(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
+    """The answer to :func:`find_operation`."""
+    return find_operation(actor, operation_id, clock).run(connection)
+
+
+def list_operations(connection: Connection, actor: Actor, clock: Clock, limit: int = 50) -> list[OperationRecord]:
     """The latest operations in the actor's scope, newest first, without their plans."""
     scope = {"of_workspace": actor.workspace_id, "at_most": limit}
     if actor.kind == "agent":
-        rows = _LATEST_OF_CREDENTIAL.all(connection, scope | {"of_credential": actor.credential})
+        rows = _LATEST_OF_CREDENTIAL.fetch_all(connection, scope | {"of_credential": actor.credential})
     elif actor.role == "admin":
-        rows = _LATEST.all(connection, scope)
+        rows = _LATEST.fetch_all(connection, scope)
     else:
-        rows = _LATEST_OF_USER.all(connection, scope | {"of_user": actor.user_id})
+        rows = _LATEST_OF_USER.fetch_all(connection, scope | {"of_user": actor.user_id})
     now = clock.now()
-    return [_record(row, now, None) for row in rows]
+    return [_record_from_row(row, now, None) for row in rows]
 
 
-RULE = "require_approval"
+APPROVAL_RULE = "require_approval"
 """The one rule of a workspace so far, as its event names it."""
 
 
-def stopped_by_rule(connection: Connection, operation_id: str, clock: Clock) -> None:
+def record_rule_event(connection: Connection, operation_id: str, clock: Clock) -> None:
     """Record that the workspace's rule stopped an execution, which left the operation prepared."""
-    row = _GET.one(connection, {"the_id": operation_id})
-    told = events.event_row(
+    row = _GET.fetch_one(connection, {"the_id": operation_id})
+    told = events.make_event_row(
         "rule.triggered",
         row.workspace_id,
         clock.now(),
@@ -433,44 +445,44 @@ def stopped_by_rule(connection: Connection, operation_id: str, clock: Clock) -> 
         operation_id=row.id,
         account_id=row.account_id,
         network=row.network,
-        more={"rule": RULE},
+        more={"rule": APPROVAL_RULE},
     )
-    events.record(connection, [told])
+    events.record_events(connection, [told])
 
 
 # -- cancelling and recovering ------------------------------------------------------------------------------------
 
 
-def cancel(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
+def cancel_operation(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
     """Cancel one's own prepared operation; one that is cancelled stays so.
 
     Raises NotFound, Forbidden (another user's), OperationError ``operation_<status>`` or ``operation_stalled``.
     """
-    found = get(connection, actor, operation_id, clock)
+    found = get_operation(connection, actor, operation_id, clock)
     if found.user_id != actor.user_id:
         raise Forbidden("Only the user who prepared an operation can cancel it.")
     now = clock.now()
-    recover(connection, clock, operation_id)
-    by = acted_by(actor.user_id, actor.credential, now)
-    if not _CANCEL.all(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by}):
-        found = get(connection, actor, operation_id, clock)
-        if found.status == _CANCELLED:
+    recover_operations(connection, clock, operation_id)
+    by = build_actor_record(actor.user_id, actor.credential, now)
+    if not _CANCEL.fetch_all(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by}):
+        found = get_operation(connection, actor, operation_id, clock)
+        if found.status == _CANCELLED_STATUS:
             return found
-        state = "stalled" if found.stalled else found.status
+        state = "stalled" if found.is_stalled else found.status
         raise OperationError(
             f"Only a prepared operation can be cancelled; this one is {state}.",
             code=f"operation_{state}",
             outcome="applied" if state == "succeeded" else "unknown",
         )
     assert _CANCEL_EVENT is not None
-    events.record(
+    events.record_events(
         connection,
         [
-            events.event_row(
+            events.make_event_row(
                 _CANCEL_EVENT,
                 found.workspace_id,
                 now,
-                status=_CANCELLED,
+                status=_CANCELLED_STATUS,
                 operation_id=found.id,
                 account_id=found.account_id,
                 network=found.network,
@@ -478,16 +490,16 @@ def cancel(connection: Connection, actor: Actor, operation_id: str, clock: Clock
             )
         ],
     )
-    return get(connection, actor, operation_id, clock)
+    return get_operation(connection, actor, operation_id, clock)
 
 
-def recover(connection: Connection, clock: Clock, operation_id: str | None = None) -> list[str]:
+def recover_operations(connection: Connection, clock: Clock, operation_id: str | None = None) -> list[str]:
     """Hand back what runs on a lease that ran out with no write in flight; the ids of what was handed back.
 
     An operation with a write in flight is left ``running``: nobody knows what became of the write.
     """
     if operation_id is None:
-        rows = _RECOVERABLE.all(connection, {"now": clock.now()})
+        rows = _RECOVERABLE.fetch_all(connection, {"now": clock.now()})
     else:
-        rows = _RECOVER_ONE.all(connection, {"now": clock.now(), "the_id": operation_id})
+        rows = _RECOVER_ONE.fetch_all(connection, {"now": clock.now(), "the_id": operation_id})
     return [row.id for row in rows]

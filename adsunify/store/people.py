@@ -45,8 +45,8 @@ class MembershipRecord:
     created_at: int
 
 
-_INSERT_WORKSPACE = upsert.insert_once(workspaces, ("name",))
-_INSERT_USER = upsert.insert_once(users, ("email",))
+_INSERT_WORKSPACE = upsert.insert_or_ignore(workspaces, ("name",))
+_INSERT_USER = upsert.insert_or_ignore(users, ("email",))
 _SET_MEMBERSHIP = upsert.insert_or_update(
     memberships, ("workspace_id", "user_id"), ("role",), memberships.c.workspace_id
 )
@@ -94,47 +94,51 @@ _REMOVE_MEMBERSHIP = (
 def ensure_workspace(connection: Connection, name: str, clock: Clock) -> WorkspaceRecord:
     """The workspace with this name, made where there is none."""
     at = clock.now()
-    _INSERT_WORKSPACE.all(
+    _INSERT_WORKSPACE.fetch_all(
         connection,
         {"id": new_id(at), "name": name, "require_approval": False, "created_at": at},
     )
     return WorkspaceRecord(**connection.execute(_WORKSPACE_NAMED, {"the_name": name}).one()._mapping)
 
 
-def workspace(connection: Connection, workspace_id: str) -> WorkspaceRecord:
+def get_workspace(connection: Connection, workspace_id: str) -> WorkspaceRecord:
     """A workspace. Raises NotFound."""
-    return WorkspaceRecord(**_one(connection.execute(_WORKSPACE, {"the_id": workspace_id}).one_or_none())._mapping)
+    return WorkspaceRecord(
+        **_require_row(connection.execute(_WORKSPACE, {"the_id": workspace_id}).one_or_none())._mapping
+    )
 
 
-def every_workspace(connection: Connection) -> list[WorkspaceRecord]:
+def list_workspaces(connection: Connection) -> list[WorkspaceRecord]:
     """All workspaces, by name."""
     return [WorkspaceRecord(**row._mapping) for row in connection.execute(_WORKSPACES).all()]
 
 
-def workspace_named(connection: Connection, name: str) -> WorkspaceRecord:
+def get_workspace_by_name(connection: Connection, name: str) -> WorkspaceRecord:
     """The workspace with this name. Raises NotFound."""
-    return WorkspaceRecord(**_one(connection.execute(_WORKSPACE_NAMED, {"the_name": name}).one_or_none())._mapping)
+    return WorkspaceRecord(
+        **_require_row(connection.execute(_WORKSPACE_NAMED, {"the_name": name}).one_or_none())._mapping
+    )
 
 
-def require_approval(connection: Connection, workspace_id: str, required: bool) -> None:
+def set_require_approval(connection: Connection, workspace_id: str, required: bool) -> None:
     """Whether a person must approve before anything is executed in the workspace. Raises NotFound."""
-    _one(connection.execute(_REQUIRE_APPROVAL, {"the_id": workspace_id, "required": required}).one_or_none())
+    _require_row(connection.execute(_REQUIRE_APPROVAL, {"the_id": workspace_id, "required": required}).one_or_none())
 
 
 def ensure_user(connection: Connection, email: str, clock: Clock, password_hash: str | None = None) -> UserRecord:
     """The user with this e-mail, made where there is none; an existing user's password stays as it is."""
     at = clock.now()
     row = {"id": new_id(at), "email": email.strip().lower(), "password_hash": password_hash, "created_at": at}
-    _INSERT_USER.all(connection, row)
+    _INSERT_USER.fetch_all(connection, row)
     return UserRecord(**connection.execute(_USER_WITH_EMAIL, {"the_email": row["email"]}).one()._mapping)
 
 
-def user(connection: Connection, user_id: str) -> UserRecord:
+def get_user(connection: Connection, user_id: str) -> UserRecord:
     """A user. Raises NotFound."""
-    return UserRecord(**_one(connection.execute(_USER, {"the_id": user_id}).one_or_none())._mapping)
+    return UserRecord(**_require_row(connection.execute(_USER, {"the_id": user_id}).one_or_none())._mapping)
 
 
-def user_with_email(connection: Connection, email: str) -> UserRecord | None:
+def find_user_by_email(connection: Connection, email: str) -> UserRecord | None:
     """The user with this e-mail."""
     row = connection.execute(_USER_WITH_EMAIL, {"the_email": email.strip().lower()}).one_or_none()
     return None if row is None else UserRecord(**row._mapping)
@@ -142,18 +146,18 @@ def user_with_email(connection: Connection, email: str) -> UserRecord | None:
 
 def set_password(connection: Connection, user_id: str, password_hash: str) -> None:
     """Give a user another password. Raises NotFound."""
-    _one(connection.execute(_SET_PASSWORD, {"the_id": user_id, "new_hash": password_hash}).one_or_none())
+    _require_row(connection.execute(_SET_PASSWORD, {"the_id": user_id, "new_hash": password_hash}).one_or_none())
 
 
 def has_password(connection: Connection, user_id: str, password_hash: str | None) -> bool:
     """Whether this is what the user's password is kept as, still. The answer holds until the transaction ends."""
-    kept = UserRecord(**_one(connection.execute(_USER_FOR_UPDATE, {"the_id": user_id}).one_or_none())._mapping)
+    kept = UserRecord(**_require_row(connection.execute(_USER_FOR_UPDATE, {"the_id": user_id}).one_or_none())._mapping)
     return kept.password_hash == password_hash
 
 
 def set_membership(connection: Connection, workspace_id: str, user_id: str, role: Role, clock: Clock) -> None:
     """Make the user this in the workspace, whatever he was before."""
-    _SET_MEMBERSHIP.all(
+    _SET_MEMBERSHIP.fetch_all(
         connection,
         {"workspace_id": workspace_id, "user_id": user_id, "role": role, "created_at": clock.now()},
     )
@@ -161,32 +165,34 @@ def set_membership(connection: Connection, workspace_id: str, user_id: str, role
 
 def remove_membership(connection: Connection, workspace_id: str, user_id: str) -> None:
     """Take the user out of the workspace. Raises NotFound."""
-    _one(connection.execute(_REMOVE_MEMBERSHIP, {"of_workspace": workspace_id, "of_user": user_id}).one_or_none())
+    _require_row(
+        connection.execute(_REMOVE_MEMBERSHIP, {"of_workspace": workspace_id, "of_user": user_id}).one_or_none()
+    )
 
 
-def membership(connection: Connection, workspace_id: str, user_id: str) -> MembershipRecord | None:
+def find_membership(connection: Connection, workspace_id: str, user_id: str) -> MembershipRecord | None:
     """What the user is in the workspace; None: nothing."""
     row = connection.execute(_MEMBERSHIP, {"of_workspace": workspace_id, "of_user": user_id}).one_or_none()
     return None if row is None else MembershipRecord(**row._mapping)
 
 
-def last_admin(connection: Connection, workspace_id: str, user_id: str) -> bool:
+def is_last_admin(connection: Connection, workspace_id: str, user_id: str) -> bool:
     """Whether the user is the only admin of the workspace. The answer holds until the transaction ends."""
     connection.execute(_WORKSPACE_FOR_UPDATE, {"the_id": workspace_id})  # of two who leave at once, one waits
-    found = membership(connection, workspace_id, user_id)
+    found = find_membership(connection, workspace_id, user_id)
     if found is None or found.role != "admin":
         return False
     others = connection.execute(_OTHER_ADMINS, {"of_workspace": workspace_id, "of_user": user_id})
     return not others.scalar_one()
 
 
-def members(connection: Connection, workspace_id: str) -> list[MembershipRecord]:
+def list_members(connection: Connection, workspace_id: str) -> list[MembershipRecord]:
     """All members of a workspace."""
     rows = connection.execute(_MEMBERS, {"of_workspace": workspace_id}).all()
     return [MembershipRecord(**row._mapping) for row in rows]
 
 
-def _one(row: Row[Any] | None) -> Row[Any]:
+def _require_row(row: Row[Any] | None) -> Row[Any]:
     if row is None:
         raise NotFound("There is no such workspace, user or membership.")
     return row

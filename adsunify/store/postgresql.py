@@ -21,95 +21,97 @@ from adsunify.errors import StoreError
 from adsunify.http.deadline import patient_timeout
 
 from .clock import Clock
-from .driver import Parameters, Result, Shared, Store, StoreFunction, announced, translated
-from .statement import Made, Question, Values
+from .driver import BatchedWrite, Parameters, Result, Store, StoreFunction, take_notification, to_store_error
+from .statement import BoundValues, Query, T
 
-CONNECTIONS = 8
+MAX_CONNECTIONS = 8
 """At most so many for writing, and as many for reading."""
-SECONDS = 25.0
+TIMEOUT_SECONDS = 25.0
 """How long a read or a write may take, with the wait for a connection. To drop a dead connection takes 2 s more."""
 SERIALIZATION_FAILURE = "40001"
 DEADLOCK = "40P01"
-GONE = ("08", "57P")
+CONNECTION_LOST_CLASSES = ("08", "57P")
 """Classes of codes that end the connection."""
-BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
-FAILURES = (DBAPIError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
+BEGIN_STATEMENT = "BEGIN ISOLATION LEVEL READ COMMITTED"
+DATABASE_ERRORS = (DBAPIError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 """What a database that does not do it raises: through SQLAlchemy, through :class:`.statement.Statement`."""
 
-DEFECTS = (asyncpg.IntegrityConstraintViolationError, asyncpg.SyntaxOrAccessError)
+DEFECT_ERRORS = (asyncpg.IntegrityConstraintViolationError, asyncpg.SyntaxOrAccessError)
 
 
-def _raw(connection: Connection) -> Any:
+def _driver_connection(connection: Connection) -> Any:
     """The driver's own connection. BEGIN and COMMIT are said to it: SQLAlchemy thinks that it commits by itself."""
     return connection.connection.driver_connection
 
 
 @define
-class _Try:
+class _Attempt:
     """One function: how far it got. Begun, run and ended in one go, at the least cost of switching.
 
     ``transaction``: it is one; else each of its statements is. ``committing``: what was sent may have been committed.
     """
 
-    transaction: bool
-    committing: bool = False
-    lost: bool = False
-    announced: bool = False
+    in_transaction: bool
+    may_be_committed: bool = False
+    is_connection_lost: bool = False
+    has_notification: bool = False
 
     def run(
         self, connection: Connection, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """``lost``, then: the connection is no good any more."""
-        raw = _raw(connection)
+        raw = _driver_connection(connection)
         try:
-            if not self.transaction:
-                self.committing = self.committing and not raw.is_closed()  # as one is that waited too long
+            if not self.in_transaction:
+                self.may_be_committed = self.may_be_committed and not raw.is_closed()  # as one is that waited too long
                 return function(connection, *args, **kwargs)
-            await_only(raw.execute(BEGIN))
+            await_only(raw.execute(BEGIN_STATEMENT))
             result = function(connection, *args, **kwargs)
-            self.committing = True
+            self.may_be_committed = True
             if await_only(raw.execute("COMMIT")) != "COMMIT":  # a statement failed, and its failure was passed over
                 raise StoreError("The database gave the transaction up.")
-            self.announced = announced(connection)
+            self.has_notification = take_notification(connection)
         except Exception as error:
-            self.lost = raw.is_closed() or isinstance(error, OSError) or _state(error).startswith(GONE)
-            if not self.lost and raw.is_in_transaction():
+            self.is_connection_lost = (
+                raw.is_closed() or isinstance(error, OSError) or _sqlstate(error).startswith(CONNECTION_LOST_CLASSES)
+            )
+            if not self.is_connection_lost and raw.is_in_transaction():
                 await_only(raw.execute("ROLLBACK"))
             raise
         return result
 
-    def left_nothing(self, error: Exception) -> bool:
+    def can_retry(self, error: Exception) -> bool:
         """Whether the transaction surely left nothing behind, and a second try may fare better."""
-        if _state(error) in (SERIALIZATION_FAILURE, DEADLOCK):
+        if _sqlstate(error) in (SERIALIZATION_FAILURE, DEADLOCK):
             return True
-        return not self.committing and (self.lost or "cached statement plan" in str(error))
+        return not self.may_be_committed and (self.is_connection_lost or "cached statement plan" in str(error))
 
 
-_READING = partial(_Try, transaction=False)
-_WRITING = partial(_Try, transaction=True)
-_SHARING = partial(_Try, transaction=False, committing=True)
+_read_attempt = partial(_Attempt, in_transaction=False)
+_write_attempt = partial(_Attempt, in_transaction=True)
+_batch_attempt = partial(_Attempt, in_transaction=False, may_be_committed=True)
 
 
-def _state(error: BaseException) -> str:
+def _sqlstate(error: BaseException) -> str:
     """PostgreSQL's code for what went wrong, empty where it said nothing."""
     native = error.orig if isinstance(error, DBAPIError) else error
     return getattr(native, "sqlstate", None) or ""
 
 
-def _refused(error: BaseException) -> bool:
+def _is_refused(error: BaseException) -> bool:
     """Whether the database said no, so that nothing was done."""
-    state = _state(error) or _state(error.__cause__ or error)
-    return bool(state) and not state.startswith(GONE)
+    state = _sqlstate(error) or _sqlstate(error.__cause__ or error)
+    return bool(state) and not state.startswith(CONNECTION_LOST_CLASSES)
 
 
-def _told(error: BaseException) -> BaseException:
+def _to_store_error(error: BaseException) -> BaseException:
     """The failure as StoreError, and what only a defect can cause as it is. The row of a failure is not repeated."""
-    if isinstance(error, (asyncpg.PostgresError, asyncpg.InterfaceError)) and not isinstance(error, DEFECTS):
+    if isinstance(error, (asyncpg.PostgresError, asyncpg.InterfaceError)) and not isinstance(error, DEFECT_ERRORS):
         return StoreError(f"The database did not do it: {error.args[0]}")
-    return translated(error)
+    return to_store_error(error)
 
 
-class _Lane:
+class _ConnectionPool:
     """Connections that stay open, each serving one function at a time; the functions queue in their order.
 
     ``tell``: called when one has announced something.
@@ -124,14 +126,14 @@ class _Lane:
             isolation_level="AUTOCOMMIT",
             hide_parameters=True,
         )
-        self._tell = tell
-        self._gate = asyncio.Semaphore(CONNECTIONS)
-        self._idle: list[AsyncConnection] = []
-        self._dropping: set[asyncio.Task[None]] = set()
+        self._notify_watchers = tell
+        self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
+        self._idle_connections: list[AsyncConnection] = []
+        self._closing_tasks: set[asyncio.Task[None]] = set()
 
     async def run(
         self,
-        trying: Callable[[], _Try],
+        trying: Callable[[], _Attempt],
         function: Callable[..., Result],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
@@ -142,121 +144,127 @@ class _Lane:
         An answer that came while the event loop was blocked is read: a claim whose commit nobody learns of is stalled.
         """
         limit: asyncio.Timeout | None = None
-        deadline = asyncio.get_running_loop().time() + SECONDS if limited else math.inf
+        deadline = asyncio.get_running_loop().time() + TIMEOUT_SECONDS if limited else math.inf
         try:
-            async with patient_timeout(deadline) as limit, self._gate:
-                result: Result = await self._twice(trying, function, args, kwargs)
+            async with patient_timeout(deadline) as limit, self._slots:
+                result: Result = await self._run_with_retry(trying, function, args, kwargs)
                 return result
-        except FAILURES as error:
+        except DATABASE_ERRORS as error:
             if limit is not None and limit.expired():
-                self._drop_idle()  # they may be as dead as this one
-                raise StoreError(f"The database did not answer within {SECONDS:g} seconds.") from error
-            raise _told(error) from error
+                self._discard_idle()  # they may be as dead as this one
+                raise StoreError(f"The database did not answer within {TIMEOUT_SECONDS:g} seconds.") from error
+            raise _to_store_error(error) from error
 
-    async def _twice(
-        self, trying: Callable[[], _Try], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    async def _run_with_retry(
+        self,
+        trying: Callable[[], _Attempt],
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
         first = trying()
         try:
-            return await self._once(first, function, args, kwargs)
-        except FAILURES as error:
-            if not first.left_nothing(error):
+            return await self._run_once(first, function, args, kwargs)
+        except DATABASE_ERRORS as error:
+            if not first.can_retry(error):
                 raise
-        return await self._once(trying(), function, args, kwargs)
+        return await self._run_once(trying(), function, args, kwargs)
 
-    async def _once(
-        self, trial: _Try, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    async def _run_once(
+        self, trial: _Attempt, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        connection = self._idle.pop() if self._idle else await self._connected()
+        connection = self._idle_connections.pop() if self._idle_connections else await self._connect()
         try:
             result = await connection.run_sync(trial.run, function, args, kwargs)
         except Exception:
-            if trial.lost or connection.invalidated:
-                self._drop(connection)
-                self._drop_idle()  # they were lost with it
+            if trial.is_connection_lost or connection.invalidated:
+                self._discard(connection)
+                self._discard_idle()  # they were lost with it
             else:
-                self._idle.append(connection)  # rolled back, and as good as before
+                self._idle_connections.append(connection)  # rolled back, and as good as before
             raise
         except BaseException:
-            self._drop(connection)
+            self._discard(connection)
             raise
-        self._idle.append(connection)
-        if trial.announced:
-            self._tell()
+        self._idle_connections.append(connection)
+        if trial.has_notification:
+            self._notify_watchers()
         return result
 
-    async def _connected(self) -> AsyncConnection:
+    async def _connect(self) -> AsyncConnection:
         try:
             return await self._engine.connect()
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreError(f"The database cannot be reached: {type(error).__name__}: {error}") from error
 
-    def _drop(self, connection: AsyncConnection) -> None:
+    def _discard(self, connection: AsyncConnection) -> None:
         """Close a connection beside what follows: a server that does not answer takes 2 s of it."""
-        task = asyncio.create_task(_closed(connection))
-        self._dropping.add(task)
-        task.add_done_callback(self._dropping.discard)
+        task = asyncio.create_task(_close_connection(connection))
+        self._closing_tasks.add(task)
+        task.add_done_callback(self._closing_tasks.discard)
 
-    def _drop_idle(self) -> None:
-        while self._idle:
-            self._drop(self._idle.pop())
+    def _discard_idle(self) -> None:
+        while self._idle_connections:
+            self._discard(self._idle_connections.pop())
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         """Close for good, when the functions that were asked for have run."""
-        for _ in range(CONNECTIONS):
-            await self._gate.acquire()
-        self._drop_idle()
-        if self._dropping:
-            await asyncio.wait(self._dropping)
+        for _ in range(MAX_CONNECTIONS):
+            await self._slots.acquire()
+        self._discard_idle()
+        if self._closing_tasks:
+            await asyncio.wait(self._closing_tasks)
 
 
-_Together = Callable[[Connection, Sequence[Values]], Sequence[Any]]
-_Caller = tuple[Values, asyncio.Future[Any]]
+_BatchFunction = Callable[[Connection, Sequence[BoundValues]], Sequence[Any]]
+_Caller = tuple[BoundValues, asyncio.Future[Any]]
 
 
-class _Turn:
+class _Batcher:
     """What many callers want within one turn of the event loop goes to the database at once.
 
     A round trip costs several times what its answer does: 16 callers at a time would pay 16. ``done``: called when
     something was.
     """
 
-    def __init__(self, lane: _Lane, trying: Callable[[], _Try], done: Callable[[], None]) -> None:
-        self._lane = lane
-        self._trying = trying
-        self._done = done
-        self._wanted: dict[_Together, list[_Caller]] = {}
-        self._sent: set[asyncio.Task[Any]] = set()
+    def __init__(self, lane: _ConnectionPool, trying: Callable[[], _Attempt], done: Callable[[], None]) -> None:
+        self._pool = lane
+        self._make_attempt = trying
+        self._on_done = done
+        self._pending: dict[_BatchFunction, list[_Caller]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
 
-    def want(self, together: _Together, values: Values) -> asyncio.Future[Any]:
+    def submit(self, together: _BatchFunction, values: BoundValues) -> asyncio.Future[Any]:
         """What ``together`` has for these values; it is run once for all that want it."""
         loop = asyncio.get_running_loop()
-        if not self._wanted:
-            loop.call_soon(self._send_all)
+        if not self._pending:
+            loop.call_soon(self._send_pending)
         future: asyncio.Future[Any] = loop.create_future()
-        self._wanted.setdefault(together, []).append((values, future))
+        self._pending.setdefault(together, []).append((values, future))
         return future
 
-    def _send_all(self) -> None:
-        wanted, self._wanted = self._wanted, {}
+    def _send_pending(self) -> None:
+        wanted, self._pending = self._pending, {}
         for together, callers in wanted.items():
             self._send(together, callers)
 
-    def _send(self, together: _Together, callers: Sequence[_Caller]) -> None:
+    def _send(self, together: _BatchFunction, callers: Sequence[_Caller]) -> None:
         values = [one for one, _ in callers]
-        task = asyncio.create_task(self._lane.run(self._trying, together, (values,), {}))
-        self._sent.add(task)
-        task.add_done_callback(partial(self._settle, together, callers))
+        task = asyncio.create_task(self._pool.run(self._make_attempt, together, (values,), {}))
+        self._tasks.add(task)
+        task.add_done_callback(partial(self._resolve_callers, together, callers))
 
-    def _settle(self, together: _Together, callers: Sequence[_Caller], task: asyncio.Task[Sequence[Any]]) -> None:
-        self._sent.discard(task)
+    def _resolve_callers(
+        self, together: _BatchFunction, callers: Sequence[_Caller], task: asyncio.Task[Sequence[Any]]
+    ) -> None:
+        self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None and len(callers) > 1 and _refused(error):  # perhaps for what one of them gave
+        if error is not None and len(callers) > 1 and _is_refused(error):  # perhaps for what one of them gave
             for caller in callers:
                 self._send(together, [caller])
             return
         if error is None and not task.cancelled():
-            self._done()
+            self._on_done()
         for number, (_, future) in enumerate(callers):
             if future.done():  # nobody waits for it any more
                 continue
@@ -267,18 +275,18 @@ class _Turn:
             else:
                 future.set_result(task.result()[number])
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         """Wait for what was wanted."""
-        while self._wanted or self._sent:
-            await asyncio.wait(self._sent) if self._sent else await asyncio.sleep(0)
+        while self._pending or self._tasks:
+            await asyncio.wait(self._tasks) if self._tasks else await asyncio.sleep(0)
 
 
-async def _closed(connection: AsyncConnection) -> None:
+async def _close_connection(connection: AsyncConnection) -> None:
     await connection.invalidate()  # which gives the server 2 s; closing alone would wait for it without an end
     await connection.close()
 
 
-_ABANDONED = {"idle_in_transaction_session_timeout": str(int(SECONDS * 1000))}
+_WRITE_SETTINGS = {"idle_in_transaction_session_timeout": str(int(TIMEOUT_SECONDS * 1000))}
 """The server ends a transaction whose client is gone: its locks would stop the next try to keep a receipt."""
 
 
@@ -291,79 +299,81 @@ class PostgresStore(Store):
     def __init__(self, url: str, clock: Clock) -> None:
         super().__init__()
         self.clock = clock
-        self._writes = _Lane(url, _ABANDONED, tell=self.tell)
-        self._reads = _Lane(url, {"default_transaction_read_only": "on"}, tell=self.tell)
-        self._asking = _Turn(self._reads, _READING, lambda: None)
-        self._sharing = _Turn(self._writes, _SHARING, self._count)
-        self._running: set[asyncio.Task[Any]] = set()
-        self._open = True
+        self._writes = _ConnectionPool(url, _WRITE_SETTINGS, tell=self.notify_watchers)
+        self._reads = _ConnectionPool(url, {"default_transaction_read_only": "on"}, tell=self.notify_watchers)
+        self._query_batcher = _Batcher(self._reads, _read_attempt, lambda: None)
+        self._write_batcher = _Batcher(self._writes, _batch_attempt, self._count_commit)
+        self._running_tasks: set[asyncio.Task[Any]] = set()
+        self._is_open = True
 
     async def _write(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        self._must_be_open()
-        return await self._finished(function, args, kwargs)
+        self._require_open()
+        return await self._run_uncancellable(function, args, kwargs)
 
     async def upgrade(self, function: Callable[[Connection], Result]) -> Result:
-        self._must_be_open()
-        return await self._finished(function, (), {}, limited=False)
+        self._require_open()
+        return await self._run_uncancellable(function, (), {}, limited=False)
 
-    async def _finished(
+    async def _run_uncancellable(
         self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any], limited: bool = True
     ) -> Result:
         """Run the function to its end, whatever becomes of the caller."""
-        task = asyncio.create_task(self._committed(function, args, kwargs, limited))
-        self._running.add(task)
-        task.add_done_callback(self._done)
+        task = asyncio.create_task(self._run_write(function, args, kwargs, limited))
+        self._running_tasks.add(task)
+        task.add_done_callback(self._forget_task)
         return await asyncio.shield(task)
 
     async def read(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        self._must_be_open()
-        return await self._reads.run(_READING, function, args, kwargs)
+        self._require_open()
+        return await self._reads.run(_read_attempt, function, args, kwargs)
 
-    async def ask(self, question: Question[Made]) -> Made:
-        self._must_be_open()
-        return question.made(await self._asking.want(question.statement.together, question.values))
+    async def run_query(self, question: Query[T]) -> T:
+        self._require_open()
+        return question.make_result(
+            await self._query_batcher.submit(question.statement.fetch_all_batched, question.values)
+        )
 
-    async def share(self, shared: Shared[Result]) -> Result:
-        self._must_be_open()
-        self.waiting += 1
+    async def write_batched(self, shared: BatchedWrite[Result]) -> Result:
+        self._require_open()
+        self.pending_writes += 1
         try:
-            values, result = shared.offered()
-            if await self._sharing.want(shared.together, values):
+            values, result = shared.make_values()
+            if await self._write_batcher.submit(shared.run_batch, values):
                 return result
-            return await self._finished(shared.alone, (), {})
+            return await self._run_uncancellable(shared.run_alone, (), {})
         finally:
-            self.waiting -= 1
+            self.pending_writes -= 1
 
     async def close(self) -> None:
-        if not self._open:
+        if not self._is_open:
             return
-        self._open = False
-        await self._sharing.end()
+        self._is_open = False
+        await self._write_batcher.close()
         await asyncio.sleep(0)  # whom that did not serve goes on alone
-        if self._running:
-            await asyncio.wait(set(self._running))
-        await self._asking.end()
-        await asyncio.gather(self._writes.end(), self._reads.end())
+        if self._running_tasks:
+            await asyncio.wait(set(self._running_tasks))
+        await self._query_batcher.close()
+        await asyncio.gather(self._writes.close(), self._reads.close())
 
-    def _must_be_open(self) -> None:
-        if not self._open:
+    def _require_open(self) -> None:
+        if not self._is_open:
             raise StoreError("The store is closed.")
 
-    async def _committed(
+    async def _run_write(
         self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any], limited: bool
     ) -> Result:
-        result = await self._writes.run(_WRITING, function, args, kwargs, limited)
-        self._count()
+        result = await self._writes.run(_write_attempt, function, args, kwargs, limited)
+        self._count_commit()
         return result
 
-    def _count(self) -> None:
-        self.commits += 1
+    def _count_commit(self) -> None:
+        self.commit_count += 1
 
-    def _done(self, task: asyncio.Task[Any]) -> None:
-        self._running.discard(task)
+    def _forget_task(self, task: asyncio.Task[Any]) -> None:
+        self._running_tasks.discard(task)
         if not task.cancelled():
             task.exception()  # a cancelled caller does not ask for it; that is no reason to complain

@@ -41,7 +41,7 @@ class ReportRecord:
     updated_at: int
 
 
-_INSERT = upsert.insert_once(reports, ("account_id", "start_date", "end_date"))
+_INSERT = upsert.insert_or_ignore(reports, ("account_id", "start_date", "end_date"))
 _OF_RANGE = select(reports).where(
     reports.c.account_id == bindparam("of_account"),
     reports.c.start_date == bindparam("of_start"),
@@ -61,26 +61,26 @@ _TAKE_OVER = (
     .values(updated_at=bindparam("now"))
     .returning(reports.c.id)
 )
-_STARTED = (
+_MARK_STARTED = (
     update(reports)
     .where(reports.c.id == bindparam("the_id"))
     .values(state="pending", job=bindparam("new_job"), updated_at=bindparam("now"))
 )
-_READ = (
+_MARK_READ = (
     update(reports)
     .where(reports.c.id == bindparam("the_id"), reports.c.state != "read")
     .values(state="read", updated_at=bindparam("now"))
     .returning(reports.c.id)
 )
-_FORGOTTEN = delete(reports).where(reports.c.id == bindparam("the_id")).returning(reports.c.state)
-_OVER = delete(reports).where(
+_DELETE = delete(reports).where(reports.c.id == bindparam("the_id")).returning(reports.c.state)
+_DELETE_STALE = delete(reports).where(
     reports.c.account_id == bindparam("of_account"),
     reports.c.state == "read",
     reports.c.updated_at <= bindparam("before"),
 )
 
 
-def begin(
+def begin_report(
     connection: Connection, workspace_id: str, account_id: str, start_date: str, end_date: str, clock: Clock
 ) -> tuple[ReportRecord, bool]:
     """The report of this range, and whether the caller is the one to ask the network for it.
@@ -88,7 +88,7 @@ def begin(
     Of all who ask, one is; another may after 2 minutes, if nothing came of it. Dates as ``YYYY-MM-DD``.
     """
     at = clock.now()
-    connection.execute(_OVER, {"of_account": account_id, "before": at - REREAD_MILLISECONDS})
+    connection.execute(_DELETE_STALE, {"of_account": account_id, "before": at - REREAD_MILLISECONDS})
     row = {
         "id": new_id(at),
         "workspace_id": workspace_id,
@@ -101,15 +101,15 @@ def begin(
     }
     found = None
     while found is None:  # again, where another's report was forgotten between the two
-        mine = bool(_INSERT.all(connection, row))
-        found = get(connection, account_id, start_date, end_date)
+        mine = bool(_INSERT.fetch_all(connection, row))
+        found = find_report(connection, account_id, start_date, end_date)
     if not mine:
         late = {"the_id": found.id, "before": at - START_MILLISECONDS, "now": at}
         mine = bool(connection.execute(_TAKE_OVER, late).all())
     return found, mine
 
 
-def get(connection: Connection, account_id: str, start_date: str, end_date: str) -> ReportRecord | None:
+def find_report(connection: Connection, account_id: str, start_date: str, end_date: str) -> ReportRecord | None:
     """The report of this range, if there is one."""
     row = connection.execute(
         _OF_RANGE, {"of_account": account_id, "of_start": start_date, "of_end": end_date}
@@ -117,7 +117,7 @@ def get(connection: Connection, account_id: str, start_date: str, end_date: str)
     return None if row is None else ReportRecord(**row._mapping)
 
 
-def of_job(connection: Connection, account_id: str, job: Json) -> ReportRecord | None:
+def find_report_by_job(connection: Connection, account_id: str, job: Json) -> ReportRecord | None:
     """The report that a job makes for this account, if there is one: the latest, where the network gave one job for two
     ranges (it cuts both to the days that it has).
     """
@@ -125,18 +125,18 @@ def of_job(connection: Connection, account_id: str, job: Json) -> ReportRecord |
     return None if row is None else ReportRecord(**row._mapping)
 
 
-def started(connection: Connection, report_id: str, job: Json, clock: Clock) -> None:
+def mark_started(connection: Connection, report_id: str, job: Json, clock: Clock) -> None:
     """The network makes the report: keep what resumes it (also when that has changed)."""
-    connection.execute(_STARTED, {"the_id": report_id, "new_job": job, "now": clock.now()})
+    connection.execute(_MARK_STARTED, {"the_id": report_id, "new_job": job, "now": clock.now()})
 
 
-def read(connection: Connection, report_id: str, clock: Clock) -> bool:
+def mark_read(connection: Connection, report_id: str, clock: Clock) -> bool:
     """The report was read to its end; whether nobody had before."""
-    return bool(connection.execute(_READ, {"the_id": report_id, "now": clock.now()}).all())
+    return bool(connection.execute(_MARK_READ, {"the_id": report_id, "now": clock.now()}).all())
 
 
-def forgotten(connection: Connection, report_id: str) -> bool:
+def delete_report(connection: Connection, report_id: str) -> bool:
     """The next read asks for a new report: this one failed for good, was answered at once, or the network has it no
     more. Whether it ended by that: nobody had forgotten it, or read it to its end.
     """
-    return connection.execute(_FORGOTTEN, {"the_id": report_id}).scalar_one_or_none() not in (None, "read")
+    return connection.execute(_DELETE, {"the_id": report_id}).scalar_one_or_none() not in (None, "read")

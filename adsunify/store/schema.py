@@ -41,7 +41,7 @@ metadata = MetaData(
 WHERE = "where"
 """Which rows an index holds. As an argument each dialect spells it anew, and every dialect would be imported."""
 
-PACKING = 1
+COMPRESSION_LEVEL = 1
 """The quickest; the slower ones gain a twentieth."""
 
 
@@ -58,20 +58,20 @@ class ExactJson(TypeDecorator[Json]):
         return None if value is None else loads(value)
 
 
-class PackedText(TypeDecorator[str]):
+class CompressedText(TypeDecorator[str]):
     """Long text, packed by zlib (RFC 1950): a plan takes a third of its length, and 15 microseconds."""
 
     impl = LargeBinary
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
-        return None if value is None else zlib.compress(value.encode("utf-8"), PACKING)
+        return None if value is None else zlib.compress(value.encode("utf-8"), COMPRESSION_LEVEL)
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
-        return None if value is None else unpacked(value)
+        return None if value is None else decompress_text(value)
 
 
-def unpacked(value: bytes) -> str:
+def decompress_text(value: bytes) -> str:
     """A packed text; raises ValueError for what somebody else has written there."""
     try:
         return zlib.decompress(value).decode("utf-8")
@@ -79,15 +79,15 @@ def unpacked(value: bytes) -> str:
         raise ValueError("what is stored is no packed text") from damaged
 
 
-def _id() -> Column[str]:
+def _id_column() -> Column[str]:
     return Column("id", Text, primary_key=True)
 
 
-def _to(name: str, target: str, nullable: bool = False) -> Column[str]:
+def _reference_column(name: str, target: str, nullable: bool = False) -> Column[str]:
     return Column(name, Text, ForeignKey(f"{target}.id"), nullable=nullable)
 
 
-def _at(name: str, nullable: bool = False) -> Column[int]:
+def _time_column(name: str, nullable: bool = False) -> Column[int]:
     return Column(name, BigInteger, nullable=nullable)
 
 
@@ -96,28 +96,28 @@ def _at(name: str, nullable: bool = False) -> Column[int]:
 workspaces = Table(
     "workspaces",
     metadata,
-    _id(),
+    _id_column(),
     Column("name", Text, nullable=False, unique=True),
     Column("require_approval", Boolean, nullable=False),
-    _at("created_at"),
+    _time_column("created_at"),
 )
 
 users = Table(
     "users",
     metadata,
-    _id(),
+    _id_column(),
     Column("email", Text, nullable=False, unique=True),
     Column("password_hash", Text),
-    _at("created_at"),
+    _time_column("created_at"),
 )
 
 memberships = Table(
     "memberships",
     metadata,
-    _to("workspace_id", "workspaces"),
-    _to("user_id", "users"),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("user_id", "users"),
     Column("role", Text, nullable=False),
-    _at("created_at"),
+    _time_column("created_at"),
     PrimaryKeyConstraint("workspace_id", "user_id"),
     Index(None, "user_id"),
 )
@@ -125,17 +125,17 @@ memberships = Table(
 api_keys = Table(
     "api_keys",
     metadata,
-    _id(),
-    _to("workspace_id", "workspaces"),
-    _to("user_id", "users"),
+    _id_column(),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("user_id", "users"),
     Column("name", Text, nullable=False),
     Column("prefix", Text, nullable=False, unique=True),
     Column("secret_hash", Text, nullable=False),
     Column("can_write", Boolean, nullable=False),
-    _at("created_at"),
-    _at("expires_at", nullable=True),
-    _at("revoked_at", nullable=True),
-    _at("last_used_at", nullable=True),
+    _time_column("created_at"),
+    _time_column("expires_at", nullable=True),
+    _time_column("revoked_at", nullable=True),
+    _time_column("last_used_at", nullable=True),
     Index(None, "workspace_id"),
 )
 
@@ -144,24 +144,24 @@ api_keys = Table(
 connections = Table(
     "connections",
     metadata,
-    _id(),
-    _to("workspace_id", "workspaces"),
-    _to("user_id", "users"),
+    _id_column(),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("user_id", "users"),
     Column("network", Text, nullable=False),
     Column("status", Text, nullable=False),
-    _at("expires_at", nullable=True),
-    _at("refreshing_until", nullable=True),
-    _at("created_at"),
-    _at("updated_at"),
+    _time_column("expires_at", nullable=True),
+    _time_column("refreshing_until", nullable=True),
+    _time_column("created_at"),
+    _time_column("updated_at"),
     Index(None, "workspace_id"),
 )
 
 accounts = Table(
     "accounts",
     metadata,
-    _id(),
-    _to("workspace_id", "workspaces"),
-    _to("connection_id", "connections"),
+    _id_column(),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("connection_id", "connections"),
     Column("network", Text, nullable=False),
     Column("native_id", Text, nullable=False),
     Column("name", Text),
@@ -171,9 +171,9 @@ accounts = Table(
     Column("native_status", Text),
     Column("extras", ExactJson, nullable=False),
     Column("chosen_extras", ExactJson, nullable=False),
-    _at("synced_at", nullable=True),
-    _at("created_at"),
-    _at("updated_at"),
+    _time_column("synced_at", nullable=True),
+    _time_column("created_at"),
+    _time_column("updated_at"),
     UniqueConstraint("workspace_id", "network", "native_id"),
     Index(None, "connection_id"),
 )
@@ -184,9 +184,9 @@ secrets = Table(
     Column("table_name", Text, nullable=False),
     Column("row_id", Text, nullable=False),
     Column("field", Text, nullable=False),
-    _to("workspace_id", "workspaces"),
+    _reference_column("workspace_id", "workspaces"),
     Column("sealed", Text, nullable=False),
-    _at("updated_at"),
+    _time_column("updated_at"),
     PrimaryKeyConstraint("table_name", "row_id", "field"),
 )
 
@@ -195,13 +195,13 @@ consents = Table(
     metadata,
     Column("token_hash", Text, primary_key=True),
     Column("purpose", Text, nullable=False),
-    _to("workspace_id", "workspaces"),
-    _to("user_id", "users"),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("user_id", "users"),
     Column("network", Text, nullable=False),
     Column("data", ExactJson, nullable=False),
-    _at("created_at"),
-    _at("expires_at"),
-    _at("used_at", nullable=True),
+    _time_column("created_at"),
+    _time_column("expires_at"),
+    _time_column("used_at", nullable=True),
 )
 
 # -- operations ---------------------------------------------------------------------------------------------------
@@ -209,11 +209,11 @@ consents = Table(
 operations = Table(
     "operations",
     metadata,
-    _id(),
-    _to("workspace_id", "workspaces"),
-    _to("user_id", "users"),
+    _id_column(),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("user_id", "users"),
     Column("credential", Text, nullable=False),
-    _to("account_id", "accounts"),
+    _reference_column("account_id", "accounts"),
     Column("network", Text, nullable=False),
     Column("action", Text, nullable=False),
     Column("unified", Boolean, nullable=False, server_default=false()),
@@ -222,17 +222,17 @@ operations = Table(
     Column("plan_digest", Text, nullable=False),
     Column("risk", Text, nullable=False),
     Column("warnings", ExactJson, nullable=False),
-    _to("source_operation_id", "operations", nullable=True),
-    _at("created_at"),
-    _at("updated_at"),
-    _at("expires_at"),
+    _reference_column("source_operation_id", "operations", nullable=True),
+    _time_column("created_at"),
+    _time_column("updated_at"),
+    _time_column("expires_at"),
     Column("next_action", Boolean, nullable=False),
-    _at("not_before", nullable=True),
+    _time_column("not_before", nullable=True),
     Column("error", ExactJson),
     Column("fence", Integer, nullable=False),
     Column("in_flight", Boolean, nullable=False),
-    _at("lease_until", nullable=True),
-    Column("plan", PackedText, nullable=False, server_default=""),
+    _time_column("lease_until", nullable=True),
+    Column("plan", CompressedText, nullable=False, server_default=""),
     Column("executed_by", ExactJson),
     Column("cancelled_by", ExactJson),
     # read backwards: the latest first, for an admin, for a user, for an agent
@@ -245,7 +245,7 @@ operations = Table(
 steps = Table(
     "steps",
     metadata,
-    _to("operation_id", "operations"),
+    _reference_column("operation_id", "operations"),
     Column("n", Integer, nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("key", Text, nullable=False),
@@ -253,10 +253,10 @@ steps = Table(
     Column("state", Text, nullable=False),
     Column("items", ExactJson),
     Column("request", ExactJson, nullable=False),
-    _at("intent_at"),
+    _time_column("intent_at"),
     Column("receipt", ExactJson),
     Column("response", ExactJson),
-    _at("receipt_at", nullable=True),
+    _time_column("receipt_at", nullable=True),
     Column("late", Boolean, nullable=False),
     Column("executed_by", ExactJson),
     PrimaryKeyConstraint("operation_id", "n", "attempt"),
@@ -265,13 +265,13 @@ steps = Table(
 events = Table(
     "events",
     metadata,
-    _id(),
-    _to("workspace_id", "workspaces"),
+    _id_column(),
+    _reference_column("workspace_id", "workspaces"),
     Column("type", Text, nullable=False),
-    _to("operation_id", "operations", nullable=True),
-    _to("account_id", "accounts", nullable=True),
+    _reference_column("operation_id", "operations", nullable=True),
+    _reference_column("account_id", "accounts", nullable=True),
     Column("data", ExactJson, nullable=False),
-    _at("created_at"),
+    _time_column("created_at"),
     Index(None, "workspace_id", "id"),
     Index(None, "operation_id"),
 )
@@ -279,13 +279,13 @@ events = Table(
 idempotency_keys = Table(
     "idempotency_keys",
     metadata,
-    _to("workspace_id", "workspaces"),
-    _to("user_id", "users"),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("user_id", "users"),
     Column("credential", Text, nullable=False),
     Column("key", Text, nullable=False),
     Column("request_digest", Text, nullable=False),
     Column("operation_ids", ExactJson, nullable=False),
-    _at("created_at"),
+    _time_column("created_at"),
     PrimaryKeyConstraint("workspace_id", "user_id", "credential", "key"),
 )
 
@@ -298,7 +298,7 @@ created_entities = Table(
     Column("native_account", Text, nullable=False),
     Column("kind", Text, nullable=False),
     Column("native_id", Text, nullable=False),
-    _to("operation_id", "operations"),
+    _reference_column("operation_id", "operations"),
     Column("n", Integer, nullable=False),
     PrimaryKeyConstraint("network", "native_account", "kind", "native_id"),
 )
@@ -306,26 +306,26 @@ created_entities = Table(
 entities = Table(
     "entities",
     metadata,
-    _to("account_id", "accounts"),
+    _reference_column("account_id", "accounts"),
     Column("kind", Text, nullable=False),
     Column("native_id", Text, nullable=False),
     Column("status", Text, nullable=False),
-    _at("seen_at"),
+    _time_column("seen_at"),
     PrimaryKeyConstraint("account_id", "kind", "native_id"),
 )
 
 reports = Table(
     "reports",
     metadata,
-    _id(),
-    _to("workspace_id", "workspaces"),
-    _to("account_id", "accounts"),
+    _id_column(),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("account_id", "accounts"),
     Column("start_date", Text, nullable=False),
     Column("end_date", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("job", ExactJson),
-    _at("created_at"),
-    _at("updated_at"),
+    _time_column("created_at"),
+    _time_column("updated_at"),
     UniqueConstraint("account_id", "start_date", "end_date"),
 )
 
@@ -334,24 +334,24 @@ reports = Table(
 webhooks = Table(
     "webhooks",
     metadata,
-    _id(),
-    _to("workspace_id", "workspaces"),
-    _to("user_id", "users"),
+    _id_column(),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("user_id", "users"),
     Column("credential", Text, nullable=False),
-    _to("key_id", "api_keys", nullable=True),
-    _to("account_id", "accounts", nullable=True),
+    _reference_column("key_id", "api_keys", nullable=True),
+    _reference_column("account_id", "accounts", nullable=True),
     Column("url", Text, nullable=False),
     Column("events", ExactJson, nullable=False),
     Column("active", Boolean, nullable=False),
-    _at("created_at"),
+    _time_column("created_at"),
     Index(None, "workspace_id"),
 )
 
 deliveries = Table(
     "deliveries",
     metadata,
-    _id(),
-    _to("webhook_id", "webhooks"),
+    _id_column(),
+    _reference_column("webhook_id", "webhooks"),
     Column("event_id", Text, nullable=False),
     Column("type", Text, nullable=False),
     Column("url", Text, nullable=False),
@@ -359,8 +359,8 @@ deliveries = Table(
     Column("status", Text, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("tries", Integer, nullable=False),
-    _at("next_attempt_at", nullable=True),
-    _at("created_at"),
+    _time_column("next_attempt_at", nullable=True),
+    _time_column("created_at"),
     Index(None, "webhook_id", "id"),
     Index("ix_deliveries_due", "webhook_id", "next_attempt_at", info={WHERE: "next_attempt_at IS NOT NULL"}),
 )
@@ -368,9 +368,9 @@ deliveries = Table(
 delivery_attempts = Table(
     "delivery_attempts",
     metadata,
-    _to("delivery_id", "deliveries"),
+    _reference_column("delivery_id", "deliveries"),
     Column("number", Integer, nullable=False),
-    _at("at"),
+    _time_column("at"),
     Column("duration_ms", Integer),
     Column("status_code", Integer),
     Column("error", Text),
@@ -383,10 +383,10 @@ sessions = Table(
     "sessions",
     metadata,
     Column("token_hash", Text, primary_key=True),
-    _to("user_id", "users"),
-    _to("workspace_id", "workspaces", nullable=True),
-    _at("created_at"),
-    _at("expires_at"),
+    _reference_column("user_id", "users"),
+    _reference_column("workspace_id", "workspaces", nullable=True),
+    _time_column("created_at"),
+    _time_column("expires_at"),
     Index(None, "user_id"),
 )
 
@@ -394,36 +394,36 @@ invitations = Table(
     "invitations",
     metadata,
     Column("token_hash", Text, primary_key=True),
-    _to("workspace_id", "workspaces"),
-    _to("user_id", "users"),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("user_id", "users"),
     Column("email", Text, nullable=False),
     Column("role", Text, nullable=False),
-    _at("created_at"),
-    _at("expires_at"),
-    _at("used_at", nullable=True),
+    _time_column("created_at"),
+    _time_column("expires_at"),
+    _time_column("used_at", nullable=True),
 )
 
 oauth_clients = Table(
     "oauth_clients",
     metadata,
-    _id(),
+    _id_column(),
     Column("name", Text, nullable=False),
     Column("redirect_uris", ExactJson, nullable=False),
-    _at("created_at"),
+    _time_column("created_at"),
 )
 
 grants = Table(
     "grants",
     metadata,
-    _id(),
-    _to("workspace_id", "workspaces"),
-    _to("user_id", "users"),
-    _to("client_id", "oauth_clients"),
+    _id_column(),
+    _reference_column("workspace_id", "workspaces"),
+    _reference_column("user_id", "users"),
+    _reference_column("client_id", "oauth_clients"),
     Column("can_write", Boolean, nullable=False),
     Column("resource", Text, nullable=False),
-    _at("created_at"),
-    _at("expires_at"),
-    _at("revoked_at", nullable=True),
+    _time_column("created_at"),
+    _time_column("expires_at"),
+    _time_column("revoked_at", nullable=True),
     Index(None, "user_id", "client_id"),
 )
 
@@ -431,12 +431,12 @@ oauth_tokens = Table(
     "oauth_tokens",
     metadata,
     Column("token_hash", Text, primary_key=True),
-    _to("grant_id", "grants"),
+    _reference_column("grant_id", "grants"),
     Column("kind", Text, nullable=False),
     Column("redirect_uri", Text),
     Column("challenge", Text),
-    _at("created_at"),
-    _at("expires_at"),
-    _at("used_at", nullable=True),
+    _time_column("created_at"),
+    _time_column("expires_at"),
+    _time_column("used_at", nullable=True),
     Index(None, "grant_id"),
 )

@@ -12,7 +12,7 @@ from .schema import invitations, memberships, sessions, users, workspaces
 
 
 @frozen
-class Home:
+class WorkspaceMembership:
     """A workspace that a person belongs to, and what he is there."""
 
     workspace_id: str
@@ -28,7 +28,7 @@ class SessionRecord:
     user_id: str
     email: str
     workspace_id: str | None
-    homes: tuple[Home, ...]
+    memberships: tuple[WorkspaceMembership, ...]
 
 
 @frozen
@@ -53,20 +53,20 @@ _SESSION = (
     .join(users, users.c.id == sessions.c.user_id)
     .where(sessions.c.token_hash == bindparam("the_hash"), sessions.c.expires_at > bindparam("now"))
 )
-_HOMES = (
+_MEMBERSHIPS = (
     select(memberships.c.workspace_id, workspaces.c.name, memberships.c.role)
     .join(workspaces, workspaces.c.id == memberships.c.workspace_id)
     .where(memberships.c.user_id == bindparam("of_user"))
     .order_by(workspaces.c.name)
 )
-_CHOOSE = (
+_SET_WORKSPACE = (
     update(sessions)
     .where(sessions.c.token_hash == bindparam("the_hash"))
     .values(workspace_id=bindparam("chosen_workspace"))
 )
 _END = delete(sessions).where(sessions.c.token_hash == bindparam("the_hash"))
 _END_ALL = delete(sessions).where(sessions.c.user_id == bindparam("of_user"))
-_LEAVE = (
+_LEAVE_WORKSPACE = (
     update(sessions)
     .where(sessions.c.user_id == bindparam("of_user"), sessions.c.workspace_id == bindparam("left_workspace"))
     .values(workspace_id=None)
@@ -76,7 +76,7 @@ _END_EXPIRED = delete(sessions).where(
 )
 
 
-def create(
+def create_session(
     connection: Connection, token_hash: str, user_id: str, workspace_id: str | None, lifetime: int, clock: Clock
 ) -> None:
     """Keep a new session of ``lifetime`` milliseconds; those of the person that are over are forgotten."""
@@ -92,49 +92,51 @@ def create(
     connection.execute(_INSERT, row)
 
 
-def find(connection: Connection, token_hash: str, clock: Clock) -> SessionRecord | None:
+def find_session(connection: Connection, token_hash: str, clock: Clock) -> SessionRecord | None:
     """The session of a token, if it is not over, with what its person is where at this moment."""
     row = connection.execute(_SESSION, {"the_hash": token_hash, "now": clock.wall()}).one_or_none()
-    return None if row is None else SessionRecord(**row._mapping, homes=homes(connection, row.user_id))
+    return None if row is None else SessionRecord(**row._mapping, memberships=list_memberships(connection, row.user_id))
 
 
-def homes(connection: Connection, user_id: str) -> tuple[Home, ...]:
+def list_memberships(connection: Connection, user_id: str) -> tuple[WorkspaceMembership, ...]:
     """The workspaces that a user belongs to, by name."""
-    return tuple(Home(**row._mapping) for row in connection.execute(_HOMES, {"of_user": user_id}).all())
+    return tuple(
+        WorkspaceMembership(**row._mapping) for row in connection.execute(_MEMBERSHIPS, {"of_user": user_id}).all()
+    )
 
 
-def choose(connection: Connection, token_hash: str, workspace_id: str) -> None:
+def set_workspace(connection: Connection, token_hash: str, workspace_id: str) -> None:
     """Keep which workspace the session looks at."""
-    connection.execute(_CHOOSE, {"the_hash": token_hash, "chosen_workspace": workspace_id})
+    connection.execute(_SET_WORKSPACE, {"the_hash": token_hash, "chosen_workspace": workspace_id})
 
 
-def end(connection: Connection, token_hash: str) -> None:
+def end_session(connection: Connection, token_hash: str) -> None:
     """End a session at once; nothing where there is none."""
     connection.execute(_END, {"the_hash": token_hash})
 
 
-def end_all(connection: Connection, user_id: str) -> None:
+def end_all_sessions(connection: Connection, user_id: str) -> None:
     """End every session of a person at once."""
     connection.execute(_END_ALL, {"of_user": user_id})
 
 
-def leave(connection: Connection, user_id: str, workspace_id: str) -> None:
+def leave_workspace(connection: Connection, user_id: str, workspace_id: str) -> None:
     """No session of the person looks at the workspace any more; who belongs nowhere now has none left."""
-    connection.execute(_LEAVE, {"of_user": user_id, "left_workspace": workspace_id})
-    if not homes(connection, user_id):
-        end_all(connection, user_id)
+    connection.execute(_LEAVE_WORKSPACE, {"of_user": user_id, "left_workspace": workspace_id})
+    if not list_memberships(connection, user_id):
+        end_all_sessions(connection, user_id)
 
 
 # -- invitations --------------------------------------------------------------------------------------------------
 
-_INVITE = insert(invitations)
-_OPEN = (
+_INSERT_INVITATION = insert(invitations)
+_IS_OPEN = (
     invitations.c.token_hash == bindparam("the_hash"),
     invitations.c.used_at.is_(None),
     invitations.c.expires_at > bindparam("now"),
 )
-_INVITATION = select(invitations).where(*_OPEN)
-_WITHDRAW = (
+_INVITATION = select(invitations).where(*_IS_OPEN)
+_REVOKE_INVITATIONS = (
     update(invitations)
     .where(
         invitations.c.workspace_id == bindparam("of_workspace"),
@@ -143,10 +145,10 @@ _WITHDRAW = (
     )
     .values(used_at=bindparam("now"))
 )
-_USE = update(invitations).where(*_OPEN).values(used_at=bindparam("now")).returning(invitations)
+_USE_INVITATION = update(invitations).where(*_IS_OPEN).values(used_at=bindparam("now")).returning(invitations)
 
 
-def invite(
+def create_invitation(
     connection: Connection,
     token_hash: str,
     workspace_id: str,
@@ -168,11 +170,11 @@ def invite(
         "created_at": at,
         "expires_at": kept.expires_at,
     }
-    connection.execute(_INVITE, row)
+    connection.execute(_INSERT_INVITATION, row)
     return kept
 
 
-def invitation(connection: Connection, token_hash: str, clock: Clock) -> InvitationRecord | None:
+def find_invitation(connection: Connection, token_hash: str, clock: Clock) -> InvitationRecord | None:
     """An invitation that can still be used."""
     row = connection.execute(_INVITATION, {"the_hash": token_hash, "now": clock.wall()}).one_or_none()
     return None if row is None else InvitationRecord(**row._mapping)
@@ -180,10 +182,10 @@ def invitation(connection: Connection, token_hash: str, clock: Clock) -> Invitat
 
 def use_invitation(connection: Connection, token_hash: str, clock: Clock) -> InvitationRecord | None:
     """Use an invitation up: of all who try, one gets the record. None: unknown, used or over."""
-    row = connection.execute(_USE, {"the_hash": token_hash, "now": clock.wall()}).one_or_none()
+    row = connection.execute(_USE_INVITATION, {"the_hash": token_hash, "now": clock.wall()}).one_or_none()
     return None if row is None else InvitationRecord(**row._mapping)
 
 
-def withdraw(connection: Connection, workspace_id: str, email: str, clock: Clock) -> None:
+def revoke_invitations(connection: Connection, workspace_id: str, email: str, clock: Clock) -> None:
     """Use up every invitation of an e-mail address into a workspace, so that nobody joins with one."""
-    connection.execute(_WITHDRAW, {"of_workspace": workspace_id, "of_email": email, "now": clock.wall()})
+    connection.execute(_REVOKE_INVITATIONS, {"of_workspace": workspace_id, "of_email": email, "now": clock.wall()})

@@ -25,13 +25,13 @@ from sqlalchemy.pool import NullPool
 from adsunify.errors import StoreError
 
 from .clock import Clock
-from .driver import Parameters, Result, Store, StoreFunction, announced, translated
-from .statement import Made, Question
+from .driver import Parameters, Result, Store, StoreFunction, take_notification, to_store_error
+from .statement import Query, T
 
 BUSY_SECONDS = 10
-BUSY_PAUSE = 0.02
+BUSY_PAUSE_SECONDS = 0.02
 """Seconds between two tries where SQLite itself does not wait."""
-BATCH = 500
+BATCH_SIZE = 500
 
 
 @frozen(eq=False)
@@ -44,22 +44,22 @@ class _Job:
 
 
 @define
-class _Outcome:
+class _JobResult:
     job: _Job
     result: Any = None
     error: BaseException | None = None
 
 
-class _Broken(Exception):
+class _TransactionLost(Exception):
     """The transaction is gone. ``began`` false: it never stood, so running its functions one by one is no use."""
 
-    def __init__(self, cause: BaseException, began: bool) -> None:
+    def __init__(self, cause: BaseException, has_begun: bool) -> None:
         super().__init__(str(cause))
         self.cause = cause
-        self.began = began
+        self.has_begun = has_begun
 
 
-def _engine(path: Path, pragmas: Sequence[str]) -> Engine:
+def _make_engine(path: Path, pragmas: Sequence[str]) -> Engine:
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         poolclass=NullPool,
@@ -68,7 +68,7 @@ def _engine(path: Path, pragmas: Sequence[str]) -> Engine:
     )
 
     @event.listens_for(engine, "connect")
-    def connected(connection: sqlite3.Connection, _record: object) -> None:
+    def set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # transactions are begun by us, not guessed by the driver
         for pragma in pragmas:
             _set_pragma(connection, pragma)
@@ -90,10 +90,10 @@ def _set_pragma(connection: sqlite3.Connection, pragma: str) -> None:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
                 raise
-            time.sleep(BUSY_PAUSE)
+            time.sleep(BUSY_PAUSE_SECONDS)
 
 
-def _connected(engine: Engine) -> Connection:
+def _connect(engine: Engine) -> Connection:
     """A connection for which SQLAlchemy thinks that one transaction never ends: BEGIN and COMMIT are ours.
 
     SQLAlchemy's own transactions would cost 60 us each.
@@ -103,19 +103,19 @@ def _connected(engine: Engine) -> Connection:
     return connection
 
 
-def _raw(connection: Connection) -> sqlite3.Connection:
+def _driver_connection(connection: Connection) -> sqlite3.Connection:
     raw = connection.connection.dbapi_connection
     assert isinstance(raw, sqlite3.Connection)
     return raw
 
 
-def _throw_away(connection: Connection | None) -> None:
+def _discard_connection(connection: Connection | None) -> None:
     if connection is not None:
         connection.invalidate()
         connection.close()
 
 
-def _settle(outcomes: Iterable[_Outcome], afterwards: Callable[[], None] | None) -> None:
+def _resolve_futures(outcomes: Iterable[_JobResult], afterwards: Callable[[], None] | None) -> None:
     for outcome in outcomes:
         future = outcome.job.future
         if future.done():  # cancelled by its caller; the write stands all the same
@@ -128,12 +128,12 @@ def _settle(outcomes: Iterable[_Outcome], afterwards: Callable[[], None] | None)
         afterwards()
 
 
-def _deliver(outcomes: Sequence[_Outcome], afterwards: Callable[[], None] | None = None) -> None:
+def _resolve_callers(outcomes: Sequence[_JobResult], afterwards: Callable[[], None] | None = None) -> None:
     """Resolve the callers, each in its loop, and call ``afterwards`` there."""
     for loop in {outcome.job.loop for outcome in outcomes}:
         mine = [outcome for outcome in outcomes if outcome.job.loop is loop]
         with suppress(RuntimeError):  # a closed loop has nobody waiting any more
-            loop.call_soon_threadsafe(_settle, mine, afterwards)
+            loop.call_soon_threadsafe(_resolve_futures, mine, afterwards)
 
 
 class SqliteStore(Store):
@@ -143,23 +143,23 @@ class SqliteStore(Store):
         super().__init__()
         self.clock = clock
         self.path = path
-        self._open = True
-        self._writes: SimpleQueue[_Job | None] = SimpleQueue()
-        self._writer = _engine(path, ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"))
-        self._reader = _engine(path, ("query_only = ON",))
-        self._connection: Connection | None = None
-        self._reading: Connection | None = None
-        self._reads = threading.Lock()  # for event loops in several threads; nobody else waits here
-        self._thread = threading.Thread(target=self._write_on, name="adsunify-store-writer", daemon=True)
-        self._thread.start()
+        self._is_open = True
+        self._job_queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._write_engine = _make_engine(path, ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"))
+        self._read_engine = _make_engine(path, ("query_only = ON",))
+        self._write_connection: Connection | None = None
+        self._read_connection: Connection | None = None
+        self._read_lock = threading.Lock()  # for event loops in several threads; nobody else waits here
+        self._writer_thread = threading.Thread(target=self._run_writer, name="adsunify-store-writer", daemon=True)
+        self._writer_thread.start()
 
     async def _write(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        self._must_be_open()
+        self._require_open()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Result] = loop.create_future()
-        self._writes.put(_Job(function, args, kwargs, loop, future))
+        self._job_queue.put(_Job(function, args, kwargs, loop, future))
         return await future
 
     async def read(
@@ -167,103 +167,103 @@ class SqliteStore(Store):
     ) -> Result:
         return self._read(function, *args, **kwargs)
 
-    async def ask(self, question: Question[Made]) -> Made:
-        return self._read(question.on)
+    async def run_query(self, question: Query[T]) -> T:
+        return self._read(question.run)
 
     def _read(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        self._must_be_open()
-        with self._reads:
+        self._require_open()
+        with self._read_lock:
             try:
-                if self._reading is None:
-                    self._reading = _connected(self._reader)
-                return function(self._reading, *args, **kwargs)
+                if self._read_connection is None:
+                    self._read_connection = _connect(self._read_engine)
+                return function(self._read_connection, *args, **kwargs)
             except BaseException as error:
                 if isinstance(error, OperationalError | sqlite3.Error):
-                    self._stop_reading()
-                failure = translated(error)
+                    self._close_reader()
+                failure = to_store_error(error)
                 if failure is error:
                     raise
                 raise failure from error
 
-    def _must_be_open(self) -> None:
-        if not self._open:
+    def _require_open(self) -> None:
+        if not self._is_open:
             raise StoreError("The store is closed.")
 
     async def close(self) -> None:
-        if self._open:
-            self._open = False
-            self._writes.put(None)
-            await asyncio.to_thread(self._thread.join)
-            self._stop_reading()
+        if self._is_open:
+            self._is_open = False
+            self._job_queue.put(None)
+            await asyncio.to_thread(self._writer_thread.join)
+            self._close_reader()
 
-    def _stop_reading(self) -> None:
-        connection, self._reading = self._reading, None
-        _throw_away(connection)
+    def _close_reader(self) -> None:
+        connection, self._read_connection = self._read_connection, None
+        _discard_connection(connection)
 
     # -- the writer thread --------------------------------------------------------------------------------------
 
-    def _write_on(self) -> None:
+    def _run_writer(self) -> None:
         open_ = True
-        while open_ and (first := self._writes.get()) is not None:
+        while open_ and (first := self._job_queue.get()) is not None:
             batch = [first]
-            while len(batch) < BATCH and not self._writes.empty():  # nobody else takes from this queue
-                job = self._writes.get()
+            while len(batch) < BATCH_SIZE and not self._job_queue.empty():  # nobody else takes from this queue
+                job = self._job_queue.get()
                 if job is None:
                     open_ = False
                     break
                 batch.append(job)
-            self._commit(batch)
-        self._discard()
+            self._commit_jobs(batch)
+        self._close_writer()
 
-    def _commit(self, jobs: Sequence[_Job]) -> None:
+    def _commit_jobs(self, jobs: Sequence[_Job]) -> None:
         """Run the jobs in one transaction; where it broke, each in its own."""
         told = False
         try:
-            outcomes = self._transaction(jobs)
-            told = self._connection is not None and announced(self._connection)
-        except _Broken as broken:
-            self._discard()
-            if broken.began and len(jobs) > 1:
+            outcomes = self._run_transaction(jobs)
+            told = self._write_connection is not None and take_notification(self._write_connection)
+        except _TransactionLost as broken:
+            self._close_writer()
+            if broken.has_begun and len(jobs) > 1:
                 for job in jobs:
-                    self._commit([job])
+                    self._commit_jobs([job])
                 return
-            error = translated(broken.cause)
-            outcomes = [_Outcome(job, error=error) for job in jobs]
-        _deliver(outcomes, self.tell if told else None)
+            error = to_store_error(broken.cause)
+            outcomes = [_JobResult(job, error=error) for job in jobs]
+        _resolve_callers(outcomes, self.notify_watchers if told else None)
 
-    def _transaction(self, jobs: Sequence[_Job]) -> list[_Outcome]:
+    def _run_transaction(self, jobs: Sequence[_Job]) -> list[_JobResult]:
         began = False
         try:
-            if self._connection is None:
-                self._connection = _connected(self._writer)
-            raw = _raw(self._connection)
+            if self._write_connection is None:
+                self._write_connection = _connect(self._write_engine)
+            raw = _driver_connection(self._write_connection)
             raw.execute("BEGIN IMMEDIATE")
             began = True
-            outcomes = [self._run(self._connection, raw, job) for job in jobs]
+            outcomes = [self._run_job(self._write_connection, raw, job) for job in jobs]
             raw.execute("COMMIT")
-        except _Broken:
+        except _TransactionLost:
             raise
         except BaseException as error:
-            raise _Broken(error, began) from error
-        self.commits += 1
+            raise _TransactionLost(error, began) from error
+        self.commit_count += 1
         return outcomes
 
-    def _run(self, connection: Connection, raw: sqlite3.Connection, job: _Job) -> _Outcome:
+    def _run_job(self, connection: Connection, raw: sqlite3.Connection, job: _Job) -> _JobResult:
         raw.execute("SAVEPOINT one")
-        outcome = _Outcome(job)
+        outcome = _JobResult(job)
         try:
             outcome.result = job.function(connection, *job.args, **job.kwargs)
         except BaseException as error:  # noqa: BLE001 - the caller gets it, after the commit
-            outcome.error = translated(error)
+            outcome.error = to_store_error(error)
         if not raw.in_transaction:  # a full disk rolls the whole batch back, whatever the savepoint says
-            raise _Broken(outcome.error or StoreError("The database gave the transaction up."), began=True)
+            raise _TransactionLost(outcome.error or StoreError("The database gave the transaction up."), has_begun=True)
         if outcome.error is not None:
             raw.execute("ROLLBACK TO one")
         raw.execute("RELEASE one")
         return outcome
 
-    def _discard(self) -> None:
-        connection, self._connection = self._connection, None
-        _throw_away(connection)
+    def _close_writer(self) -> None:
+        connection, self._write_connection = self._write_connection, None
+        _discard_connection(connection)

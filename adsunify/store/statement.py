@@ -3,7 +3,7 @@
 SQLAlchemy's own execution costs 60 to 100 us a statement, which is more than the databases' drivers and SQLite itself
 take together. A statement that stands in a module is therefore made a :class:`Statement`; one that is put together
 inside a function (rarely run, or with a list of values) goes through ``connection.execute``. Both may be mixed: the
-driver begins and ends the transaction. A read that is one statement is a :class:`Question`, which needs no transaction.
+driver begins and ends the transaction. A read that is one statement is a :class:`Query`, which needs no transaction.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.types import TypeEngine
 from sqlalchemy.util import await_only
 
-Values = Mapping[str, Any]
-Fixed = ReturnsRows | UpdateBase
-Made = TypeVar("Made")
-_Process = Callable[[Any], Any]
+BoundValues = Mapping[str, Any]
+SqlStatement = ReturnsRows | UpdateBase
+T = TypeVar("T")
+_ValueProcessor = Callable[[Any], Any]
 
 
 @frozen(eq=False)
@@ -32,30 +32,30 @@ class _Compiled:
     """A statement in the words of one dialect. ``given``: the values that it brings itself."""
 
     text: str
-    names: tuple[str, ...]
+    parameter_names: tuple[str, ...]
     types: tuple[TypeEngine[Any], ...]
-    given: Values
-    written: tuple[tuple[int, _Process], ...]
-    read: tuple[tuple[int, _Process], ...]
-    row: Callable[[Sequence[Any]], Any]
+    default_values: BoundValues
+    bind_processors: tuple[tuple[int, _ValueProcessor], ...]
+    result_processors: tuple[tuple[int, _ValueProcessor], ...]
+    make_row: Callable[[Sequence[Any]], Any]
 
-    def bound(self, values: Values) -> list[Any]:
+    def bind_values(self, values: BoundValues) -> list[Any]:
         """The values by position, as the driver takes them."""
-        all_ = {**self.given, **values} if self.given else values
-        bound = [all_[name] for name in self.names]
-        for position, process in self.written:
+        all_ = {**self.default_values, **values} if self.default_values else values
+        bound = [all_[name] for name in self.parameter_names]
+        for position, process in self.bind_processors:
             bound[position] = process(bound[position])
         return bound
 
-    def rows(self, found: Sequence[Sequence[Any]]) -> list[Any]:
+    def make_rows(self, found: Sequence[Sequence[Any]]) -> list[Any]:
         """What the driver found, as records."""
-        if not self.read:
-            return [self.row(values) for values in found]
+        if not self.result_processors:
+            return [self.make_row(values) for values in found]
         made = []
         for values in map(list, found):
-            for position, process in self.read:
+            for position, process in self.result_processors:
                 values[position] = process(values[position])
-            made.append(self.row(values))
+            made.append(self.make_row(values))
         return made
 
 
@@ -66,72 +66,76 @@ class Statement:
     Where SQLAlchemy spells it once for each dialect, it is a function of the dialect's name.
     """
 
-    def __init__(self, statement: Fixed | Callable[[str], Fixed]) -> None:
+    def __init__(self, statement: SqlStatement | Callable[[str], SqlStatement]) -> None:
         self._statement = statement
         self._compiled: dict[str, _Compiled] = {}
 
-    def all(self, connection: Connection, values: Values) -> list[Any]:
+    def fetch_all(self, connection: Connection, values: BoundValues) -> list[Any]:
         """Run it; all rows that it returns."""
-        compiled = self._of(connection)
-        return compiled.rows(FETCH[connection.dialect.name](connection, compiled.text, compiled.bound(values)))
+        compiled = self._compile_for(connection)
+        return compiled.make_rows(
+            FETCH_BY_DIALECT[connection.dialect.name](connection, compiled.text, compiled.bind_values(values))
+        )
 
-    def one_or_none(self, connection: Connection, values: Values) -> Any:
+    def fetch_one_or_none(self, connection: Connection, values: BoundValues) -> Any:
         """Run it; the one row that it returns, if any."""
-        rows = self.all(connection, values)
+        rows = self.fetch_all(connection, values)
         return rows[0] if rows else None
 
-    def one(self, connection: Connection, values: Values) -> Any:
+    def fetch_one(self, connection: Connection, values: BoundValues) -> Any:
         """Run it; the one row that it surely returns (LookupError)."""
-        rows = self.all(connection, values)
+        rows = self.fetch_all(connection, values)
         if not rows:
             raise LookupError(f"nothing was found by {self.text(connection)}")
         return rows[0]
 
-    def each(self, connection: Connection, rows: Sequence[Values]) -> None:
+    def execute_each(self, connection: Connection, rows: Sequence[BoundValues]) -> None:
         """Run it for each of these; what it returns is not looked at."""
-        compiled = self._of(connection)
-        EACH[connection.dialect.name](connection, compiled.text, [compiled.bound(row) for row in rows])
+        compiled = self._compile_for(connection)
+        EXECUTE_EACH_BY_DIALECT[connection.dialect.name](
+            connection, compiled.text, [compiled.bind_values(row) for row in rows]
+        )
 
-    def together(self, connection: Connection, asked: Sequence[Values]) -> list[list[Any]]:
+    def fetch_all_batched(self, connection: Connection, asked: Sequence[BoundValues]) -> list[list[Any]]:
         """The rows for each of these values, asked for at once. PostgreSQL only; it must be a SELECT."""
         if len(asked) == 1:
-            return [self.all(connection, asked[0])]
-        compiled = self._of(connection)
-        columns = zip(*map(compiled.bound, asked), strict=True)
+            return [self.fetch_all(connection, asked[0])]
+        compiled = self._compile_for(connection)
+        columns = zip(*map(compiled.bind_values, asked), strict=True)
         found: list[list[Any]] = [[] for _ in asked]
-        for *row, number in _fetch_postgresql(connection, _together(compiled, connection.dialect), list(columns)):
+        for *row, number in _fetch_postgresql(connection, _batch_sql(compiled, connection.dialect), list(columns)):
             found[number - 1].append(row)
-        return [compiled.rows(rows) for rows in found]
+        return [compiled.make_rows(rows) for rows in found]
 
     def text(self, connection: Connection) -> str:
         """The statement as the driver gets it."""
-        return self._of(connection).text
+        return self._compile_for(connection).text
 
-    def _of(self, connection: Connection) -> _Compiled:
+    def _compile_for(self, connection: Connection) -> _Compiled:
         dialect = connection.dialect
         found = self._compiled.get(dialect.name)
         if found is None:
             statement = self._statement(dialect.name) if callable(self._statement) else self._statement
-            found = self._compiled[dialect.name] = _compiled(statement, dialect)
+            found = self._compiled[dialect.name] = _compile(statement, dialect)
         return found
 
 
 @frozen(eq=False)
-class Question(Generic[Made]):
+class Query(Generic[T]):
     """A read that is one statement: its values, and what is made of its rows. A store is asked it, with others at once;
     inside of a transaction it is answered :meth:`on` the connection.
     """
 
     statement: Statement
-    values: Values
-    made: Callable[[list[Any]], Made]
+    values: BoundValues
+    make_result: Callable[[list[Any]], T]
 
-    def on(self, connection: Connection) -> Made:
+    def run(self, connection: Connection) -> T:
         """The answer on this connection."""
-        return self.made(self.statement.all(connection, self.values))
+        return self.make_result(self.statement.fetch_all(connection, self.values))
 
 
-def _compiled(statement: Fixed, dialect: Dialect) -> _Compiled:
+def _compile(statement: SqlStatement, dialect: Dialect) -> _Compiled:
     compiled = statement.compile(dialect=dialect)
     assert isinstance(compiled, SQLCompiler) and compiled.positiontup is not None
     names = tuple(compiled.positiontup)
@@ -141,26 +145,30 @@ def _compiled(statement: Fixed, dialect: Dialect) -> _Compiled:
     columns = statement.exported_columns
     return _Compiled(
         text=compiled.string,
-        names=names,
-        types=tuple(_of_type(binds[name].type, dialect) for name in names),
-        given=given,
-        written=_processes([_of_type(binds[name].type, dialect).bind_processor(dialect) for name in names]),
-        read=_processes([_of_type(column.type, dialect).result_processor(dialect, None) for column in columns]),
-        row=_records([str(name) for name in columns.keys()]),  # noqa: SIM118 - a collection of columns
+        parameter_names=names,
+        types=tuple(_dialect_type(binds[name].type, dialect) for name in names),
+        default_values=given,
+        bind_processors=_list_processors(
+            [_dialect_type(binds[name].type, dialect).bind_processor(dialect) for name in names]
+        ),
+        result_processors=_list_processors(
+            [_dialect_type(column.type, dialect).result_processor(dialect, None) for column in columns]
+        ),
+        make_row=_make_row_factory([str(name) for name in columns.keys()]),  # noqa: SIM118 - a collection of columns
     )
 
 
-def _records(names: Sequence[str]) -> Callable[[Sequence[Any]], Any]:
+def _make_row_factory(names: Sequence[str]) -> Callable[[Sequence[Any]], Any]:
     made: Any = namedtuple("Record", names, rename=True)  # type: ignore[misc] # names are known when it first runs
     make: Callable[[Sequence[Any]], Any] = made._make
     return make
 
 
-def _of_type(type_: TypeEngine[Any], dialect: Dialect) -> TypeEngine[Any]:
+def _dialect_type(type_: TypeEngine[Any], dialect: Dialect) -> TypeEngine[Any]:
     return type_.dialect_impl(dialect)
 
 
-def _processes(processes: Sequence[_Process | None]) -> tuple[tuple[int, _Process], ...]:
+def _list_processors(processes: Sequence[_ValueProcessor | None]) -> tuple[tuple[int, _ValueProcessor], ...]:
     return tuple((position, process) for position, process in enumerate(processes) if process is not None)
 
 
@@ -173,7 +181,7 @@ def _fetch_sqlite(connection: Connection, text: str, values: Sequence[Any]) -> S
     return found
 
 
-def _each_sqlite(connection: Connection, text: str, rows: Sequence[Sequence[Any]]) -> None:
+def _execute_each_sqlite(connection: Connection, text: str, rows: Sequence[Sequence[Any]]) -> None:
     for values in rows:  # executemany takes no RETURNING
         _fetch_sqlite(connection, text, values)
 
@@ -185,7 +193,7 @@ def _fetch_postgresql(connection: Connection, text: str, values: Sequence[Any]) 
 
 
 @cache
-def _together(compiled: _Compiled, dialect: Dialect) -> str:
+def _batch_sql(compiled: _Compiled, dialect: Dialect) -> str:
     """A SELECT for many values at once, each given as a column; the last column of a row counts them from 1."""
     columns = ", ".join(f"${number}::{type_.compile(dialect)}[]" for number, type_ in enumerate(compiled.types, 1))
     names = ", ".join(f"value{number}" for number in range(1, len(compiled.types) + 1))
@@ -196,7 +204,7 @@ def _together(compiled: _Compiled, dialect: Dialect) -> str:
     )
 
 
-def _each_postgresql(connection: Connection, text: str, rows: Sequence[Sequence[Any]]) -> None:
+def _execute_each_postgresql(connection: Connection, text: str, rows: Sequence[Sequence[Any]]) -> None:
     raw: Any = connection.connection.driver_connection
     if len(rows) == 1:
         await_only(raw.fetch(text, *rows[0]))
@@ -204,5 +212,5 @@ def _each_postgresql(connection: Connection, text: str, rows: Sequence[Sequence[
         await_only(raw.executemany(text, rows))
 
 
-FETCH = {"sqlite": _fetch_sqlite, "postgresql": _fetch_postgresql}
-EACH = {"sqlite": _each_sqlite, "postgresql": _each_postgresql}
+FETCH_BY_DIALECT = {"sqlite": _fetch_sqlite, "postgresql": _fetch_postgresql}
+EXECUTE_EACH_BY_DIALECT = {"sqlite": _execute_each_sqlite, "postgresql": _execute_each_postgresql}

@@ -8,17 +8,19 @@ from typing import Any
 
 from sqlalchemy import Column, Table, func
 
-from .statement import Fixed, Statement
+from .statement import SqlStatement, Statement
 
 
-def insert_once(table: Table, keys: Sequence[str]) -> Statement:
+def insert_or_ignore(table: Table, keys: Sequence[str]) -> Statement:
     """Inserts the row unless the keys are taken; returns the first key column of a row that was inserted."""
 
-    def spelled(dialect: str) -> Fixed:
-        made: Fixed = _insert(dialect, table).on_conflict_do_nothing(index_elements=keys).returning(table.c[keys[0]])
+    def compile_insert(dialect: str) -> SqlStatement:
+        made: SqlStatement = (
+            _dialect_insert(dialect, table).on_conflict_do_nothing(index_elements=keys).returning(table.c[keys[0]])
+        )
         return made
 
-    return Statement(spelled)
+    return Statement(compile_insert)
 
 
 def insert_or_update(
@@ -29,17 +31,17 @@ def insert_or_update(
     Columns that are ``known`` change only where the new row has a value.
     """
 
-    def spelled(dialect: str) -> Fixed:
-        insert = _insert(dialect, table)
+    def compile_insert(dialect: str) -> SqlStatement:
+        insert = _dialect_insert(dialect, table)
         new = insert.excluded
         values = {name: new[name] for name in changed}
         values |= {name: func.coalesce(new[name], table.c[name]) for name in known}
-        made: Fixed = insert.on_conflict_do_update(index_elements=keys, set_=values).returning(returned)
+        made: SqlStatement = insert.on_conflict_do_update(index_elements=keys, set_=values).returning(returned)
         return made
 
-    return Statement(spelled)
+    return Statement(compile_insert)
 
 
-def _insert(dialect: str, table: Table) -> Any:
+def _dialect_insert(dialect: str, table: Table) -> Any:
     """The dialect's own INSERT. A dialect is heavy: the one that is not spoken is never imported."""
     return import_module(f"sqlalchemy.dialects.{dialect}").insert(table)

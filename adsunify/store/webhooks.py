@@ -12,13 +12,13 @@ from adsunify.actor import Actor
 from adsunify.errors import Conflict, NotFound
 
 from .clock import Clock
-from .driver import announce
+from .driver import notify
 from .schema import api_keys, deliveries, delivery_attempts, grants, memberships, webhooks
 from .statement import Statement
 
-REMOVED_AT_ONCE = 500
+REMOVE_BATCH_SIZE = 500
 """Deliveries in one transaction: nobody waits until a million is gone."""
-SECRETS = "webhooks"
+SECRETS_TABLE = "webhooks"
 """The vault's table of signing secrets."""
 
 
@@ -45,51 +45,51 @@ _GRANT = exists().where(
     grants.c.workspace_id == webhooks.c.workspace_id,
     grants.c.revoked_at.is_(None),
 )
-_BY_AGENT = webhooks.c.credential.like("%:%")  # an agent's credential is its client and user
-ENDED = case(
+_IS_MADE_BY_AGENT = webhooks.c.credential.like("%:%")  # an agent's credential is its client and user
+ENDED_REASON = case(
     (memberships.c.user_id.is_(None), "membership_ended"),
     (api_keys.c.revoked_at.is_not(None), "key_revoked"),
     (api_keys.c.expires_at <= _NOW, "key_expired"),
-    (and_(_BY_AGENT, ~_GRANT), "grant_revoked"),
-    (and_(_BY_AGENT, ~_GRANT.where(grants.c.expires_at > _NOW)), "grant_expired"),
+    (and_(_IS_MADE_BY_AGENT, ~_GRANT), "grant_revoked"),
+    (and_(_IS_MADE_BY_AGENT, ~_GRANT.where(grants.c.expires_at > _NOW)), "grant_expired"),
 )
 """Why a subscription has ended and nothing is delivered to it any more; NULL while it has not.
 
 It ends with the membership of the user who made it, and with the key or grant that it was made with. To be selected
-over :func:`with_authority`, with the parameter ``now`` (the machine's clock in milliseconds).
+over :func:`join_authority`, with the parameter ``now`` (the machine's clock in milliseconds).
 """
 
 
-def with_authority(chosen: Select[Any]) -> Select[Any]:
+def join_authority(chosen: Select[Any]) -> Select[Any]:
     """Join to subscriptions the key and the membership on which they depend."""
     belongs = and_(memberships.c.workspace_id == webhooks.c.workspace_id, memberships.c.user_id == webhooks.c.user_id)
     return chosen.outerjoin(api_keys, api_keys.c.id == webhooks.c.key_id).outerjoin(memberships, belongs)
 
 
 _INSERT = insert(webhooks)
-_ENDED = with_authority(
-    select(webhooks.c.id, ENDED.label("reason")).where(webhooks.c.workspace_id == bindparam("of_workspace"))
+_LIST_ENDED = join_authority(
+    select(webhooks.c.id, ENDED_REASON.label("reason")).where(webhooks.c.workspace_id == bindparam("of_workspace"))
 )
-_ALL = select(webhooks).where(webhooks.c.workspace_id == bindparam("of_workspace")).order_by(webhooks.c.id)
+_LIST = select(webhooks).where(webhooks.c.workspace_id == bindparam("of_workspace")).order_by(webhooks.c.id)
 _GET = select(webhooks).where(webhooks.c.id == bindparam("the_id"))
 _LOCK = select(webhooks.c.id).where(webhooks.c.id == bindparam("the_id")).with_for_update()
-_HOLD = _LOCK.with_for_update(read=True, key_share=True)
-_SOME = (
+_SHARE_LOCK = _LOCK.with_for_update(read=True, key_share=True)
+_SOME_DELIVERIES = (
     select(deliveries.c.id)
     .where(deliveries.c.webhook_id == bindparam("of_webhook"))
     .order_by(deliveries.c.id)
-    .limit(REMOVED_AT_ONCE)
+    .limit(REMOVE_BATCH_SIZE)
     .with_for_update()  # or a worker may write down an attempt meanwhile
 )
-_SUBSCRIBED = Statement(
-    with_authority(select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events))
-    .where(webhooks.c.workspace_id == bindparam("of_workspace"), ENDED.is_(None))
+_LIST_SUBSCRIPTIONS = Statement(
+    join_authority(select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events))
+    .where(webhooks.c.workspace_id == bindparam("of_workspace"), ENDED_REASON.is_(None))
     # a subscription that is removed at this moment must not fail a receipt's commit
     .with_for_update(read=True, key_share=True, of=webhooks)
 )
 
 
-def create(
+def create_webhook(
     connection: Connection,
     actor: Actor,
     id_: str,
@@ -117,66 +117,66 @@ def create(
 
 def list_webhooks(connection: Connection, actor: Actor) -> list[WebhookRecord]:
     """The subscriptions in the actor's scope, oldest first."""
-    rows = connection.execute(_ALL, {"of_workspace": actor.workspace_id}).all()
-    return [WebhookRecord(**row._mapping) for row in rows if _in_scope(actor, row)]
+    rows = connection.execute(_LIST, {"of_workspace": actor.workspace_id}).all()
+    return [WebhookRecord(**row._mapping) for row in rows if _is_in_scope(actor, row)]
 
 
-def ended(connection: Connection, workspace_id: str, clock: Clock) -> dict[str, str]:
-    """The subscriptions of a workspace that have ended, by id, each with the reason (:data:`ENDED`)."""
-    rows = connection.execute(_ENDED, {"of_workspace": workspace_id, "now": clock.wall()}).all()
+def list_ended_reasons(connection: Connection, workspace_id: str, clock: Clock) -> dict[str, str]:
+    """The subscriptions of a workspace that have ended, by id, each with the reason (:data:`ENDED_REASON`)."""
+    rows = connection.execute(_LIST_ENDED, {"of_workspace": workspace_id, "now": clock.wall()}).all()
     return {row.id: row.reason for row in rows if row.reason is not None}
 
 
-def refuse_ended(connection: Connection, webhook: WebhookRecord, clock: Clock) -> None:
+def require_not_ended(connection: Connection, webhook: WebhookRecord, clock: Clock) -> None:
     """Raise Conflict for a subscription that has ended: nothing is queued for it."""
-    if webhook.id in ended(connection, webhook.workspace_id, clock):
+    if webhook.id in list_ended_reasons(connection, webhook.workspace_id, clock):
         message = "This webhook has ended with its key, grant or membership. Make a new one; nothing was queued."
         raise Conflict(message, code="webhook_ended")
 
 
-def get(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
+def get_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
     """A subscription in the actor's scope; raises NotFound."""
     row = connection.execute(_GET, {"the_id": id_}).one_or_none()
-    if row is None or not _in_scope(actor, row):
+    if row is None or not _is_in_scope(actor, row):
         raise NotFound("There is no such webhook in your scope.")
     return WebhookRecord(**row._mapping)
 
 
-def held(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
-    """As :func:`get`, for who queues for it: it stays until the transaction ends."""
-    connection.execute(_HOLD, {"the_id": id_})
-    return get(connection, actor, id_)
+def lock_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
+    """As :func:`get_webhook`, for who queues for it: it stays until the transaction ends."""
+    connection.execute(_SHARE_LOCK, {"the_id": id_})
+    return get_webhook(connection, actor, id_)
 
 
-def _in_scope(actor: Actor, row: Row[Any]) -> bool:
-    return actor.sees(row.workspace_id, row.user_id, row.credential)
+def _is_in_scope(actor: Actor, row: Row[Any]) -> bool:
+    return actor.can_see(row.workspace_id, row.user_id, row.credential)
 
 
-def change(connection: Connection, actor: Actor, id_: str, values: Mapping[str, Any]) -> WebhookRecord:
+def update_webhook(connection: Connection, actor: Actor, id_: str, values: Mapping[str, Any]) -> WebhookRecord:
     """Change ``url``, ``events`` or ``active``; what is queued stays as it was selected. Raises NotFound."""
-    get(connection, actor, id_)
+    get_webhook(connection, actor, id_)
     if values:
-        announce(connection)
+        notify(connection)
         connection.execute(update(webhooks).where(webhooks.c.id == id_).values(**values))
-    return get(connection, actor, id_)
+    return get_webhook(connection, actor, id_)
 
 
-def remove(connection: Connection, actor: Actor, id_: str) -> WebhookRecord | None:
+def remove_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecord | None:
     """Remove a subscription with what is queued for it; None: there was more than should be removed at once, ask again.
 
     Raises NotFound.
     """
     connection.execute(_LOCK, {"the_id": id_})  # whoever queues for it is done, or waits until it is gone
-    found = get(connection, actor, id_)
-    some = connection.execute(_SOME, {"of_webhook": id_}).scalars().all()
+    found = get_webhook(connection, actor, id_)
+    some = connection.execute(_SOME_DELIVERIES, {"of_webhook": id_}).scalars().all()
     connection.execute(delete(delivery_attempts).where(delivery_attempts.c.delivery_id.in_(some)))
     connection.execute(delete(deliveries).where(deliveries.c.id.in_(some)))
-    if len(some) == REMOVED_AT_ONCE:
+    if len(some) == REMOVE_BATCH_SIZE:
         return None
     connection.execute(delete(webhooks).where(webhooks.c.id == id_))
     return found
 
 
-def subscriptions(connection: Connection, workspace_id: str, at: int) -> Sequence[Any]:
+def list_subscriptions(connection: Connection, workspace_id: str, at: int) -> Sequence[Any]:
     """Id, account, url and events of every subscription that has not ended by ``at``, paused ones too."""
-    return _SUBSCRIBED.all(connection, {"of_workspace": workspace_id, "now": at})
+    return _LIST_SUBSCRIPTIONS.fetch_all(connection, {"of_workspace": workspace_id, "now": at})

@@ -10,12 +10,12 @@ from collections.abc import Collection
 from functools import cache
 from pkgutil import get_data
 
-from adsunify.errors import refused
+from adsunify.errors import invalid_input
 
 KOSOVO = "XK"
-FORM = "an ISO 3166-1 alpha-2 country code in capitals, such as US"
+COUNTRY_FORM = "an ISO 3166-1 alpha-2 country code in capitals, such as US"
 
-_MEANT = {
+_CORRECTIONS = {
     "AN": "CW", "BU": "MM", "CS": "CZ", "DA": "DK", "DD": "DE", "EL": "GR", "EN": "GB", "FX": "FR", "JA": "JP",
     "KO": "KR", "RC": "TW", "SF": "FI", "SP": "ES", "SU": "RU", "TP": "TL", "UK": "GB", "YU": "RS", "ZH": "CN",
     "ZR": "CD",
@@ -24,24 +24,24 @@ _MEANT = {
 
 
 @cache
-def codes() -> frozenset[str]:
+def load_country_codes() -> frozenset[str]:
     """Every official code."""
     table = get_data("tzdata", "zoneinfo/iso3166.tab") or b""
     return frozenset(line.partition("\t")[0] for line in table.decode().splitlines() if not line.startswith("#"))
 
 
-def code_of(location: str) -> str:
+def parse_country_code(location: str) -> str:
     """The code in a location's id that names a country: US, us or country:US."""
     return location.rpartition(":")[2].upper()
 
 
-def known(code: str, path: str, others: Collection[str] = ()) -> str:
+def require_country_code(code: str, path: str, others: Collection[str] = ()) -> str:
     """The code itself; ``others`` are taken beside the official ones.
 
     Raises InvalidInput ``unknown_country``, with the code that was probably meant.
     """
-    if code in codes() or code in others:
+    if code in load_country_codes() or code in others:
         return code
-    meant = _MEANT.get(code)
+    meant = _CORRECTIONS.get(code)
     hint = "" if meant is None else f" Did you mean {meant}?"
-    raise refused(path, "unknown_country", f"must be {FORM}.{hint}")
+    raise invalid_input(path, "unknown_country", f"must be {COUNTRY_FORM}.{hint}")

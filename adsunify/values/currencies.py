@@ -5,7 +5,7 @@ ISO itself, not CLDR: CLDR states customary digits, which differ from the standa
 
 from __future__ import annotations
 
-from adsunify.errors import refused
+from adsunify.errors import invalid_input
 
 _CODES_BY_EXPONENT: dict[int | None, str] = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
@@ -28,12 +28,12 @@ EXPONENTS: dict[str, int | None] = {
 """Code -> fraction digits of its minor unit; None where ISO 4217 says "not applicable"."""
 
 
-def exponent(currency: str, path: str = "budget.currency") -> int:
+def get_exponent(currency: str, path: str = "budget.currency") -> int:
     """How many fraction digits the currency's minor unit has (USD 2, JPY 0, KWD 3).
 
     Raises InvalidInput ``unknown_currency`` for anything but a current ISO 4217 code of a currency with a minor unit.
     """
     digits = EXPONENTS.get(currency)
     if digits is None:
-        raise refused(path, "unknown_currency", "must be a current ISO 4217 currency code, such as EUR.")
+        raise invalid_input(path, "unknown_currency", "must be a current ISO 4217 currency code, such as EUR.")
     return digits

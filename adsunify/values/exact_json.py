@@ -19,18 +19,18 @@ import orjson
 Json = Any
 """None, bool, int, Decimal, str, list of Json, dict of str to Json."""
 MAX_NUMBER_CHARACTERS = 400
-MOST_REPEATED = 100
+MAX_REPEATED_MEMBERS = 100
 """So many members that are named twice are told of."""
-MAX_ANSWER_DEPTH = 100
+MAX_RESPONSE_DEPTH = 100
 """Deeper nesting would exhaust the stack of whoever copies or compares an answer."""
-MAX_ANSWER_VALUES = 400_000
+MAX_RESPONSE_VALUES = 400_000
 """Read, a value takes up to a hundred times the bytes it was written in."""
 
 
 # -- exact JSON ---------------------------------------------------------------------------------------------------
 
 
-def _decimal(literal: str) -> Decimal:
+def _parse_decimal(literal: str) -> Decimal:
     if len(literal) > MAX_NUMBER_CHARACTERS:
         raise ValueError("a number is too long")
     try:
@@ -42,13 +42,13 @@ def _decimal(literal: str) -> Decimal:
     return number
 
 
-def _integer(literal: str) -> int:
+def _parse_integer(literal: str) -> int:
     if len(literal) > MAX_NUMBER_CHARACTERS:
         raise ValueError("a number is too long")
     return int(literal)
 
 
-def _constant(literal: str) -> Json:
+def _reject_constant(literal: str) -> Json:
     raise ValueError(f"{literal} is not JSON")
 
 
@@ -63,25 +63,28 @@ class RepeatedMembers(ValueError):
         self.locations = locations
 
 
-class _Pairs(list[tuple[str, Json]]):
+class _MemberPairs(list[tuple[str, Json]]):
     """An object as its members were written."""
 
 
-class _Repeated(ValueError):
+class _RepeatedMember(ValueError):
     """A member is named twice; the place is not known yet."""
 
 
-def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def _build_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _Repeated
+        raise _RepeatedMember
     return found
 
 
 _decoder = json.JSONDecoder(
-    parse_float=_decimal, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_members
+    parse_float=_parse_decimal,
+    parse_int=_parse_integer,
+    parse_constant=_reject_constant,
+    object_pairs_hook=_build_object,
 )
-_pairs = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=str, parse_float=str)
+_pairs_decoder = json.JSONDecoder(object_pairs_hook=_MemberPairs, parse_int=str, parse_float=str)
 
 
 def loads(data: bytes | str) -> Json:
@@ -94,19 +97,19 @@ def loads(data: bytes | str) -> Json:
         return _decoder.decode(text_)
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
-    except _Repeated:
+    except _RepeatedMember:
         pass
     try:
-        raise RepeatedMembers([*islice(_repeated(_pairs.decode(text_)), MOST_REPEATED)])
+        raise RepeatedMembers([*islice(_find_repeated_members(_pairs_decoder.decode(text_)), MAX_REPEATED_MEMBERS)])
     except RecursionError:
         raise RepeatedMembers([()]) from None
 
 
-def _repeated(whole: Json) -> Iterator[tuple[str | int, ...]]:
+def _find_repeated_members(whole: Json) -> Iterator[tuple[str | int, ...]]:
     """Every member that is named twice, an outer one before those inside it."""
     held: list[tuple[tuple[str | int, ...], Json]] = [((), whole)]
     for at, value in held:  # what is held grows
-        if isinstance(value, _Pairs):
+        if isinstance(value, _MemberPairs):
             counts = Counter(name for name, _ in value)
             yield from ((*at, name) for name, count in counts.items() if count > 1)
             held += (((*at, name), one) for name, one in value)
@@ -114,16 +117,16 @@ def _repeated(whole: Json) -> Iterator[tuple[str | int, ...]]:
             held += (((*at, position), one) for position, one in enumerate(value))
 
 
-def _answered(data: bytes) -> Json:
+def _parse_response_json(data: bytes) -> Json:
     """As :func:`loads`; too many values and deep nesting are refused too."""
-    if len(data) > MAX_ANSWER_VALUES and sum(data.count(one) for one in (b",", b"{", b"[")) > MAX_ANSWER_VALUES:
+    if len(data) > MAX_RESPONSE_VALUES and sum(data.count(one) for one in (b",", b"{", b"[")) > MAX_RESPONSE_VALUES:
         raise ValueError("the JSON holds too many values")
-    return _shallow(loads(data))
+    return _require_shallow(loads(data))
 
 
-def _shallow(value: Json) -> Json:
+def _require_shallow(value: Json) -> Json:
     level = [value]
-    for _ in range(MAX_ANSWER_DEPTH):
+    for _ in range(MAX_RESPONSE_DEPTH):
         held = [one for one in level if isinstance(one, dict | list)]
         level = [child for one in held for child in (one.values() if isinstance(one, dict) else one)]
         if not level:
@@ -131,56 +134,56 @@ def _shallow(value: Json) -> Json:
     raise ValueError("the JSON is nested too deeply")
 
 
-_OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
-_SORTED = _OPTIONS | orjson.OPT_SORT_KEYS
+_DUMP_OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+_SORTED_DUMP_OPTIONS = _DUMP_OPTIONS | orjson.OPT_SORT_KEYS
 
 
 def dumps(value: Json) -> str:
     """Write JSON in compact form and ASCII, decimals exactly as they are, members in their order."""
-    return json_bytes(value).decode("ascii")
+    return dumps_bytes(value).decode("ascii")
 
 
-def json_bytes(value: Json) -> bytes:
+def dumps_bytes(value: Json) -> bytes:
     """As :func:`dumps`, the bytes."""
-    return _written(value, _plain, sort_keys=False)
+    return _encode_json(value, _format_decimal, sort_keys=False)
 
 
-def _plain(number: Decimal) -> str:
+def _format_decimal(number: Decimal) -> str:
     return format(number, "f")
 
 
-def canonical(value: Json, number: Callable[[Decimal], str] = _plain) -> bytes:
+def dumps_canonical(value: Json, number: Callable[[Decimal], str] = _format_decimal) -> bytes:
     """Write JSON so that equal values give equal bytes: sorted members, compact, exact decimals, ASCII.
 
     ``number`` writes a finite decimal.
     """
-    return _written(value, number, sort_keys=True)
+    return _encode_json(value, number, sort_keys=True)
 
 
-def quoted(text_: str) -> str:
+def quote_string(text_: str) -> str:
     """A JSON string literal."""
     return encode_basestring_ascii(text_)
 
 
-def _written(value: Json, number: Callable[[Decimal], str], sort_keys: bool) -> bytes:
+def _encode_json(value: Json, number: Callable[[Decimal], str], sort_keys: bool) -> bytes:
     """By orjson where it can, in a tenth of the time; byte for byte what the standard library's encoder writes."""
     try:
-        found = orjson.dumps(value, _fragments(number), _SORTED if sort_keys else _OPTIONS)
+        found = orjson.dumps(value, _make_fragment_writer(number), _SORTED_DUMP_OPTIONS if sort_keys else _DUMP_OPTIONS)
     except orjson.JSONEncodeError:  # integers beyond 64 bits, halves of characters, deep nesting, and what is no JSON
-        return _written_slowly(value, number, sort_keys)
-    if b"null" in found and _endless(value):
-        return _written_slowly(value, number, sort_keys)
+        return _encode_json_slowly(value, number, sort_keys)
+    if b"null" in found and _has_nonfinite_float(value):
+        return _encode_json_slowly(value, number, sort_keys)
     if found.isascii() and b"\x7f" not in found:
         return found
-    return found.decode().encode("ascii", _ESCAPING).replace(b"\x7f", rb"\u007f")
+    return found.decode().encode("ascii", _ESCAPE_HANDLER).replace(b"\x7f", rb"\u007f")
 
 
 @cache
-def _fragments(number: Callable[[Decimal], str]) -> Callable[[object], orjson.Fragment]:
-    return lambda value: orjson.Fragment(_text_of(value, number))
+def _make_fragment_writer(number: Callable[[Decimal], str]) -> Callable[[object], orjson.Fragment]:
+    return lambda value: orjson.Fragment(_format_number(value, number))
 
 
-def _text_of(value: object, number: Callable[[Decimal], str]) -> str:
+def _format_number(value: object, number: Callable[[Decimal], str]) -> str:
     if not isinstance(value, Decimal):
         raise TypeError(f"{type(value).__name__} is not JSON")
     if not value.is_finite():
@@ -188,7 +191,7 @@ def _text_of(value: object, number: Callable[[Decimal], str]) -> str:
     return number(value)
 
 
-def _endless(value: Json) -> bool:
+def _has_nonfinite_float(value: Json) -> bool:
     """Whether a float in it is no number, for which orjson writes null."""
     held = [value]
     for one in held:  # what is held grows meanwhile
@@ -202,31 +205,31 @@ def _endless(value: Json) -> bool:
     return False
 
 
-_ESCAPING = "adsunify.escaping"
+_ESCAPE_HANDLER = "adsunify.escaping"
 
 
-def _escaped(refused: UnicodeError) -> tuple[str, int]:
+def _escape_unencodable(refused: UnicodeError) -> tuple[str, int]:
     assert isinstance(refused, UnicodeEncodeError)
-    return quoted(refused.object[refused.start : refused.end])[1:-1], refused.end
+    return quote_string(refused.object[refused.start : refused.end])[1:-1], refused.end
 
 
-codecs.register_error(_ESCAPING, _escaped)
+codecs.register_error(_ESCAPE_HANDLER, _escape_unencodable)
 
 # Decimals leave the standard library's encoder as marked strings and are unwrapped afterwards. The mark is random per
 # process, so no caller can forge it; it never appears in the result.
-_mark = secrets.token_hex(16)
-_opening = f'"{_mark}'
+_decimal_mark = secrets.token_hex(16)
+_decimal_mark_prefix = f'"{_decimal_mark}'
 
 
-def _written_slowly(value: Json, number: Callable[[Decimal], str], sort_keys: bool) -> bytes:
+def _encode_json_slowly(value: Json, number: Callable[[Decimal], str], sort_keys: bool) -> bytes:
     """What is written is a tree (read from JSON, or copied), so no circle is looked for."""
     marked = json.dumps(
         value,
         separators=(",", ":"),
-        default=lambda one: _mark + _text_of(one, number),
+        default=lambda one: _decimal_mark + _format_number(one, number),
         allow_nan=False,
         check_circular=False,
         sort_keys=sort_keys,
     )
-    first, *others = marked.split(_opening)  # each goes on to the next quotation mark
+    first, *others = marked.split(_decimal_mark_prefix)  # each goes on to the next quotation mark
     return "".join([first, *(one.replace('"', "", 1) for one in others)]).encode("ascii")

@@ -1,7 +1,8 @@
 """JSON pointers (RFC 6901) into answers: reads, checked reads, writes and searches.
 
-Answers of a network are hostile input. They are read only with these functions (:func:`read`, :func:`need`,
-:func:`ident`, :func:`text`, :func:`rows`), which raise :class:`~adsunify.errors.ProviderUnreadable`.
+Answers of a network are hostile input. They are read only with these functions (:func:`get_value`,
+:func:`require_value`, :func:`require_id`, :func:`get_text`, :func:`get_objects`), which raise
+:class:`~adsunify.errors.ProviderUnreadable`.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ MISSING: Any = object()
 
 
 @lru_cache(4096)
-def parts(pointer: str) -> tuple[str, ...]:
+def split_pointer(pointer: str) -> tuple[str, ...]:
     """The members of a pointer."""
     if not pointer:
         return ()
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
 
 
-def _member(value: Json, part: str) -> Json:
+def _get_member(value: Json, part: str) -> Json:
     if isinstance(value, Mapping):
         return value.get(part, MISSING)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes) and part.isascii() and part.isdigit():
@@ -37,18 +38,18 @@ def _member(value: Json, part: str) -> Json:
     return MISSING
 
 
-def read(value: Json, pointer: str, default: Json = None) -> Json:
+def get_value(value: Json, pointer: str, default: Json = None) -> Json:
     """What stands at the pointer, or ``default``. Never raises."""
-    for part in parts(pointer):
-        value = value.get(part, MISSING) if type(value) is dict else _member(value, part)
+    for part in split_pointer(pointer):
+        value = value.get(part, MISSING) if type(value) is dict else _get_member(value, part)
         if value is MISSING:
             return default
     return value
 
 
-def put(value: Json, pointer: str, new: Json) -> None:
+def set_value(value: Json, pointer: str, new: Json) -> None:
     """Set what stands at the pointer; objects on the way are made, a list position must exist or be the next one."""
-    *way, last = parts(pointer)
+    *way, last = split_pointer(pointer)
     for part in way:
         value = value[int(part)] if isinstance(value, list) else value.setdefault(part, {})
     if isinstance(value, list):
@@ -61,15 +62,15 @@ def put(value: Json, pointer: str, new: Json) -> None:
         value[last] = new
 
 
-def need(value: Json, pointer: str, what: str = "answer") -> Json:
+def require_value(value: Json, pointer: str, what: str = "answer") -> Json:
     """What stands at the pointer; its absence (or null) makes the answer unreadable."""
-    found = read(value, pointer)
+    found = get_value(value, pointer)
     if found is None:
         raise ProviderUnreadable(f"The {what} has no {pointer or 'body'}.")
     return found
 
 
-def identifier(found: Json) -> str | None:
+def parse_id(found: Json) -> str | None:
     """An id as digits or text: a non-empty string that can be sent, or an integer's digits; anything else is None."""
     if isinstance(found, str):
         sendable = found.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in found)
@@ -79,17 +80,17 @@ def identifier(found: Json) -> str | None:
     return None
 
 
-def ident(value: Json, pointer: str, what: str = "answer") -> str:
+def require_id(value: Json, pointer: str, what: str = "answer") -> str:
     """An id at the pointer, as a string."""
-    found = identifier(need(value, pointer, what))
+    found = parse_id(require_value(value, pointer, what))
     if found is None:
         raise ProviderUnreadable(f"The {what} has no id at {pointer}.")
     return found
 
 
-def text(value: Json, pointer: str, default: str | None = None) -> str | None:
+def get_text(value: Json, pointer: str, default: str | None = None) -> str | None:
     """A string at the pointer; numbers become their text, anything else ``default``."""
-    found = read(value, pointer)
+    found = get_value(value, pointer)
     if isinstance(found, str):
         return found
     if isinstance(found, int | Decimal) and not isinstance(found, bool):
@@ -97,9 +98,9 @@ def text(value: Json, pointer: str, default: str | None = None) -> str | None:
     return default
 
 
-def rows(value: Json, pointer: str, what: str = "answer") -> list[Mapping[str, Json]]:
+def get_objects(value: Json, pointer: str, what: str = "answer") -> list[Mapping[str, Json]]:
     """A list of objects at the pointer; absent is an empty list, anything else unreadable."""
-    found = read(value, pointer)
+    found = get_value(value, pointer)
     if found is None:
         return []
     if not isinstance(found, list) or not all(isinstance(row, (dict, Mapping)) for row in found):
@@ -112,16 +113,16 @@ class Columns:
 
     def __init__(self, rows: list[Mapping[str, Json]]) -> None:
         self.rows = rows
-        self._kept: dict[Any, list[Json]] = {"": rows}
+        self._columns: dict[Any, list[Json]] = {"": rows}
 
-    def at(self, pointer: str) -> list[Json]:
+    def get_column(self, pointer: str) -> list[Json]:
         """What stands at the pointer in each row, None where nothing does."""
-        if pointer not in self._kept:
-            self._kept[pointer] = self._read(pointer)
-        return self._kept[pointer]
+        if pointer not in self._columns:
+            self._columns[pointer] = self._read_column(pointer)
+        return self._columns[pointer]
 
-    def _read(self, pointer: str) -> list[Json]:
-        above, member = self.at(pointer.rpartition("/")[0]), parts(pointer)[-1]
+    def _read_column(self, pointer: str) -> list[Json]:
+        above, member = self.get_column(pointer.rpartition("/")[0]), split_pointer(pointer)[-1]
         try:
             return list(map(itemgetter(member), above))
         except (LookupError, TypeError):  # not in all of them
@@ -129,19 +130,19 @@ class Columns:
         try:
             return [None if one is None else one.get(member) for one in above]
         except AttributeError:  # not objects, all of them
-            return [read(row, pointer) for row in self.rows]
+            return [get_value(row, pointer) for row in self.rows]
 
-    def made(self, pointer: str, make: Callable[[Json], Json]) -> list[Json]:
+    def map_column(self, pointer: str, make: Callable[[Json], Json]) -> list[Json]:
         """What is made of that for each row."""
-        if (pointer, make) not in self._kept:
-            self._kept[pointer, make] = list(map(make, self.at(pointer)))
-        return self._kept[pointer, make]
+        if (pointer, make) not in self._columns:
+            self._columns[pointer, make] = list(map(make, self.get_column(pointer)))
+        return self._columns[pointer, make]
 
 
-def found_at(value: Json, pointer: str) -> list[Json]:
+def find_values(value: Json, pointer: str) -> list[Json]:
     """All values a pointer with ``*`` finds, in order."""
     values = [value]
-    for part in parts(pointer):
+    for part in split_pointer(pointer):
         if part == "*":
             values = [
                 child
@@ -152,6 +153,6 @@ def found_at(value: Json, pointer: str) -> list[Json]:
             values = [
                 child
                 for one in values
-                if (child := one.get(part, MISSING) if type(one) is dict else _member(one, part)) is not MISSING
+                if (child := one.get(part, MISSING) if type(one) is dict else _get_member(one, part)) is not MISSING
             ]
     return values

@@ -15,27 +15,27 @@ from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
 from functools import cache
 from typing import Literal
 
-from adsunify.errors import InvalidInput, refused
+from adsunify.errors import InvalidInput, invalid_input
 
 MICROS = 1_000_000
-FRACTION_DIGITS = 6
-WHOLE_DIGITS = 18
-AMOUNT = r"^[0-9]{1,18}(\.[0-9]{1,6})?$"
+MAX_FRACTION_DIGITS = 6
+MAX_WHOLE_DIGITS = 18
+AMOUNT_REGEX = r"^[0-9]{1,18}(\.[0-9]{1,6})?$"
 """The form of an amount, for models and schemas."""
-FORM = 'digits with an optional fraction of 1 to 6 digits, such as "12.50"'
+AMOUNT_FORM = 'digits with an optional fraction of 1 to 6 digits, such as "12.50"'
 """The same in words."""
 
-LARGEST = 2**63 - 1
+MAX_NATIVE_UNITS = 2**63 - 1
 """The networks' integers are of 64 bits at most."""
 
-Mode = Literal["set", "increase", "decrease"]
+ChangeMode = Literal["set", "increase", "decrease"]
 
-_POWERS = tuple(10**digits for digits in range(FRACTION_DIGITS + 1))
-_EXACT = Context(prec=120, traps=[Inexact, InvalidOperation, Overflow])
-_PERCENT_DIGITS = 20  # a percentage of 100/3 as other languages print it has 15
+_POWERS_OF_TEN = tuple(10**digits for digits in range(MAX_FRACTION_DIGITS + 1))
+_EXACT_CONTEXT = Context(prec=120, traps=[Inexact, InvalidOperation, Overflow])
+_MAX_PERCENT_DIGITS = 20  # a percentage of 100/3 as other languages print it has 15
 
 
-def units(amount: str, offset: int, path: str, *, step: int = 1) -> int:
+def to_units(amount: str, offset: int, path: str, *, step: int = 1) -> int:
     """The exact number of native units in ``amount``, where ``offset`` of them make one major unit.
 
     Raises InvalidInput: ``malformed`` (not an amount), ``over_precision`` (finer than a native unit, or than ``step``
@@ -46,55 +46,55 @@ def units(amount: str, offset: int, path: str, *, step: int = 1) -> int:
     if not (
         digits.isdigit()
         and digits.isascii()
-        and places <= FRACTION_DIGITS
-        and 0 < len(whole) <= WHOLE_DIGITS
+        and places <= MAX_FRACTION_DIGITS
+        and 0 < len(whole) <= MAX_WHOLE_DIGITS
         and (places or not point)
     ):
-        raise _malformed(amount, path)
+        raise _malformed_error(amount, path)
     scaled = int(digits) * offset
-    power = _POWERS[places]
+    power = _POWERS_OF_TEN[places]
     if scaled % power:
-        raise _over_precision(offset, step, path)
+        raise _over_precision_error(offset, step, path)
     native = scaled // power
-    if native > LARGEST:
-        raise _too_large(path)
-    return native if step == 1 else multiple_of(native, step, offset, path)
+    if native > MAX_NATIVE_UNITS:
+        raise _too_large_error(path)
+    return native if step == 1 else require_multiple(native, step, offset, path)
 
 
-def multiple_of(native: int, step: int, offset: int, path: str) -> int:
+def require_multiple(native: int, step: int, offset: int, path: str) -> int:
     """``native`` itself, if it is a multiple of ``step`` native units (Google's billable unit).
 
     Raises InvalidInput ``over_precision`` otherwise.
     """
     if native % step:
-        raise _over_precision(offset, step, path)
+        raise _over_precision_error(offset, step, path)
     return native
 
 
-def major(native: int, offset: int) -> str:
-    """The amount that ``native`` units are, in its one written form; the exact inverse of :func:`units`.
+def from_units(native: int, offset: int) -> str:
+    """The amount that ``native`` units are, in its one written form; the exact inverse of :func:`to_units`.
 
     Balances may be negative. ``offset`` divides 1_000_000, so that six fraction digits always suffice.
     """
     if native < 0:
-        return "-" + major(-native, offset)
+        return "-" + from_units(-native, offset)
     whole, rest = divmod(native, offset)
     if not rest:
         return str(whole)
-    fraction = f"{rest * _micros_each(offset):06d}".rstrip("0")
+    fraction = f"{rest * _count_micros_per_unit(offset):06d}".rstrip("0")
     return f"{whole}.{fraction}"
 
 
-def exact(amount: str, digits: int, path: str) -> Decimal:
+def to_decimal(amount: str, digits: int, path: str) -> Decimal:
     """``amount`` as a major-unit Decimal of at most ``digits`` fraction digits (Amazon writes JSON numbers).
 
-    Trailing zeros are left out, so equal amounts give equal JSON. Raises InvalidInput as :func:`units`.
+    Trailing zeros are left out, so equal amounts give equal JSON. Raises InvalidInput as :func:`to_units`.
     """
     offset = 10**digits
-    return Decimal(major(units(amount, offset, path), offset))
+    return Decimal(from_units(to_units(amount, offset, path), offset))
 
 
-def written(number: Decimal | int) -> str:
+def format_decimal(number: Decimal | int) -> str:
     """The one written form of an exact number, as reports carry it ("0.1" for ``Decimal("0.10")``)."""
     text = format(number, "f") if isinstance(number, Decimal) else str(number)
     if "." in text:
@@ -102,31 +102,41 @@ def written(number: Decimal | int) -> str:
     return "0" if text == "-0" else text
 
 
-def changed(native: int, mode: Mode, value: Decimal, offset: int, path: str, *, step: int = 1) -> tuple[int, Decimal]:
+def apply_change(
+    native: int, mode: ChangeMode, value: Decimal, offset: int, path: str, *, step: int = 1
+) -> tuple[int, Decimal]:
     """The new native units of a setting that holds ``native`` units, and the exact figure in major units.
 
     ``set``: ``value`` is an amount in major units and must be held exactly. ``increase``, ``decrease``: ``value`` is a
     percentage; the change is computed exactly, then cut down to a multiple of ``step``, toward the lower spend.
 
-    Raises InvalidInput: as :func:`units`; ``malformed`` (not a number above 0 of bearable length); ``out_of_range``
+    Raises InvalidInput: as :func:`to_units`; ``malformed`` (not a number above 0 of bearable length); ``out_of_range``
     (nothing would be left).
     """
-    if not value.is_finite() or value <= 0 or not -_PERCENT_DIGITS <= _last_place(value) <= value.adjusted() < 18:
-        raise refused(path, "malformed", f"must be a number above 0 with at most {_PERCENT_DIGITS} fraction digits.")
+    if (
+        not value.is_finite()
+        or value <= 0
+        or not -_MAX_PERCENT_DIGITS <= _find_last_place(value) <= value.adjusted() < 18
+    ):
+        raise invalid_input(
+            path, "malformed", f"must be a number above 0 with at most {_MAX_PERCENT_DIGITS} fraction digits."
+        )
     if mode == "set":
-        amount = written(value)
-        return units(amount, offset, path, step=step), Decimal(amount)
-    percent = _EXACT.add(100, value) if mode == "increase" else _EXACT.subtract(100, value)
-    figure = _EXACT.multiply(native, percent)  # in hundredths of a native unit
-    new = int(_EXACT.divide_int(figure, 100 * step)) * step
+        amount = format_decimal(value)
+        return to_units(amount, offset, path, step=step), Decimal(amount)
+    percent = _EXACT_CONTEXT.add(100, value) if mode == "increase" else _EXACT_CONTEXT.subtract(100, value)
+    figure = _EXACT_CONTEXT.multiply(native, percent)  # in hundredths of a native unit
+    new = int(_EXACT_CONTEXT.divide_int(figure, 100 * step)) * step
     if new <= 0:
-        raise refused(path, "out_of_range", f"must leave at least {major(step, offset)}; this change leaves nothing.")
-    if new > LARGEST:
-        raise _too_large(path)
-    return new, Decimal(written(_EXACT.divide(figure, 100 * offset)))
+        raise invalid_input(
+            path, "out_of_range", f"must leave at least {from_units(step, offset)}; this change leaves nothing."
+        )
+    if new > MAX_NATIVE_UNITS:
+        raise _too_large_error(path)
+    return new, Decimal(format_decimal(_EXACT_CONTEXT.divide(figure, 100 * offset)))
 
 
-def _last_place(value: Decimal) -> int:
+def _find_last_place(value: Decimal) -> int:
     """The exponent of the last digit that is not 0: -2 for 1.250."""
     _, digits, place = value.as_tuple()
     zeros = len(digits) - len("".join(map(str, digits)).rstrip("0"))
@@ -134,7 +144,7 @@ def _last_place(value: Decimal) -> int:
 
 
 @cache
-def _micros_each(offset: int) -> int:
+def _count_micros_per_unit(offset: int) -> int:
     """Micros in one native unit."""
     each, rest = divmod(MICROS, offset)
     if rest:
@@ -142,19 +152,19 @@ def _micros_each(offset: int) -> int:
     return each
 
 
-def _malformed(amount: str, path: str) -> InvalidInput:
-    if len(amount.partition(".")[2]) > FRACTION_DIGITS and re.fullmatch(r"[0-9]{1,18}\.[0-9]+", amount):
-        return refused(path, "over_precision", "must have at most 6 fraction digits; nothing is rounded.")
-    return refused(path, "malformed", f"must be a decimal string: {FORM}.")
+def _malformed_error(amount: str, path: str) -> InvalidInput:
+    if len(amount.partition(".")[2]) > MAX_FRACTION_DIGITS and re.fullmatch(r"[0-9]{1,18}\.[0-9]+", amount):
+        return invalid_input(path, "over_precision", "must have at most 6 fraction digits; nothing is rounded.")
+    return invalid_input(path, "malformed", f"must be a decimal string: {AMOUNT_FORM}.")
 
 
-def _over_precision(offset: int, step: int, path: str) -> InvalidInput:
-    return refused(
+def _over_precision_error(offset: int, step: int, path: str) -> InvalidInput:
+    return invalid_input(
         path,
         "over_precision",
-        f"must be a multiple of {major(step, offset)}, the finest amount the network can hold; nothing is rounded.",
+        f"must be a multiple of {from_units(step, offset)}, the finest amount of the network; nothing is rounded.",
     )
 
 
-def _too_large(path: str) -> InvalidInput:
-    return refused(path, "too_large", "is more than the network can hold.")
+def _too_large_error(path: str) -> InvalidInput:
+    return invalid_input(path, "too_large", "is more than the network can hold.")

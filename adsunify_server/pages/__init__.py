@@ -5,17 +5,17 @@ from __future__ import annotations
 from aiohttp import web
 
 from adsunify.service.core import Service
-from adsunify.service.signing_in import Tries
+from adsunify.service.login import LoginThrottle
 
-from . import access, accounts, connecting, consent, joining, operations
+from . import access, accounts, auth, connections, consent, operations
 from .rendering import ASSETS
-from .visiting import Door
+from .request import PageRouter
 
 
 def add_routes(app: web.Application, service: Service) -> None:
     """Every page, their style sheet and icon."""
     for asset in ASSETS.values():
-        app.router.add_get(asset.path, asset.answer)
-    door = Door(app, service, Tries())
-    for pages in (joining, consent, operations, accounts, connecting, access):
+        app.router.add_get(asset.path, asset.serve)
+    door = PageRouter(app, service, LoginThrottle())
+    for pages in (auth, consent, operations, accounts, connections, access):
         pages.add_pages(door)

@@ -9,44 +9,47 @@ from typing import Any
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError
-from adsunify.problem_details import described
+from adsunify.problem_details import to_problem_details
 
-from .figures import column, money
-from .plot import Panel, panel
-from .visiting import Door, Visit
+from .chart import Panel, make_panel
+from .numbers import format_column, format_money
+from .request import PageRequest, PageRouter
 
-DAYS, MOST_DAYS = 30, 400
+DEFAULT_DAYS, MAX_DAYS = 30, 400
 """How many days are shown unasked, and how many a plot can show."""
-FIGURES, MONEY = ("impressions", "clicks", "spend", "conversions", "conversionValue"), ("spend", "conversionValue")
+METRICS, AMOUNT_METRICS = (
+    ("impressions", "clicks", "spend", "conversions", "conversionValue"),
+    ("spend", "conversionValue"),
+)
 """The figures that are shown, and those that are amounts."""
 
 
-def add_pages(door: Door) -> None:
+def add_pages(door: PageRouter) -> None:
     """``/accounts``, ``/accounts/<id>``, ``/accounts/<id>/insights``."""
-    door.get("/accounts", show_all)
-    door.get("/accounts/{accountId}", show)
-    door.get("/accounts/{accountId}/insights", insights)
+    door.add_get("/accounts", show_accounts)
+    door.add_get("/accounts/{accountId}", show_account)
+    door.add_get("/accounts/{accountId}/insights", show_insights)
 
 
-async def show_all(visit: Visit) -> web.Response:
+async def show_accounts(visit: PageRequest) -> web.Response:
     """Every ad account of the workspace."""
-    return visit.page("accounts.html", accounts=await visit.ask("get_accounts"))
+    return visit.render_page("accounts.html", accounts=await visit.call_endpoint("get_accounts"))
 
 
-async def show(visit: Visit) -> web.Response:
+async def show_account(visit: PageRequest) -> web.Response:
     """One account with its hierarchy; where the network does not tell it, why."""
-    id_ = visit.path("accountId")
-    account = await visit.ask("get_account", accountId=id_)
+    id_ = visit.path_parameter("accountId")
+    account = await visit.call_endpoint("get_account", accountId=id_)
     tree, problem = None, None
     try:
-        tree = await visit.ask("get_account_tree", accountId=id_)
+        tree = await visit.call_endpoint("get_account_tree", accountId=id_)
     except AdsunifyError as error:
-        problem = described(error)
-    nodes = [] if tree is None else _nested(tree["nodes"])
-    return visit.page("account.html", account=account, tree=tree, nodes=nodes, problem=problem)
+        problem = to_problem_details(error)
+    nodes = [] if tree is None else _nest_nodes(tree["nodes"])
+    return visit.render_page("account.html", account=account, tree=tree, nodes=nodes, problem=problem)
 
 
-def _nested(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _nest_nodes(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The flat hierarchy as branches: each node with its ``children``."""
     made = {(node["kind"], node["id"]): {**node, "children": []} for node in nodes}
     by_id = {id_: node for (_, id_), node in made.items()}
@@ -57,17 +60,19 @@ def _nested(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return roots
 
 
-async def insights(visit: Visit) -> web.Response:
+async def show_insights(visit: PageRequest) -> web.Response:
     """Spend and clicks day by day, as a plot and as a table."""
-    id_ = visit.path("accountId")
-    account = await visit.ask("get_account", accountId=id_)
+    id_ = visit.path_parameter("accountId")
+    account = await visit.call_endpoint("get_account", accountId=id_)
     today = visit.service.now().date()
-    start = visit.request.query.get("startDate") or (today - timedelta(days=DAYS - 1)).isoformat()
+    start = visit.request.query.get("startDate") or (today - timedelta(days=DEFAULT_DAYS - 1)).isoformat()
     end = visit.request.query.get("endDate") or today.isoformat()
     try:
-        found = await visit.ask("get_account_insights", query={"startDate": start, "endDate": end}, accountId=id_)
+        found = await visit.call_endpoint(
+            "get_account_insights", query={"startDate": start, "endDate": end}, accountId=id_
+        )
     except AdsunifyError as error:
-        return visit.page(
+        return visit.render_page(
             "insights.html",
             error.status,
             account=account,
@@ -76,37 +81,40 @@ async def insights(visit: Visit) -> web.Response:
             found=None,
             columns={},
             panels=[],
-            problem=described(error),
+            problem=to_problem_details(error),
         )
-    return visit.page(
+    return visit.render_page(
         "insights.html",
         account=account,
         start=start,
         end=end,
         found=found,
-        columns=_columns(found),
-        panels=_panels(found),
+        columns=_metric_columns(found),
+        panels=_make_panels(found),
         problem=None,
     )
 
 
-def _columns(found: Mapping[str, Any]) -> dict[str, list[str]]:
+def _metric_columns(found: Mapping[str, Any]) -> dict[str, list[str]]:
     """The figures by name, the last of each their total; empty where there is none."""
     rows = [*found["rows"], found["totals"]]
-    return {name: column([row[name] for row in rows], found["currency"] if name in MONEY else None) for name in FIGURES}
+    return {
+        name: format_column([row[name] for row in rows], found["currency"] if name in AMOUNT_METRICS else None)
+        for name in METRICS
+    }
 
 
-def _panels(found: Mapping[str, Any]) -> list[Panel]:
+def _make_panels(found: Mapping[str, Any]) -> list[Panel]:
     """The plots; none where there are no days, or more than a plot can show."""
     rows = {row["date"]: row for row in found["rows"]}
     first, last = (date.fromisoformat(found["coverage"][name]) for name in ("startDate", "endDate"))
     count = (last - first).days + 1
-    if not rows or count > MOST_DAYS:
+    if not rows or count > MAX_DAYS:
         return []
     days = [(first + timedelta(days=number)).isoformat() for number in range(count)]
     currency = found["currency"]
-    spend = {day: money(row["spend"], currency) for day, row in rows.items() if row["spend"] is not None}
+    spend = {day: format_money(row["spend"], currency) for day, row in rows.items() if row["spend"] is not None}
     return [
-        panel("Spend", currency or "account currency", [(day, spend.get(day)) for day in days], "bars"),
-        panel("Clicks", "clicks", [(day, rows[day]["clicks"] if day in rows else None) for day in days], "line"),
+        make_panel("Spend", currency or "account currency", [(day, spend.get(day)) for day in days], "bars"),
+        make_panel("Clicks", "clicks", [(day, rows[day]["clicks"] if day in rows else None) for day in days], "line"),
     ]

@@ -8,64 +8,70 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from adsunify.errors import Forbidden
-from adsunify.service import agents
-from adsunify.service.agents import Asked, OAuthError
+from adsunify.service import oauth_server
+from adsunify.service.oauth_server import AuthorizationRequest, OAuthError
 
-from .visiting import Door, Visit, stored
+from .request import PageRequest, PageRouter, check_storable
 
-PLAIN = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
+PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
 
 
-def add_pages(door: Door) -> None:
+def add_pages(door: PageRouter) -> None:
     """``/oauth/authorize``."""
-    door.get("/oauth/authorize", show)
-    door.post("/oauth/authorize", decide)
+    door.add_get("/oauth/authorize", show_consent)
+    door.add_post("/oauth/authorize", decide_consent)
 
 
-async def show(visit: Visit) -> web.Response:
+async def show_consent(visit: PageRequest) -> web.Response:
     """Who asks for what, and where the answer goes."""
     try:
-        return _consent(visit, await _asked(visit))
+        return _consent_page(visit, await _read_request(visit))
     except OAuthError as problem:
-        return visit.to(agents.refusal(visit.service, dict(visit.request.query), problem))
+        return visit.redirect(oauth_server.refusal_url(visit.service, dict(visit.request.query), problem))
 
 
-async def decide(visit: Visit) -> web.Response:
+async def decide_consent(visit: PageRequest) -> web.Response:
     """Tell the client what the person decided."""
     try:
-        asked = await _asked(visit)
+        asked = await _read_request(visit)
         if visit.form.get("decision") != "allow":
             raise OAuthError("access_denied", "The person did not allow it.")
     except OAuthError as problem:
-        return visit.to(agents.refusal(visit.service, dict(visit.request.query), problem))
+        return visit.redirect(oauth_server.refusal_url(visit.service, dict(visit.request.query), problem))
     workspace, write = visit.form.get("workspaceId", ""), visit.form.get("access") == "write"
     try:
-        return visit.to(await agents.allow(visit.service, asked, visit.person.user_id, workspace, write=write))
+        return visit.redirect(
+            await oauth_server.grant_consent(
+                visit.service, asked, visit.signed_in_session.user_id, workspace, write=write
+            )
+        )
     except Forbidden as refusal:
-        return _consent(visit, asked, refusal.status, refusal.message)
+        return _consent_page(visit, asked, refusal.status, refusal.message)
 
 
-async def _asked(visit: Visit) -> Asked:
-    return await agents.asked(visit.service, stored(dict(visit.request.query)))
+async def _read_request(visit: PageRequest) -> AuthorizationRequest:
+    return await oauth_server.read_authorization_request(visit.service, check_storable(dict(visit.request.query)))
 
 
-def _consent(visit: Visit, asked: Asked, status: int = 200, problem: str | None = None) -> web.Response:
-    homes = visit.person.homes
-    return visit.page(
+def _consent_page(
+    visit: PageRequest, asked: AuthorizationRequest, status: int = 200, problem: str | None = None
+) -> web.Response:
+    homes = visit.signed_in_session.memberships
+    return visit.render_page(
         "consent.html",
         status,
-        targets=f"'self' {_target(asked.redirect_uri)}",
+        targets=f"'self' {_form_target(asked.redirect_uri)}",
         asked=asked,
         homes=homes,
-        writes=asked.write and any(home.role != "viewer" for home in homes),
+        writes=asked.wants_write and any(home.role != "viewer" for home in homes),
         problem=problem,
     )
 
 
-def _target(redirect: str) -> str:
+def _form_target(redirect: str) -> str:
     """The client's origin, for the policy of forms: browsers hold redirects against it, too.
 
     A policy cannot name an IPv6 address, and whatever is no plain host must not write policies: then it is the scheme.
     """
     parts = urlsplit(redirect)
-    return f"{parts.scheme}://{parts.netloc}" if PLAIN.fullmatch(parts.netloc) else f"{parts.scheme}:"
+    return f"{parts.scheme}://{parts.netloc}" if PLAIN_HOST.fullmatch(parts.netloc) else f"{parts.scheme}:"

@@ -9,124 +9,134 @@ from typing import Any
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.plans.records import Binding
-from adsunify.problem_details import described
-from adsunify.review.amounts import amounts
+from adsunify.problem_details import to_problem_details
+from adsunify.review.amounts import find_amounts
 from adsunify.review.completion import Completion, join_sentences, read_completion
 from adsunify.store import people
 from adsunify.values.exact_json import Json
 
 from . import wording
-from .subjects import Known, Subjects
-from .visiting import Door, Visit
+from .operation_subject import DisplayedOperation, SubjectIndex
+from .request import PageRequest, PageRouter
 
 
-def add_pages(door: Door) -> None:
+def add_pages(door: PageRouter) -> None:
     """``/``, ``/operations``, ``/review/<id>`` with ``execute``, ``cancel`` and ``activate``."""
-    door.get("/", first)
-    door.get("/operations", show_all)
-    door.get("/review/{operationId}", show)
-    door.post("/review/{operationId}/execute", execute)
-    door.post("/review/{operationId}/cancel", cancel)
-    door.post("/review/{operationId}/activate", activate)
+    door.add_get("/", redirect_to_operations)
+    door.add_get("/operations", show_operations)
+    door.add_get("/review/{operationId}", show_operation)
+    door.add_post("/review/{operationId}/execute", execute_operation)
+    door.add_post("/review/{operationId}/cancel", cancel_operation)
+    door.add_post("/review/{operationId}/activate", prepare_activation)
 
 
-async def first(visit: Visit) -> web.Response:
+async def redirect_to_operations(visit: PageRequest) -> web.Response:
     """The first page is the operations."""
-    return visit.to("/operations")
+    return visit.redirect("/operations")
 
 
-async def show_all(visit: Visit) -> web.Response:
+async def show_operations(visit: PageRequest) -> web.Response:
     """The latest operations in the person's scope."""
-    found = await Subjects.of(visit)
-    latest = await visit.ask("get_operations")
-    shown = [(found.all[one["id"]], found.about(one["id"])) for one in latest]
-    return visit.page("operations.html", operations=shown, connected=bool(shown or await visit.ask("get_accounts")))
+    found = await SubjectIndex.load(visit)
+    latest = await visit.call_endpoint("get_operations")
+    shown = [(found.operations[one["id"]], found.describe_operation(one["id"])) for one in latest]
+    return visit.render_page(
+        "operations.html", operations=shown, connected=bool(shown or await visit.call_endpoint("get_accounts"))
+    )
 
 
-async def show(visit: Visit) -> web.Response:
+async def show_operation(visit: PageRequest) -> web.Response:
     """One operation: the plan, what can be done with it, and its receipt."""
-    return await _review(visit, await visit.ask("get_operation", operationId=visit.path("operationId")))
+    return await _review_page(
+        visit, await visit.call_endpoint("get_operation", operationId=visit.path_parameter("operationId"))
+    )
 
 
-async def execute(visit: Visit) -> web.Response:
+async def execute_operation(visit: PageRequest) -> web.Response:
     """Write the change. What stands in the way is told on the review itself."""
-    visit.confirmed()
-    return await _done(visit, "post_operation_execute", {"confirmed": True})
+    visit.require_confirmed()
+    return await _call_and_review(visit, "post_operation_execute", {"confirmed": True})
 
 
-async def cancel(visit: Visit) -> web.Response:
+async def cancel_operation(visit: PageRequest) -> web.Response:
     """Cancel the operation."""
-    return await _done(visit, "post_operation_cancel", {})
+    return await _call_and_review(visit, "post_operation_cancel", {})
 
 
-async def _done(visit: Visit, use_case: str, body: Json) -> web.Response:
-    id_ = visit.path("operationId")
+async def _call_and_review(visit: PageRequest, use_case: str, body: Json) -> web.Response:
+    id_ = visit.path_parameter("operationId")
     try:
-        await visit.ask(use_case, body, operationId=id_)
+        await visit.call_endpoint(use_case, body, operationId=id_)
     except AdsunifyError as problem:
         if problem.operation is None:
             raise
-        return await _review(visit, problem.operation.data, problem)
-    return visit.to(f"/review/{id_}")
+        return await _review_page(visit, problem.operation.data, problem)
+    return visit.redirect(f"/review/{id_}")
 
 
-async def activate(visit: Visit) -> web.Response:
+async def prepare_activation(visit: PageRequest) -> web.Response:
     """Prepare the activation of what the operation created; it has a review of its own."""
-    id_ = visit.path("operationId")
-    source = await visit.ask("get_operation", operationId=id_)
+    id_ = visit.path_parameter("operationId")
+    source = await visit.call_endpoint("get_operation", operationId=id_)
     body = {"accountId": source["accountId"], "sourceOperationId": id_}
-    prepared = await visit.ask("post_activate", body)
-    return visit.to(f"/review/{prepared['id']}")
+    prepared = await visit.call_endpoint("post_activate", body)
+    return visit.redirect(f"/review/{prepared['id']}")
 
 
-async def _review(visit: Visit, operation: Mapping[str, Any], problem: AdsunifyError | None = None) -> web.Response:
-    found = await Subjects.of(visit, [operation["id"]])
-    known = found.all[operation["id"]]
-    operation, account, state = known.shown, known.account, wording.state(known.shown)
+async def _review_page(
+    visit: PageRequest, operation: Mapping[str, Any], problem: AdsunifyError | None = None
+) -> web.Response:
+    found = await SubjectIndex.load(visit, [operation["id"]])
+    known = found.operations[operation["id"]]
+    operation, account, state = known.shown, known.account, wording.operation_state(known.shown)
     completion = read_completion(operation)
-    return visit.page(
+    return visit.render_page(
         "review.html",
         200 if problem is None else problem.status,
         operation=operation,
         account=account,
-        subject=found.about(operation["id"]),
+        subject=found.describe_operation(operation["id"]),
         state=state,
-        author=await _author(visit, operation["createdBy"]["userId"]),
+        author=await _read_author_email(visit, operation["createdBy"]["userId"]),
         acts=[
-            (word, operation[member], await _author(visit, operation[member]["userId"]))
+            (word, operation[member], await _read_author_email(visit, operation[member]["userId"]))
             for word, member in (("Executed", "executedBy"), ("Cancelled", "cancelledBy"))
             if member in operation
         ],
-        seconds=max(0, _seconds(operation["expiresAt"]) - visit.service.store.clock.now() // 1000),
+        seconds=max(0, _to_unix_seconds(operation["expiresAt"]) - visit.service.store.clock.now() // 1000),
         open_=state == "prepared",
-        steps=[_shown(known, number) for number in range(len(operation["plan"]["steps"]))],
-        doubtful=_doubtful(operation, completion) if state in ("unknown", "stalled") else None,
-        units=adapter(operation["network"]).network.money,
+        steps=[_step_values(known, number) for number in range(len(operation["plan"]["steps"]))],
+        doubtful=_find_doubtful_step(operation, completion) if state in ("unknown", "stalled") else None,
+        units=get_adapter(operation["network"]).network.money_note,
         mine=operation["createdBy"]["userId"] == visit.actor.user_id,
         completion=completion,
-        problem=_last(operation, completion) if problem is None else described(problem),
+        problem=_last_problem(operation, completion) if problem is None else to_problem_details(problem),
     )
 
 
-def _shown(known: Known, number: int) -> dict[str, Any]:
+def _step_values(known: DisplayedOperation, number: int) -> dict[str, Any]:
     """A step for people: its outcome so far, its changes and amounts as money, and where ids of earlier steps go in."""
     step = known.shown["plan"]["steps"][number]
     states = [one["state"] for one in known.shown["receipt"]["steps"] if one["key"] == step["key"]]
     return {
         **step,
         "state": states[-1] if states else None,
-        "changes": [wording.change(known.account, step["kind"], one) for one in step["changes"]],
+        "changes": [wording.format_change(known.account, step["kind"], one) for one in step["changes"]],
         "money": [
-            (one.member, None if one.major is None else wording.amount(one.major.split()[0], known.account), one.sent)
-            for one in amounts(known.account, step)
+            (
+                one.pointer,
+                None if one.major_amount is None else wording.format_amount(one.major_amount.split()[0], known.account),
+                one.native_value,
+            )
+            for one in find_amounts(known.account, step)
         ],
-        "fills": [_fill(known, binding) for binding in known.plan.steps[number].bindings],
+        "fills": [_describe_binding(known, binding) for binding in known.plan.steps[number].bindings],
     }
 
 
-def _fill(known: Known, binding: Binding) -> tuple[str, str]:
+def _describe_binding(known: DisplayedOperation, binding: Binding) -> tuple[str, str]:
     """Where an id of an earlier step goes in, and which one."""
     _, part, *way = binding.to.split("/")
     place = ".".join(way) if part == "body" else f"{'.'.join(way)} in the address"
@@ -137,7 +147,7 @@ def _fill(known: Known, binding: Binding) -> tuple[str, str]:
     return place, f"{binding.prefix}{' + ' if binding.prefix else ''}{binding.output} of step {number}{which}"
 
 
-def _doubtful(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any]:
+def _find_doubtful_step(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any]:
     """The step of which nobody knows whether it was written."""
     last = {one["key"]: one for one in operation["receipt"]["steps"]}
     return next(
@@ -147,7 +157,7 @@ def _doubtful(operation: Mapping[str, Any], completion: Completion) -> dict[str,
     )
 
 
-def _last(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any] | None:
+def _last_problem(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any] | None:
     """Why the last execution stopped and what it wrote, in the form of a problem."""
     error = operation.get("error")
     if error is not None:
@@ -158,9 +168,9 @@ def _last(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any
     return None
 
 
-async def _author(visit: Visit, user_id: str) -> str:
-    return (await visit.service.store.read(people.user, user_id)).email
+async def _read_author_email(visit: PageRequest, user_id: str) -> str:
+    return (await visit.service.store.read(people.get_user, user_id)).email
 
 
-def _seconds(instant: str) -> int:
+def _to_unix_seconds(instant: str) -> int:
     return int(datetime.fromisoformat(instant).timestamp())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 from attrs import frozen
 
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.values.exact_json import Json, dumps
 
 from . import wording
@@ -20,17 +20,17 @@ from . import wording
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action {targets}; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
-SAFE: Mapping[str, str] = {
+SECURITY_HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-FIXED: Mapping[str, str] = {"style.css": "text/css", "icon.svg": "image/svg+xml"}
+ASSET_TYPES: Mapping[str, str] = {"style.css": "text/css", "icon.svg": "image/svg+xml"}
 """What pages need beside themselves, and its media type."""
 
 
@@ -42,37 +42,37 @@ class Asset:
     body: bytes
     media_type: str
 
-    async def answer(self, request: web.Request) -> web.Response:
+    async def serve(self, request: web.Request) -> web.Response:
         """The file as an answer."""
         headers = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
         return web.Response(body=self.body, content_type=self.media_type, headers=headers)
 
 
-def _asset(name: str, media_type: str) -> Asset:
+def _load_asset(name: str, media_type: str) -> Asset:
     body = files("adsunify_server").joinpath("templates", name).read_bytes()
     stem, _, suffix = name.partition(".")
     return Asset(f"/{stem}-{hashlib.sha256(body).hexdigest()[:12]}.{suffix}", body, media_type)
 
 
-ASSETS = {name: _asset(name, media_type) for name, media_type in FIXED.items()}
+ASSETS = {name: _load_asset(name, media_type) for name, media_type in ASSET_TYPES.items()}
 
 
-def rendered(template: str, status: int = 200, targets: str = "'self'", **values: Any) -> web.Response:
+def render_page(template: str, status: int = 200, targets: str = "'self'", **values: Any) -> web.Response:
     """A page. ``targets``: where its forms may lead, redirects included."""
-    text = _templates().get_template(template).render({"visit": None, **values})
-    headers = {**SAFE, "Content-Security-Policy": POLICY.format(targets=targets)}
+    text = _make_environment().get_template(template).render({"visit": None, **values})
+    headers = {**SECURITY_HEADERS, "Content-Security-Policy": CONTENT_SECURITY_POLICY.format(targets=targets)}
     return web.Response(status=status, text=text, content_type="text/html", headers=headers)
 
 
-def notice(status: int, title: str, text: str) -> web.Response:
+def render_notice(status: int, title: str, text: str) -> web.Response:
     """A page of one sentence, for whoever comes without signing in."""
-    answer = rendered("notice.html", status, title=title, text=text)
+    answer = render_page("notice.html", status, title=title, text=text)
     answer.headers["Referrer-Policy"] = "no-referrer"
     return answer
 
 
 @cache
-def _templates() -> Environment:
+def _make_environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # a server that shows no page goes without
 
     made = Environment(
@@ -83,45 +83,51 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"assets": ASSETS, "wording": wording}
-    made.filters |= {"network": _title, "at": _at, "day": _day, "spelled": spelled, "words": _words}
+    made.filters |= {
+        "network": _network_title,
+        "at": _format_instant,
+        "day": _format_day,
+        "spelled": format_value,
+        "words": _code_to_words,
+    }
     return made
 
 
-def _title(network: str) -> str:
-    return adapter(network).network.title
+def _network_title(network: str) -> str:
+    return get_adapter(network).network.title
 
 
-def _at(instant: str) -> str:
+def _format_instant(instant: str) -> str:
     return f"{datetime.fromisoformat(instant):%-d %b %Y, %H:%M} UTC"
 
 
-def _day(instant: str) -> str:
+def _format_day(instant: str) -> str:
     return f"{datetime.fromisoformat(instant):%-d %b %Y}"
 
 
-def spelled(value: Json) -> str:
+def format_value(value: Json) -> str:
     """A value of JSON for a reader: text as it is, all else as JSON, a member to a line."""
-    return value if isinstance(value, str) else _indented(value, "")
+    return value if isinstance(value, str) else _format_indented(value, "")
 
 
-def _indented(value: Json, margin: str) -> str:
+def _format_indented(value: Json, margin: str) -> str:
     deeper = margin + "  "
     if isinstance(value, Mapping) and value:
-        members = [f"{deeper}{_plain(name)}: {_indented(one, deeper)}" for name, one in value.items()]
+        members = [f"{deeper}{_format_plain(name)}: {_format_indented(one, deeper)}" for name, one in value.items()]
         return "{\n" + ",\n".join(members) + f"\n{margin}}}"
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(deeper + _indented(one, deeper) for one in value) + f"\n{margin}]"
-    return _plain(value)
+        return "[\n" + ",\n".join(deeper + _format_indented(one, deeper) for one in value) + f"\n{margin}]"
+    return _format_plain(value)
 
 
-def _plain(value: Json) -> str:
+def _format_plain(value: Json) -> str:
     """As JSON, but with every letter as itself."""
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     return dumps(value)
 
 
-def _words(code: str) -> str:
+def _code_to_words(code: str) -> str:
     """A code of ours as words: ``needs_reauth``, ``adGroup``."""
     spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in code)
     return spaced.replace("_", " ").strip()

@@ -9,17 +9,17 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, counted
+from adsunify.adapter.network import Account, parse_native_amount
 from adsunify.errors import InvalidInput
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.values.exact_json import Json
-from adsunify.values.money import MICROS, major
+from adsunify.values.money import MICROS, from_units
 
-from .figures import money
+from .numbers import format_money
 
-NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+NUMBER_PATTERN = re.compile(r"[0-9]+(\.[0-9]+)?")
 
-ACTIONS: Mapping[str, str] = {
+ACTION_WORDS: Mapping[str, str] = {
     "create": "Create",
     "activate": "Activate",
     "status": "Pause",
@@ -28,7 +28,7 @@ ACTIONS: Mapping[str, str] = {
     "edit": "Edit",
 }
 """What an operation does; a status that may spend activates."""
-PLAN: Mapping[str, str] = {
+PLAN_HEADINGS: Mapping[str, str] = {
     "prepared": "What will be written",
     "running": "What is being written",
     "succeeded": "What was written",
@@ -38,13 +38,13 @@ PLAN: Mapping[str, str] = {
     "expired": "What would have been written",
 }
 """The heading of a plan, by the state of its operation; of one that is over, where nothing of it is written."""
-ABOUT: Mapping[str, tuple[str, str, str]] = {
+SUBJECT_HEADINGS: Mapping[str, tuple[str, str, str]] = {
     "create": ("What will be made", "What was made", "What was to be made"),
     "start": ("What begins to run", "What was set to run", "What was to run"),
     "": ("What it concerns", "What it concerned", "What it was to concern"),
 }
 """The heading of what an operation is about: before it, after it, and where it did not come to it."""
-STATES: Mapping[str, str] = {
+STEP_STATE_WORDS: Mapping[str, str] = {
     "applied": "written",
     "rejected": "refused",
     "throttled": "not yet written",
@@ -52,7 +52,7 @@ STATES: Mapping[str, str] = {
     "ambiguous": "not known",
 }
 """What became of a step; other states say it themselves."""
-ENDED: Mapping[str, str] = {
+ENDED_REASON_WORDS: Mapping[str, str] = {
     "key_revoked": "The API key that made it was revoked.",
     "key_expired": "The API key that made it has expired.",
     "grant_revoked": "The agent that made it is not allowed any more.",
@@ -60,55 +60,55 @@ ENDED: Mapping[str, str] = {
     "membership_ended": "The person who made it has left the workspace.",
 }
 """Why a webhook has ended, by ``endedReason``."""
-PERIODS: Mapping[str, str] = {"daily": "a day", "lifetime": "in all"}
+PERIOD_WORDS: Mapping[str, str] = {"daily": "a day", "lifetime": "in all"}
 
 
-CREDENTIALS: Mapping[str, str] = {"session": "in a browser", "local": "with the library or the command line"}
+CREDENTIAL_WORDS: Mapping[str, str] = {"session": "in a browser", "local": "with the library or the command line"}
 
 
-def credential(identity: str) -> str:
+def describe_credential(identity: str) -> str:
     """Through which credential somebody acted."""
     client, colon, _user = identity.partition(":")
-    return CREDENTIALS.get(identity) or (f"through agent {client}" if colon else f"with API key {identity}")
+    return CREDENTIAL_WORDS.get(identity) or (f"through agent {client}" if colon else f"with API key {identity}")
 
 
-def starts(operation: Mapping[str, Any]) -> bool:
+def is_starting(operation: Mapping[str, Any]) -> bool:
     """Whether an operation sets something active that may then spend."""
     return operation["action"] in ("activate", "status") and operation["risk"] == "spend"
 
 
-def does(operation: Mapping[str, Any]) -> str:
+def describe_action(operation: Mapping[str, Any]) -> str:
     """What an operation does, in a word."""
-    return ACTIONS["activate" if starts(operation) else operation["action"]]
+    return ACTION_WORDS["activate" if is_starting(operation) else operation["action"]]
 
 
-def state(operation: Mapping[str, Any]) -> str:
+def operation_state(operation: Mapping[str, Any]) -> str:
     """The status of an operation, or what stands in its way."""
     return "expired" if operation["expired"] else "stalled" if operation["stalled"] else str(operation["status"])
 
 
 def plan_heading(state: str, outcome: str) -> str:
     """The heading of a plan; a plan of which something is written was not only meant to be."""
-    return PLAN["unknown" if state in ("expired", "cancelled") and outcome != "not_applied" else state]
+    return PLAN_HEADINGS["unknown" if state in ("expired", "cancelled") and outcome != "not_applied" else state]
 
 
-def about(operation: Mapping[str, Any]) -> str:
+def subject_heading(operation: Mapping[str, Any]) -> str:
     """The heading of what an operation is about."""
-    kind = "create" if operation["action"] == "create" else "start" if starts(operation) else ""
-    now = state(operation)
-    return ABOUT[kind][0 if now in ("prepared", "running") else 1 if now == "succeeded" else 2]
+    kind = "create" if operation["action"] == "create" else "start" if is_starting(operation) else ""
+    now = operation_state(operation)
+    return SUBJECT_HEADINGS[kind][0 if now in ("prepared", "running") else 1 if now == "succeeded" else 2]
 
 
-def said(problem: Mapping[str, Any]) -> str | None:
+def network_message(problem: Mapping[str, Any]) -> str | None:
     """What the network itself said; nothing, where it did not answer."""
     native = problem.get("network") or {}
     answered = native.get("status") is not None or native.get("code") is not None
     return native.get("message") if answered else None
 
 
-def detail(problem: Mapping[str, Any]) -> str:
+def problem_detail(problem: Mapping[str, Any]) -> str:
     """What a problem says, without what the network said, which is told by itself."""
-    text, own = str(problem["detail"]), said(problem)
+    text, own = str(problem["detail"]), network_message(problem)
     before, found, after = text.partition(f": {own}") if own else (text, "", "")
     return f"{before}. {after.lstrip('. ')}".rstrip() if found else text
 
@@ -116,117 +116,117 @@ def detail(problem: Mapping[str, Any]) -> str:
 # -- money ----------------------------------------------------------------------------------------------------------
 
 
-def amount(value: str, account: Mapping[str, Any]) -> str:
+def format_amount(value: str, account: Mapping[str, Any]) -> str:
     """An amount in major units of an account, with its currency where it is known."""
-    return f"{money(value, account['currency'])} {account['currency'] or ''}".rstrip()
+    return f"{format_money(value, account['currency'])} {account['currency'] or ''}".rstrip()
 
 
-def change(account: Mapping[str, Any], kind: str, one: Mapping[str, Any]) -> dict[str, Any]:
+def format_change(account: Mapping[str, Any], kind: str, one: Mapping[str, Any]) -> dict[str, Any]:
     """A change in words, its values as money where the network's settings say that they are."""
-    settings = adapter(account["network"]).network.settings
+    settings = get_adapter(account["network"]).network.settings
     priced = any((row.field, row.level, row.unit) == (one["field"], kind, "money") for row in settings)
-    return {**one, **{name: _priced(one[name], account, priced) for name in ("before", "after")}}
+    return {**one, **{name: _format_priced(one[name], account, priced) for name in ("before", "after")}}
 
 
-def _priced(value: Json, account: Mapping[str, Any], priced: bool) -> Json:
+def _format_priced(value: Json, account: Mapping[str, Any], priced: bool) -> Json:
     text = str(value)
-    return amount(text, account) if priced and NUMBER.fullmatch(text) else value
+    return format_amount(text, account) if priced and NUMBER_PATTERN.fullmatch(text) else value
 
 
 # -- facts of accounts --------------------------------------------------------------------------------------------
 
 
 @frozen
-class Fact:
+class AccountFact:
     """What an account's extra is called, and how its value is read."""
 
     label: str
-    read: Callable[[Mapping[str, Any], str], str] = lambda account, value: value
+    format_value: Callable[[Mapping[str, Any], str], str] = lambda account, value: value
 
 
-def _native_money(account: Mapping[str, Any], value: str) -> str:
+def _format_native_money(account: Mapping[str, Any], value: str) -> str:
     owner = Account(
         account["network"], account["nativeId"], account["currency"], account["timezone"], account["extras"]
     )
-    unit = adapter(owner.network).network.unit(owner)
-    count = counted(unit, int(value) if unit.form == "integer" else value)
-    return value if count is None else amount(major(count, unit.offset), account)
+    unit = get_adapter(owner.network).network.get_money_unit(owner)
+    count = parse_native_amount(unit, int(value) if unit.form == "integer" else value)
+    return value if count is None else format_amount(from_units(count, unit.offset), account)
 
 
-def _micros(account: Mapping[str, Any], value: str) -> str:
-    return amount(major(int(value), MICROS), account)
+def _format_micros(account: Mapping[str, Any], value: str) -> str:
+    return format_amount(from_units(int(value), MICROS), account)
 
 
-def _flag(account: Mapping[str, Any], value: str) -> str:
+def _format_flag(account: Mapping[str, Any], value: str) -> str:
     return {"true": "yes", "false": "no"}.get(value, value)
 
 
-def _lower(account: Mapping[str, Any], value: str) -> str:
+def _format_lower(account: Mapping[str, Any], value: str) -> str:
     return value.replace("_", " ").replace(",", ", ").lower()
 
 
-def _second(account: Mapping[str, Any], value: str) -> str:
+def _format_seconds(account: Mapping[str, Any], value: str) -> str:
     return f"{datetime.fromtimestamp(int(value), UTC):%-d %b %Y}"
 
 
-def _instant(account: Mapping[str, Any], value: str) -> str:
-    return moment(value)
+def _format_instant(account: Mapping[str, Any], value: str) -> str:
+    return format_moment(value)
 
 
-FACTS: Mapping[tuple[str, str], Fact] = {
-    ("meta", "minDailyBudget"): Fact("Least daily budget", _native_money),
-    ("meta", "defaultDsaBeneficiary"): Fact("Beneficiary of ads in the EU"),
-    ("meta", "defaultDsaPayor"): Fact("Payor of ads in the EU"),
-    ("google", "loginCustomerId"): Fact("Reached through the manager"),
-    ("google", "billableUnitMicros"): Fact("Amounts are multiples of", _micros),
-    ("google", "testAccount"): Fact("Test account, which never serves", _flag),
-    ("tiktok", "createFlow"): Fact("Flow of new campaigns", _lower),
-    ("tiktok", "canUseCustomIdentity"): Fact("New ads under a custom identity", _flag),
-    ("tiktok", "adsOnlyMode"): Fact("Ads are dark posts only", _flag),
-    ("tiktok", "ownerBcId"): Fact("Owned by the business centre"),
-    ("snapchat", "organizationId"): Fact("Organization"),
-    ("snapchat", "restrictedDeliverySignals"): Fact("Housing, credit and employment enabled", _flag),
-    ("pinterest", "permissions"): Fact("Permissions here", _lower),
-    ("pinterest", "country"): Fact("Country"),
-    ("pinterest", "owner"): Fact("Owner"),
-    ("pinterest", "createdTime"): Fact("Opened", _second),
-    ("linkedin", "reference"): Fact("Organization"),
-    ("linkedin", "type"): Fact("Kind of account", _lower),
-    ("reddit", "businessId"): Fact("Business"),
-    ("reddit", "type"): Fact("Kind of account", _lower),
-    ("reddit", "suspensionReason"): Fact("Suspended because of", _lower),
-    ("reddit", "attributionType"): Fact("Attributed to", _lower),
-    ("reddit", "clickAttributionWindow"): Fact("A conversion counts after a click for a", _lower),
-    ("reddit", "viewAttributionWindow"): Fact("A conversion counts after a view for a", _lower),
-    ("amazon", "region"): Fact("Region"),
-    ("amazon", "accountType"): Fact("Kind of account", _lower),
-    ("amazon", "countryCode"): Fact("Marketplace"),
-    ("x", "timezoneSwitchAt"): Fact("Time zone changed", _instant),
-    ("apple", "orgId"): Fact("Organization"),
-    ("apple", "paymentModel"): Fact(
+ACCOUNT_FACTS: Mapping[tuple[str, str], AccountFact] = {
+    ("meta", "minDailyBudget"): AccountFact("Least daily budget", _format_native_money),
+    ("meta", "defaultDsaBeneficiary"): AccountFact("Beneficiary of ads in the EU"),
+    ("meta", "defaultDsaPayor"): AccountFact("Payor of ads in the EU"),
+    ("google", "loginCustomerId"): AccountFact("Reached through the manager"),
+    ("google", "billableUnitMicros"): AccountFact("Amounts are multiples of", _format_micros),
+    ("google", "testAccount"): AccountFact("Test account, which never serves", _format_flag),
+    ("tiktok", "createFlow"): AccountFact("Flow of new campaigns", _format_lower),
+    ("tiktok", "canUseCustomIdentity"): AccountFact("New ads under a custom identity", _format_flag),
+    ("tiktok", "adsOnlyMode"): AccountFact("Ads are dark posts only", _format_flag),
+    ("tiktok", "ownerBcId"): AccountFact("Owned by the business centre"),
+    ("snapchat", "organizationId"): AccountFact("Organization"),
+    ("snapchat", "restrictedDeliverySignals"): AccountFact("Housing, credit and employment enabled", _format_flag),
+    ("pinterest", "permissions"): AccountFact("Permissions here", _format_lower),
+    ("pinterest", "country"): AccountFact("Country"),
+    ("pinterest", "owner"): AccountFact("Owner"),
+    ("pinterest", "createdTime"): AccountFact("Opened", _format_seconds),
+    ("linkedin", "reference"): AccountFact("Organization"),
+    ("linkedin", "type"): AccountFact("Kind of account", _format_lower),
+    ("reddit", "businessId"): AccountFact("Business"),
+    ("reddit", "type"): AccountFact("Kind of account", _format_lower),
+    ("reddit", "suspensionReason"): AccountFact("Suspended because of", _format_lower),
+    ("reddit", "attributionType"): AccountFact("Attributed to", _format_lower),
+    ("reddit", "clickAttributionWindow"): AccountFact("A conversion counts after a click for a", _format_lower),
+    ("reddit", "viewAttributionWindow"): AccountFact("A conversion counts after a view for a", _format_lower),
+    ("amazon", "region"): AccountFact("Region"),
+    ("amazon", "accountType"): AccountFact("Kind of account", _format_lower),
+    ("amazon", "countryCode"): AccountFact("Marketplace"),
+    ("x", "timezoneSwitchAt"): AccountFact("Time zone changed", _format_instant),
+    ("apple", "orgId"): AccountFact("Organization"),
+    ("apple", "paymentModel"): AccountFact(
         "Payment", lambda account, value: {"LOC": "line of credit", "PAYG": "as it is spent"}.get(value, value)
     ),
-    ("apple", "productFeatures"): Fact("May advertise", _lower),
-    ("apple", "contentProvider"): Fact("A provider of apps is delegated to it", _flag),
+    ("apple", "productFeatures"): AccountFact("May advertise", _format_lower),
+    ("apple", "contentProvider"): AccountFact("A provider of apps is delegated to it", _format_flag),
 }
 """Meta's ``accountStatus`` is left out: it is the number of the status, which is shown in words."""
 
 
-def facts(account: Mapping[str, Any]) -> list[tuple[str, str]]:
+def list_account_facts(account: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The facts of an account that a person can read; one that is not as expected stands as it is."""
     found = []
     for name, value in account["extras"].items():
-        fact = FACTS.get((account["network"], name))
+        fact = ACCOUNT_FACTS.get((account["network"], name))
         if fact is None or not value:
             continue
         try:
-            found.append((fact.label, fact.read(account, value)))
+            found.append((fact.label, fact.format_value(account, value)))
         except (ValueError, InvalidInput):
             found.append((fact.label, value))
     return found
 
 
-def moment(value: str) -> str:
+def format_moment(value: str) -> str:
     """A day or an instant for people; what is neither stands as it is."""
     try:
         at = datetime.fromisoformat(value)

@@ -18,18 +18,18 @@ from typing import Any
 import httpx
 from attrs import define, evolve, field
 
-from adsunify.execution.executor import Limits
-from adsunify.review.completion import ALL_WRITTEN, NOTHING_WRITTEN
-from adsunify.service import agents as grants
+from adsunify.execution.executor import ExecutionLimits
+from adsunify.review.completion import ALL_WRITTEN_TEXT, NOTHING_WRITTEN_TEXT
+from adsunify.service import oauth_server as grants
 from adsunify.store import attempts, operations
-from adsunify_mcp.telling import WRITTEN
+from adsunify_mcp.results import OUTCOME_TEXTS
 from tests.server.served import Served, brief
 
 from .agent import HEADERS, Agent, Client, client, request
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 INVITING = re.compile(r"\btry\b|\bretry|\bonce more\b|\bagain later\b", re.IGNORECASE)
-SAYS = (*WRITTEN.values(), NOTHING_WRITTEN, ALL_WRITTEN, "Written: ")
+SAYS = (*OUTCOME_TEXTS.values(), NOTHING_WRITTEN_TEXT, ALL_WRITTEN_TEXT, "Written: ")
 FAULTS: tuple[tuple[str, Mapping[str, int]], ...] = (
     ("reset_before", {}),
     ("reset_after", {}),
@@ -96,7 +96,7 @@ class Run:
             assert not INVITING.search(text.replace(json.dumps(error), "")), text
             if error["outcome"] == "unknown":
                 assert "Do not repeat it" in text
-        if alone and WRITTEN["not_applied"] in text:
+        if alone and OUTCOME_TEXTS["not_applied"] in text:
             assert self.server.networks.writes() == before, text
         return result
 
@@ -140,8 +140,8 @@ class Run:
 
     async def _idle(self, wanted: bool) -> None:
         """Wait for executions whose callers have gone."""
-        while wanted and self.server.service.uncut:
-            await asyncio.wait(self.server.service.uncut)
+        while wanted and self.server.service.shielded_tasks:
+            await asyncio.wait(self.server.service.shielded_tasks)
 
     def _nothing_foreign(self, who: Careless, text: str, asked: str) -> None:
         """No id of an operation or account that the caller may not see, but those that it named itself."""
@@ -215,7 +215,7 @@ class Run:
             results = [await self.tool(who, "execute", asked) for _ in range(2 if how == "twice" else 1)]
         for result in results:
             self.remember(who, result)
-        self.server.networks.state.faults.told.clear()
+        self.server.networks.state.faults.pending.clear()
 
     async def batch(self, who: Careless) -> None:
         """Several operations, some of them others', one perhaps twice."""
@@ -343,7 +343,9 @@ class Run:
         names = [name for name, _ in SCRIPT]
         weights = [weight for _, weight in SCRIPT]
         before = self.server.service.settings
-        self.server.service.settings = evolve(before, limits=Limits(steps=3))  # so that executions are handed back
+        self.server.service.settings = evolve(
+            before, limits=ExecutionLimits(max_steps=3)
+        )  # so that executions are handed back
         try:
             for number in count():
                 if self.calls >= calls:
@@ -400,9 +402,12 @@ async def _let_in(
 async def for_elsewhere(server: Served) -> str:
     """A token that a person allowed for another resource."""
     asked = await client(server)
-    wanted = evolve(await grants.asked(server.service, asked.query), resource="https://elsewhere.example/api/mcp")
+    wanted = evolve(
+        await grants.read_authorization_request(server.service, asked.query),
+        resource="https://elsewhere.example/api/mcp",
+    )
     actor = server.people["admin"].actor
-    url = await grants.allow(server.service, wanted, actor.user_id, actor.workspace_id, write=True)
+    url = await grants.grant_consent(server.service, wanted, actor.user_id, actor.workspace_id, write=True)
     token: str = (await asked.redeem(httpx.URL(url).params["code"])).json()["access_token"]
     return token
 
@@ -433,9 +438,9 @@ async def audited(server: Served, before: int) -> Books:
     store, books = server.service.store, Books()
     for person in ("admin", "stranger"):
         actor = server.people[person].actor
-        for record in await store.read(operations.latest, actor, store.clock, 1_000_000):
+        for record in await store.read(operations.list_operations, actor, store.clock, 1_000_000):
             books.operations += 1
-            tried = (await store.read(attempts.attempts_of, [record.id])).get(record.id, [])
+            tried = (await store.read(attempts.list_attempts_by_operation, [record.id])).get(record.id, [])
             _nothing_twice(tried)
             for one in tried:
                 state = "ambiguous" if one.receipt is None else one.receipt.state
@@ -453,7 +458,7 @@ async def audited(server: Served, before: int) -> Books:
     return books
 
 
-def _nothing_twice(tried: list[attempts.Attempt]) -> None:
+def _nothing_twice(tried: list[attempts.StepAttempt]) -> None:
     """Of each step, one attempt was applied at most, and none followed one of which nobody knows."""
     done: set[str] = set()
     for one in sorted(tried, key=lambda attempt: (attempt.n, attempt.attempt)):

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from adsunify.service.limiting import Limiting, Rates
+from adsunify.service.rate_limits import RateLimiter, RateLimits
 from tests.pages.browsing import with_passwords
 from tests.server.conftest import database
 from tests.server.served import Served, connect, served
@@ -29,10 +29,10 @@ async def both(database: str) -> AsyncIterator[Served]:
 
 def unlimited(one: Served) -> None:
     """Lift the rate limits: how much these tests ask is not what they try."""
-    one.service.limiting = Limiting(Rates(0, 0, 0, 0), one.service.measured)
+    one.service.rate_limiter = RateLimiter(RateLimits(0, 0, 0, 0), one.service.counters)
 
 
 @pytest.fixture(autouse=True)
 def quiet(both: Served) -> None:
     """No fault is left over from the test before."""
-    both.networks.state.faults.told.clear()
+    both.networks.state.faults.pending.clear()

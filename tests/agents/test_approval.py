@@ -12,13 +12,13 @@ from attrs import evolve
 
 from adsunify import AsyncAds
 from adsunify.cli.consent import SANDBOX_CREDENTIALS
-from adsunify.client.local import LocalDoor
+from adsunify.client.local_backend import LocalBackend
 from adsunify.errors import Forbidden
-from adsunify.execution.executor import Limits
+from adsunify.execution.executor import ExecutionLimits
 from adsunify.service import execution
-from adsunify.service.authenticating import authenticate
+from adsunify.service.authentication import authenticate
 from adsunify.store import events, people
-from adsunify.store.events import EventRecord, of_operation
+from adsunify.store.events import EventRecord, list_operation_events
 from tests.pages.browsing import browser, email
 from tests.server.served import Served, brief
 
@@ -29,7 +29,7 @@ CONFIRMED = {"confirmed": True}
 
 
 async def rule(one: Served, required: bool) -> None:
-    await one.service.store.write(people.require_approval, one.people["admin"].actor.workspace_id, required)
+    await one.service.store.write(people.set_require_approval, one.people["admin"].actor.workspace_id, required)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -48,7 +48,7 @@ async def prepared(one: Served, name: str = "member", network: str = "meta") -> 
 
 async def stops(one: Served, operation_id: str) -> list[EventRecord]:
     """The events that tell that the rule stopped the operation."""
-    found = await one.service.store.read(of_operation, operation_id)
+    found = await one.service.store.read(list_operation_events, operation_id)
     return [event for event in found if event.type == "rule.triggered"]
 
 
@@ -129,7 +129,7 @@ async def test_an_agent_does_not_go_on_with_what_a_person_began(ruled: Served) -
     operation = await agent.created(ruled.accounts["meta"], brief("meta"))
     writes, before = ruled.networks.writes(), ruled.service.settings
     try:
-        ruled.service.settings = evolve(before, limits=Limits(steps=1))
+        ruled.service.settings = evolve(before, limits=ExecutionLimits(max_steps=1))
         assert await approved(ruled, operation) == "prepared"
         for caller in (agent, Agent(ruled, ruled.people["admin"].tokens["write"])):
             shown = await caller.data("operation", operationId=operation)
@@ -196,8 +196,8 @@ async def test_the_claim_asks_by_itself(ruled: Served) -> None:
     operation = await prepared(ruled)
     actor = await authenticate(ruled.service, f"Bearer {ruled.people['member'].tokens['write']}")
     writes = ruled.networks.writes()
-    ending = await execution.run(ruled.service, actor, operation)
-    assert (ending.refused, ruled.networks.writes()) == ("approval", writes)
+    ending = await execution.run_execution(ruled.service, actor, operation)
+    assert (ending.refusal, ruled.networks.writes()) == ("approval", writes)
     assert len(await stops(ruled, operation)) == 1
 
 
@@ -208,7 +208,7 @@ async def test_a_stop_is_told_or_nothing_happens(ruled: Served, monkeypatch: pyt
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(events, "record", broken)
+    monkeypatch.setattr(events, "record_events", broken)
     await ruled.admin.problem(500, "POST", f"/operations/{operation}/execute", CONFIRMED)
     monkeypatch.undo()
     assert (await ruled.rows(), ruled.networks.writes()) == (rows, writes)
@@ -238,9 +238,9 @@ async def test_the_library_is_a_program_too(both: Served, tmp_path: Path) -> Non
     async with AsyncAds(f"sqlite:///{tmp_path / 'ads.db'}", environment=environment) as ads:
         account = (await ads.connect("chatgpt", **SANDBOX_CREDENTIALS["chatgpt"])).accounts[0]
         operation = await ads.create(account, brief("chatgpt"))
-        door = ads._door
-        assert isinstance(door, LocalDoor)
-        await door.service.store.write(people.require_approval, door.actor.workspace_id, True)
+        door = ads._backend
+        assert isinstance(door, LocalBackend)
+        await door.service.store.write(people.set_require_approval, door.actor.workspace_id, True)
         writes = both.networks.writes()
         with pytest.raises(Forbidden) as refused:
             await ads.execute(operation, confirmed=True)

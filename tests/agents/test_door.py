@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 from attrs import evolve
 
-from adsunify.contract import BY_ID
-from adsunify.execution.executor import Limits
+from adsunify.contract import ENDPOINTS_BY_ID
+from adsunify.execution.executor import ExecutionLimits
 from adsunify_mcp.protocol import INVALID_REQUEST, VERSIONS
 from tests.server.served import NEVER, Served, brief
 
@@ -62,7 +62,7 @@ async def test_an_agent_neither_sees_keys_nor_makes_webhooks_at_either_door(both
         ("post_webhook_test", "POST", f"/webhooks/{NEVER}/test", {}),
         ("post_webhook_delivery_redeliver", "POST", f"/webhooks/{NEVER}/deliveries/{NEVER}/redeliver", {}),
     ):
-        names = BY_ID[operation_id].parameters
+        names = ENDPOINTS_BY_ID[operation_id].parameters
         path = {"path": {name: key_id if name == "keyId" else NEVER for name in names}} if names else {}
         given = {} if body is None else {"body": body}
         result = await agent.tool("call_tool", operationId=operation_id, **path, **given)
@@ -88,7 +88,7 @@ async def test_a_message_names_a_member_once(both: Served) -> None:
 async def test_no_token_of_ours_reaches_a_network(both: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that the networks were sent while an agent works: head and body."""
     sent: list[bytes] = []
-    answering = type(both.networks.state).answer
+    answering = type(both.networks.state).handle_request
 
     async def listening(self: Any, asked: web.Request) -> web.StreamResponse:
         sent.append(b"\n".join((asked.raw_path.encode(), *(b": ".join(one) for one in asked.raw_headers))))
@@ -126,7 +126,7 @@ async def test_a_batch_executes_once(both: Served, version: str) -> None:
     writes = both.networks.writes()
     call = request("tools/call", name="execute", arguments={"operationId": operation, **CONFIRMED})
     answer = await agent.post([call, {**call, "id": 2}, {"jsonrpc": "2.0", "method": "notifications/initialized"}])
-    if VERSIONS[version].batches:
+    if VERSIONS[version].allows_batches:
         assert [one["id"] for one in answer.json()] == [1, 2]
         assert {one["result"]["structuredContent"]["data"]["status"] for one in answer.json()} == {"succeeded"}
         assert both.networks.writes() == writes + 4
@@ -139,7 +139,7 @@ async def test_an_empty_batch_is_said_to_be_empty(both: Served) -> None:
     for version, one in VERSIONS.items():
         answer = await evolve(await allowed(both), version=version).post([])
         assert answer.status_code == 400
-        assert ("empty" in answer.json()["error"]["message"]) is one.batches
+        assert ("empty" in answer.json()["error"]["message"]) is one.allows_batches
 
 
 async def test_a_method_that_there_is_not_is_not_said_back(both: Served) -> None:
@@ -219,7 +219,7 @@ async def test_what_is_handed_back_says_so(both: Served) -> None:
     operation = await agent.created(both.accounts["meta"], brief("meta"))
     before = both.service.settings
     try:
-        both.service.settings = evolve(before, limits=Limits(steps=1))
+        both.service.settings = evolve(before, limits=ExecutionLimits(max_steps=1))
         result = await agent.execute(operation)
     finally:
         both.service.settings = before

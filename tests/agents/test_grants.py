@@ -12,8 +12,8 @@ import pytest
 from aiohttp import ClientSession, TCPConnector
 from sqlalchemy import select
 
-from adsunify.encryption import new_ring
-from adsunify.service.agents import ACCESS_PREFIX
+from adsunify.encryption import make_key_ring
+from adsunify.service.oauth_server import ACCESS_PREFIX
 from adsunify.store.schema import oauth_tokens
 from tests.pages.browsing import browser, email
 from tests.server.oauth import REDIRECT
@@ -269,7 +269,7 @@ async def test_the_same_pair_after_a_rotation_of_the_key(both: Served) -> None:
     pair = (await one.refresh(tokens["refresh_token"])).json()
     before = both.service.ring
     try:
-        both.service.ring = new_ring(before)
+        both.service.ring = make_key_ring(before)
         again = (await one.refresh(tokens["refresh_token"])).json()
         assert again["refresh_token"] == pair["refresh_token"]
     finally:

@@ -22,9 +22,9 @@ from sqlalchemy import Connection, select, text
 
 from adsunify import encryption
 from adsunify.cli.consent import SANDBOX_CREDENTIALS
-from adsunify.encryption import Place
-from adsunify.networks import ADAPTERS
-from adsunify.store import Store, open_store, sealed
+from adsunify.encryption import SecretContext
+from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.store import Store, encrypted_secrets, open_store
 from adsunify.store.schema import metadata, secrets
 from tests.databases import LONG_RUN, empty_database
 from tests.pages.browsing import Browser
@@ -92,7 +92,7 @@ async def command(*arguments: str, stdin: bytes = b"", **environment: str) -> tu
 @asynccontextmanager
 async def living(database: str, ring: encryption.KeyRing, log: Path) -> AsyncIterator[Life]:
     """A server with every network connected, which tells its log everything it can."""
-    where = {"ADSUNIFY_DATABASE_URL": database, "ADSUNIFY_SECRET_KEYS": ring.text()}
+    where = {"ADSUNIFY_DATABASE_URL": database, "ADSUNIFY_SECRET_KEYS": ring.to_text()}
     out, _ = await command(
         "admin", "init", "--workspace", "sandbox", "--email", "ada@shop.example", "--json",
         **where, ADSUNIFY_PASSWORD=PASSWORD,
@@ -114,7 +114,7 @@ async def living(database: str, ring: encryption.KeyRing, log: Path) -> AsyncIte
         one.plant("ada's key", first["apiKey"])
         one.plant("the server's key", ready["apiKey"])
         for id_, key in ring.keys.items():
-            one.plant(f"ring key {id_}", encryption.written(id_, key).partition(":")[2])
+            one.plant(f"ring key {id_}", encryption.format_key(id_, key).partition(":")[2])
         try:
             yield one
         finally:
@@ -125,8 +125,8 @@ async def living(database: str, ring: encryption.KeyRing, log: Path) -> AsyncIte
 
 def _plain(connection: Connection, ring: encryption.KeyRing) -> Iterator[tuple[str, str]]:
     for row in connection.execute(select(secrets)).all():
-        place = Place(row.table_name, row.row_id, row.workspace_id, row.field)
-        yield f"{row.table_name} {row.row_id} {row.field}", encryption.open_(ring, place, row.sealed)
+        place = SecretContext(row.table_name, row.row_id, row.workspace_id, row.field)
+        yield f"{row.table_name} {row.row_id} {row.field}", encryption.decrypt(ring, place, row.sealed)
 
 
 async def sealed_secrets(store: Store, ring: encryption.KeyRing) -> dict[str, str]:
@@ -187,7 +187,7 @@ async def _campaigns(one: Life) -> None:
     link = await one.ask("POST", "/connections/authorize", {"network": "meta"}, once=True)
     one.plant("a consent link", link["data"]["url"].rpartition("/")[2])
     one.heard(await one.http.get("/connect/" + one.planted["a consent link"] + "x"))
-    for network in ADAPTERS:
+    for network in ADAPTER_PACKAGES:
         account = one.accounts[network]
         operation = await one.ask("POST", "/create", {"accountId": account, "campaign": brief(network)})
         await one.ask("POST", f"/operations/{operation['data']['id']}/execute", {"confirmed": True})
@@ -267,7 +267,9 @@ async def _inside(one: Life, store: Store) -> None:
     broken = next(one for one in connections if one["network"] == "pinterest" and one["status"] == "active")
     workspace = (await one.ask("GET", "/auth/verify"))["data"]["workspaceId"]
     altered = {"credentials": f"{'k'}.{'A' * 80}"}
-    await store.write(sealed.put, "connections", broken["connectionId"], workspace, altered, store.clock)
+    await store.write(
+        encrypted_secrets.save_secrets, "connections", broken["connectionId"], workspace, altered, store.clock
+    )
     problem = await one.ask("GET", f"/accounts/{one.accounts['pinterest']}/tree")
     assert problem["status"] == 500
     await one.ask("DELETE", f"/connections/{broken['connectionId']}")
@@ -326,7 +328,7 @@ def _children(process: int) -> dict[str, bytes]:
 
 
 async def test_no_secret_is_found_anywhere(database: str, tmp_path: Path) -> None:
-    ring, log = encryption.new_ring(), tmp_path / "log"
+    ring, log = encryption.make_key_ring(), tmp_path / "log"
     where: dict[str, bytes] = {}
     store: Store | None = None
     async with living(database, ring, log) as one:
@@ -346,7 +348,7 @@ async def test_no_secret_is_found_anywhere(database: str, tmp_path: Path) -> Non
         where[f"{path.name}, closed"] = path.read_bytes()
     where["the log"] = log.read_bytes()
     where |= {f"answer {number}": said.encode() for number, said in enumerate(one.said)}
-    assert sum(name.startswith("connections ") for name in one.planted) > len(ADAPTERS), (
+    assert sum(name.startswith("connections ") for name in one.planted) > len(ADAPTER_PACKAGES), (
         "all of them, and refreshed ones"
     )
     assert len(one.planted) > 30 and len(one.said) > 150

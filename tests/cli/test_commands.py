@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 import pytest
 
-from adsunify.networks import ADAPTERS
-from adsunify.review.capabilities import Grid, sections
+from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.review.capabilities import MatrixTable, build_sections
 from tests.pages.browsing import Browser
 
 from .running import run
@@ -44,15 +44,15 @@ def test_demo_is_green_on_every_network() -> None:
     ran = run_process("demo", "--json")
     assert ran.returncode == 0, ran.stderr
     shown = json.loads(ran.stdout)["networks"]
-    assert [one["network"] for one in shown] == list(ADAPTERS)
+    assert [one["network"] for one in shown] == list(ADAPTER_PACKAGES)
     assert all(stage["ok"] for one in shown for stage in one["stages"])
 
 
 def test_demo_says_where_a_broken_adapter_fails(tmp_path: Path) -> None:
     broken = (
         "import adsunify.networks.amazon.plans as plans\n"
-        "from adsunify.errors import refused\n"
-        "def broken(*_):\n    raise refused('plan', 'broken', 'was broken on purpose.')\n"
+        "from adsunify.errors import invalid_input\n"
+        "def broken(*_):\n    raise invalid_input('plan', 'broken', 'was broken on purpose.')\n"
         "plans.plan_activate = broken\n"
         "from adsunify.cli.commands import adsunify\n"
         "adsunify(['demo', '--networks', 'amazon', '--json'])\n"
@@ -143,7 +143,7 @@ def test_plan_says_how_a_look_up_is_given_and_takes_it(tmp_path: Path, monkeypat
 
 def test_networks_cuts_nothing() -> None:
     shown = run("networks", COLUMNS="80").out
-    grids = [one for _, under in sections() for one in under if isinstance(one, Grid)]
+    grids = [one for _, under in build_sections() for one in under if isinstance(one, MatrixTable)]
     words = {word for grid in grids for row in grid.rows for cell in row for word in cell.split()}
     assert words and words <= set(shown.split())
 
@@ -232,7 +232,7 @@ def test_serve_with_sandbox_connects_and_keeps_its_accounts(tmp_path: Path) -> N
     process, ready = started(tmp_path, "serve", "--sandbox", "--database", database)
     try:
         assert set(ready) == {"baseUrl", "apiKey", "workspaceId", "sandboxUrl", "accounts"}
-        assert [one["network"] for one in ready["accounts"]] == list(ADAPTERS)
+        assert [one["network"] for one in ready["accounts"]] == list(ADAPTER_PACKAGES)
         bearer = {"Authorization": f"Bearer {ready['apiKey']}"}
         shown = httpx.get(f"{ready['baseUrl']}/api/v1/ads/auth/verify", headers=bearer, trust_env=False)
         assert shown.json()["data"]["canWrite"] is True
@@ -258,7 +258,7 @@ def test_serve_with_sandbox_lets_a_person_in_and_its_key_ends_with_it(tmp_path: 
         process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             assert process.stdout is not None
-            said = "".join(itertools.islice(process.stdout, 5 + len(ADAPTERS)))
+            said = "".join(itertools.islice(process.stdout, 5 + len(ADAPTER_PACKAGES)))
             found = re.search(r"Sign in at (\S+)/sign-in to the workspace sandbox: (\S+@\S+), password (\S+)\n", said)
             key = re.search(r"API key, for this run only: (adu_\S+)\n", said)
             assert found is not None and key is not None, said
@@ -291,7 +291,7 @@ def test_serve_attaches_to_a_running_sandbox(tmp_path: Path) -> None:
         )
         try:
             assert ready["sandboxUrl"] == where["sandboxUrl"]
-            assert len(ready["accounts"]) == len(ADAPTERS)
+            assert len(ready["accounts"]) == len(ADAPTER_PACKAGES)
         finally:
             assert stopped(process) == 0
     finally:

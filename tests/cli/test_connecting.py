@@ -13,7 +13,7 @@ import httpx
 import pytest
 from pydantic.alias_generators import to_camel
 
-from adsunify.cli.consent import SANDBOX_CREDENTIALS, Form
+from adsunify.cli.consent import SANDBOX_CREDENTIALS, FormParser
 
 from .conftest import Place
 from .running import process
@@ -31,7 +31,7 @@ def consent_page(visit: httpx.Client, link: str) -> httpx.Response:
 
 def allowed(visit: httpx.Client, page: httpx.Response) -> httpx.Response:
     """Press the one button."""
-    form = Form()
+    form = FormParser()
     form.feed(page.text)
     assert form.action is not None, page.text
     return visit.request(

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from adsunify.cli import showing
+from adsunify.cli import output
 
 from .conftest import Networks, Place
 from .running import BRIEF, BRIEFS
@@ -94,7 +94,7 @@ def test_days_without_figures_are_named_in_words(both: Place, account: str) -> N
     assert re.search(rf"^\d{{4}}-\d\d-\d\d to {end}: no figures$", shown.out, re.MULTILINE), shown.out
     figures = both.ads("insights", account, "--start", start, "--end", end, "--json").data
     figures["coverage"]["missing"] = [{"startDate": start, "endDate": start}]
-    assert f"{start}: no figures" in list(showing.insights(figures))
+    assert f"{start}: no figures" in list(output.insights_parts(figures))
 
 
 def test_nobody_is_asked_and_nothing_is_written_without_the_word(both: Place, account: str, networks: Networks) -> None:
@@ -329,8 +329,8 @@ def test_a_person_sees_plan_risk_and_money_and_decides(place: Callable[[str], Pl
 
 
 def test_what_a_network_calls_things_cannot_steer_the_terminal() -> None:
-    assert showing.plain("a\x1b[2Jb\r\nc\u202e") == "a\ufffd[2Jb\ufffd\ufffdc\ufffd"
-    screen = showing.console()
+    assert output.to_plain_text("a\x1b[2Jb\r\nc\u202e") == "a\ufffd[2Jb\ufffd\ufffdc\ufffd"
+    screen = output.make_console()
     with screen.capture() as captured:
-        showing.show(screen, [showing.table((showing.Column("name"),), [("[red]x[/red]\x1b]0;title\x07",)])])
+        output.print_parts(screen, [output.make_table((output.Column("name"),), [("[red]x[/red]\x1b]0;title\x07",)])])
     assert "\x1b" not in captured.get() and "[red]x[/red]" in captured.get()

@@ -22,7 +22,7 @@ import pytest
 from attrs import frozen
 from rich.cells import cell_len
 
-from adsunify.webhooks import EVENT_ID, SIGNATURE, sign
+from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, sign
 
 from .conftest import Place
 from .running import BRIEF, ROOT
@@ -185,7 +185,7 @@ def test_events_are_printed_with_whole_ids(width: int) -> None:
     listen = ("-m", "adsunify", "webhooks", "listen", "--port", "0")
     with at_terminal(width, *listen, ADSUNIFY_WEBHOOK_SECRET="whsec_canary") as (_, ours):
         url = read_until(ours, "/\r\n").removeprefix("Listening at ").strip()
-        signed = {EVENT_ID: ids[0], SIGNATURE: sign(body, ids[0], "whsec_canary", int(time.time()))}
+        signed = {EVENT_ID_HEADER: ids[0], SIGNATURE_HEADER: sign(body, ids[0], "whsec_canary", int(time.time()))}
         assert httpx.post(url, content=body, headers=signed, trust_env=False).status_code == 204
         shown = read_until(ours, "status=prepared\r\n")
     assert UUID.findall(shown) == ids

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, insert
 
 from adsunify import encryption
 from adsunify.errors import InvalidInput
-from adsunify.service import people as upkeep
-from adsunify.service.people import password_matches
+from adsunify.service import users as upkeep
+from adsunify.service.users import is_password_correct
 from adsunify.store import Clock, Store, agents, events, keys, open_store, people, sessions
 from adsunify.store import clock as clock_module
 from adsunify.store.schema import oauth_clients
@@ -50,11 +50,11 @@ def user(one: Place, action: str, email: str, *more: str, **environment: str) ->
 
 def test_times_ahead_of_the_clock_are_shown_and_repaired(shop: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     far = Clock().now() + 400 * 24 * 60 * 60 * 1000 + 60_000
-    monkeypatch.setattr(clock_module, "_last", clock_module._last)  # ids made afterwards must not follow these
+    monkeypatch.setattr(clock_module, "_last_id", clock_module._last_id)  # ids made afterwards must not follow these
 
     def wrong(connection: Connection) -> None:
-        home = people.every_workspace(connection)[0].id
-        events.record(connection, [events.event_row("account.connected", home, far, status="active")])
+        home = people.list_workspaces(connection)[0].id
+        events.record_events(connection, [events.make_event_row("account.connected", home, far, status="active")])
 
     assert shop.ads("admin", "clock", "--json").data["ahead"] == []
     stored(shop, lambda store: store.write(wrong))
@@ -72,7 +72,7 @@ def test_a_member_changes_his_role(shop: Place) -> None:
     assert set(made) == {"workspaceId", "userId", "email", "password", "apiKey"}
     changed = user(shop, "role", "BOB@shop.example", "--role", "admin").data
     assert changed == {name: made[name] for name in ("workspaceId", "userId", "email")} | {"role": "admin"}
-    found = stored(shop, lambda store: store.read(people.membership, made["workspaceId"], made["userId"]))
+    found = stored(shop, lambda store: store.read(people.find_membership, made["workspaceId"], made["userId"]))
     assert found.role == "admin"
     assert user(shop, "role", "ada@shop.example", "--role", "viewer").data["role"] == "viewer"
 
@@ -95,8 +95,8 @@ async def _left(store: Store, workspace_id: str, user_id: str) -> None:
         made = {"name": "Agent", "redirect_uris": [], "created_at": clock.now()}
         connection.execute(insert(oauth_clients), [{"id": client, **made} for client in ("client", "client2")])
         for home, client in ((workspace_id, "client"), (other.id, "client2")):
-            sessions.create(connection, f"session {client}", user_id, home, 10**9, clock)
-            agents.consent(connection, home, user_id, client, True, "resource", 10**9, clock)
+            sessions.create_session(connection, f"session {client}", user_id, home, 10**9, clock)
+            agents.create_grant(connection, home, user_id, client, True, "resource", 10**9, clock)
 
     await store.write(held)
 
@@ -110,18 +110,18 @@ def test_who_is_removed_holds_nothing_any_more(shop: Place) -> None:
     async def look(store: Store) -> None:
         (key,) = [one for one in await store.read(keys.list_keys, home) if one.user_id == bob]
         assert key.revoked_at is not None
-        assert await store.read(agents.grants_of, home, bob, store.clock) == []
-        other = (await store.read(people.workspace_named, "other")).id
-        assert len(await store.read(agents.grants_of, other, bob, store.clock)) == 1
-        kept = await store.read(sessions.find, "session client", store.clock)
-        assert kept is not None and kept.workspace_id is None and [one.name for one in kept.homes] == ["other"]
+        assert await store.read(agents.list_grants, home, bob, store.clock) == []
+        other = (await store.read(people.get_workspace_by_name, "other")).id
+        assert len(await store.read(agents.list_grants, other, bob, store.clock)) == 1
+        kept = await store.read(sessions.find_session, "session client", store.clock)
+        assert kept is not None and kept.workspace_id is None and [one.name for one in kept.memberships] == ["other"]
 
     stored(shop, look)
     assert user(shop, "remove", "bob@shop.example").code == 1
     user(shop, "add", "bob@shop.example")  # back again: the old key stays dead
 
     async def again(store: Store) -> None:
-        assert await store.read(agents.grants_of, home, bob, store.clock) == []
+        assert await store.read(agents.list_grants, home, bob, store.clock) == []
         revoked = [one.revoked_at for one in await store.read(keys.list_keys, home) if one.user_id == bob]
         assert len(revoked) == 2 and revoked[0] is not None and revoked[1] is None
 
@@ -131,7 +131,7 @@ def test_who_is_removed_holds_nothing_any_more(shop: Place) -> None:
 
     async def nowhere(store: Store) -> None:
         for client in ("client", "client2"):
-            assert await store.read(sessions.find, f"session {client}", store.clock) is None
+            assert await store.read(sessions.find_session, f"session {client}", store.clock) is None
 
     stored(shop, nowhere)
 
@@ -144,8 +144,10 @@ def test_a_new_password_ends_sessions(shop: Place) -> None:
     assert (given, fresh == made["password"]) == ("correct horse", False)
 
     async def look(store: Store) -> None:
-        assert password_matches("correct horse", (await store.read(people.user, made["userId"])).password_hash or "")
-        assert await store.read(sessions.find, "session client", store.clock) is None
+        assert is_password_correct(
+            "correct horse", (await store.read(people.get_user, made["userId"])).password_hash or ""
+        )
+        assert await store.read(sessions.find_session, "session client", store.clock) is None
 
     stored(shop, look)
     assert user(shop, "password", "bob@shop.example", ADSUNIFY_PASSWORD="short").code == 2
@@ -214,13 +216,13 @@ async def test_two_admins_cannot_remove_each_other(tmp_path: Path, postgresql_se
         for turn in range(8):
             shop = f"shop {turn}"
             made = await asyncio.gather(
-                *(upkeep.found(store, shop, f"{name}@shop.example", None) for name in ("ada", "eve")),
+                *(upkeep.create_workspace(store, shop, f"{name}@shop.example", None) for name in ("ada", "eve")),
                 return_exceptions=True,
             )
             (first,) = [one["email"] for one in made if isinstance(one, dict)]  # the other is refused
-            await upkeep.add(store, shop, "bob@shop.example", "admin", None)
+            await upkeep.add_member(store, shop, "bob@shop.example", "admin", None)
             done = await asyncio.gather(
-                *(upkeep.remove(store, shop, str(email)) for email in (first, "bob@shop.example")),
+                *(upkeep.remove_member(store, shop, str(email)) for email in (first, "bob@shop.example")),
                 return_exceptions=True,
             )
             assert [type(one) for one in done].count(InvalidInput) == 1
@@ -233,39 +235,39 @@ async def test_two_admins_cannot_remove_each_other(tmp_path: Path, postgresql_se
 def test_keys_of_a_file(shop: Place) -> None:
     (account,) = shop.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
     file = Path(shop.environment["ADSUNIFY_DATABASE_URL"].removeprefix("sqlite:///") + ".keys")
-    before, _ = encryption.ring_file(file)
+    before, _ = encryption.load_or_create_key_file(file)
     nothing = shop.ads("admin", "keys", "rotate", "--json").data
     assert (nothing["resealed"], nothing["underNewest"], nothing["remaining"]) == (0, 1, {})
     made = shop.ads("admin", "keys", "new", "--json").data
-    assert made == {"newest": encryption.ring_file(file)[0].newest, "file": str(file)}
+    assert made == {"newest": encryption.load_or_create_key_file(file)[0].newest_id, "file": str(file)}
     assert shop.ads("insights", account).code == 0, "the older key opens what it sealed"
     done = shop.ads("admin", "keys", "rotate", "--json").data
     assert done == {
         "newest": made["newest"],
         "resealed": 1,
         "underNewest": 1,
-        "remaining": {before.newest: 0},
+        "remaining": {before.newest_id: 0},
         "unreadable": [],
     }
     assert shop.ads("admin", "keys", "rotate", "--json").data["resealed"] == 0
-    ring, _ = encryption.ring_file(file)
-    file.write_text(encryption.KeyRing({ring.newest: ring.keys[ring.newest]}).text())
+    ring, _ = encryption.load_or_create_key_file(file)
+    file.write_text(encryption.KeyRing({ring.newest_id: ring.keys[ring.newest_id]}).to_text())
     assert shop.ads("insights", account).code == 0, "without the older key"
 
 
 def test_keys_of_the_environment(shop: Place) -> None:
-    ring = encryption.new_ring()
-    ran = shop.ads("admin", "keys", "new", "--json", ADSUNIFY_SECRET_KEYS=ring.text())
+    ring = encryption.make_key_ring()
+    ran = shop.ads("admin", "keys", "new", "--json", ADSUNIFY_SECRET_KEYS=ring.to_text())
     made = ran.data
-    assert list(encryption.parse_ring(f"{made['key']},{ring.text()}").keys) == [made["newest"], ring.newest]
-    assert encryption.written(ring.newest, ring.keys[ring.newest]) not in ran.out + ran.err, (
+    assert list(encryption.parse_key_ring(f"{made['key']},{ring.to_text()}").keys) == [made["newest"], ring.newest_id]
+    assert encryption.format_key(ring.newest_id, ring.keys[ring.newest_id]) not in ran.out + ran.err, (
         "known keys are not shown again"
     )
 
 
 def test_what_no_key_opens_is_told(shop: Place) -> None:
     shop.ads("connect", "chatgpt", ADSUNIFY_CHATGPT_API_KEY=KEY)
-    ran = shop.ads("admin", "keys", "rotate", "--json", ADSUNIFY_SECRET_KEYS=encryption.new_ring().text())
+    ran = shop.ads("admin", "keys", "rotate", "--json", ADSUNIFY_SECRET_KEYS=encryption.make_key_ring().to_text())
     assert ran.code == 1
     assert "connections" in ran.err and "credentials" in ran.err
 
@@ -275,8 +277,8 @@ def test_the_first_key_of_a_ring(database: str) -> None:
     """Nothing is there yet, and nothing is made: what is shown is the whole ring."""
     ran = run("admin", "keys", "new", "--database", database, "--json")
     made = ran.data
-    ring = encryption.parse_ring(made["key"])
-    assert ring.newest == made["newest"] and set(made) == {"newest", "key"}
+    ring = encryption.parse_key_ring(made["key"])
+    assert ring.newest_id == made["newest"] and set(made) == {"newest", "key"}
     assert "ADSUNIFY_SECRET_KEYS" in ran.err and not Path("never").exists()
     rotate = ("admin", "keys", "rotate", "--database", database)
     assert "adsunify admin keys new" in run(*rotate).err, "whoever misses a ring is told how to make one"
@@ -297,9 +299,10 @@ async def _everyone(store: Store) -> dict[str, list[tuple[str, str]]]:
     def read(connection: Connection) -> dict[str, list[tuple[str, str]]]:
         return {
             home.name: [
-                (people.user(connection, one.user_id).email, one.role) for one in people.members(connection, home.id)
+                (people.get_user(connection, one.user_id).email, one.role)
+                for one in people.list_members(connection, home.id)
             ]
-            for home in people.every_workspace(connection)
+            for home in people.list_workspaces(connection)
         }
 
     return await store.read(read)
@@ -326,7 +329,7 @@ def test_who_opens_a_teams_store_writes_as_its_first_admin(shop: Place) -> None:
     made = shop.ads("create", account, BRIEF, "--json").data
     done = shop.ads("execute", made["id"], "--confirmed", "--json").data
     assert done["status"] == "succeeded"
-    ada = stored(shop, lambda store: store.read(people.user_with_email, "ada@shop.example"))
+    ada = stored(shop, lambda store: store.read(people.find_user_by_email, "ada@shop.example"))
     assert done["createdBy"] == {"userId": ada.id, "credential": "local"}
     assert done["executedBy"] == {"userId": ada.id, "credential": "local", "at": done["executedBy"]["at"]}
     assert f"by user {ada.id}, credential local" in shop.ads("operations", made["id"]).out
@@ -342,7 +345,7 @@ def test_a_workspace_of_ones_own_with_people_in_it(place: Callable[[str], Place]
     assert one.ads(*added).code == 0
     (account,) = one.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
     created = one.ads("create", account, BRIEF, "--json").data["createdBy"]
-    assert created["userId"] == stored(one, lambda store: store.read(people.user_with_email, "local")).id
+    assert created["userId"] == stored(one, lambda store: store.read(people.find_user_by_email, "local")).id
     one.ads("admin", "user", "role", "--workspace", "local", "--email", "local", "--role", "viewer")
     assert one.ads("create", account, BRIEF).code == 1
     assert stored(one, _everyone)["local"] == [("local", "viewer"), ("ada@shop.example", "admin")]

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from adsunify.webhooks import EVENT_ID, SIGNATURE, sign
+from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, sign
 
 from .conftest import Networks
 from .running import BRIEF, first_line, process, run
@@ -28,14 +28,14 @@ BODY = json.dumps(EVENT).encode()
 
 
 def headers(secret: str = SECRET, ago: int = 0) -> dict[str, str]:
-    return {EVENT_ID: "e1", SIGNATURE: sign(BODY, "e1", secret, int(time.time()) - ago)}
+    return {EVENT_ID_HEADER: "e1", SIGNATURE_HEADER: sign(BODY, "e1", secret, int(time.time()) - ago)}
 
 
 # -- verify --------------------------------------------------------------------------------------------------------
 
 
 def verified(given: Mapping[str, str], *more: str, body: bytes = BODY, secret: str = SECRET) -> tuple[int, str, str]:
-    arguments = ("--event-id", given[EVENT_ID], "--signature", given[SIGNATURE], "-", *more)
+    arguments = ("--event-id", given[EVENT_ID_HEADER], "--signature", given[SIGNATURE_HEADER], "-", *more)
     ran = run("webhooks", "verify", *arguments, stdin=body, ADSUNIFY_WEBHOOK_SECRET=secret)
     return ran.code, ran.out, ran.err
 
@@ -47,7 +47,7 @@ def test_what_is_signed_is_verified(tmp_path: Path) -> None:
     path = tmp_path / "body"
     path.write_bytes(BODY)
     given = headers()
-    options = ("--secret", "-", "--event-id", "e1", "--signature", given[SIGNATURE])
+    options = ("--secret", "-", "--event-id", "e1", "--signature", given[SIGNATURE_HEADER])
     assert run("webhooks", "verify", *options, str(path), stdin=f"{SECRET}\n".encode()).code == 0
 
 
@@ -55,10 +55,10 @@ def test_what_is_signed_is_verified(tmp_path: Path) -> None:
     ("signing", "changed", "body", "reason"),
     [
         ({"secret": "whsec_other"}, {}, BODY, "no signature matches"),
-        ({}, {EVENT_ID: "e2"}, BODY, "no signature matches"),
+        ({}, {EVENT_ID_HEADER: "e2"}, BODY, "no signature matches"),
         ({}, {}, BODY + b" ", "no signature matches"),
         ({"ago": 301}, {}, BODY, "5 minutes"),
-        ({}, {SIGNATURE: "nonsense"}, BODY, "malformed"),
+        ({}, {SIGNATURE_HEADER: "nonsense"}, BODY, "malformed"),
     ],
 )
 def test_what_is_not_is_refused_with_the_reason(
@@ -88,7 +88,7 @@ def test_deliveries_are_printed_and_passed_on(tmp_path: Path) -> None:
 
     class Program(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            taken.append((self.rfile.read(int(self.headers["Content-Length"])), self.headers[SIGNATURE]))
+            taken.append((self.rfile.read(int(self.headers["Content-Length"])), self.headers[SIGNATURE_HEADER]))
             self.send_response(202)
             self.end_headers()
 
@@ -104,7 +104,7 @@ def test_deliveries_are_printed_and_passed_on(tmp_path: Path) -> None:
         given = headers()
         assert post(url, given) == 204
         assert first_line(listening) == {"eventId": "e1", "verified": True, "forwarded": "202", "event": EVENT}
-        assert taken == [(BODY, given[SIGNATURE])]
+        assert taken == [(BODY, given[SIGNATURE_HEADER])]
         assert post(url, headers("whsec_other")) == 400
         assert post(url, {}) == 400
         program.shutdown()

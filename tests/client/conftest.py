@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 
 from adsunify import AsyncAds
-from adsunify.networks import ADAPTERS
-from adsunify.service.opening import SANDBOX_URL
+from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.service.factory import SANDBOX_URL_VARIABLE
 from tests.server.served import RING, Served, connect, served
 
 DOORS = ("local", "remote")
@@ -21,13 +21,13 @@ DOORS = ("local", "remote")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     path = tmp_path_factory.mktemp("client") / "ads.db"
     async with served(f"sqlite:///{path}") as one:
-        for network in ADAPTERS:
+        for network in ADAPTER_PACKAGES:
             await connect(one, network)
         yield one
 
 
 def environment(server: Served) -> dict[str, str]:
-    return {**RING, SANDBOX_URL: server.networks.url}
+    return {**RING, SANDBOX_URL_VARIABLE: server.networks.url}
 
 
 @asynccontextmanager
@@ -43,7 +43,7 @@ async def opened(server: Served, door: str) -> AsyncIterator[AsyncAds]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def clients(server: Served) -> AsyncIterator[dict[str, AsyncAds]]:
-    server.networks.state.faults.told.clear()
+    server.networks.state.faults.pending.clear()
     async with opened(server, "local") as local, opened(server, "remote") as remote:
         yield {"local": local, "remote": remote}
 

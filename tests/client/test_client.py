@@ -32,8 +32,8 @@ from adsunify.errors import (
     TokenRefused,
     Unauthenticated,
 )
-from adsunify.networks import ADAPTERS
-from adsunify.service.opening import BASE_URL
+from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.service.factory import BASE_URL_VARIABLE
 from tests.server.served import NEVER, RING, Served, brief
 
 from .conftest import DOORS, answering, environment
@@ -92,7 +92,7 @@ async def test_who_one_is(server: Served, clients: dict[str, AsyncAds]) -> None:
     assert local["workspaceId"] == remote["workspaceId"]
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_the_whole_workflow(server: Served, clients: dict[str, AsyncAds], network: str) -> None:
     """As the documentation shows it; what comes of it differs in ids and times only."""
     seen = []
@@ -172,7 +172,7 @@ async def test_refused_input(server: Served, clients: dict[str, AsyncAds]) -> No
         assert type(remote) is type(local)
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 async def test_a_position_in_a_list_is_named_by_dots(
     server: Served, clients: dict[str, AsyncAds], network: str
 ) -> None:
@@ -279,7 +279,7 @@ async def test_errors_of_the_network(server: Served, clients: dict[str, AsyncAds
     for fault, more, kind in faults:
         await server.networks.fault("amazon", fault, path="/sp/campaigns/list", times=1000, **more)
         local, remote = await both_raise(clients, lambda ads: ads.tree(account))
-        server.networks.state.faults.told.clear()
+        server.networks.state.faults.pending.clear()
         assert isinstance(local, kind) and isinstance(remote, kind)
         assert local.native.status == remote.native.status
         assert local.retry_after == remote.retry_after or isinstance(local, ProviderThrottled)
@@ -357,7 +357,7 @@ async def test_execute_tells_of_its_progress(server: Served, clients: dict[str, 
 
 
 async def test_a_review_stands_where_people_reach_the_server(server: Served) -> None:
-    elsewhere = {**environment(server), BASE_URL: "https://ads.example"}
+    elsewhere = {**environment(server), BASE_URL_VARIABLE: "https://ads.example"}
     async with AsyncAds(server.database, workspace="shop", environment=elsewhere) as ads:
         operation = await ads.create(server.accounts["amazon"], brief("amazon"))
         assert operation.review_url == f"https://ads.example/review/{operation.id}"
@@ -433,7 +433,7 @@ async def test_clients_that_are_not_open() -> None:
     with pytest.raises(RuntimeError, match="open the client first"):
         await AsyncAds("sqlite:///never.db").networks()
     with pytest.raises(RuntimeError, match="open the client first"):
-        _ = AsyncAds("sqlite:///never.db").door
+        _ = AsyncAds("sqlite:///never.db").backend
     assert not Path("never.db").exists()
 
 

@@ -18,9 +18,9 @@ from attrs import evolve
 import adsunify
 from adsunify import AsyncAds
 from adsunify.client import Account, Connection, Operation
-from adsunify.client.doors import RemoteDoor
+from adsunify.client.backends import HttpBackend
 from adsunify.errors import InvalidInput, ProviderThrottled, RateLimited, ServerUnreachable
-from adsunify.problem_details import described
+from adsunify.problem_details import to_problem_details
 from tests.server.served import NEVER, Served, brief
 
 from .conftest import DOORS, answering
@@ -37,8 +37,8 @@ async def test_a_server_that_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     async with await asyncio.start_server(keep_silent, "127.0.0.1", 0) as listening:
         url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
         async with AsyncAds(url, token="t") as ads:
-            assert isinstance(ads.door, RemoteDoor)
-            ads.door.client.timeout = httpx.Timeout(0.1)
+            assert isinstance(ads.backend, HttpBackend)
+            ads.backend.http_client.timeout = httpx.Timeout(0.1)
             with pytest.raises(ServerUnreachable, match="did not answer in time") as error:
                 await ads.execute(NEVER, confirmed=True)
     assert (error.value.code, error.value.outcome) == ("server_unreachable", "unknown")
@@ -65,13 +65,13 @@ async def test_something_else_answers_in_place_of_the_server() -> None:
 )
 async def test_a_wait_in_every_form(limit: RateLimited | ProviderThrottled, headers: bytes, seconds: float) -> None:
     """A proxy before the server may ask to wait with a date (RFC 9110, 10.2.3)."""
-    problem = json.dumps(described(limit)).encode()
+    problem = json.dumps(to_problem_details(limit)).encode()
     head = b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/problem+json\r\n"
     answer = head + headers + f"Content-Length: {len(problem)}\r\n\r\n".encode() + problem
     async with answering(answer) as url, AsyncAds(url, token="t") as ads:
-        door = ads.door
-        assert isinstance(door, RemoteDoor)
-        ads._door = evolve(door, now=lambda: 1893456000.0)  # 2030-01-01T00:00:00Z
+        door = ads.backend
+        assert isinstance(door, HttpBackend)
+        ads._backend = evolve(door, current_time=lambda: 1893456000.0)  # 2030-01-01T00:00:00Z
         with pytest.raises(type(limit)) as error:
             await ads.networks()
     assert (error.value.retry_after or 0.0) == seconds

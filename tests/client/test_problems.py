@@ -30,7 +30,7 @@ from adsunify.errors import (
     Unauthenticated,
     VaultError,
 )
-from adsunify.problem_details import described, error_from
+from adsunify.problem_details import from_problem_details, to_problem_details
 from adsunify.records import Operation
 
 NATIVE = NativeError("190/463", "The token has expired.", "A1b2", 401)
@@ -65,29 +65,29 @@ ERRORS: list[AdsunifyError] = [
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: f"{type(error).__name__}-{error.code}")
 def test_there_and_back(error: AdsunifyError) -> None:
-    problem = json.loads(json.dumps(described(error)))
-    back = error_from(problem)
+    problem = json.loads(json.dumps(to_problem_details(error)))
+    back = from_problem_details(problem)
     assert type(back) is type(error)
     for name in ("message", "code", "outcome", "status", "title", "operation", "applied_steps"):
         assert getattr(back, name) == getattr(error, name), name
     assert getattr(back, "issues", None) == getattr(error, "issues", None)
     assert getattr(back, "native", None) == getattr(error, "native", None)
-    assert described(back) == problem
+    assert to_problem_details(back) == problem
 
 
 @pytest.mark.parametrize("error", [RequestNotSent("No way there."), ResponseLost("Cut.", 200)])
 def test_what_the_transport_says_is_unreadable(error: ProviderUnreadable) -> None:
-    back = error_from(described(error))
+    back = from_problem_details(to_problem_details(error))
     assert type(back) is ProviderUnreadable
     assert (back.code, back.outcome, back.native) == (error.code, error.outcome, error.native)
 
 
 @pytest.mark.parametrize("error", [StoreError("disk full at /hidden"), VaultError("sealed under the hidden key")])
 def test_the_inside_stays_inside(error: AdsunifyError) -> None:
-    problem = described(error)
+    problem = to_problem_details(error)
     assert "hidden" not in str(problem)
-    assert type(error_from(problem)) is type(error)
-    assert error_from(problem).code == error.code
+    assert type(from_problem_details(problem)) is type(error)
+    assert from_problem_details(problem).code == error.code
 
 
 def test_every_class_is_here() -> None:

@@ -92,7 +92,7 @@ async def things(server: Served, person: str = "admin") -> Things:
         await connect(server, "meta", person)
     target = f"{server.base_url}/healthz"  # it refuses what is delivered to it, for good
     server.service.settings = evolve(server.service.settings, webhook_dev_targets=frozenset({target}))
-    server.service.resolving = _public
+    server.service.resolve_host = _public
     return Things(server, person, home["meta"])
 
 

@@ -19,13 +19,13 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 from attrs import define, field
 
-from adsunify.adapter.oauth import challenge
-from adsunify.cli.serve import SANDBOX
-from adsunify.service.opening import FAILURES, READS, REGISTRATIONS, WRITES
+from adsunify.adapter.oauth import make_code_challenge
+from adsunify.cli.serve import SANDBOX_WORKSPACE
+from adsunify.service.factory import BAD_TOKENS_VARIABLE, READS_VARIABLE, REGISTRATIONS_VARIABLE, WRITES_VARIABLE
 from tests.pages.browsing import PASSWORD, Browser
 from tests.server.served import PREFIX, RING, brief
 
-UNLIMITED = dict.fromkeys((READS, WRITES, FAILURES, REGISTRATIONS), "0")
+UNLIMITED = dict.fromkeys((READS_VARIABLE, WRITES_VARIABLE, BAD_TOKENS_VARIABLE, REGISTRATIONS_VARIABLE), "0")
 """Settings that lift the rate limits."""
 PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
 AGENTS = ("Helper", "Reporter", "Planner")
@@ -140,7 +140,7 @@ def fill(world: World) -> None:
 def grants(world: World) -> list[str]:
     """Agents that the sandbox's admin has let in."""
     admin = [sys.executable, "-m", "adsunify", "admin", "user", "password", "--database", world.database]
-    named = ["--workspace", SANDBOX, "--email", SANDBOX, "--password", PASSWORD]
+    named = ["--workspace", SANDBOX_WORKSPACE, "--email", SANDBOX_WORKSPACE, "--password", PASSWORD]
     subprocess.run([*admin, *named], check=True, stdout=subprocess.DEVNULL)
     asyncio.run(_let_in(world.base_url))
     return [one["grantId"] for one in world.ask("GET", "/connected-agents")]
@@ -151,11 +151,11 @@ async def _let_in(base_url: str) -> None:
     redirect = f"{base_url}/healthz"  # a page that answers, for the browser to end at
     async with httpx.AsyncClient(base_url=base_url, trust_env=False, timeout=60, follow_redirects=True) as http:
         person = Browser(http, base_url)
-        await person.sign_in(SANDBOX)
+        await person.sign_in(SANDBOX_WORKSPACE)
         for name in AGENTS:
             made = await http.post("/oauth/register", json={"client_name": name, "redirect_uris": [redirect]})
             client, verifier = {"client_id": made.json()["client_id"]}, secrets.token_urlsafe(32)
-            proof = {"code_challenge": challenge(verifier), "code_challenge_method": "S256"}
+            proof = {"code_challenge": make_code_challenge(verifier), "code_challenge_method": "S256"}
             asked = client | {"redirect_uri": redirect, "response_type": "code", "scope": "ads:read ads:write"} | proof
             await person.open(f"/oauth/authorize?{urlencode(asked)}")
             await person.send({"access": "write"}, button="Allow")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from attrs import evolve, frozen
 
-from adsunify.values.countries import codes
+from adsunify.values.countries import load_country_codes
 
 from .forms import (
     UUID,
@@ -118,7 +118,7 @@ def may(form: Form, default: Any = None) -> Member:
 
 # -- Unified campaign brief ---------------------------------------------------------------------------------------
 
-COUNTRIES = tuple(sorted(codes())[:51])
+COUNTRIES = tuple(sorted(load_country_codes())[:51])
 """51 codes of ISO 3166-1."""
 ID = text(1, 250)
 BUDGET = Fields(

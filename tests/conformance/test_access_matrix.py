@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adsunify.contract.access import CALLERS, access_matrix
+from adsunify.contract.access import CALLERS, render_access_matrix
 from tests.pages.browsing import browser, email, with_passwords
 from tests.server.served import Served
 from tests.server.test_oauth import agent
@@ -38,7 +38,7 @@ def cells() -> dict[tuple[str, str], str]:
 
 async def test_the_page_is_current() -> None:
     """Where it is not: what ``access_matrix()`` returns belongs below its words."""
-    assert PAGE.read_text().endswith(f"\n\n{access_matrix()}")
+    assert PAGE.read_text().endswith(f"\n\n{render_access_matrix()}")
 
 
 async def test_the_page_says_what_the_rows_say() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adsunify_server.app import application
+from adsunify_server.app import make_application
 from tests.server.served import NEVER, PREFIX, brief, connect, given
 from tests.server.test_contract import FROZEN
 
@@ -30,7 +30,7 @@ async def test_no_route_that_the_table_does_not_know(own: Things) -> None:
     names = {row.name for row in ROWS}
     assert len(names) == len(ROWS) == 58
     assert names == set(FROZEN.values())
-    router = application(own.server.service, delivers=False).router
+    router = make_application(own.server.service, delivers=False).router
     routes = {(route.method, route.resource.canonical) for route in router.routes() if route.resource is not None}
     under = {(method, path.removeprefix(PREFIX)) for method, path in routes if path.startswith(PREFIX)}
     heads = {name.replace("GET", "HEAD", 1) for name in names if name.startswith("GET")}  # wherever GET is answered

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 from attrs import evolve, frozen
 
-from adsunify.service.delivering import Worker
+from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import deliveries
 from adsunify.webhooks import WebhookVerificationError, sign, verify
 from tests.server.served import NEVER, brief
@@ -220,14 +220,14 @@ def allow(own: Things, url: str) -> None:
 async def test_webhook_deliveries_are_claimed_by_ten(own: Things, monkeypatch: pytest.MonkeyPatch) -> None:
     """10 due deliveries per worker run, leased for 5 minutes."""
     claims: list[tuple[int, int]] = []
-    claim = deliveries.claim
+    claim = deliveries.claim_deliveries
 
     def counted(connection: Any, clock: Any, limit: int, *more: Any) -> Any:
         found = claim(connection, clock, limit, *more)
         claims.append((limit, len(found)))
         return found
 
-    monkeypatch.setattr(deliveries, "claim", counted)
+    monkeypatch.setattr(deliveries, "claim_deliveries", counted)
     async with receiving() as receiver:
         allow(own, receiver.url)
         made = (await own.caller.post("/webhooks", {"url": receiver.url}, 201))["webhookId"]
@@ -240,7 +240,7 @@ async def test_webhook_deliveries_are_claimed_by_ten(own: Things, monkeypatch: p
         await own.caller.delete(f"/webhooks/{made}")
     assert sum(count for _, count in claims) == 12
     assert all(count <= limit <= 10 for limit, count in claims)
-    assert Worker(own.server.service).lease == 5 * 60 * 1000
+    assert WebhookWorker(own.server.service).lease == 5 * 60 * 1000
 
 
 @pytest.mark.parametrize(("skew", "good"), [(0, True), (300, True), (-300, True), (301, False), (-301, False)])

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from adsunify.adapter.network import Network
-from adsunify.http.messages import Request, filled
-from adsunify.networks import adapter
-from adsunify.plans.records import Outputs, Plan, Step, plan_bytes
+from adsunify.http.messages import Request, build_request_url
+from adsunify.networks import get_adapter
+from adsunify.plans.records import Outputs, Plan, Step, encode_plan
 from adsunify.values.exact_json import Json, dumps
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 
 from .cases import Case, Library
 from .kinds import Done, run
@@ -27,9 +27,9 @@ def differences_of(case: Case, library: Library, done: Done) -> list[Difference]
     found: list[Difference] = []
     if done.plan is not None:
         again = run(case, library).plan
-        if again is None or plan_bytes(again) != plan_bytes(done.plan):
+        if again is None or encode_plan(again) != encode_plan(done.plan):
             found.append(Difference("/plan", "the same bytes for the same input", "others the second time"))
-        network = adapter(case.network).network
+        network = get_adapter(case.network).network
         found += plan_differences(network, done.plan, paused=case.kind == "create")
         if case.kind == "activate":
             found += activation_differences(network, done.plan, source_of(case, library)[1])
@@ -40,16 +40,16 @@ def differences_of(case: Case, library: Library, done: Done) -> list[Difference]
 
 def plan_differences(network: Network, plan: Plan, *, paused: bool) -> Iterator[Difference]:
     """``paused``: nothing that the plan creates may serve."""
-    stored = plan_bytes(plan)
-    if plan_bytes(Plan.from_bytes(stored, plan.digest)) != stored:
+    stored = encode_plan(plan)
+    if encode_plan(Plan.from_bytes(stored, plan.digest)) != stored:
         yield Difference("/plan", "the same plan after a round trip through JSON", "another")
     earlier: dict[str, list[str]] = {}
     for index, step in enumerate(plan.steps):
         at = f"/steps/{index}"
-        for request in [step.request, *([step.overlay.read] if step.overlay is not None else [])]:
+        for request in [step.request, *([step.overlay.read_request] if step.overlay is not None else [])]:
             yield from request_differences(network, request, at)
-        if step.request.nature != "write":
-            yield Difference(f"{at}/nature", "a write", step.request.nature)
+        if step.request.kind != "write":
+            yield Difference(f"{at}/nature", "a write", step.request.kind)
         for binding in step.bindings:
             if binding.output not in earlier.get(binding.step, ()):
                 known = f"one of {earlier}"
@@ -61,9 +61,9 @@ def plan_differences(network: Network, plan: Plan, *, paused: bool) -> Iterator[
 
 def request_differences(network: Network, request: Request, at: str) -> Iterator[Difference]:
     """Only https, only declared hosts, and nothing that looks like a credential."""
-    address = urlsplit(filled(request))
+    address = urlsplit(build_request_url(request))
     if address.scheme != "https" or address.netloc not in network.hosts:
-        yield Difference(f"{at}/url", f"https and one of {', '.join(network.hosts)}", filled(request))
+        yield Difference(f"{at}/url", f"https and one of {', '.join(network.hosts)}", build_request_url(request))
     names = [*request.headers, *request.query, *_names(request.body)]
     for name in names:
         if _SECRET_NAMES.search(name):
@@ -88,17 +88,17 @@ def _serving(network: Network, step: Step, at: str) -> Iterator[Difference]:
     if step.action != "create":
         return
     members = {one.status.rpartition("/")[2] for one in network.levels if one.status}
-    states = {native: unified for one in network.levels for native, unified in one.states.items()}
+    states = {native: unified for one in network.levels for native, unified in one.unified_statuses.items()}
     for place, entity, kind in _entities(network, step):
         one = next((level for level in network.levels if level.kind == kind), None)
-        if one is not None and not one.born:
+        if one is not None and not one.initial_status:
             continue
         said = {name: entity[name] for name in members if isinstance(entity.get(name), str | bool)}
         for name, value in said.items():
             if value is not False and states.get(value) != "paused":  # false: a flag that is off
                 yield differ(f"{at}{place}/{name}", "a paused state", value)
-        if one is not None and one.born and not said:
-            yield differ(f"{at}{place}", f"{one.status} = {one.born}", dumps(entity)[:200])
+        if one is not None and one.initial_status and not said:
+            yield differ(f"{at}{place}", f"{one.status} = {one.initial_status}", dumps(entity)[:200])
 
 
 def _entities(network: Network, step: Step) -> Iterator[tuple[str, Mapping[str, Json], str]]:
@@ -164,7 +164,7 @@ def _touched(network: Network, step: Step) -> Iterator[tuple[str, Json]]:
     if step.items is None:
         yield step.kind, step.entity
         return
-    for item in read({"body": step.request.body}, step.items.at, []):
+    for item in get_value({"body": step.request.body}, step.items.at, []):
         if isinstance(item, str):  # a list of ids
             yield step.kind, item
             continue

@@ -11,8 +11,8 @@ from attrs import frozen
 
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.networks import ADAPTERS, adapter
-from adsunify.values.dates import instant
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json, loads
 
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -115,14 +115,14 @@ def read_case(path: Path) -> Case:
 
 
 def _network(path: Path, named: Json) -> str:
-    network = named or next((part for part in reversed(path.parts) if part in ADAPTERS), None)
-    if network not in ADAPTERS:
-        raise NotACase(f"its network is none of {', '.join(ADAPTERS)}; a folder or account.network names it")
+    network = named or next((part for part in reversed(path.parts) if part in ADAPTER_PACKAGES), None)
+    if network not in ADAPTER_PACKAGES:
+        raise NotACase(f"its network is none of {', '.join(ADAPTER_PACKAGES)}; a folder or account.network names it")
     return str(network)
 
 
 def _account(network: str, value: Mapping[str, Json]) -> Account:
-    known = {extra.name for extra in adapter(network).network.extras}
+    known = {extra.name for extra in get_adapter(network).network.extras}
     extras = value.get("extras") or {}
     if not isinstance(extras, Mapping):
         raise NotACase("account.extras is an object")
@@ -142,7 +142,7 @@ def moment(value: Json) -> datetime | None:
     if value is None:
         return None
     if isinstance(value, str) and not value.isdigit():
-        return instant(value, "now")
+        return parse_instant(value, "now")
     number = int(value)
     return datetime.fromtimestamp(number / (1000 if number > 10**11 else 1), UTC)
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.adapter.brief_checks import format_of, present
+from adsunify.adapter.brief_checks import collect_given_members, select_format
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.models.brief import read_brief
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.planning import plan
 from adsunify.values.exact_json import Json, dumps
 
@@ -170,10 +170,10 @@ def without(value: dict[str, Any], path: str) -> dict[str, Any]:
 def same_format(cell: Cell, value: Mapping[str, Any]) -> bool:
     """Whether the tables still take a brief for the cell's format (or it is refused before any table is asked)."""
     try:
-        members = present(read_brief(dumps(value)))
+        members = collect_given_members(read_brief(dumps(value)))
     except InvalidInput:
         return True
-    return format_of(adapter(cell.network).network, members).code == cell.format
+    return select_format(get_adapter(cell.network).network, members).code == cell.format
 
 
 def refusals(value: Mapping[str, Any], account: Account) -> set[str]:

@@ -11,12 +11,12 @@ from attrs import evolve
 
 from adsunify.adapter.network import Network
 from adsunify.errors import AdsunifyError
-from adsunify.execution.outcomes import Ambiguous, Applied, outcome
-from adsunify.http.messages import Answer, Request, Response
-from adsunify.networks import adapter
+from adsunify.execution.outcomes import Ambiguous, Applied, classify_write
+from adsunify.http.messages import Request, Response, ResponseFormat
+from adsunify.networks import get_adapter
 from adsunify.plans.records import Step
 from adsunify.values.exact_json import Json, dumps, loads
-from adsunify.values.json_pointer import put, read
+from adsunify.values.json_pointer import get_value, set_value
 
 from .cases import Case, Library
 from .kinds import run
@@ -64,7 +64,7 @@ REQUESTS = 3_000
 
 def differences_of(case: Case, library: Library) -> list[Difference]:
     """Everything that hostile answers must not do to this case."""
-    network = adapter(case.network).network
+    network = get_adapter(case.network).network
     found: list[Difference] = []
     if case.kind in PLANNING:
         plan = run(case, library).plan
@@ -81,7 +81,7 @@ def differences_of(case: Case, library: Library) -> list[Difference]:
 def _deepest() -> Json:
     """The deepest nesting that is read at all."""
     for depth in (900, 400, 200, 100, 60, 30):
-        found = Response.of(200, {}, b'{"a":' * depth + b"1" + b"}" * depth)
+        found = Response.from_bytes(200, {}, b'{"a":' * depth + b"1" + b"}" * depth)
         if found.state == "json":
             return found.body
     return {}
@@ -97,15 +97,15 @@ def write_differences(network: Network, step: Step, at: str) -> Iterator[Differe
     """A junk answer to a write, or a 5xx or 408 whatever it says, is Ambiguous."""
     for status in (200, 201, 207):
         for what, content in JUNK.items():
-            if step.empty_ok and not content.strip():
+            if step.can_be_empty and not content.strip():
                 continue
-            said = _said(network, step, step.request, Response.of(status, {}, content))
+            said = _said(network, step, step.request, Response.from_bytes(status, {}, content))
             if not isinstance(said, Ambiguous):
                 yield Difference(at, f"ambiguous after {status} with {what}", _named(said))
     bodies = [*JUNK.values(), b'{"id": "1", "success": true}', b'{"error": {"code": 100, "message": "no"}}']
     for status in (408, 500, 502, 503, 504, 599):
         for content in bodies:
-            said = _said(network, step, step.request, Response.of(status, {"retry-after": "3"}, content))
+            said = _said(network, step, step.request, Response.from_bytes(status, {"retry-after": "3"}, content))
             if not isinstance(said, Ambiguous):
                 yield Difference(at, f"ambiguous after {status}", _named(said))
 
@@ -113,7 +113,7 @@ def write_differences(network: Network, step: Step, at: str) -> Iterator[Differe
 def _said(network: Network, step: Step, request: Request, response: Response) -> object:
     """The outcome, or what it raised (it never may)."""
     try:
-        return outcome(network, step, request, response)
+        return classify_write(network, step, request, response)
     except Exception as problem:  # noqa: BLE001 - any exception at all is the finding
         return problem
 
@@ -127,10 +127,10 @@ def _answer_differences(case: Case, library: Library, network: Network) -> Itera
     step, _ = step_of(case, library)
     recorded = case.exchange[0]["response"]
     good = response_of(recorded, step.request)
-    if good.state == "json" and good.ok:
+    if good.state == "json" and good.is_ok:
         content = dumps(good.body).encode()
         for end in sorted({1, len(content) // 3, len(content) // 2, len(content) - 1} - {0}):
-            said = _said(network, step, step.request, Response.of(good.status, good.headers, content[:end]))
+            said = _said(network, step, step.request, Response.from_bytes(good.status, good.headers, content[:end]))
             if isinstance(said, Applied | Exception):
                 yield Difference("", f"no success after {end} of {len(content)} bytes", _named(said))
     for what, response in mutations(good):
@@ -144,9 +144,9 @@ def _answer_differences(case: Case, library: Library, network: Network) -> Itera
 
 def mutations(good: Response) -> Iterator[tuple[str, Response]]:
     """The answer with each of its members in turn gone or of another type, and in other states."""
-    answer: Answer = "bytes" if good.state == "bytes" else "json"
+    answer: ResponseFormat = "bytes" if good.state == "bytes" else "json"
     for what, content in JUNK.items():
-        yield what, Response.of(good.status, good.headers, content, answer)
+        yield what, Response.from_bytes(good.status, good.headers, content, answer)
     yield "nesting", evolve(good, body=DEEP, state="json")
     for status in (301, 400, 401, 403, 404, 429, 500, 503):
         yield f"status {status}", evolve(good, status=status)
@@ -186,10 +186,10 @@ def _mutated(body: Json, places: Sequence[str]) -> Iterator[tuple[str, str, Json
         parent, _, last = place.rpartition("/")
         for what, value in [*ODD.items(), ("nesting", DEEP)]:
             whole = deepcopy(body)
-            put(whole, place, value)
+            set_value(whole, place, value)
             yield place, what, whole
         whole = deepcopy(body)
-        holder = read(whole, parent) if parent else whole
+        holder = get_value(whole, parent) if parent else whole
         if isinstance(holder, list):
             holder[int(last)] = [holder[int(last)]]
         else:

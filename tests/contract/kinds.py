@@ -8,18 +8,18 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attrs import evolve, frozen
 
-from adsunify.adapter.flows import drive
-from adsunify.adapter.hierarchy import Query
-from adsunify.adapter.oauth import App, Credentials
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.adapter.reports import require_history
-from adsunify.adapter.settings import settings
+from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput
-from adsunify.execution.outcomes import outcome
-from adsunify.http.messages import Request, filled
-from adsunify.networks import adapter
+from adsunify.execution.outcomes import classify_write
+from adsunify.http.messages import Request, build_request_url
+from adsunify.networks import get_adapter
 from adsunify.plans.records import Plan, Step
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 
 from .cases import Case, Library, NotACase, moment
 from .plans import PLANNING, brief_of, need, planned_by, shown_plan
@@ -50,16 +50,16 @@ def run(case: Case, library: Library, talk: Conversation | None = None) -> Done:
 
 
 def _plan(case: Case, library: Library, talk: Conversation) -> Done:
-    made = drive(planned_by(case, library), talk.answer)
+    made = run_flow(planned_by(case, library), talk.answer)
     return Done(shown_plan(made), made)
 
 
 def _create(case: Case, library: Library, talk: Conversation) -> Done:
-    made = drive(planned_by(case, library), talk.answer)
+    made = run_flow(planned_by(case, library), talk.answer)
     warnings: list[str] = []
     if talk.left:  # what is recorded beyond the plan's own reads is the preflight's
-        preflight = adapter(case.network).plans.preflight(case.account, brief_of(need(case, "brief")))
-        issues, warnings = drive(preflight, talk.answer)
+        preflight = get_adapter(case.network).plans.preflight(case.account, brief_of(need(case, "brief")))
+        issues, warnings = run_flow(preflight, talk.answer)
         if issues:
             raise InvalidInput(issues)
     return Done({**shown_plan(made), "warnings": [*made.warnings, *warnings]}, made)
@@ -78,10 +78,10 @@ def _outcome(case: Case, library: Library, talk: Conversation) -> Done:
     if wrong is not None:
         raise Unexpected(wrong)
     talk.served.append((request, 0))
-    network = adapter(case.network).network
+    network = get_adapter(case.network).network
     response = response_of(recorded["response"], request)
-    found = network.error(response)
-    said = outcome(network, step, request, response)
+    found = network.parse_error(response)
+    said = classify_write(network, step, request, response)
     return Done(shown_outcome(said), codes=found.codes if found is not None else ())
 
 
@@ -96,7 +96,7 @@ def _comparable(step: Step, recorded: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _accounts(case: Case, library: Library, talk: Conversation) -> Done:
-    found = drive(adapter(case.network).reads.accounts(), talk.answer)
+    found = run_flow(get_adapter(case.network).reads.discover_accounts(), talk.answer)
     return Done(_shown_accounts(case.network, found))
 
 
@@ -118,19 +118,19 @@ def _shown_accounts(network: str, found: list[Json]) -> list[Json]:
 
 
 def _tree(case: Case, library: Library, talk: Conversation) -> Done:
-    one = adapter(case.network)
-    found = drive(one.reads.tree(case.account), talk.answer)
+    one = get_adapter(case.network)
+    found = run_flow(one.reads.fetch_tree(case.account), talk.answer)
     levels = [
         {"kind": level.kind, "native": level.native, "parentKey": level.parent.removeprefix("/") or None}
         for level in one.network.levels
     ]
     nodes = [node.to_json() for node in found.nodes]
-    return Done({"network": case.network, "levels": levels, "nodes": nodes, "truncated": found.truncated})
+    return Done({"network": case.network, "levels": levels, "nodes": nodes, "truncated": found.is_truncated})
 
 
-def _query(case: Case) -> Query:
+def _query(case: Case) -> ListQuery:
     given = case.input
-    return Query(
+    return ListQuery(
         int(given.get("limit") or 50),
         given.get("cursor"),
         given.get("parentId"),
@@ -140,7 +140,9 @@ def _query(case: Case) -> Query:
 
 
 def _entities(case: Case, library: Library, talk: Conversation) -> Done:
-    found = drive(adapter(case.network).reads.entities(case.account, need(case, "kind"), _query(case)), talk.answer)
+    found = run_flow(
+        get_adapter(case.network).reads.list_entities(case.account, need(case, "kind"), _query(case)), talk.answer
+    )
     return Done(_paged([one.to_json() for one in found.entities], found.cursor))
 
 
@@ -149,7 +151,9 @@ def _catalog(case: Case, library: Library, talk: Conversation) -> Done:
     if resource.startswith("report:"):
         resumed = evolve(case, input={**case.input, "job": resource.removeprefix("report:")})
         return _insights(resumed, library, talk)
-    found = drive(adapter(case.network).reads.catalog(case.account, resource, _query(case)), talk.answer)
+    found = run_flow(
+        get_adapter(case.network).reads.fetch_catalog_page(case.account, resource, _query(case)), talk.answer
+    )
     return Done(_paged([row.to_json() for row in found.rows], found.cursor))
 
 
@@ -159,29 +163,29 @@ def _paged(rows: list[Json], cursor: str | None) -> Json:
 
 def _entity(case: Case, library: Library, talk: Conversation) -> Done:
     kind, entity_id = need(case, "kind"), str(need(case, "entityId"))
-    found = drive(adapter(case.network).reads.entity(case.account, kind, entity_id), talk.answer)
+    found = run_flow(get_adapter(case.network).reads.fetch_entity(case.account, kind, entity_id), talk.answer)
     return Done(found.to_json())
 
 
 def _settings(case: Case, library: Library, talk: Conversation) -> Done:
-    one = adapter(case.network)
+    one = get_adapter(case.network)
     kind, entity_id = need(case, "kind"), str(need(case, "entityId"))
-    found = drive(one.reads.editable(case.account, kind, entity_id), talk.answer)
+    found = run_flow(one.reads.fetch_editable_entity(case.account, kind, entity_id), talk.answer)
     now = moment(case.input.get("now"))
-    return Done(settings(one.network, case.account, kind, entity_id, found.native, now))
+    return Done(build_settings(one.network, case.account, kind, entity_id, found.native, now))
 
 
 def _insights(case: Case, library: Library, talk: Conversation) -> Done:
-    one, given = adapter(case.network), case.input
+    one, given = get_adapter(case.network), case.input
     end = date.fromisoformat(given["endDate"]) if given.get("endDate") else DAY.date()
     start = date.fromisoformat(given["startDate"]) if given.get("startDate") else end
     now = moment(given.get("now")) or datetime.combine(end + timedelta(days=1), time(12), UTC)
     if given.get("job") is None:
         require_history(one.network, case.account, start, now)
-    found = drive(one.reads.insights(case.account, start, end, given.get("job"), now), talk.answer)
+    found = run_flow(one.reads.fetch_insights(case.account, start, end, given.get("job"), now), talk.answer)
     while found.pending is not None and talk.left and len(talk.served) < 100:
         # what is recorded beyond the first call is the resumed one
-        found = drive(one.reads.insights(case.account, start, end, found.pending.job, now), talk.answer)
+        found = run_flow(one.reads.fetch_insights(case.account, start, end, found.pending.job, now), talk.answer)
     beside = {"currency": case.account.currency, "timezone": case.account.timezone}
     return Done({**beside, **found.to_json()})
 
@@ -191,19 +195,19 @@ def _insights(case: Case, library: Library, talk: Conversation) -> Done:
 
 def _first_request(case: Case) -> Mapping[str, Json]:
     """The parameters of the first recorded request: of its body, or of its address."""
-    body = read(case.exchange, "/0/request/body")
+    body = get_value(case.exchange, "/0/request/body")
     if isinstance(body, Mapping):
         return body
-    return dict(parse_qsl(urlsplit(str(read(case.exchange, "/0/request/url", ""))).query))
+    return dict(parse_qsl(urlsplit(str(get_value(case.exchange, "/0/request/url", ""))).query))
 
 
-def _app(case: Case) -> App:
+def _app(case: Case) -> OAuthClient:
     """The app that the case names, or the one in its first request, or that of the sandbox."""
     given = case.input.get("app") or case.input
     first = _first_request(case)
     client_id = given.get("clientId") or given.get("client_id") or first.get("client_id") or f"sandbox-{case.network}"
     secret = given.get("clientSecret") or given.get("client_secret") or first.get("client_secret") or "sandbox-secret"
-    return App(str(client_id), str(secret))
+    return OAuthClient(str(client_id), str(secret))
 
 
 def _credentials(value: Json) -> Credentials:
@@ -223,20 +227,22 @@ def _milliseconds(case: Case) -> int:
 
 
 def _connect(case: Case, library: Library, talk: Conversation) -> Done:
-    given, reads, first = case.input, adapter(case.network).reads, _first_request(case)
+    given, reads, first = case.input, get_adapter(case.network).reads, _first_request(case)
     answer = given.get("answer") or {"code": given.get("code") or ""}
     redirect = given.get("redirectUri") or first.get("redirect_uri") or "https://ads.example/connect/callback"
     verifier = given.get("verifier") or given.get("codeVerifier") or first.get("code_verifier") or "verifier"
-    found = drive(reads.exchange(_app(case), redirect, answer, verifier, _milliseconds(case)), talk.answer)
+    found = run_flow(reads.fetch_credentials(_app(case), redirect, answer, verifier, _milliseconds(case)), talk.answer)
     value = found.to_json()
     if talk.left:
-        value["accounts"] = _shown_accounts(case.network, drive(reads.accounts(), talk.answer))
+        value["accounts"] = _shown_accounts(case.network, run_flow(reads.discover_accounts(), talk.answer))
     return Done(value)
 
 
 def _refresh(case: Case, library: Library, talk: Conversation) -> Done:
-    flow = adapter(case.network).reads.refresh(_app(case), _credentials(need(case, "credentials")), _milliseconds(case))
-    found = drive(flow, talk.answer)
+    flow = get_adapter(case.network).reads.refresh_credentials(
+        _app(case), _credentials(need(case, "credentials")), _milliseconds(case)
+    )
+    found = run_flow(flow, talk.answer)
     return Done(found.to_json())
 
 
@@ -248,9 +254,9 @@ def _sign(case: Case, library: Library, talk: Conversation) -> Done:
     if request.body is not None and request.encoding == "none":
         request = evolve(request, encoding="json")
     nonce = str(case.input.get("nonce") or "nonce")
-    sign = adapter(case.network).reads.sign
+    sign = get_adapter(case.network).reads.sign_request
     made = sign(request, _credentials(need(case, "credentials")), _app(case), _milliseconds(case), nonce)
-    return Done({**made.to_json(), "url": filled(made)})
+    return Done({**made.to_json(), "url": build_request_url(made)})
 
 
 KINDS: Mapping[str, Callable[[Case, Library, Conversation], Done]] = {

@@ -8,13 +8,13 @@ from decimal import Decimal
 from attrs import evolve
 
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.flows import drive
-from adsunify.cli.plan import plan_json
+from adsunify.adapter.flows import run_flow
+from adsunify.cli.plan import plan_to_json
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief, read_brief
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.planning import plan_create
-from adsunify.plans.records import Outputs, Plan, Step, of_operation
+from adsunify.plans.records import Outputs, Plan, Step, add_operation_marks
 from adsunify.values.exact_json import Json, dumps
 
 from .cases import BRIEFS, ZONES, Case, Library, NotACase, moment
@@ -32,11 +32,11 @@ def need(case: Case, name: str) -> Json:
 
 def planned_by(case: Case, library: Library) -> Flow[Plan]:
     """The flow to the plan of a case of any planning kind, with the marks of its operation."""
-    return of_operation((yield from _planned(case, library)), str(case.input.get("operationId") or ""))
+    return add_operation_marks((yield from _planned(case, library)), str(case.input.get("operationId") or ""))
 
 
 def _planned(case: Case, library: Library) -> Flow[Plan]:
-    plans, given = adapter(case.network).plans, case.input
+    plans, given = get_adapter(case.network).plans, case.input
     if case.kind == "create":
         return (yield from plan_create(case.account, brief_of(need(case, "brief")), moment(given.get("now"))))
     if case.kind == "activate":
@@ -59,7 +59,7 @@ def _planned(case: Case, library: Library) -> Flow[Plan]:
 
 def shown_plan(plan: Plan) -> dict[str, Json]:
     """A plan as ``plan --json`` prints it; each step also says its action, its headers are the ones sent."""
-    whole = plan_json(plan)
+    whole = plan_to_json(plan)
     steps = [
         {**shown, "action": step.action, "entity": step.entity, "headers": headers_of(step.request)}
         for shown, step in zip(whole["steps"], plan.steps, strict=True)
@@ -98,7 +98,7 @@ def source_of(case: Case, library: Library) -> tuple[Plan, Mapping[str, Outputs]
         raise NotACase("input holds the outputs of the source operation per step key")
     named = given.get("case") or given.get("source")
     if isinstance(given.get("brief"), Mapping):
-        plan = drive(plan_create(case.account, brief_of(given["brief"])), Conversation(case.network, ()).answer)
+        plan = run_flow(plan_create(case.account, brief_of(given["brief"])), Conversation(case.network, ()).answer)
     elif isinstance(named, str):
         plan = created(library.named(case.network, named), library)
     else:
@@ -108,7 +108,7 @@ def source_of(case: Case, library: Library) -> tuple[Plan, Mapping[str, Outputs]
 
 def created(case: Case, library: Library) -> Plan:
     """The plan of another case."""
-    return drive(planned_by(case, library), Conversation(case.network, case.exchange).answer)
+    return run_flow(planned_by(case, library), Conversation(case.network, case.exchange).answer)
 
 
 def _fitting(case: Case, library: Library, keys: set[str]) -> Plan:
@@ -120,7 +120,7 @@ def _fitting(case: Case, library: Library, keys: set[str]) -> Plan:
     for path in sorted(BRIEFS.glob(f"{case.network}-*.json")):
         brief = read_brief(path.read_bytes())
         account = evolve(case.account, currency=brief.budget.currency, timezone=ZONES.get(case.network, "Etc/UTC"))
-        plan = drive(plan_create(account, brief), Conversation(case.network, ()).answer)
+        plan = run_flow(plan_create(account, brief), Conversation(case.network, ()).answer)
         if all(step_called(case.network, plan.steps, key) for key in keys):
             return plan
     raise NotACase(f"no create plan of {case.network} has the steps {', '.join(sorted(keys))}")
@@ -145,7 +145,7 @@ def step_called(network: str, steps: Sequence[Step], name: str) -> Step | None:
         if step.key == name or len(steps) == 1:
             return step
     word = _word(name)
-    kinds = {one.kind for one in adapter(network).network.levels if word in (_word(one.kind), _word(one.native))}
+    kinds = {one.kind for one in get_adapter(network).network.levels if word in (_word(one.kind), _word(one.native))}
     found = [step for step in steps if step.kind in kinds or _word(step.kind) == word]
     return found[0] if len(found) == 1 else None
 

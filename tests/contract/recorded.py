@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
 
-from adsunify.adapter.oauth import App, Credentials
+from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.errors import Issue, LookupNeeded
-from adsunify.http.messages import Request, Response, filled
-from adsunify.networks import adapter
+from adsunify.http.messages import Request, Response, build_request_url
+from adsunify.networks import get_adapter
 from adsunify.values.exact_json import Json, dumps
 
 from .matching import Difference, body_differences, header_differences, shown, url_differences
@@ -57,7 +57,7 @@ class Conversation:
                 self.served.append((request, place))
                 return response_of(self.exchange[place]["response"], request)
             wrongs.append(wrong)
-        asked = f"{request.method} {filled(request)}"
+        asked = f"{request.method} {build_request_url(request)}"
         raise Unexpected(
             wrongs[0] if left else Difference(f"/exchange/{len(self.exchange)}", "no further request", asked)
         )
@@ -68,9 +68,11 @@ def request_differences(
 ) -> Iterator[Difference]:
     """Where a request is not the recorded one: method, address, body and headers, as far as they are named."""
     if expected.get("method", request.method) != request.method:
-        yield Difference(f"{place}/request/method", shown(expected["method"]), f"{request.method} {filled(request)}")
+        yield Difference(
+            f"{place}/request/method", shown(expected["method"]), f"{request.method} {build_request_url(request)}"
+        )
     if expected.get("url"):
-        yield from url_differences(str(expected["url"]), filled(request), f"{place}/request/url")
+        yield from url_differences(str(expected["url"]), build_request_url(request), f"{place}/request/url")
     signed = {name.lower() for name in set(_signed(network, request).headers) - set(request.headers)}
     headers = {name: value for name, value in (expected.get("headers") or {}).items() if name.lower() not in signed}
     yield from header_differences(headers, headers_of(request), f"{place}/request/headers")
@@ -79,8 +81,8 @@ def request_differences(
 
 
 def _signed(network: str, request: Request) -> Request:
-    sign = adapter(network).reads.sign
-    return sign(request, Credentials(PLANTED), App(PLANTED, PLANTED), 0, PLANTED)
+    sign = get_adapter(network).reads.sign_request
+    return sign(request, Credentials(PLANTED), OAuthClient(PLANTED, PLANTED), 0, PLANTED)
 
 
 def headers_of(request: Request) -> dict[str, str]:
@@ -97,6 +99,6 @@ def response_of(recorded: Mapping[str, Json], request: Request) -> Response:
     body = recorded.get("body")
     content = body.encode() if isinstance(body, str) else b"" if body is None else dumps(body).encode()
     status = int(recorded.get("status", 200))
-    if request.answer == "bytes" and status < 300 and "gzip" in " ".join(headers.values()).lower():
+    if request.response_format == "bytes" and status < 300 and "gzip" in " ".join(headers.values()).lower():
         content = gzip.compress(content, mtime=0)
-    return Response.of(status, headers, content, request.answer)
+    return Response.from_bytes(status, headers, content, request.response_format)

@@ -9,7 +9,7 @@ from attrs import Factory, define, evolve
 
 from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 
 from . import around, hostile
 from .cases import Case, Library, NotACase, moment
@@ -156,7 +156,7 @@ def _in_order(expect: Json, value: Json) -> None:
     for name, members in KEYS.items():
         if not (isinstance(expect, Mapping) and isinstance(value, dict) and isinstance(expect.get(name), list)):
             continue
-        wanted = [[read(one, f"/{member}") for member in members] for one in expect[name]]
+        wanted = [[get_value(one, f"/{member}") for member in members] for one in expect[name]]
         rows = value.get(name) or []
         chosen = [row for key in wanted for row in rows if [row.get(member) for member in members] == key]
         if len(chosen) == len(wanted) and (name == "fields" or len(chosen) == len(rows)):

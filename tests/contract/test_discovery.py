@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.brief_checks import MEMBERS
+from adsunify.adapter.brief_checks import OPTIONAL_MEMBERS
 from adsunify.adapter.network import Account
-from adsunify.networks import ADAPTERS, adapter
-from adsunify.service.networks import workflows
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.service.networks import workflows_to_json
 from adsunify.values.exact_json import Json
 
 from .cases import ACCOUNT_IDS
@@ -24,8 +24,8 @@ def account(network: str) -> Account:
 
 
 def all_cells() -> Iterator[Cell]:
-    for code in ADAPTERS:
-        for workflow in workflows(adapter(code).network):
+    for code in ADAPTER_PACKAGES:
+        for workflow in workflows_to_json(get_adapter(code).network):
             yield from cells(workflow)
 
 
@@ -72,7 +72,7 @@ def test_an_optional_member_is_taken(cell: Cell) -> None:
     assert refused == {}
 
 
-@pytest.mark.parametrize("path", MEMBERS)
+@pytest.mark.parametrize("path", OPTIONAL_MEMBERS)
 def test_a_member_that_no_row_takes_is_refused_at_it(cell: Cell, path: str) -> None:
     if cell.takes(path):
         assert path in cell.rows
@@ -95,7 +95,7 @@ def test_a_value_that_is_no_choice_is_refused(cell: Cell) -> None:
             assert path in refusals(value, account(cell.network)), path
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_the_declaration_of_political_ads_stands_in_the_rows(network: str) -> None:
     for cell in CELLS:
         if cell.network == network:
@@ -128,14 +128,14 @@ CONDITIONS: Mapping[tuple[str, str], tuple[Mapping[str, str], Mapping[str, str]]
 
 
 def test_every_condition_is_said_in_the_row() -> None:
-    rows = [(code, row) for code in ADAPTERS for one in adapter(code).network.formats for row in one.inputs]
-    assert {(code, row.reason) for code, row in rows if row.unless is not None} == set(CONDITIONS)
+    rows = [(code, row) for code in ADAPTER_PACKAGES for one in get_adapter(code).network.formats for row in one.inputs]
+    assert {(code, row.reason) for code, row in rows if row.is_exempt is not None} == set(CONDITIONS)
     assert {(code, row.reason) for code, row in rows if row.reason.startswith("where ")} == set(CONDITIONS)
 
 
 @pytest.mark.parametrize(("network", "condition"), CONDITIONS)
 def test_a_row_counts_for_the_accounts_that_it_names(network: str, condition: str) -> None:
-    for workflow in workflows(adapter(network).network):
+    for workflow in workflows_to_json(get_adapter(network).network):
         for own in (0, 1):
             extras = CONDITIONS[network, condition][own]
             hold = {text for (code, text), sides in CONDITIONS.items() if code == network and sides[0] == extras}
@@ -153,7 +153,7 @@ def test_a_row_counts_for_the_accounts_that_it_names(network: str, condition: st
                         assert path in refusals(brief(cell, CURRENCY, more=(path,)), known), (path, extras)
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_every_other_goal_and_period_is_refused_by_its_name(network: str) -> None:
     mine = [cell for cell in CELLS if cell.network == network]
     for cell in mine:
@@ -167,4 +167,4 @@ def test_every_other_goal_and_period_is_refused_by_its_name(network: str) -> Non
 
 
 def test_the_cells_are_there() -> None:
-    assert {cell.network for cell in CELLS} == set(ADAPTERS)
+    assert {cell.network for cell in CELLS} == set(ADAPTER_PACKAGES)

@@ -12,14 +12,14 @@ import pytest
 from attrs import evolve
 
 from adsunify.adapter import hierarchy
-from adsunify.adapter.hierarchy import Tree
+from adsunify.adapter.hierarchy import EntityTree
 from adsunify.adapter.network import Account
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.planning import plan as plan_brief
-from adsunify.plans.records import Binding, Plan, planned
-from adsunify.values.json_pointer import MISSING, put, read
+from adsunify.plans.records import Binding, Plan, make_plan
+from adsunify.values.json_pointer import MISSING, get_value, set_value
 
 from . import around, hostile
 from .__main__ import main
@@ -43,8 +43,8 @@ def changed(case: Case, place: str, value: Any) -> Case:
     """The case with another value at a pointer such as ``/expect/steps/0/method``."""
     whole = {name: deepcopy(getattr(case, name)) for name in ("input", "expect", "refuse", "exchange")}
     whole["exchange"] = list(whole["exchange"])
-    assert read(whole, place, MISSING) is not MISSING or value is not MISSING
-    put(whole, place, value)
+    assert get_value(whole, place, MISSING) is not MISSING or value is not MISSING
+    set_value(whole, place, value)
     return evolve(case, **{**whole, "exchange": tuple(whole["exchange"])})
 
 
@@ -256,7 +256,7 @@ def test_fields() -> None:
 
 # -- the unasked checks find what they look for ---------------------------------------------------------------------
 
-NETWORK = adapter("meta").network
+NETWORK = get_adapter("meta").network
 
 
 def plan() -> Plan:
@@ -265,15 +265,15 @@ def plan() -> Plan:
 
 def remade(made: Plan, key: str, **members: Any) -> Plan:
     steps = [evolve(step, **members) if step.key == key else step for step in made.steps]
-    return planned(made.network, made.action, made.account, steps, made.warnings, made.risk)
+    return make_plan(made.network, made.action, made.account, steps, made.warnings, made.risk)
 
 
 def asking(made: Plan, key: str, **members: Any) -> Plan:
-    return remade(made, key, request=evolve(made.step(key).request, **members))
+    return remade(made, key, request=evolve(made.get_step(key).request, **members))
 
 
 def body(made: Plan, key: str, **members: Any) -> Plan:
-    return asking(made, key, body={**made.step(key).request.body, **members})
+    return asking(made, key, body={**made.get_step(key).request.body, **members})
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def body(made: Plan, key: str, **members: Any) -> Plan:
         (lambda made: asking(made, "ad", headers={"Authorization": "Bearer x"}), "Authorization"),
         (lambda made: asking(made, "ad", query={"access_token": "x"}), "access_token"),
         (lambda made: body(made, "campaign", promoted={"client_secret": "x"}), "client_secret"),
-        (lambda made: asking(made, "ad", nature="read"), "a write"),
+        (lambda made: asking(made, "ad", kind="read"), "a write"),
         (lambda made: remade(made, "ad", bindings=(Binding("/body/x", "campaign", "name"),)), "campaign.name"),
     ],
 )
@@ -298,17 +298,17 @@ def test_a_bad_plan_is_found(spoil: Callable[[Plan], Plan], says: str) -> None:
 
 
 def test_a_batch_is_looked_through() -> None:
-    network = adapter("amazon").network
+    network = get_adapter("amazon").network
     made = created(example("amazon/exemplary/create"), LIBRARY)
     assert list(around.plan_differences(network, made, paused=True)) == []
-    keywords = deepcopy(made.step("keywords").request.body)
+    keywords = deepcopy(made.get_step("keywords").request.body)
     keywords["keywords"][1]["state"] = "ENABLED"
     told = list(around.plan_differences(network, asking(made, "keywords", body=keywords), paused=True))
     assert [one.place for one in told] == ["/steps/3/body/keywords/1/state"]
 
 
 def test_a_batch_of_operations_is_looked_through() -> None:
-    network = adapter("google").network
+    network = get_adapter("google").network
     made = plan_brief(
         read_brief(next(BRIEFS.glob("google-*.json")).read_bytes()), Account("google", "1", "USD", ZONES["google"])
     )
@@ -335,14 +335,14 @@ def test_an_activation_is_of_what_was_made_and_leaves_first() -> None:
 
 
 def test_a_write_that_takes_junk_for_success_is_found() -> None:
-    step = evolve(plan().step("campaign"), outputs=(), empty_ok=True)
-    assert list(hostile.write_differences(NETWORK, plan().step("campaign"), "")) == []
+    step = evolve(plan().get_step("campaign"), outputs=(), can_be_empty=True)
+    assert list(hostile.write_differences(NETWORK, plan().get_step("campaign"), "")) == []
     assert list(hostile.write_differences(NETWORK, step, "")) == []
 
     def trips(response: Response) -> None:
         raise ZeroDivisionError
 
-    blind = evolve(NETWORK, error=trips)
+    blind = evolve(NETWORK, parse_error=trips)
     assert any("ZeroDivisionError" in str(one) for one in hostile.write_differences(blind, step, ""))
 
 
@@ -358,13 +358,13 @@ def test_mutations_reach_every_member() -> None:
 
 
 def test_a_reader_that_trips_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = adapter("amazon").network
+    network = get_adapter("amazon").network
 
     def tree(account: Account) -> Any:
         response = yield Request("POST", "https://advertising-api.amazon.com/sp/campaigns/list")
-        return Tree((hierarchy.entity(network.levels[0], response.body["campaigns"][0]),))
+        return EntityTree((hierarchy.parse_entity(network.levels[0], response.body["campaigns"][0]),))
 
-    monkeypatch.setattr(adapter("amazon").reads, "tree", tree)
+    monkeypatch.setattr(get_adapter("amazon").reads, "fetch_tree", tree)
     case = changed(example("amazon/exemplary/tree"), "/exchange/0/request", {})
     told = hostile.differences_of(case, LIBRARY)
     assert any("KeyError" in str(one) for one in told)
@@ -375,7 +375,7 @@ def test_a_reader_that_does_not_end_is_found(monkeypatch: pytest.MonkeyPatch) ->
         while (yield Request("POST", "https://advertising-api.amazon.com/sp/campaigns/list")).body != {"campaigns": 1}:
             pass
 
-    monkeypatch.setattr(adapter("amazon").reads, "tree", tree)
+    monkeypatch.setattr(get_adapter("amazon").reads, "fetch_tree", tree)
     case = changed(example("amazon/exemplary/tree"), "/exchange/0/request", {})
     talk = hostile.Disturbed(Conversation("amazon", case.exchange), 0, Response(200, {}, {}), always=True)
     assert "3000 requests" in (hostile._raised(case, LIBRARY, talk) or "")

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.adapter.brief_checks import check
-from adsunify.adapter.error_rules import rule_for
-from adsunify.adapter.flows import drive
-from adsunify.adapter.network import Account, ErrorRule, Found, Network, counted, native_amount
+from adsunify.adapter.brief_checks import check_brief
+from adsunify.adapter.error_rules import match_error_rule
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.network import Account, ErrorRule, Network, ParsedError, parse_native_amount, to_native_amount
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.http.messages import Response
 from adsunify.models.brief import CampaignBrief, read_brief
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.planning import plan
 from adsunify.values.exact_json import loads
-from adsunify.values.money import major, units
+from adsunify.values.money import from_units, to_units
 
 from .cases import ACCOUNT_IDS, BRIEFS, ZONES, Library, own_cases
 from .plans import planned_by
@@ -46,9 +46,9 @@ UNIFIED = {"active", "paused", "archived", "deleted"}
 CURRENCIES = ("USD", "EUR", "JPY", "KWD", "HUF")
 
 
-@pytest.fixture(params=list(ADAPTERS))
+@pytest.fixture(params=list(ADAPTER_PACKAGES))
 def network(request: pytest.FixtureRequest) -> Network:
-    return adapter(request.param).network
+    return get_adapter(request.param).network
 
 
 def repeated(names: Iterable[object]) -> list[object]:
@@ -63,7 +63,7 @@ def test_formats_goals_and_periods_are_those_of_the_contract(network: Network) -
     assert len(network.formats) == count
     for one in network.formats:
         assert (set(one.goals), set(one.periods)) == (goals, periods)
-        assert set(one.bid) <= goals
+        assert set(one.bid_meanings) <= goals
 
 
 def test_names_are_unique(network: Network) -> None:
@@ -107,7 +107,7 @@ def test_the_scheme_of_an_address_is_taken_in_any_case(network: Network) -> None
     for path in BRIEFS.glob(f"{network.code}-*.json"):
         brief = read_brief(path.read_text().replace('"https://', '"HTTPS://'))
         account = account_for(network, brief)
-        assert check(network, account, brief)
+        assert check_brief(network, account, brief)
 
 
 # -- levels and settings ------------------------------------------------------------------------------------------
@@ -115,14 +115,14 @@ def test_the_scheme_of_an_address_is_taken_in_any_case(network: Network) -> None
 
 @pytest.mark.parametrize(("code", "form"), [("meta", "country:{}"), ("snapchat", "{}"), ("pinterest", "{}")])
 def test_a_location_of_a_brief_that_names_no_country_is_refused(code: str, form: str) -> None:
-    network = adapter(code).network
+    network = get_adapter(code).network
     brief = read_brief(next(BRIEFS.glob(f"{code}-*.json")).read_text())
     account = Account(code, "1234567890", brief.budget.currency, "Etc/UTC")
     for country, refused in (("CA", False), ("ZZ", True)):
         location = form.format(country.lower() if code == "snapchat" else country)
         placed = brief.targeting.model_copy(update={"countries": None, "location_ids": [location]})
         try:
-            check(network, account, brief.model_copy(update={"targeting": placed}))
+            check_brief(network, account, brief.model_copy(update={"targeting": placed}))
         except InvalidInput as problem:
             assert refused and [one.path for one in problem.issues] == ["targeting.locationIds.0"]
         else:
@@ -130,23 +130,23 @@ def test_a_location_of_a_brief_that_names_no_country_is_refused(code: str, form:
 
 
 def test_what_is_active_from_its_creation_is_warned_of(network: Network) -> None:
-    levels = {one.kind for one in network.levels if not one.born and one.kind != "keyword"}
+    levels = {one.kind for one in network.levels if not one.initial_status and one.kind != "keyword"}
     for case in own_cases():
         if not levels or case.network != network.code or case.kind != "create" or case.refuse is not None:
             continue
-        made = drive(planned_by(case, Library()), Conversation(case.network, case.exchange).answer)
+        made = run_flow(planned_by(case, Library()), Conversation(case.network, case.exchange).answer)
         if levels & {step.kind for step in made.steps if step.action == "create"}:
             assert any("active" in warning.lower() for warning in made.warnings), case.id
 
 
 def test_states_are_closed(network: Network) -> None:
     for one in network.levels:
-        assert set(one.states.values()) <= UNIFIED, one.kind
-        assert set(one.settable) <= {"active", "paused"}, one.kind
-        for unified, native in one.settable.items():
-            assert one.states.get(native) == unified, one.kind
-        if one.born:
-            assert one.states.get(one.born) == "paused", one.kind
+        assert set(one.unified_statuses.values()) <= UNIFIED, one.kind
+        assert set(one.writable_statuses) <= {"active", "paused"}, one.kind
+        for unified, native in one.writable_statuses.items():
+            assert one.unified_statuses.get(native) == unified, one.kind
+        if one.initial_status:
+            assert one.unified_statuses.get(one.initial_status) == "paused", one.kind
         else:
             assert one.note, f"{one.kind}: what cannot be created paused says why"
 
@@ -176,7 +176,7 @@ def test_hosts_are_plain(network: Network) -> None:
 # -- errors -------------------------------------------------------------------------------------------------------
 
 
-def reaching(rule: ErrorRule) -> Iterator[tuple[Found | None, int, str]]:
+def reaching(rule: ErrorRule) -> Iterator[tuple[ParsedError | None, int, str]]:
     """Errors that the row is about: its codes (both ends of a range) under a plausible status."""
     for action in rule.actions or ("create",):
         if not rule.codes:
@@ -186,14 +186,14 @@ def reaching(rule: ErrorRule) -> Iterator[tuple[Found | None, int, str]]:
             low, dash, high = code.partition("-")
             ends = [low, high] if dash and low.isdigit() and high.isdigit() else [code]
             for end in ends:
-                yield Found((end,)), rule.status or 400, action
+                yield ParsedError((end,)), rule.status or 400, action
 
 
 def test_each_row_of_errors_is_reached(network: Network) -> None:
     """No row stands in the shadow of one before it."""
     for rule in network.errors:
         for found, status, action in reaching(rule):
-            assert rule_for(network, found, status, action) is rule, (rule, found)  # type: ignore[arg-type]  # a StepAction
+            assert match_error_rule(network, found, status, action) is rule, (rule, found)  # type: ignore[arg-type]  # a StepAction
 
 
 def test_each_row_of_errors_says_what_it_is(network: Network) -> None:
@@ -204,28 +204,28 @@ def test_each_row_of_errors_says_what_it_is(network: Network) -> None:
 @pytest.mark.parametrize("status", [200, 207, 301, 400, 401, 403, 404, 429, 500, 503])
 @pytest.mark.parametrize("body", ["", "<html>", "{}", "[]", "null", "1", '"x"', '{"error": 1}', '{"error": []}'])
 def test_finding_an_error_never_raises(network: Network, status: int, body: str) -> None:
-    response = Response.of(status, {}, body.encode())
-    network.error(response)
-    network.wait(response)
+    response = Response.from_bytes(status, {}, body.encode())
+    network.parse_error(response)
+    network.parse_retry_delay(response)
 
 
 # -- money --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("code", ADAPTERS)
+@pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 @pytest.mark.parametrize("currency", CURRENCIES)
-@given(amount=st.integers(0, 10**15).map(lambda micros: major(micros, 1_000_000)))
+@given(amount=st.integers(0, 10**15).map(lambda micros: from_units(micros, 1_000_000)))
 def test_an_amount_is_held_exactly_or_refused(code: str, currency: str, amount: str) -> None:
-    network = adapter(code).network
+    network = get_adapter(code).network
     try:
-        unit = network.unit(Account(code, "1", currency, "Etc/UTC"))
+        unit = network.get_money_unit(Account(code, "1", currency, "Etc/UTC"))
     except InvalidInput:
         return
     try:
-        native = native_amount(unit, amount)
+        native = to_native_amount(unit, amount)
     except InvalidInput:
-        assert units(amount, 1_000_000, "amount") % (unit.step * 1_000_000 // unit.offset)
+        assert to_units(amount, 1_000_000, "amount") % (unit.step * 1_000_000 // unit.offset)
         return
-    count = counted(unit, loads(str(native)) if unit.form == "major" else native)
+    count = parse_native_amount(unit, loads(str(native)) if unit.form == "major" else native)
     assert count is not None
-    assert major(count, unit.offset) == amount
+    assert from_units(count, unit.offset) == amount

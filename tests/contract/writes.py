@@ -7,11 +7,11 @@ from decimal import Decimal
 
 from attrs import evolve
 
-from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, StepOutcome, Throttled
 from adsunify.http.messages import Request
 from adsunify.plans.records import Step
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import put, read
+from adsunify.values.json_pointer import get_value, set_value
 
 from .cases import Case, Library, NotACase
 from .plans import created, need, step_called
@@ -75,14 +75,14 @@ def as_sent(step: Step, recorded: Mapping[str, Json]) -> Request:
     if body is None:
         return request
     if step.items is not None:
-        sent, planned = (read({"body": one}, step.items.at) for one in (body, request.body))
+        sent, planned = (get_value({"body": one}, step.items.at) for one in (body, request.body))
         if isinstance(sent, list) and isinstance(planned, list) and len(sent) != len(planned):
             return evolve(request, body=body)  # a part of the items is sent again
     target = {"body": _copied(request.body)}
     for binding in step.bindings:
-        value = read({"body": body}, binding.to) if binding.to.startswith("/body/") else None
+        value = get_value({"body": body}, binding.to) if binding.to.startswith("/body/") else None
         if value is not None:
-            put(target, binding.to, value)
+            set_value(target, binding.to, value)
     return evolve(request, body=target["body"])
 
 
@@ -95,7 +95,7 @@ def _copied(value: Json) -> Json:
 _CALLED = {Applied: "applied", Rejected: "rejected", Throttled: "throttled", Ambiguous: "ambiguous"}
 
 
-def shown_outcome(said: Outcome) -> dict[str, Json]:
+def shown_outcome(said: StepOutcome) -> dict[str, Json]:
     """An outcome as a case expects it."""
     value: dict[str, Json] = {"outcome": _CALLED[type(said)]}
     if not isinstance(said, Ambiguous):

@@ -16,14 +16,14 @@ import httpx
 from pydantic.alias_generators import to_camel
 
 from adsunify.actor import Actor
-from adsunify.cli.briefs import brief
-from adsunify.cli.consent import SANDBOX_CREDENTIALS, Form
+from adsunify.cli.briefs import make_brief
+from adsunify.cli.consent import SANDBOX_CREDENTIALS, FormParser
 from adsunify.models.brief import read_brief
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.sandbox import sandbox
 from adsunify.service import accounts, campaigns, connections, operations
 from adsunify.service.core import Service
-from adsunify.service.opening import open_service
+from adsunify.service.factory import open_service
 from adsunify.store import Clock, people
 
 from .recorded import Cassette, recording, replaying
@@ -70,16 +70,16 @@ async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Act
 
 async def _consented(service: Service, network: str) -> str:
     """The code that the simulated network's consent page gives, before the cassette runs."""
-    redirect, reads, secret = connections.redirect_uri(service, network), adapter(network).reads, ""
+    redirect, reads, secret = connections.consent_redirect_uri(service, network), get_adapter(network).reads, ""
     if _by_request_token(network):
-        asked = reads.request_token(service.app(network), redirect, "s", service.store.clock.now())
-        token = await connections._run(service, network, asked)
+        asked = reads.fetch_request_token(service.get_oauth_client(network), redirect, "s", service.store.clock.now())
+        token = await connections._run_network_flow(service, network, asked)
         page, secret = token.url, token.secret
     else:
-        page = reads.authorize_url(service.app(network), redirect, "s", VERIFIER)
+        page = reads.build_authorization_url(service.get_oauth_client(network), redirect, "s", VERIFIER)
     async with httpx.AsyncClient(trust_env=False) as browser:
-        shown = await browser.get(service.settings.address(page))
-        form = Form()
+        shown = await browser.get(service.settings.browser_url(page))
+        form = FormParser()
         form.feed(shown.text)
         target = urljoin(str(shown.url), form.action or "")
         sent = await browser.request(form.method.upper(), target, data=form.fields)
@@ -90,11 +90,11 @@ async def _consented(service: Service, network: str) -> str:
 
 
 def _by_request_token(network: str) -> bool:
-    return adapter(network).network.login.kind == "oauth1"
+    return get_adapter(network).network.login.kind == "oauth1"
 
 
 def _by_credentials(network: str) -> bool:
-    return adapter(network).network.login.kind == "credentials"
+    return get_adapter(network).network.login.kind == "credentials"
 
 
 def _answer(network: str, code: str) -> tuple[dict[str, str], str]:
@@ -126,34 +126,36 @@ async def _cassette(network: str, simulated: bool) -> AsyncIterator[Cassette]:
 
 async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
     """The whole conversation; returns what came of it, without ids of ours."""
-    reads, app = adapter(network).reads, service.app(network)
-    redirect = connections.redirect_uri(service, network)
+    reads, app = get_adapter(network).reads, service.get_oauth_client(network)
+    redirect = connections.consent_redirect_uri(service, network)
     answer, verifier = _answer(network, code)
-    credentials = await connections._run(  # the exchange alone: the consent page is a person's
+    credentials = await connections._run_network_flow(  # the exchange alone: the consent page is a person's
         service,
         network,
-        reads.exchange(app, redirect, answer, verifier, service.store.clock.now()),
+        reads.fetch_credentials(app, redirect, answer, verifier, service.store.clock.now()),
     )
-    found = await connections._run(service, network, reads.accounts(), credentials)
-    await connections.keep(service, actor, network, credentials, found)
-    while service.background:
-        await asyncio.wait(service.background)  # awaiting a task that is done would never yield
-    listed = await accounts.list_(service, actor, network=network)
+    found = await connections._run_network_flow(service, network, reads.discover_accounts(), credentials)
+    await connections.save_connection(service, actor, network, credentials, found)
+    while service.background_tasks:
+        await asyncio.wait(service.background_tasks)  # awaiting a task that is done would never yield
+    listed = await accounts.list_accounts(service, actor, network=network)
     account = next((one for one in listed if one["currency"] == "USD"), listed[0])
-    wanted = read_brief(brief(network, account["currency"], account["timezone"], NOW))
+    wanted = read_brief(make_brief(network, account["currency"], account["timezone"], NOW))
     made = (
-        await campaigns.create(service, actor, account_id=account["accountId"], campaign=wanted, idempotency=None)
+        await campaigns.prepare_campaign(
+            service, actor, account_id=account["accountId"], campaign=wanted, idempotency=None
+        )
     ).data
-    created = await operations.execute(service, actor, operation_id=made["id"], confirmed=True)
+    created = await operations.execute_operation(service, actor, operation_id=made["id"], confirmed=True)
     live = (
-        await campaigns.activate(
+        await campaigns.prepare_activation(
             service, actor, account_id=account["accountId"], source_operation_id=made["id"], idempotency=None
         )
     ).data
-    activated = await operations.execute(service, actor, operation_id=live["id"], confirmed=True)
+    activated = await operations.execute_operation(service, actor, operation_id=live["id"], confirmed=True)
     while True:
         start, end = DAYS
-        insights = await accounts.insights(
+        insights = await accounts.read_account_insights(
             service, actor, account_id=account["accountId"], start_date=start, end_date=end
         )
         if insights["pending"] is None:

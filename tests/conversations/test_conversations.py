@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.store import clock
 
 from .conversation import FOLDER, kept, opened, talk
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 async def test_conversation(network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # the same operation ids each time: some networks are sent what follows from them
-    monkeypatch.setattr(clock, "_last", 0)
-    monkeypatch.setattr(clock, "random_bytes", lambda: bytes(16))
+    monkeypatch.setattr(clock, "_last_id", 0)
+    monkeypatch.setattr(clock, "get_random_bytes", lambda: bytes(16))
     async with opened(network, tmp_path) as (service, actor, code, cassette):
         result = await talk(service, actor, network, code)
     assert json.loads(json.dumps(result)) == kept(network, result)
@@ -27,7 +27,7 @@ async def test_conversation(network: str, tmp_path: Path, monkeypatch: pytest.Mo
     assert cassette.unexpected == cassette.unplayed == []
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_no_secret_is_on_a_cassette(network: str) -> None:
     text = (FOLDER / f"{network}.exchanges.json").read_text()
     assert "sandbox-secret" not in text

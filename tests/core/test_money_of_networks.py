@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.adapter.flows import answered
-from adsunify.adapter.network import Account, counted, native_amount
+from adsunify.adapter.flows import replay_flow
+from adsunify.adapter.network import Account, parse_native_amount, to_native_amount
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Request
 from adsunify.models.brief import read_brief
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.planning import plan
 from adsunify.values.currencies import EXPONENTS
 from adsunify.values.exact_json import dumps, loads
-from adsunify.values.money import major
+from adsunify.values.money import from_units
 
-EVERY = [(network, currency) for network in ADAPTERS for currency in sorted(EXPONENTS)]
+EVERY = [(network, currency) for network in ADAPTER_PACKAGES for currency in sorted(EXPONENTS)]
 AMOUNTS = st.builds(
     lambda whole, fraction: f"{whole}.{fraction}" if fraction else str(whole),
     st.integers(1, 10**9),
@@ -30,17 +30,17 @@ AMOUNTS = st.builds(
 )
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 @given(st.sampled_from(sorted(EXPONENTS)), AMOUNTS)
 def test_what_can_be_held_comes_back_and_all_else_is_refused(network: str, currency: str, amount: str) -> None:
     account = Account(network, "1", currency, "UTC")
     try:
-        unit = adapter(network).network.unit(account)
+        unit = get_adapter(network).network.get_money_unit(account)
     except InvalidInput:
         return  # the network has no such currency
     exact = Decimal(amount) * unit.offset
     try:
-        native = native_amount(unit, amount)
+        native = to_native_amount(unit, amount)
     except InvalidInput as refusal:
         assert refusal.issues[0].code in ("over_precision", "too_large")
         assert exact % unit.step or exact > 2**63 - 1
@@ -48,16 +48,16 @@ def test_what_can_be_held_comes_back_and_all_else_is_refused(network: str, curre
     assert exact == exact.to_integral_value()
     assert exact % unit.step == 0
     sent = loads(dumps(native))
-    count = counted(unit, sent)
+    count = parse_native_amount(unit, sent)
     assert count == exact
-    assert Decimal(major(count, unit.offset)) == Decimal(amount)
+    assert Decimal(from_units(count, unit.offset)) == Decimal(amount)
     assert not isinstance(sent, float)
 
 
 @pytest.mark.parametrize(("network", "currency"), EVERY)
 def test_every_currency_has_a_unit_or_a_refusal_with_a_reason(network: str, currency: str) -> None:
     try:
-        unit = adapter(network).network.unit(Account(network, "1", currency, "UTC"))
+        unit = get_adapter(network).network.get_money_unit(Account(network, "1", currency, "UTC"))
     except InvalidInput as refusal:
         assert refusal.issues[0].message
         return
@@ -69,12 +69,12 @@ MICROS_OF_EVERY_CURRENCY = {"chatgpt", "pinterest", "reddit", "snapchat"}
 """Networks that document micros of every currency, yen included, and judge a fraction of one themselves."""
 
 
-@pytest.mark.parametrize("network", [code for code in ADAPTERS if code not in MICROS_OF_EVERY_CURRENCY])
+@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if code not in MICROS_OF_EVERY_CURRENCY])
 def test_yen_take_no_fraction_elsewhere(network: str) -> None:
-    unit = adapter(network).network.unit(Account(network, "1", "JPY", "Asia/Tokyo"))
+    unit = get_adapter(network).network.get_money_unit(Account(network, "1", "JPY", "Asia/Tokyo"))
     with pytest.raises(InvalidInput):
-        native_amount(unit, "100.5")
-    assert counted(unit, native_amount(unit, "100")) == 100 * unit.offset
+        to_native_amount(unit, "100.5")
+    assert parse_native_amount(unit, to_native_amount(unit, "100")) == 100 * unit.offset
 
 
 @pytest.mark.parametrize("network", ["pinterest", "reddit"])
@@ -91,8 +91,8 @@ def test_an_amount_finer_than_the_coin_warns(network: str) -> None:
 
 def test_linkedin_warns_that_its_group_is_active() -> None:
     payload = {"name": "Autumn", "status": "ACTIVE"}
-    flow = adapter("linkedin").plans.plan_native_create(Account("linkedin", "1", "EUR"), "campaign", payload, None)
-    (warning,) = answered(flow, []).warnings
+    flow = get_adapter("linkedin").plans.plan_native_create(Account("linkedin", "1", "EUR"), "campaign", payload, None)
+    (warning,) = replay_flow(flow, []).warnings
     assert "the group is ACTIVE from its creation" in warning
 
 
@@ -101,4 +101,4 @@ def test_a_recorded_look_up_is_found_whatever_the_order_of_its_query() -> None:
         return (yield Request("GET", "https://api.example/x", query={"b": "2", "a": "1"}))
 
     said = {"request": {"method": "GET", "url": "https://api.example/x?a=1&b=2"}, "response": {"body": {"id": "7"}}}
-    assert answered(flow(), [said]).body == {"id": "7"}
+    assert replay_flow(flow(), [said]).body == {"id": "7"}

@@ -16,26 +16,26 @@ from adsunify.execution.state import (
     TRANSITIONS,
     IllegalTransition,
     ItemReceipt,
+    OperationStatus,
     Receipt,
-    Status,
     Trigger,
-    expired,
-    progress,
-    transition,
+    apply_trigger,
+    is_expired,
+    read_progress,
 )
 
-STATUSES = (None, *get_args(Status))
+STATUSES = (None, *get_args(OperationStatus))
 TRIGGERS = get_args(Trigger)
 END = ("succeeded", "unknown", "cancelled")
 
 
 @pytest.mark.parametrize(("status", "trigger"), list(product(STATUSES, TRIGGERS)))
-def test_only_what_the_table_says_is_legal(status: Status | None, trigger: Trigger) -> None:
+def test_only_what_the_table_says_is_legal(status: OperationStatus | None, trigger: Trigger) -> None:
     if (status, trigger) in TRANSITIONS:
-        assert transition(status, trigger) == TRANSITIONS[status, trigger]
+        assert apply_trigger(status, trigger) == TRANSITIONS[status, trigger]
     else:
         with pytest.raises(IllegalTransition):
-            transition(status, trigger)
+            apply_trigger(status, trigger)
 
 
 def test_what_has_ended_stays_as_it_is() -> None:
@@ -52,14 +52,14 @@ class Life(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.status: Status | None = None
-        self.ended: Status | None = None
+        self.status: OperationStatus | None = None
+        self.ended: OperationStatus | None = None
 
     @rule(trigger=st.sampled_from(TRIGGERS))
     def pull(self, trigger: Trigger) -> None:
         before = self.status
         try:
-            self.status, _ = transition(self.status, trigger)
+            self.status, _ = apply_trigger(self.status, trigger)
         except IllegalTransition:
             assert self.status == before
         if self.status in END and self.ended is None:
@@ -75,8 +75,8 @@ TestLife = Life.TestCase
 
 def test_expiry_is_exact_to_the_millisecond() -> None:
     until = 1_000 + REVIEW_MILLISECONDS
-    assert not expired(until, until - 1)
-    assert expired(until, until)
+    assert not is_expired(until, until - 1)
+    assert is_expired(until, until)
 
 
 State = Literal["applied", "rejected", "throttled", "ambiguous"]
@@ -94,18 +94,18 @@ def test_progress_merges_the_items_of_all_attempts() -> None:
         blame="input",
     )
     second = receipt("keywords", "applied", 2, items=(ItemReceipt(1, "applied", "k1"),), outputs={"ids": ["k0", "k1"]})
-    one = progress([first])
+    one = read_progress([first])
     assert one.applied_items == {"keywords": {0: "k0"}}
     assert one.outputs == {}
-    both = progress([first, second])
+    both = read_progress([first, second])
     assert both.applied_items == {"keywords": {0: "k0", 1: "k1"}}
     assert both.outputs == {"keywords": {"ids": ["k0", "k1"]}}
     assert both.attempts == {"keywords": 2}
 
 
 def test_an_ambiguous_or_open_step_is_doubtful() -> None:
-    assert progress([receipt("one", "ambiguous")]).doubtful == ("one",)
-    assert progress([], ["two"]).doubtful == ("two",)
+    assert read_progress([receipt("one", "ambiguous")]).doubtful_steps == ("one",)
+    assert read_progress([], ["two"]).doubtful_steps == ("two",)
 
 
 @given(st.sampled_from(get_args(State)), st.text(), st.integers(1, 9))

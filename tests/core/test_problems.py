@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from adsunify.errors import OperationError, ProviderThrottled
-from adsunify.problem_details import CODES, TITLES, described, error_from
+from adsunify.problem_details import PROBLEM_CODES, PROBLEM_TITLES, from_problem_details, to_problem_details
 
 
 def test_a_wait_survives_the_wire() -> None:
     asked = ProviderThrottled("The video is being processed.", code="media_processing", retry_after=2.5)
-    told = described(asked)
+    told = to_problem_details(asked)
     assert told["retryAfterMs"] == 2500
-    assert told["code"] in CODES
-    again = error_from(told)
+    assert told["code"] in PROBLEM_CODES
+    again = from_problem_details(told)
     assert isinstance(again, ProviderThrottled) and again.retry_after == 2.5
 
 
 def test_a_code_has_its_own_title_where_that_of_the_class_would_mislead() -> None:
-    assert set(TITLES) <= set(CODES)
-    unknown = described(OperationError("The answer was lost.", code="outcome_unknown", outcome="unknown"))
+    assert set(PROBLEM_TITLES) <= set(PROBLEM_CODES)
+    unknown = to_problem_details(OperationError("The answer was lost.", code="outcome_unknown", outcome="unknown"))
     assert unknown["title"] == "Nobody knows whether it was done"
-    other = described(OperationError("The account is disconnected.", code="account_disconnected"))
+    other = to_problem_details(OperationError("The account is disconnected.", code="account_disconnected"))
     assert other["title"] == OperationError.title

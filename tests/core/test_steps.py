@@ -13,23 +13,23 @@ from hypothesis import strategies as st
 
 from adsunify.errors import InvalidInput, ProviderUnreadable
 from adsunify.http.messages import Request, Response
-from adsunify.plans.binding import bound, kept, laid_over, taken
-from adsunify.plans.marks import Mark
+from adsunify.plans.binding import apply_overlay, extract_outputs, fill_bindings, has_expected_values
+from adsunify.plans.marks import IdempotencyMark
 from adsunify.plans.records import (
     Binding,
     Change,
-    Items,
+    Expectation,
+    ItemBatch,
     Output,
     Overlay,
     Plan,
-    Promise,
     Step,
-    marked_body,
-    of_operation,
-    plan_bytes,
-    planned,
+    add_operation_marks,
+    build_marked_body,
+    encode_plan,
+    make_plan,
 )
-from adsunify.values.exact_json import Json, canonical, loads
+from adsunify.values.exact_json import Json, dumps_canonical, loads
 
 
 def step(key: str = "one", **members: object) -> Step:
@@ -44,70 +44,74 @@ FULL = step(
         Binding("/path/p", "one", "id"),
         Binding("/query/n", "one", "id", cast="integer"),
     ),
-    outputs=(Output("id", ("/body/id", "/headers/x-id"), after=":"),),
-    promises=(Promise("/body/success", True),),
-    items=Items("/body/a", "ids", sent="b"),
+    outputs=(Output("id", ("/body/id", "/headers/x-id"), separator=":"),),
+    expectations=(Expectation("/body/success", True),),
+    items=ItemBatch("/body/a", "ids", sent="b"),
     overlay=Overlay(
         Request("GET", "https://api.example/t"), "/thing", "/body/thing", ("x",), {"/a": Decimal("1.5")}, ("/y",)
     ),
-    empty_ok=True,
+    can_be_empty=True,
     entity="7",
     parent="6",
     changes=(Change("budget", "1", "2"),),
 )
-MARKS = (Mark("/body/n"), Mark("/headers/Idempotency-Key", "key"), Mark("/body/name", "short", "Tea "))
+MARKS = (
+    IdempotencyMark("/body/n"),
+    IdempotencyMark("/headers/Idempotency-Key", "key"),
+    IdempotencyMark("/body/name", "short", "Tea "),
+)
 MARKED = evolve(FULL, marks=MARKS)
 
 
 def test_everything_of_a_plan_survives_the_store() -> None:
-    plan = planned("meta", "create", "act_1", [step(), MARKED], ["mind the days"], "spend")
-    stored = plan_bytes(plan)
+    plan = make_plan("meta", "create", "act_1", [step(), MARKED], ["mind the days"], "spend")
+    stored = encode_plan(plan)
     again = Plan.from_bytes(stored, plan.digest)
     assert again == plan
-    assert plan_bytes(again) == stored
+    assert encode_plan(again) == stored
 
 
 def test_a_changed_plan_is_not_read() -> None:
-    plan = planned("meta", "create", "act_1", [step()])
+    plan = make_plan("meta", "create", "act_1", [step()])
     with pytest.raises(ValueError, match="digest"):
-        Plan.from_bytes(plan_bytes(plan).replace(b"things", b"thongs"), plan.digest)
+        Plan.from_bytes(encode_plan(plan).replace(b"things", b"thongs"), plan.digest)
 
 
 def test_a_plan_has_a_step_and_looks_only_back() -> None:
     with pytest.raises(InvalidInput):
-        planned("meta", "create", "act_1", [])
+        make_plan("meta", "create", "act_1", [])
     with pytest.raises(ValueError):
-        planned("meta", "create", "act_1", [FULL, step()])
+        make_plan("meta", "create", "act_1", [FULL, step()])
     with pytest.raises(ValueError):
-        planned("meta", "create", "act_1", [step(), step()])
+        make_plan("meta", "create", "act_1", [step(), step()])
 
 
 def test_bindings_fill_body_path_and_query_and_leave_the_plan_alone() -> None:
-    before = canonical(FULL.to_json())
-    request = bound(FULL, {"one": {"id": "42"}})
+    before = dumps_canonical(FULL.to_json())
+    request = fill_bindings(FULL, {"one": {"id": "42"}})
     assert request.body == {"a": [{"b": 1}, {"b": 2, "c": "urn:42"}]}
     assert request.path == {"p": "42"}
     assert request.query == {"n": 42}
-    assert canonical(FULL.to_json()) == before
+    assert dumps_canonical(FULL.to_json()) == before
 
 
 def test_only_some_items_are_sent_with_their_own_bindings() -> None:
-    request = bound(FULL, {"one": {"id": "42"}}, only=[1])
+    request = fill_bindings(FULL, {"one": {"id": "42"}}, only=[1])
     assert request.body == {"a": [{"b": 2, "c": "urn:42"}]}
 
 
 def test_a_binding_takes_only_one_id() -> None:
     with pytest.raises(ValueError):
-        bound(FULL, {"one": {"id": ["1", "2"]}})
+        fill_bindings(FULL, {"one": {"id": ["1", "2"]}})
     with pytest.raises(LookupError):
-        bound(FULL, {})
+        fill_bindings(FULL, {})
 
 
 @given(st.text(), st.dictionaries(st.text(), st.text()))
 def test_what_a_caller_writes_never_becomes_a_reference(name: str, native: dict[str, str]) -> None:
     body = {"name": name, "targeting": native}
     one = evolve(step(), request=Request("POST", "https://api.example/x", body=body, encoding="json"))
-    assert bound(one, {"one": {"id": "42"}}).body == body
+    assert fill_bindings(one, {"one": {"id": "42"}}).body == body
 
 
 @pytest.mark.parametrize(
@@ -124,25 +128,27 @@ def test_what_a_caller_writes_never_becomes_a_reference(name: str, native: dict[
     ],
 )
 def test_outputs_come_from_the_first_pointer_that_finds_an_id(response: Response, expected: object) -> None:
-    assert taken(FULL, response) == expected
+    assert extract_outputs(FULL, response) == expected
 
 
 def test_several_ids_come_as_a_list() -> None:
     many = step(outputs=(Output("hashes", ("/body/images/*/hash",)),))
-    assert taken(many, Response(200, {}, {"images": {"a": {"hash": "x"}, "b": {"hash": "y"}}})) == {
+    assert extract_outputs(many, Response(200, {}, {"images": {"a": {"hash": "x"}, "b": {"hash": "y"}}})) == {
         "hashes": ["x", "y"]
     }
-    assert taken(many, Response(200, {}, {"images": {"a": {"hash": "x"}, "b": {"hash": None}}})) is None
+    assert extract_outputs(many, Response(200, {}, {"images": {"a": {"hash": "x"}, "b": {"hash": None}}})) is None
 
 
 @pytest.mark.parametrize(("body", "good"), [({"success": True}, True), ({"success": 1}, False), ({}, False)])
 def test_a_promise_is_kept_to_the_letter(body: object, good: bool) -> None:
-    assert kept(step(promises=(Promise("/body/success", True),)), Response(200, {}, body)) is good
+    assert (
+        has_expected_values(step(expectations=(Expectation("/body/success", True),)), Response(200, {}, body)) is good
+    )
 
 
 def test_an_overlay_keeps_what_it_does_not_change() -> None:
     read = Response(200, {}, {"thing": {"x": 1, "y": 2, "z": 3, "a": 0}})
-    request = laid_over(FULL, FULL.request, read)
+    request = apply_overlay(FULL, FULL.request, read)
     assert request.body["thing"] == {"z": 3, "a": Decimal("1.5")}
     assert read.body["thing"]["x"] == 1
 
@@ -150,19 +156,23 @@ def test_an_overlay_keeps_what_it_does_not_change() -> None:
 @pytest.mark.parametrize("response", [Response(200, {}, {}), Response(500, {}, {"thing": {}}), Response(204)])
 def test_an_overlay_that_cannot_be_read_changes_nothing(response: Response) -> None:
     with pytest.raises(ProviderUnreadable):
-        laid_over(FULL, FULL.request, response)
+        apply_overlay(FULL, FULL.request, response)
 
 
 def test_marks_tell_one_operation_from_another_and_stay_the_same_for_one() -> None:
-    plan = planned("x", "create", "1", [step(), MARKED])
-    mine, again, other = of_operation(plan, "op-1"), of_operation(plan, "op-1"), of_operation(plan, "op-2")
-    request = mine.step("two").request
+    plan = make_plan("x", "create", "1", [step(), MARKED])
+    mine, again, other = (
+        add_operation_marks(plan, "op-1"),
+        add_operation_marks(plan, "op-1"),
+        add_operation_marks(plan, "op-2"),
+    )
+    request = mine.get_step("two").request
     assert request.body["n"] == str(int.from_bytes(hashlib.sha256(b"op-1:two").digest()[:8], "big") >> 1)
     assert request.headers["Idempotency-Key"] == "op-1-two"
     assert request.body["name"] == "Tea " + hashlib.sha256(b"op-1").hexdigest()[:8]
-    assert mine == again and mine != other and mine.step("one") == other.step("one")
-    assert mine.digest == other.digest == plan.digest and mine.stored == plan.stored
-    assert of_operation(Plan.from_bytes(mine.stored, mine.digest), "op-1") == mine
+    assert mine == again and mine != other and mine.get_step("one") == other.get_step("one")
+    assert mine.digest == other.digest == plan.digest and mine.canonical_bytes == plan.canonical_bytes
+    assert add_operation_marks(Plan.from_bytes(mine.canonical_bytes, mine.digest), "op-1") == mine
 
 
 def test_marks_change_the_marked_places_and_nothing_else() -> None:
@@ -171,7 +181,7 @@ def test_marks_change_the_marked_places_and_nothing_else() -> None:
     whole = evolve(MARKED, request=request, action="update")
     for one in (request, whole):
         assert [of.name for of in fields(type(one)) if getattr(one, of.name) == of.default] == []
-    marked = of_operation(planned("x", "edit", "1", [step(), whole]), "op-1").step("two")
+    marked = add_operation_marks(make_plan("x", "edit", "1", [step(), whole]), "op-1").get_step("two")
     assert marked.request != request
     assert evolve(marked, request=request) == whole
     assert evolve(marked.request, headers=request.headers, body=request.body) == request
@@ -179,29 +189,34 @@ def test_marks_change_the_marked_places_and_nothing_else() -> None:
 
 
 def test_marks_of_no_operation_follow_from_what_the_plan_does() -> None:
-    first, again = (of_operation(planned("x", "create", "1", [step(), MARKED])) for _ in range(2))
+    first, again = (add_operation_marks(make_plan("x", "create", "1", [step(), MARKED])) for _ in range(2))
     elsewhere = evolve(MARKED, request=evolve(MARKED.request, url="https://api.example/t"))
-    other = of_operation(planned("x", "create", "1", [step(), elsewhere]))
+    other = add_operation_marks(make_plan("x", "create", "1", [step(), elsewhere]))
     assert first == again
-    assert first.step("two").request.body["n"] != other.step("two").request.body["n"]
+    assert first.get_step("two").request.body["n"] != other.get_step("two").request.body["n"]
 
 
 def test_a_step_without_its_marks_is_never_sent() -> None:
     outputs = {"one": {"id": "42"}}
-    plan = planned("x", "create", "1", [step(), MARKED])
+    plan = make_plan("x", "create", "1", [step(), MARKED])
     with pytest.raises(ValueError, match="no marks"):
-        bound(plan.step("two"), outputs)
+        fill_bindings(plan.get_step("two"), outputs)
     for lost in MARKS:
         some = evolve(MARKED, marks=tuple(mark for mark in MARKS if mark is not lost))
-        short = evolve(of_operation(planned("x", "create", "1", [step(), some]), "op-1").step("two"), marks=MARKS)
+        short = evolve(
+            add_operation_marks(make_plan("x", "create", "1", [step(), some]), "op-1").get_step("two"), marks=MARKS
+        )
         with pytest.raises(ValueError, match="no marks"):
-            bound(short, outputs)
-    assert bound(of_operation(plan, "op-1").step("two"), outputs).headers["Idempotency-Key"] == "op-1-two"
+            fill_bindings(short, outputs)
+    assert (
+        fill_bindings(add_operation_marks(plan, "op-1").get_step("two"), outputs).headers["Idempotency-Key"]
+        == "op-1-two"
+    )
 
 
 def test_a_plan_without_marks_is_the_same_for_every_operation() -> None:
-    plan = planned("x", "create", "1", [step()])
-    assert of_operation(plan, "op-1") is plan
+    plan = make_plan("x", "create", "1", [step()])
+    assert add_operation_marks(plan, "op-1") is plan
 
 
 # -- plans of before --------------------------------------------------------------------------------------------------
@@ -212,12 +227,12 @@ BEFORE: Json = loads((Path(__file__).parent / "plans_with_marks.json").read_byte
 
 @pytest.mark.parametrize("old", BEFORE, ids=[one["network"] for one in BEFORE])
 def test_a_stored_plan_that_holds_its_marks_is_shown_and_sent_as_before(old: Json) -> None:
-    plan = of_operation(Plan.from_bytes(old["stored"].encode("ascii"), old["digest"]), old["operationId"])
+    plan = add_operation_marks(Plan.from_bytes(old["stored"].encode("ascii"), old["digest"]), old["operationId"])
     stored = {one["key"]: one for one in loads(old["stored"])["steps"]}
     sent = {step.key: step for step in plan.steps if step.marks}
     assert list(sent) == [one["key"] for one in old["marked"]]
     for one in old["marked"]:
-        assert canonical(sent[one["key"]].request.to_json()) == canonical(one["request"])
-        assert marked_body(stored[one["key"]], old["operationId"]) == one["request"].get("body")
+        assert dumps_canonical(sent[one["key"]].request.to_json()) == dumps_canonical(one["request"])
+        assert build_marked_body(stored[one["key"]], old["operationId"]) == one["request"].get("body")
         outputs = {binding.step: {binding.output: "7"} for binding in sent[one["key"]].bindings}
-        assert bound(sent[one["key"]], outputs).headers == one["request"].get("headers", {})
+        assert fill_bindings(sent[one["key"]], outputs).headers == one["request"].get("headers", {})

@@ -10,9 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.errors import ProviderUnreadable
-from adsunify.http.messages import Request, Response, filled
-from adsunify.values.exact_json import canonical, dumps, loads
-from adsunify.values.json_pointer import found_at, ident, need, put, read, rows, text
+from adsunify.http.messages import Request, Response, build_request_url
+from adsunify.values.exact_json import dumps, dumps_canonical, loads
+from adsunify.values.json_pointer import (
+    find_values,
+    get_objects,
+    get_text,
+    get_value,
+    require_id,
+    require_value,
+    set_value,
+)
 
 NUMBERS = st.integers(-(10**30), 10**30) | st.decimals(allow_nan=False, allow_infinity=False, places=6)
 JSON = st.recursive(
@@ -25,7 +33,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_json_comes_back_exactly(value: object) -> None:
     assert loads(dumps(value)) == value
-    assert loads(canonical(value)) == value
+    assert loads(dumps_canonical(value)) == value
 
 
 @given(JSON)
@@ -35,8 +43,8 @@ def test_canonical_bytes_do_not_depend_on_the_order_of_members(value: object) ->
             return {name: reversed_(one[name]) for name in reversed(list(one))}
         return [reversed_(child) for child in one] if isinstance(one, list) else one
 
-    assert canonical(reversed_(value)) == canonical(value)
-    canonical(value).decode("ascii")
+    assert dumps_canonical(reversed_(value)) == dumps_canonical(value)
+    dumps_canonical(value).decode("ascii")
 
 
 @pytest.mark.parametrize("literal", ["0.1", "35.50", "0.000001", "-2.5", "123456789012345678901234567890.123456789"])
@@ -66,7 +74,7 @@ def test_hostile_json_is_refused_as_a_value_error(hostile: str | bytes) -> None:
     with pytest.raises(ValueError):
         loads(hostile)
     content = hostile if isinstance(hostile, bytes) else hostile.encode()
-    assert Response.of(200, {}, content).state in ("unreadable", "empty")
+    assert Response.from_bytes(200, {}, content).state in ("unreadable", "empty")
 
 
 def test_a_float_cannot_be_written_as_nan() -> None:
@@ -83,50 +91,50 @@ def test_the_mark_of_decimals_cannot_be_forged() -> None:
 
 @given(JSON, st.text(max_size=20))
 def test_reading_never_raises(value: object, pointer: str) -> None:
-    read(value, "/" + pointer)
-    found_at(value, "/" + pointer)
-    text(value, "/" + pointer)
+    get_value(value, "/" + pointer)
+    find_values(value, "/" + pointer)
+    get_text(value, "/" + pointer)
 
 
 @given(st.dictionaries(st.text(min_size=1), st.text()))
 def test_pointers_reach_every_member(value: dict[str, str]) -> None:
     for name, member in value.items():
         pointer = "/" + name.replace("~", "~0").replace("/", "~1")
-        assert read(value, pointer) == member
+        assert get_value(value, pointer) == member
         changed = dict(value)
-        put(changed, pointer, "new")
-        assert read(changed, pointer) == "new"
+        set_value(changed, pointer, "new")
+        assert get_value(changed, pointer) == "new"
 
 
 def test_what_is_needed_and_missing_is_unreadable() -> None:
     with pytest.raises(ProviderUnreadable):
-        need({}, "/id")
+        require_value({}, "/id")
     with pytest.raises(ProviderUnreadable):
-        ident({"id": True}, "/id")
+        require_id({"id": True}, "/id")
     with pytest.raises(ProviderUnreadable):
-        rows({"data": [1]}, "/data")
-    assert ident({"id": 2**70}, "/id") == str(2**70)
-    assert rows({}, "/data") == []
+        get_objects({"data": [1]}, "/data")
+    assert require_id({"id": 2**70}, "/id") == str(2**70)
+    assert get_objects({}, "/data") == []
 
 
 def test_star_finds_every_child() -> None:
     body = {"images": {"a": {"hash": "x"}, "b": {"hash": "y"}}, "list": [{"id": "1"}, {"id": "2"}, {}]}
-    assert found_at(body, "/images/*/hash") == ["x", "y"]
-    assert found_at(body, "/list/*/id") == ["1", "2"]
+    assert find_values(body, "/images/*/hash") == ["x", "y"]
+    assert find_values(body, "/list/*/id") == ["1", "2"]
 
 
 def test_paths_and_queries_are_encoded_once() -> None:
     request = Request("GET", "https://h/v1/{id}", path={"id": "a/b c~d"}, query={"q": "a&b=c d"})
-    assert filled(request) == "https://h/v1/a%2Fb%20c~d?q=a%26b%3Dc%20d"
+    assert build_request_url(request) == "https://h/v1/a%2Fb%20c~d?q=a%26b%3Dc%20d"
     raw = Request("GET", "https://h/x", query_raw="q=List(urn%3Ali%3A1)")
-    assert filled(raw) == "https://h/x?q=List(urn%3Ali%3A1)"
+    assert build_request_url(raw) == "https://h/x?q=List(urn%3Ali%3A1)"
 
 
 @given(st.text(min_size=1), st.text())
 def test_a_caller_cannot_leave_his_slot(slot: str, query: str) -> None:
     if any(0xD800 <= ord(character) <= 0xDFFF for character in slot + query):
         return
-    url = filled(Request("GET", "https://h/a/{id}/b", path={"id": slot}, query={"q": query}))
+    url = build_request_url(Request("GET", "https://h/a/{id}/b", path={"id": slot}, query={"q": query}))
     path, _, rest = url.removeprefix("https://h").partition("?")
     assert path.count("/") == 3
     assert rest.count("&") == 0

@@ -19,16 +19,16 @@ from attrs import evolve, frozen
 
 from adsunify.actor import Actor
 from adsunify.errors import AdsunifyError
-from adsunify.execution.executor import KillPoint, Limits
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.execution.executor import ExecutionLimits, KillPoint
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.service import operations
 from adsunify.service.core import Service
-from adsunify.service.opening import open_service
+from adsunify.service.factory import open_service
 from adsunify.values.exact_json import dumps
 
-for _code in ADAPTERS:
+for _code in ADAPTER_PACKAGES:
     with suppress(ImportError):  # the tests say so
-        adapter(_code)
+        get_adapter(_code)
 
 CONTEXT = multiprocessing.get_context("forkserver")
 LATE = ("adsunify.store.postgresql", "adsunify.store.sqlite", "anyio._backends._asyncio", "httpcore")
@@ -49,7 +49,7 @@ class Job:
     at: int | None = None
     signal: int | None = None
     fault: Mapping[str, Any] | None = None
-    steps: int = Limits().steps
+    steps: int = ExecutionLimits().max_steps
     lease: int | None = None
 
 
@@ -96,35 +96,39 @@ async def executing(pipe: Pipe, job: Job) -> Done:
     """Execute an operation to its end, or as far as it comes."""
     async with opened(job) as service:
         passed: Passed = []
-        before = service.store.commits
+        before = service.store.commit_count
 
         def passing(point: KillPoint) -> None:
-            passed.append((point.value, service.store.commits - before))
+            passed.append((point.value, service.store.commit_count - before))
             if len(passed) - 1 == job.at:
                 if job.fault is not None:
                     tell(job.sandbox_url, job.fault)
                 if job.signal is not None:
                     os.kill(os.getpid(), job.signal)
 
-        service.passing = passing
+        service.kill_point_hook = passing
         answers = []
         going = True
         while going:
             try:
-                shown = await operations.execute(service, job.actor, operation_id=job.operation_id, confirmed=True)
+                shown = await operations.execute_operation(
+                    service, job.actor, operation_id=job.operation_id, confirmed=True
+                )
                 answers.append(str(shown["status"]))
                 going = shown.get("nextAction") == "execute" and "retryAfterMs" not in shown
             except AdsunifyError as refusal:
                 answers.append(refusal.code)
                 going = False
-        return Done(passed, service.store.commits - before, answers)
+        return Done(passed, service.store.commit_count - before, answers)
 
 
 @asynccontextmanager
 async def opened(job: Job) -> AsyncIterator[Service]:
     found = await open_service(job.database, job.environment, sandbox_url=job.sandbox_url)
     settings = found.service.settings
-    found.service.settings = evolve(settings, limits=Limits(steps=job.steps), lease=job.lease or settings.lease)
+    found.service.settings = evolve(
+        settings, limits=ExecutionLimits(max_steps=job.steps), lease=job.lease or settings.lease
+    )
     try:
         yield found.service
     finally:

@@ -16,17 +16,17 @@ import pytest
 from attrs import evolve
 
 from adsunify.actor import Actor
-from adsunify.cli.serve import connect_one, sandbox_admin, serving
-from adsunify.networks import ADAPTERS
-from adsunify.sandbox.server import Running, sandbox_thread
+from adsunify.cli.serve import connect_sandbox_network, create_sandbox_admin, running_server
+from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.sandbox.server import RunningSandbox, sandbox_thread
 from adsunify.sandbox.world import Token
-from adsunify.service.opening import SECRET_KEYS
+from adsunify.service.factory import SECRET_KEYS_VARIABLE
 from tests.postgres import execute
 
 from .stage import ENGINES, FORMATS, NOT_SHOWN, Log, Stage
 
-ENVIRONMENT = {SECRET_KEYS: f"crash:{base64.urlsafe_b64encode(bytes(range(32))).decode().rstrip('=')}"}
-NETWORKS = [code for code in ADAPTERS if any(name.startswith(f"{code}-") for name in FORMATS)]
+ENVIRONMENT = {SECRET_KEYS_VARIABLE: f"crash:{base64.urlsafe_b64encode(bytes(range(32))).decode().rstrip('=')}"}
+NETWORKS = [code for code in ADAPTER_PACKAGES if any(name.startswith(f"{code}-") for name in FORMATS)]
 _numbers = itertools.count()
 
 
@@ -43,17 +43,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def sandbox() -> Iterator[Running]:
+def sandbox() -> Iterator[RunningSandbox]:
     with sandbox_thread() as running:
         yield running
 
 
 async def _connected(database: str, sandbox_url: str) -> tuple[Actor, dict[str, Any]]:
-    async with serving(database, "127.0.0.1", 0, sandbox_url=sandbox_url) as server:
-        actor, _ = await sandbox_admin(server)
-        accounts = {network: await connect_one(server, actor, network) for network in NETWORKS}
-        while server.service.background:  # the accounts' trees are read once
-            await asyncio.wait(server.service.background)
+    async with running_server(database, "127.0.0.1", 0, sandbox_url=sandbox_url) as server:
+        actor, _ = await create_sandbox_admin(server)
+        accounts = {network: await connect_sandbox_network(server, actor, network) for network in NETWORKS}
+        while server.service.background_tasks:  # the accounts' trees are read once
+            await asyncio.wait(server.service.background_tasks)
     return actor, accounts
 
 
@@ -70,7 +70,10 @@ def issued() -> list[Issued]:
 
 @pytest.fixture(scope="session")
 def template(
-    request: pytest.FixtureRequest, sandbox: Running, tmp_path_factory: pytest.TempPathFactory, issued: list[Issued]
+    request: pytest.FixtureRequest,
+    sandbox: RunningSandbox,
+    tmp_path_factory: pytest.TempPathFactory,
+    issued: list[Issued],
 ) -> Template:
     """The stage of an engine that is copied; made when it is first asked for."""
 

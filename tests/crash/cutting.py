@@ -113,10 +113,10 @@ class FailingStore:
         return await self.failing.asked("store", lambda: self.whole.read(function, *args, **kwargs))
 
     async def ask(self, question: Any) -> Any:
-        return await self.failing.asked("store", lambda: self.whole.ask(question))
+        return await self.failing.asked("store", lambda: self.whole.run_query(question))
 
     async def share(self, shared: Any) -> Any:
-        return await self.failing.asked("store", lambda: self.whole.share(shared))
+        return await self.failing.asked("store", lambda: self.whole.write_batched(shared))
 
 
 @define
@@ -127,7 +127,7 @@ class FailingTransport:
     failing: Failing
 
     def pool(self) -> PoolTransport:
-        return self.whole.pool()
+        return self.whole.open_pool()
 
     async def send(self, request: Request, **more: Any) -> Response:
         found: Response = await self.failing.asked("transport", lambda: self.whole.send(request, **more))

@@ -20,12 +20,12 @@ from sqlalchemy import Connection, text
 
 from adsunify.actor import Actor
 from adsunify.errors import OperationError
-from adsunify.execution.executor import Limits
+from adsunify.execution.executor import ExecutionLimits
 from adsunify.models.brief import CampaignBrief
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.service import campaigns, operations
 from adsunify.service.core import Service
-from adsunify.service.opening import open_service
+from adsunify.service.factory import open_service
 from adsunify.store import Clock
 
 from .child import Job
@@ -42,7 +42,7 @@ def formats() -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for path in sorted(BRIEFS.glob("*.json")):
         network, name = path.stem.split("-")[:2]
-        if network in ADAPTERS:
+        if network in ADAPTER_PACKAGES:
             found.setdefault(f"{network}-{name}", []).append(path)
     return found
 
@@ -117,7 +117,7 @@ class Stage:
             self.database, self.environment, sandbox_url=sandbox_url or self.sandbox_url, clock=clock
         )
         if steps is not None:
-            opened.service.settings = evolve(opened.service.settings, limits=Limits(steps=steps))
+            opened.service.settings = evolve(opened.service.settings, limits=ExecutionLimits(max_steps=steps))
         try:
             yield opened.service
         finally:
@@ -141,7 +141,7 @@ class Stage:
         brief["budget"]["currency"] = account["currency"]
         if account["network"] == "snapchat":  # it takes one creative only so often within a second
             brief["creative"]["existingId"] = str(uuid4())
-        result = await campaigns.create(
+        result = await campaigns.prepare_campaign(
             service,
             self.actor,
             account_id=account["accountId"],
@@ -153,7 +153,7 @@ class Stage:
     async def activate(self, service: Service, source: str) -> str:
         """Prepare the activation of what a create operation made."""
         made = await self.shown(service, source)
-        result = await campaigns.activate(
+        result = await campaigns.prepare_activation(
             service, self.actor, account_id=made["accountId"], source_operation_id=source, idempotency=None
         )
         return str(result.data["id"])
@@ -171,7 +171,7 @@ class Stage:
     async def execute(self, service: Service, operation_id: str) -> dict[str, Any]:
         """Execute to the end, going on where it is told to; raises what it raises."""
         while True:
-            shown: dict[str, Any] = await operations.execute(
+            shown: dict[str, Any] = await operations.execute_operation(
                 service, self.actor, operation_id=operation_id, confirmed=True
             )
             if shown.get("nextAction") != "execute" or "retryAfterMs" in shown:
@@ -180,7 +180,7 @@ class Stage:
     async def refusal(self, service: Service, operation_id: str) -> OperationError | None:
         """The refusal of an execute call, None where it was not refused."""
         try:
-            await operations.execute(service, self.actor, operation_id=operation_id, confirmed=True)
+            await operations.execute_operation(service, self.actor, operation_id=operation_id, confirmed=True)
         except OperationError as refused:
             return refused
         return None
@@ -196,7 +196,7 @@ class Stage:
 
     async def shown(self, service: Service, operation_id: str) -> dict[str, Any]:
         """The operation as a caller reads it."""
-        found: dict[str, Any] = await operations.get(service, self.actor, operation_id=operation_id)
+        found: dict[str, Any] = await operations.get_operation(service, self.actor, operation_id=operation_id)
         return found
 
     # -- what the networks did ------------------------------------------------------------------------------------

@@ -10,11 +10,11 @@ from attrs import define, field
 from sqlalchemy import Connection, update
 
 from adsunify.errors import AdsunifyError, Forbidden
-from adsunify.execution.state import Advance
+from adsunify.execution.state import StateCommit
 from adsunify.records import Operation
 from adsunify.service import operations
 from adsunify.service.core import Service
-from adsunify.store import Clock, Store, connections, keys, people, sealed
+from adsunify.store import Clock, Store, connections, encrypted_secrets, keys, people
 from adsunify.store.schema import accounts, api_keys
 from adsunify.store.schema import connections as connection_rows
 
@@ -26,7 +26,7 @@ Change = Callable[[Connection, Stage, str, Clock], None]
 
 def _revoke(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
     assert stage.actor.key_id is not None
-    keys.revoke(connection, stage.actor.workspace_id, stage.actor.user_id, stage.actor.key_id, clock)
+    keys.revoke_key(connection, stage.actor.workspace_id, stage.actor.user_id, stage.actor.key_id, clock)
 
 
 def _expire(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
@@ -42,7 +42,7 @@ def _lower(connection: Connection, stage: Stage, account_id: str, clock: Clock) 
 
 
 def _disconnect(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
-    found = connections.account(connection, stage.actor.workspace_id, account_id)
+    found = connections.get_account(connection, stage.actor.workspace_id, account_id)
     connections.disconnect(connection, stage.actor.workspace_id, found.connection_id, clock)
 
 
@@ -61,10 +61,12 @@ def _give_back(
     actor = stage.actor
     connection.execute(update(api_keys).where(api_keys.c.id == actor.key_id).values(revoked_at=None, expires_at=None))
     people.set_membership(connection, actor.workspace_id, actor.user_id, actor.role, clock)
-    through = connections.account(connection, actor.workspace_id, account_id).connection_id
+    through = connections.get_account(connection, actor.workspace_id, account_id).connection_id
     for rows, named in ((accounts, accounts.c.connection_id), (connection_rows, connection_rows.c.id)):
         connection.execute(update(rows).where(named == through).values(status="active"))
-    sealed.put(connection, connections.SECRETS, through, actor.workspace_id, credentials, clock)
+    encrypted_secrets.save_secrets(
+        connection, connections.SECRETS_TABLE, through, actor.workspace_id, credentials, clock
+    )
 
 
 @define
@@ -82,7 +84,7 @@ class LosingStore:
 
     async def write(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         change = args[0] if args else None
-        if isinstance(change, Advance) and change.intent is not None and change.intent.n == self.at:
+        if isinstance(change, StateCommit) and change.intent is not None and change.intent.step_index == self.at:
             self.lost += 1
             await self.lose()
         return await self.whole.write(function, *args, **kwargs)
@@ -91,12 +93,12 @@ class LosingStore:
         return await self.whole.read(function, *args, **kwargs)
 
     async def ask(self, question: Any) -> Any:
-        return await self.whole.ask(question)
+        return await self.whole.run_query(question)
 
 
 async def _refused(stage: Stage, service: Service, operation_id: str) -> AdsunifyError:
     with pytest.raises(AdsunifyError) as refused:
-        await operations.execute(service, stage.actor, operation_id=operation_id, confirmed=True)
+        await operations.execute_operation(service, stage.actor, operation_id=operation_id, confirmed=True)
     return refused.value
 
 
@@ -145,8 +147,10 @@ async def test_access_lost_before_each_step(stage: Stage, name: str, action: str
         clean = [one.what for one in stage.written()[before:]]
         steps = len((await stage.shown(service, clean_id))["plan"]["steps"])
         assert len(clean) == steps
-        through = (await service.store.read(connections.account, stage.actor.workspace_id, account_id)).connection_id
-        credentials = await service.store.read(sealed.get, connections.SECRETS, through)
+        through = (
+            await service.store.read(connections.get_account, stage.actor.workspace_id, account_id)
+        ).connection_id
+        credentials = await service.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, through)
         assert credentials
         for loss in LOSSES:
             for at in range(steps):

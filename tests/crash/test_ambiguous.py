@@ -214,7 +214,7 @@ class Hasty:
     seconds: float | None = None
 
     def pool(self) -> PoolTransport:
-        return self.whole.pool()
+        return self.whole.open_pool()
 
     async def send(self, request: Request, *, timeout: float, **more: Any) -> Response:
         seconds, self.seconds = self.seconds or timeout, None
@@ -262,7 +262,7 @@ async def _tried(
                     wire.shut()
                 if case.refusing == "unreachable":
                     _unreachable(wire.port, stack)
-                    stack.enter_context(pytest.MonkeyPatch.context()).setattr(backend, "CONNECT_SECONDS", SHORT)
+                    stack.enter_context(pytest.MonkeyPatch.context()).setattr(backend, "CONNECT_TIMEOUT_SECONDS", SHORT)
 
         breaking.passing = passing
         before = len(stage.written())
@@ -297,7 +297,7 @@ async def _tried(
         assert refusal is None and shown["nextAction"] == "execute", what
         assert last == ("rejected" if case.ends == "token" else "throttled"), what
         assert ("retryAfterMs" in shown) == (case.ends != "token"), what
-    service.store.clock.saw(service.store.clock.now() + shown.get("retryAfterMs", 0))
+    service.store.clock.observe(service.store.clock.now() + shown.get("retryAfterMs", 0))
     assert (await stage.execute(service, operation_id))["status"] == "succeeded", what
     assert _kinds(stage.written()[before:]) == _kinds(clean), f"{what}: repeated or left out"
 

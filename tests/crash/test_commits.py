@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.service import accounts, bulk
 from adsunify.service.core import Service
 
@@ -16,13 +16,13 @@ TURNS = by_turns([(path,) for paths in FORMATS.values() for path in paths])
 
 
 async def _counted(stage: Stage, service: Service, operation_id: str) -> None:
-    before = service.store.commits
+    before = service.store.commit_count
     shown = await stage.execute(service, operation_id)
     assert shown["status"] == "succeeded"
     steps = len(shown["plan"]["steps"])
     assert len(shown["receipt"]["steps"]) == steps
     more = steps - 1 if overlaid(shown["network"], shown["action"]) else 0
-    assert service.store.commits - before == steps + 1 + more
+    assert service.store.commit_count - before == steps + 1 + more
 
 
 @pytest.mark.parametrize(("engine", "path"), [pytest.param(*turn, id=f"{turn[0]}-{turn[1].stem}") for turn in TURNS])
@@ -34,11 +34,13 @@ async def test_commits(stage: Stage, path: Path) -> None:
         await _counted(stage, service, source)
         await _counted(stage, service, await stage.activate(service, source))
         made = {one for step in (await stage.shown(service, source))["receipt"]["steps"] for one in ids(step)}
-        tree = await accounts.tree(service, stage.actor, account_id=account_id)
-        settable = {one.kind for one in adapter(network).network.levels if one.settable}  # X cannot pause its posts
+        tree = await accounts.read_account_tree(service, stage.actor, account_id=account_id)
+        settable = {
+            one.kind for one in get_adapter(network).network.levels if one.writable_statuses
+        }  # X cannot pause its posts
         for kind in [one for one in ("campaign", "adGroup", "ad") if one in settable]:
             entities = [node["id"] for node in tree["nodes"] if node["kind"] == kind and node["id"] in made]
-            prepared = await bulk.status(
+            prepared = await bulk.bulk_status(
                 service,
                 stage.actor,
                 account_id=account_id,

@@ -44,7 +44,7 @@ async def _over(task: asyncio.Task[Any], at: int | None) -> None:
 
 
 def _call(stage: Stage, service: Service, operation_id: str) -> Coroutine[Any, Any, Any]:
-    return operations.execute(service, stage.actor, operation_id=operation_id, confirmed=True)
+    return operations.execute_operation(service, stage.actor, operation_id=operation_id, confirmed=True)
 
 
 @pytest.mark.parametrize(("engine", "name", "action"), by_turns(NETWORK_PLANS))
@@ -71,7 +71,7 @@ PROBLEMS = [(*turn, (declared, undeclared)[n]) for n in range(2) for turn in by_
 async def test_every_answer_fails(
     stage: Stage, name: str, action: str, problem: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execution, "EVIDENCE_PAUSE", 0.01)
+    monkeypatch.setattr(execution, "EVIDENCE_PAUSE_SECONDS", 0.01)
     async with stage.service() as service, stage.service(clock=stage.later(LEASE_MILLISECONDS)) as after:
         source = await stage.source(service, FORMATS[name][0], action)
 
@@ -113,7 +113,7 @@ async def _judge(stage: Stage, after: Service, operation_id: str, before: int, c
     else:
         shown = await stage.execute(after, operation_id)
         if "retryAfterMs" in shown:  # it was not sent, and waits a moment
-            after.store.clock.saw(after.store.clock.now() + shown["retryAfterMs"])
+            after.store.clock.observe(after.store.clock.now() + shown["retryAfterMs"])
             shown = await stage.execute(after, operation_id)
         assert shown["status"] == "succeeded", cut
         assert [one.what for one in stage.written()[before:]] == clean, f"{cut}: repeated or left out"

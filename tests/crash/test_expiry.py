@@ -12,7 +12,7 @@ from adsunify.execution.executor import KillPoint
 from adsunify.service import operations as use
 from adsunify.service.core import Service
 from adsunify.store import Clock, operations
-from adsunify.store.clock import AHEAD
+from adsunify.store.clock import MAX_AHEAD_MILLISECONDS
 
 from .stage import FORMATS, NETWORK_PLANS, Stage, by_turns
 from .stage import PLANS as ALL_PLANS
@@ -48,7 +48,7 @@ def hands() -> Hands:
 async def _left(stage: Stage, service: Service, operation_id: str) -> int:
     """Milliseconds until the operation expires."""
     clock = service.store.clock
-    record = await service.store.read(operations.get, stage.actor, operation_id, clock)
+    record = await service.store.read(operations.get_operation, stage.actor, operation_id, clock)
     return record.expires_at - clock.now()
 
 
@@ -64,7 +64,7 @@ async def _expired(stage: Stage, service: Service, operation_id: str, receipts: 
 
 
 async def _once(stage: Stage, service: Service, operation_id: str) -> dict[str, Any]:
-    shown: dict[str, Any] = await use.execute(service, stage.actor, operation_id=operation_id, confirmed=True)
+    shown: dict[str, Any] = await use.execute_operation(service, stage.actor, operation_id=operation_id, confirmed=True)
     return shown
 
 
@@ -115,7 +115,7 @@ async def test_expires_between_two_steps(stage: Stage, hands: Hands, name: str, 
             if point is KillPoint.applied_before_read and len(stage.written()) - before == steps - 1:
                 hands.pass_(1)
 
-        service.passing = passing
+        service.kill_point_hook = passing
         refusal = await stage.refusal(service, operation_id)
         assert refusal is not None and refusal.code == "operation_expired"
         assert len(stage.written()) - before == steps - 1
@@ -127,7 +127,7 @@ async def test_clock_set_back(stage: Stage, hands: Hands, name: str, action: str
     async with stage.service(clock=hands.clock()) as service:
         operation_id = await stage.create(service, FORMATS[name][0])
         hands.pass_(10 * MINUTE)
-        hands.wall -= AHEAD
+        hands.wall -= MAX_AHEAD_MILLISECONDS
         assert await _left(stage, service, operation_id) == 20 * MINUTE
         hands.pass_(20 * MINUTE)
         await _expired(stage, service, operation_id, 0)
@@ -142,7 +142,7 @@ async def test_clock_set_back_and_started_again(stage: Stage, hands: Hands, name
         await stage.execute(service, before_it_ends)
         hands.pass_(1)
         await _expired(stage, service, operation_id, 0)
-    hands.wall -= AHEAD
+    hands.wall -= MAX_AHEAD_MILLISECONDS
     hands.monotonic = 0 if boot else hands.monotonic
     async with stage.service(clock=hands.clock()) as service:
         # known is the last thing that was stored: what time has passed since then nobody wrote down

@@ -167,7 +167,7 @@ class Hasty:
     whole: HttpTransport
 
     def pool(self) -> PoolTransport:
-        return self.whole.pool()
+        return self.whole.open_pool()
 
     async def send(self, request: Request, *, timeout: float = SECONDS, **more: Any) -> Response:
         return await self.whole.send(request, timeout=min(timeout, SECONDS), **more)
@@ -201,7 +201,7 @@ async def _measured(service: Service, work: Callable[[Service], Coroutine[Any, A
 
 async def writing(pipe: Pipe, job: Job) -> Measured:
     """Execute an operation."""
-    work = partial(operations.execute, actor=job.actor, operation_id=job.operation_id, confirmed=True)
+    work = partial(operations.execute_operation, actor=job.actor, operation_id=job.operation_id, confirmed=True)
     async with opened(job) as service:
         return await _measured(service, work)
 
@@ -210,7 +210,7 @@ async def reading(pipe: Pipe, job: Job, account_id: str, most: int = MAX_PAGES) 
     """Read the hierarchy of an account, each list to so many pages."""
     adsunify.adapter.flows.MAX_PAGES = most  # of this process only
     async with opened(job) as service:
-        return await _measured(service, partial(accounts.tree, actor=job.actor, account_id=account_id))
+        return await _measured(service, partial(accounts.read_account_tree, actor=job.actor, account_id=account_id))
 
 
 @pytest.mark.parametrize(("engine", "name", "answer"), WRITES)

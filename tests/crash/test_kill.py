@@ -146,7 +146,7 @@ async def _after(stage: Stage, service: Service, one: _Killed, clean: list[str],
             refusal = await stage.refusal(service, one.operation_id)
             assert refusal is not None and (refusal.code, refusal.outcome) == ("operation_stalled", "unknown")
         with pytest.raises(OperationError):
-            await operations.cancel(service, stage.actor, operation_id=one.operation_id)
+            await operations.cancel_operation(service, stage.actor, operation_id=one.operation_id)
         assert len(stage.written()) == before, f"{one.point}: something was sent again"
         written = one.written
     else:

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection as Pipe
 
 from adsunify.service import operations as use
 from adsunify.store import events, operations
-from adsunify.values.exact_json import canonical
+from adsunify.values.exact_json import dumps_canonical
 
 from .child import Child, Job, opened
 from .stage import FORMATS, Stage, ids
@@ -27,7 +27,7 @@ async def racing(pipe: Pipe, job: Job, operation_ids: list[str], times: int) -> 
 
         async def call(operation_id: str) -> str:
             async with gate:
-                shown = await use.execute(service, job.actor, operation_id=operation_id, confirmed=True)
+                shown = await use.execute_operation(service, job.actor, operation_id=operation_id, confirmed=True)
             return _digest(shown["receipt"]) if shown["status"] == "succeeded" else str(shown["status"])
 
         async def calls(operation_id: str) -> tuple[str, list[str]]:
@@ -39,7 +39,7 @@ async def racing(pipe: Pipe, job: Job, operation_ids: list[str], times: int) -> 
 
 
 def _digest(receipt: object) -> str:
-    return hashlib.sha256(canonical(receipt)).hexdigest()
+    return hashlib.sha256(dumps_canonical(receipt)).hexdigest()
 
 
 async def test_processes_race_for_executions(stage: Stage, engine: str) -> None:
@@ -58,9 +58,9 @@ async def test_processes_race_for_executions(stage: Stage, engine: str) -> None:
         written = [one.ids for one in stage.written()[before:]]
         receipts = []
         for operation_id in made:
-            record = await service.store.read(operations.get, stage.actor, operation_id, service.store.clock)
+            record = await service.store.read(operations.get_operation, stage.actor, operation_id, service.store.clock)
             shown = await stage.execute(service, operation_id)
-            told = [event.type for event in await service.store.read(events.of_operation, operation_id)]
+            told = [event.type for event in await service.store.read(events.list_operation_events, operation_id)]
             assert (record.status, record.fence) == ("succeeded", 1), "claimed once"
             assert told == ["operation.prepared", "operation.running", "operation.succeeded"]
             said = {one for each in answers for one in each[operation_id]}

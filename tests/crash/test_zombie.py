@@ -38,9 +38,11 @@ async def one_call(pipe: Pipe, job: Job) -> str:
                 if job.signal is not None:
                     os.kill(os.getpid(), job.signal)
 
-        service.passing = passing
+        service.kill_point_hook = passing
         try:
-            shown = await operations.execute(service, job.actor, operation_id=job.operation_id, confirmed=True)
+            shown = await operations.execute_operation(
+                service, job.actor, operation_id=job.operation_id, confirmed=True
+            )
         except AdsunifyError as refusal:
             return refusal.code
         return str(shown["status"])
@@ -118,7 +120,7 @@ async def test_woken_after_its_lease(stage: Stage, name: str, action: str) -> No
 
 async def _evidence(stage: Stage, service: Any, one: _Zombie, answer: str | None, clean: list[str]) -> None:
     """The receipt landed, is marked late, and tells the truth: what is executed after it repeats nothing."""
-    tried = await service.store.read(attempts.attempts, one.operation_id)
+    tried = await service.store.read(attempts.list_attempts, one.operation_id)
     assert [each.late for each in tried] == [False] * one.receipts + [True]
     state = "applied" if one.landed else "throttled"
     assert [each.state for each in tried] == ["applied"] * one.receipts + [state]

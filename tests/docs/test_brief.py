@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adsunify.models.brief import CampaignBrief, read_brief
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 
 PAGE = (Path(__file__).parents[2] / "docs" / "brief.md").read_text()
 SCHEMA: Mapping[str, Any] = CampaignBrief.model_json_schema()
@@ -62,12 +62,14 @@ def networks(path: str) -> str:
     wholes = {path, path.partition("[]")[0], path.rpartition(".")[0]}
     taking = [
         code
-        for code in ADAPTERS
+        for code in ADAPTER_PACKAGES
         if any(
-            row.path in wholes and row.need != "refused" for one in adapter(code).network.formats for row in one.inputs
+            row.path in wholes and row.requirement != "refused"
+            for one in get_adapter(code).network.formats
+            for row in one.inputs
         )
     ]
-    always = path in ALWAYS or len(taking) == len(ADAPTERS)
+    always = path in ALWAYS or len(taking) == len(ADAPTER_PACKAGES)
     return "all" if always else ", ".join(taking)
 
 

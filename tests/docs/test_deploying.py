@@ -13,12 +13,12 @@ import pytest
 
 from adsunify.cli.serve import SHUTDOWN_SECONDS
 from adsunify.execution.state import REVIEW_MILLISECONDS
-from adsunify.http.transport import SECONDS
-from adsunify.service.delivering import IDLE_SECONDS
-from adsunify.store.postgresql import CONNECTIONS
+from adsunify.http.transport import TIMEOUT_SECONDS
+from adsunify.service.webhook_worker import IDLE_SECONDS
+from adsunify.store.postgresql import MAX_CONNECTIONS
 from adsunify.store.sqlite import BUSY_SECONDS
-from adsunify_server.app import BODY_BYTES
-from adsunify_server.listening import LINE_BYTES
+from adsunify_server.app import MAX_BODY_BYTES
+from adsunify_server.runner import MAX_LINE_BYTES
 from tests.cli.running import Ran, run
 from tests.databases import empty_database
 
@@ -85,16 +85,16 @@ def directives(language: str) -> Iterator[str]:
 
 def test_the_proxy_and_the_unit_leave_the_server_its_time_and_room() -> None:
     proxy = dict(line.rstrip(";").split(" ", 1) for line in directives("nginx") if line.endswith(";"))
-    assert int(proxy["client_max_body_size"].rstrip("m")) * 1024 * 1024 > BODY_BYTES
-    assert int(proxy["large_client_header_buffers"].split()[1].rstrip("k")) * 1024 > LINE_BYTES
-    assert int(proxy["proxy_read_timeout"].rstrip("s")) > 20 + SECONDS
+    assert int(proxy["client_max_body_size"].rstrip("m")) * 1024 * 1024 > MAX_BODY_BYTES
+    assert int(proxy["large_client_header_buffers"].split()[1].rstrip("k")) * 1024 > MAX_LINE_BYTES
+    assert int(proxy["proxy_read_timeout"].rstrip("s")) > 20 + TIMEOUT_SECONDS
     unit = dict(line.split("=", 1) for line in directives("ini") if "=" in line)
     assert int(unit["TimeoutStopSec"]) > SHUTDOWN_SECONDS
     assert shlex.split(unit["ExecStart"])[1] == "serve"
 
 
 def test_the_figures_are_those_of_the_code() -> None:
-    assert f"Each process opens up to {2 * CONNECTIONS} connections" in TEXT
+    assert f"Each process opens up to {2 * MAX_CONNECTIONS} connections" in TEXT
     assert f"writes wait for each other, up to {BUSY_SECONDS} seconds" in TEXT
     assert f"which may take {SHUTDOWN_SECONDS:.0f} seconds" in TEXT
     assert f"more than {REVIEW_MILLISECONDS // 60_000} minutes old" in TEXT

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.adapter.edits import Edit, edited
-from adsunify.adapter.flows import drive
+from adsunify.adapter.edits import Edit, apply_edit
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
-from adsunify.adapter.settings import lock_reason, settings_of
+from adsunify.adapter.settings import find_lock_reason, list_settings
 from adsunify.errors import AdsunifyError, InvalidInput
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
 from tests.contract.cases import own_cases
@@ -42,9 +42,9 @@ def entities() -> Mapping[tuple[str, str], list[tuple[Account, Mapping[str, Json
         if case.kind not in ("settings", "edit"):
             continue
         kind, network = case.input["kind"], case.network
-        flow = adapter(network).reads.editable(case.account, kind, case.input["entityId"])
+        flow = get_adapter(network).reads.fetch_editable_entity(case.account, kind, case.input["entityId"])
         try:
-            native = drive(flow, Conversation(network, case.exchange).answer).native
+            native = run_flow(flow, Conversation(network, case.exchange).answer).native
         except AdsunifyError:  # the case is about an entity that cannot be read
             continue
         found.setdefault((network, kind), []).append((case.account, native))
@@ -58,7 +58,7 @@ def refusals(
 ) -> Iterator[str]:
     """The codes with which an edit of one field is refused at that field."""
     try:
-        edited(adapter(network).network, account, kind, native, Edit({field: value}), None)
+        apply_edit(get_adapter(network).network, account, kind, native, Edit({field: value}), None)
     except InvalidInput as problem:
         yield from (issue.code for issue in problem.issues if issue.path == f"fields.{field}")
 
@@ -68,8 +68,8 @@ LEVELS = sorted(documented("Editable fields") | documented("Locked fields"))
 
 def test_every_setting_stands_in_one_of_the_tables() -> None:
     tables = documented("Editable fields"), documented("Locked fields")
-    for code in ADAPTERS:
-        network = adapter(code).network
+    for code in ADAPTER_PACKAGES:
+        network = get_adapter(code).network
         for level in network.levels:
             there = [name for table in tables for name in table.get((code, level.kind), ())]
             assert sorted(there) == sorted(one.field for one in network.settings if one.level == level.kind)
@@ -84,8 +84,8 @@ def test_an_edit_takes_what_is_editable_and_refuses_what_is_locked(network: str,
         tries = ((*one, value) for one in known for value in ("1", ""))  # some can be cleared only
         answers = (set(refusals(network, kind, account, native, field, value)) for account, native, value in tries)
         assert any(not codes & {"locked", "not_supported"} for codes in answers), f"{field} is locked everywhere"
-    reasons = {setting.field: setting for setting in settings_of(adapter(network).network, kind)}
+    reasons = {setting.field: setting for setting in list_settings(get_adapter(network).network, kind)}
     for field, reason in locked.items():
         for account, native in known:
             assert list(refusals(network, kind, account, native, field)) == ["locked"], field
-            assert lock_reason(reasons[field], native, None) == reason
+            assert find_lock_reason(reasons[field], native, None) == reason

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from adsunify.adapter.network import Network
-from adsunify.networks import ADAPTERS, adapter
-from adsunify.review.capabilities import matrix
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.review.capabilities import render_capability_matrix
 from tests.cli.running import run
 
 ROOT = Path(__file__).parents[2]
 AHEAD = timedelta(days=60)
-NETWORKS = [adapter(code).network for code in ADAPTERS]
+NETWORKS = [get_adapter(code).network for code in ADAPTER_PACKAGES]
 COMBINATIONS = {
     "meta": 12,
     "google": 1,
@@ -35,7 +35,7 @@ COMBINATIONS = {
 
 def test_the_documentation_is_current() -> None:
     """Where it is not: ``adsunify networks --markdown`` prints what belongs below its first paragraph."""
-    assert (ROOT / "docs" / "networks.md").read_text().endswith(f"\n\n{matrix()}")
+    assert (ROOT / "docs" / "networks.md").read_text().endswith(f"\n\n{render_capability_matrix()}")
 
 
 def test_all_combinations_stand() -> None:
@@ -45,9 +45,9 @@ def test_all_combinations_stand() -> None:
 
 
 def test_the_command_prints_it() -> None:
-    assert run("networks", "--markdown").out == matrix()
+    assert run("networks", "--markdown").out == render_capability_matrix()
     assert "snapchat" in run("networks").out
-    assert [one["network"] for one in run("networks", "--json").data["networks"]] == list(ADAPTERS)
+    assert [one["network"] for one in run("networks", "--json").data["networks"]] == list(ADAPTER_PACKAGES)
     assert [one["network"] for one in run("networks", "x", "--json").data["networks"]] == ["x"]
     assert "funding" in run("networks", "x").out
 
@@ -69,6 +69,6 @@ def test_an_interface_that_ends_soon_is_told_of() -> None:
 
 @pytest.mark.parametrize(("today", "told"), [("2027-07-16", False), ("2027-07-17", True), ("2027-09-20", True)])
 def test_sixty_days_ahead(today: str, told: bool) -> None:
-    linkedin = adapter("linkedin").network
+    linkedin = get_adapter("linkedin").network
     assert linkedin.sunset == date(2027, 9, 15)
     assert (ending([linkedin], date.fromisoformat(today)) == ["linkedin"]) is told

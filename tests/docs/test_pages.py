@@ -17,8 +17,8 @@ from adsunify.cli.commands import adsunify
 from adsunify.contract.answers.webhooks import CreatedWebhook
 from adsunify.contract.requests import CREDENTIALS, NewWebhook
 from adsunify.events import DEFAULT_EVENTS
-from adsunify.models.base import read
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.models.base import parse_model
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
 
 ROOT = Path(__file__).parents[2]
@@ -77,10 +77,10 @@ def test_every_page_is_in_the_contents() -> None:
 
 def test_a_subscription_is_asked_for_and_answered_as_shown() -> None:
     asked, answered, _ = blocks("docs/webhooks.md", "json")
-    assert read(NewWebhook, asked).events is not None
-    assert read(NewWebhook, '{"url": "https://hooks.acme.example/adsunify"}').events is None
+    assert parse_model(NewWebhook, asked).events is not None
+    assert parse_model(NewWebhook, '{"url": "https://hooks.acme.example/adsunify"}').events is None
     shown = json.loads(answered)["data"]
-    assert read(CreatedWebhook, dumps(shown)).secret.startswith("whsec_")
+    assert parse_model(CreatedWebhook, dumps(shown)).secret.startswith("whsec_")
     assert shown["events"] == [*DEFAULT_EVENTS]
 
 
@@ -108,6 +108,6 @@ def test_what_connects_each_network() -> None:
         taken, variables = rows[network]
         assert re.findall("`(.+?)`", taken) == members
         assert re.findall("`(.+?)`", variables) == [f"ADSUNIFY_{network}_{name}".upper() for name in members]
-    pages = [code for code in ADAPTERS if adapter(code).network.login.kind != "credentials"]
+    pages = [code for code in ADAPTER_PACKAGES if get_adapter(code).network.login.kind != "credentials"]
     named = re.search(r"^NETWORK is (.+)\.$", text, re.MULTILINE)
     assert named is not None and re.findall("`(.+?)`", named[1]) == pages

@@ -10,14 +10,14 @@ import click
 import pytest
 from attrs import asdict
 
-from adsunify.cli.operating import LIMITS
 from adsunify.cli.serve import serve, worker
-from adsunify.service import measuring, signing_in
+from adsunify.cli.server_options import LIMIT_OPTIONS
+from adsunify.service import counters, login
 from adsunify.service.core import Service
-from adsunify.service.limiting import MOST_REMEMBERED, Rates
-from adsunify.service.opening import open_service
+from adsunify.service.factory import open_service
+from adsunify.service.rate_limits import MAX_BUCKETS, RateLimits
 from adsunify.store.gauges import Gauges
-from adsunify_server.metrics import Requests, exposition
+from adsunify_server.metrics import RequestMetrics, render_metrics
 from tests.server.served import RING
 
 ROOT = Path(__file__).parents[2]
@@ -39,22 +39,22 @@ def words(cell: str) -> list[str]:
 async def service(tmp_path: Path) -> Service:
     """A service that has counted each thing once."""
     made = (await open_service(f"sqlite:///{tmp_path / 'a.db'}", RING)).service
-    for answered in get_args(measuring.Answered):
-        made.measured.requests["meta", answered] += 1
-    for ended in get_args(measuring.Ended):
-        made.measured.executions["meta", ended] += 1
-    for attempted in get_args(measuring.Attempted):
-        made.measured.attempts[attempted] += 1
-    for limited in get_args(measuring.Limited):
-        made.measured.limited[limited] += 1
+    for answered in get_args(counters.ResponseOutcome):
+        made.counters.network_requests["meta", answered] += 1
+    for ended in get_args(counters.ExecutionOutcome):
+        made.counters.executions["meta", ended] += 1
+    for attempted in get_args(counters.DeliveryOutcome):
+        made.counters.attempts[attempted] += 1
+    for limited in get_args(counters.LimitName):
+        made.counters.limited[limited] += 1
     await made.close()
     return made
 
 
 async def test_every_metric_with_its_labels_and_their_words(service: Service) -> None:
-    requests = Requests()
+    requests = RequestMetrics()
     requests.count("get_keys", 200, 0.1)
-    text = exposition(service, requests, Gauges(1, 1, 1, 1))
+    text = render_metrics(service, requests, Gauges(1, 1, 1, 1))
     labels: dict[str, dict[str, set[str]]] = {name: {} for name in re.findall(r"^# TYPE (\w+)", text, re.M)}
     for name, given in re.findall(r"^(\w+)\{(.*)\} ", text, re.M):
         family = re.sub("_(bucket|sum|count)$", "", name)
@@ -71,12 +71,14 @@ async def test_every_metric_with_its_labels_and_their_words(service: Service) ->
 
 def test_every_limit_with_its_default() -> None:
     limits = {words(cells[2])[1]: (int(cells[1]), words(cells[2])[0]) for cells in rows("Limits") if cells[2]}
-    table = {variable: (usual, f"--{name}") for name, (variable, usual, _) in LIMITS.items() if name != "proxies"}
+    table = {
+        variable: (usual, f"--{name}") for name, (variable, usual, _) in LIMIT_OPTIONS.items() if name != "proxies"
+    }
     assert limits == table
-    assert sorted(asdict(Rates()).values()) == sorted(usual for usual, _ in limits.values())
+    assert sorted(asdict(RateLimits()).values()) == sorted(usual for usual, _ in limits.values())
     (passwords,) = [cells[1] for cells in rows("Limits") if not cells[2]]
-    assert passwords == f"{signing_in.TRIES_BY_EMAIL}, {signing_in.TRIES_BY_SOURCE}"
-    assert f"{MOST_REMEMBERED:,}" in TEXT
+    assert passwords == f"{login.MAX_TRIES_BY_EMAIL}, {login.MAX_TRIES_BY_ADDRESS}"
+    assert f"{MAX_BUCKETS:,}" in TEXT
 
 
 @pytest.mark.parametrize("command", [serve, worker])

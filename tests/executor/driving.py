@@ -7,19 +7,29 @@ from collections.abc import Mapping, Sequence
 from attrs import define, field
 
 from adsunify.errors import RequestNotSent, ResponseLost
-from adsunify.execution.executor import Answer, Commit, Effect, Ending, Limits, Read, RenewToken, Send, execute
-from adsunify.execution.state import Advance, Advanced, Receipt, progress
+from adsunify.execution.executor import (
+    Commit,
+    Effect,
+    EffectResult,
+    ExecutionLimits,
+    ExecutionResult,
+    RenewToken,
+    SendRead,
+    SendWrite,
+    execute_plan,
+)
+from adsunify.execution.state import CommitResult, Receipt, StateCommit, read_progress
 from adsunify.http.messages import Request, Response
-from adsunify.plans.records import Binding, Items, Output, Overlay, Plan, Step, planned
+from adsunify.plans.records import Binding, ItemBatch, Output, Overlay, Plan, Step, make_plan
 from adsunify.values.exact_json import Json
 from tests.simulation.plans import HOST, NETWORK
 
 Told = Response | RequestNotSent | ResponseLost
-USUAL = Limits()
+USUAL = ExecutionLimits()
 
 
 def write(key: str, body: Mapping[str, Json] | None = None, method: str = "POST") -> Request:
-    return Request(method, f"https://{HOST}/{key}", body=dict(body or {}), encoding="json", nature="write")
+    return Request(method, f"https://{HOST}/{key}", body=dict(body or {}), encoding="json", kind="write")
 
 
 def create(key: str, parent: str | None = None) -> Step:
@@ -31,17 +41,17 @@ def create(key: str, parent: str | None = None) -> Step:
 def batch(key: str, count: int, many: bool = True) -> Step:
     """A step that makes several things with one request."""
     body = {"rows": [{"item": index} for index in range(count)]}
-    return Step(key, "ad", f"make {count}", write(key, body), items=Items("/body/rows", "id", many=many))
+    return Step(key, "ad", f"make {count}", write(key, body), items=ItemBatch("/body/rows", "id", many=many))
 
 
 def replace(key: str) -> Step:
     """A step that lays a change over the object as it is."""
     overlay = Overlay(Request("GET", f"https://{HOST}/{key}"), "/thing", "/body/thing", changes={"/name": "new"})
-    return Step(key, "ad", "rename", write(key, method="PUT"), "update", "9", overlay=overlay, empty_ok=True)
+    return Step(key, "ad", "rename", write(key, method="PUT"), "update", "9", overlay=overlay, can_be_empty=True)
 
 
 def plan(*steps: Step) -> Plan:
-    return planned("simulated", "create", "account", steps)
+    return make_plan("simulated", "create", "account", steps)
 
 
 def made(identity: Json, status: int = 200) -> Response:
@@ -52,16 +62,16 @@ def made(identity: Json, status: int = 200) -> Response:
 class Played:
     """What an execution did, and how it ended."""
 
-    ending: Ending
+    ending: ExecutionResult
     effects: list[Effect] = field(factory=list)
 
     @property
-    def commits(self) -> list[Advance]:
-        return [effect.advance for effect in self.effects if isinstance(effect, Commit)]
+    def commits(self) -> list[StateCommit]:
+        return [effect.state_commit for effect in self.effects if isinstance(effect, Commit)]
 
     @property
     def sent(self) -> list[Request]:
-        return [effect.request for effect in self.effects if isinstance(effect, Send)]
+        return [effect.request for effect in self.effects if isinstance(effect, SendWrite)]
 
     @property
     def receipts(self) -> list[Receipt]:
@@ -73,13 +83,13 @@ class Played:
         words = []
         for effect in self.effects:
             if isinstance(effect, Commit):
-                change = effect.advance
+                change = effect.state_commit
                 word = ("r" if change.receipt else "") + ("i" if change.intent else "")
                 words.append(word + (f":{change.trigger}" if change.trigger else ""))
             elif isinstance(effect, RenewToken):
                 words.append("RENEW")
             else:
-                words.append("SEND" if isinstance(effect, Send) else "READ")
+                words.append("SEND" if isinstance(effect, SendWrite) else "READ")
         return " ".join(words)
 
 
@@ -90,7 +100,7 @@ def play(
     receipts: Sequence[Receipt] = (),
     in_flight: Sequence[str] = (),
     refuse: Mapping[int, str] | None = None,
-    limits: Limits = USUAL,
+    limits: ExecutionLimits = USUAL,
     renewed: bool = True,
     stop_after: int | None = None,
 ) -> Played:
@@ -103,10 +113,10 @@ def play(
     commits = 0
 
     def stopping() -> bool:
-        return stop_after is not None and sum(isinstance(effect, Send) for effect in effects) >= stop_after
+        return stop_after is not None and sum(isinstance(effect, SendWrite) for effect in effects) >= stop_after
 
-    run = execute(NETWORK, plan_, progress(receipts, in_flight), "op", limits=limits, stopping=stopping)
-    answer: Answer | None = None
+    run = execute_plan(NETWORK, plan_, read_progress(receipts, in_flight), "op", limits=limits, stopping=stopping)
+    answer: EffectResult | None = None
     while True:
         try:
             effect = run.send(answer) if answer is not None else next(run)
@@ -115,10 +125,10 @@ def play(
             return Played(done.value, effects)
         effects.append(effect)
         if isinstance(effect, Commit):
-            answer = Advanced(1, 1_000, (refuse or {}).get(commits))
+            answer = CommitResult(1, 1_000, (refuse or {}).get(commits))
             commits += 1
         elif isinstance(effect, RenewToken):
             answer = renewed
         else:
-            assert isinstance(effect, Send | Read)
+            assert isinstance(effect, SendWrite | SendRead)
             answer = left.pop(0)

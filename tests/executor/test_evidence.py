@@ -7,18 +7,18 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.adapter.error_rules import failure
+from adsunify.adapter.error_rules import find_read_error
 from adsunify.errors import NativeError
-from adsunify.execution.redaction import milliseconds, response_kept
-from adsunify.execution.state import RESPONSE_BYTES
+from adsunify.execution.redaction import redact_response, to_retry_delay_ms
+from adsunify.execution.state import MAX_STORED_RESPONSE_BYTES
 from adsunify.http.messages import Response
-from adsunify.http.redaction import error_kept, request_id, text_kept
-from adsunify.networks import adapter
+from adsunify.http.redaction import find_request_id, redact_error, redact_text
+from adsunify.networks import get_adapter
 from adsunify.values.exact_json import Json, dumps
 
 
 def kept(body: Json) -> Json:
-    return response_kept(Response(200, {}, body))
+    return redact_response(Response(200, {}, body))
 
 
 def test_a_small_answer_is_kept_as_it_is() -> None:
@@ -35,29 +35,29 @@ def test_secrets_are_redacted_by_name_at_any_depth() -> None:
 def test_secrets_in_addresses_are_redacted() -> None:
     following = "https://graph.example/v1/me?limit=5&access_token=s3cret&after=x"
     assert kept({"next": following}) == {"next": following.replace("s3cret", "[redacted]")}
-    assert "s3cret" not in text_kept("appsecret_proof=s3cret")
+    assert "s3cret" not in redact_text("appsecret_proof=s3cret")
 
 
 def test_what_a_database_refuses_is_replaced() -> None:
     assert kept({"a\x00": "b\ud800c\x00\nd"}) == {"a\ufffd": "b\ufffdc\ufffd\nd"}
-    assert error_kept(NativeError("\x00", "m" * 9_000, "\udfff", 400)) == NativeError(
+    assert redact_error(NativeError("\x00", "m" * 9_000, "\udfff", 400)) == NativeError(
         "\ufffd", "m" * 2_000, "\ufffd", 400
     )
-    assert request_id({"x-request-id": "a\x00"}) == "a\ufffd"
+    assert find_request_id({"x-request-id": "a\x00"}) == "a\ufffd"
 
 
 def test_a_message_is_cut_before_anything_searches_in_it() -> None:
     body: Json = {"error": {"code": 100, "message": "nonexisting field (" * 20_000}}
-    problem = failure(adapter("meta").network, Response(400, {}, body))
+    problem = find_read_error(get_adapter("meta").network, Response(400, {}, body))
     assert problem is not None
     assert len(problem.native.message or "") <= 10_000
     assert len(str(problem)) <= 10_100
 
 
 def test_no_body_is_kept_as_none() -> None:
-    assert response_kept(Response(204, {}, None, "empty")) is None
-    assert response_kept(Response(200, {}, b"x", "bytes")) is None
-    assert response_kept(Response(502, {}, "not JSON", "unreadable")) == "not JSON"
+    assert redact_response(Response(204, {}, None, "empty")) is None
+    assert redact_response(Response(200, {}, b"x", "bytes")) is None
+    assert redact_response(Response(502, {}, "not JSON", "unreadable")) == "not JSON"
 
 
 def _nested(depth: int) -> Json:
@@ -86,7 +86,7 @@ def test_a_large_answer_is_cut_and_says_so() -> None:
     )
     for body in bodies:
         text = dumps(kept(body))
-        assert len(text) <= RESPONSE_BYTES
+        assert len(text) <= MAX_STORED_RESPONSE_BYTES
         assert "[cut]" in text
 
 
@@ -103,15 +103,15 @@ _json = st.recursive(
 @given(_json, st.integers(1, 400))
 def test_it_never_exceeds_its_bound(body: Json, times: int) -> None:
     found = dumps(kept([body] * times))
-    assert len(found) <= RESPONSE_BYTES
+    assert len(found) <= MAX_STORED_RESPONSE_BYTES
     found.encode("utf-8")
     assert "\x00" not in found
 
 
 def test_waits_are_believed_within_reason() -> None:
-    assert milliseconds(1.5, 1) == 1_500
-    assert milliseconds(0, 1) == 0
-    assert milliseconds(1e9, 1) == 86_400_000
+    assert to_retry_delay_ms(1.5, 1) == 1_500
+    assert to_retry_delay_ms(0, 1) == 0
+    assert to_retry_delay_ms(1e9, 1) == 86_400_000
     for silly in (None, -1.0, float("nan"), float("inf")):
-        assert milliseconds(silly, 1) == 2_000
-    assert [milliseconds(None, attempt) for attempt in (1, 2, 3, 6, 99)] == [2_000, 4_000, 8_000, 60_000, 60_000]
+        assert to_retry_delay_ms(silly, 1) == 2_000
+    assert [to_retry_delay_ms(None, attempt) for attempt in (1, 2, 3, 6, 99)] == [2_000, 4_000, 8_000, 60_000, 60_000]

@@ -8,10 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.errors import RequestNotSent, ResponseLost
-from adsunify.execution.executor import Commit, KillPoint, Limits, Read, Send, execute, kill_points
-from adsunify.execution.state import Advance, Intent, Receipt, progress
+from adsunify.execution.executor import (
+    Commit,
+    ExecutionLimits,
+    KillPoint,
+    SendRead,
+    SendWrite,
+    execute_plan,
+    list_kill_points,
+)
+from adsunify.execution.state import Intent, Receipt, StateCommit, read_progress
 from adsunify.http.messages import Response
-from adsunify.plans.records import Binding, Items, Output, Step
+from adsunify.plans.records import Binding, ItemBatch, Output, Step
 from adsunify.values.exact_json import Json, dumps
 from tests.simulation.plans import NETWORK
 
@@ -35,7 +43,11 @@ def test_the_intent_is_the_request_as_sent() -> None:
     played = play(THREE, [made("1"), made("2"), made("3")])
     intents = [change.intent for change in played.commits if change.intent is not None]
     assert [intent.request for intent in intents] == [request.to_json() for request in played.sent]
-    assert [(intent.n, intent.key, intent.attempt) for intent in intents] == [(0, "a", 1), (1, "b", 1), (2, "c", 1)]
+    assert [(intent.step_index, intent.key, intent.attempt) for intent in intents] == [
+        (0, "a", 1),
+        (1, "b", 1),
+        (2, "c", 1),
+    ]
 
 
 def test_the_first_overlay_is_read_before_the_claim_a_later_one_costs_a_commit() -> None:
@@ -53,13 +65,13 @@ def test_nothing_is_sent_without_its_intent(refused: str) -> None:
         played = play(THREE, [made(str(index)) for index in range(sends)], refuse={commit: refused})
         assert len(played.sent) == sends
         assert len(played.commits) == commit + 1
-        assert (played.ending.status, played.ending.refused) == (None, refused)
+        assert (played.ending.status, played.ending.refusal) == (None, refused)
         assert len(played.receipts) == sends
 
 
 def test_a_receipt_that_comes_too_late_to_end_the_operation_says_so() -> None:
     played = play(plan(create("a")), [made("1")], refuse={1: "fenced"})
-    assert (played.ending.status, played.ending.refused) == (None, "fenced")
+    assert (played.ending.status, played.ending.refusal) == (None, "fenced")
 
 
 # -- what an answer makes of the operation ------------------------------------------------------------------------
@@ -94,7 +106,7 @@ def test_the_outcome_of_a_step(answer: Response, state: str, trigger: str, again
     assert played.shape == f"i:claim SEND ri SEND {kept}:{trigger}"
     last = played.commits[-1]
     assert played.receipts[-1].state == state
-    assert (last.next_action, played.ending.next_action) == (again, again)
+    assert (last.has_next_action, played.ending.has_next_action) == (again, again)
     assert last.error == played.ending.error
     assert last.error is not None
     assert last.error["code"] == code
@@ -111,14 +123,14 @@ def test_the_network_says_how_long_to_wait() -> None:
 def test_a_refused_token_is_tried_once_more_with_a_new_intent() -> None:
     refused = Response(401, {}, {"error": {"code": "token"}})
     first = play(THREE, [refused])
-    assert first.ending.next_action
+    assert first.ending.has_next_action
     assert first.shape == "i:claim SEND r RENEW :hand_back", "the receipt is kept before the token is renewed"
     lost = play(THREE, [refused], renewed=False)
-    assert not lost.ending.next_action and not lost.commits[-1].next_action
+    assert not lost.ending.has_next_action and not lost.commits[-1].has_next_action
     second = play(THREE, [refused], receipts=first.receipts)
     assert second.commits[0].intent is not None
     assert second.commits[0].intent.attempt == 2
-    assert not second.ending.next_action
+    assert not second.ending.has_next_action
 
 
 def test_what_is_known_of_a_lost_answer_is_kept() -> None:
@@ -151,20 +163,20 @@ def test_all_receipts_but_no_end_only_the_end_is_missing() -> None:
 def test_a_step_in_flight_is_never_executed_again(key: str) -> None:
     played = play(THREE, in_flight=[key])
     assert played.effects == []
-    assert (played.ending.refused, played.ending.status) == ("doubtful", None)
+    assert (played.ending.refusal, played.ending.status) == ("doubtful", None)
 
 
 def test_an_ambiguous_step_is_never_executed_again() -> None:
     first = play(THREE, [ResponseLost("reset")])
-    assert play(THREE, receipts=first.receipts).ending.refused == "doubtful"
+    assert play(THREE, receipts=first.receipts).ending.refusal == "doubtful"
 
 
 @pytest.mark.parametrize(("limit", "sends"), [(1, 1), (2, 2), (3, 3), (25, 3)])
 def test_a_batch_ends_between_steps(limit: int, sends: int) -> None:
-    played = play(THREE, [made(str(index)) for index in range(sends)], limits=Limits(steps=limit))
+    played = play(THREE, [made(str(index)) for index in range(sends)], limits=ExecutionLimits(max_steps=limit))
     if sends < 3:
         assert played.shape.endswith("SEND r:hand_back")
-        assert (played.ending.status, played.ending.next_action, played.ending.error) == ("prepared", True, None)
+        assert (played.ending.status, played.ending.has_next_action, played.ending.error) == ("prepared", True, None)
     else:
         assert played.ending.status == "succeeded"
 
@@ -172,7 +184,7 @@ def test_a_batch_ends_between_steps(limit: int, sends: int) -> None:
 def test_a_shutdown_finishes_the_step_in_flight_and_hands_back() -> None:
     played = play(THREE, [made("1")], stop_after=1)
     assert played.shape == "i:claim SEND r:hand_back"
-    assert played.ending.next_action
+    assert played.ending.has_next_action
     assert play(THREE, stop_after=0).effects == []
 
 
@@ -190,7 +202,7 @@ def _rows(*rows: str) -> Response:
 def test_only_items_surely_not_applied_are_sent_again_and_ids_stay_in_planned_order() -> None:
     made_four = plan(batch("a", 4))
     first = play(made_four, [_rows("bad", "+11", "slow", "+13")])
-    assert (first.receipts[0].state, first.ending.next_action) == ("rejected", False)
+    assert (first.receipts[0].state, first.ending.has_next_action) == ("rejected", False)
     second = play(made_four, [_rows("slow", "+12")], receipts=first.receipts)
     assert second.sent[0].body == {"rows": [{"item": 0}, {"item": 2}]}
     assert second.commits[0].intent is not None
@@ -218,7 +230,9 @@ def test_an_answer_that_speaks_twice_of_an_item_or_of_none_is_ambiguous(position
 
 
 def test_an_item_that_is_answered_by_the_id_of_another_is_ambiguous() -> None:
-    step = Step("a", "ad", "drop", write("a", {"rows": ["1", "2"]}), "delete", items=Items("/body/rows", "id", "id"))
+    step = Step(
+        "a", "ad", "drop", write("a", {"rows": ["1", "2"]}), "delete", items=ItemBatch("/body/rows", "id", "id")
+    )
     assert play(plan(step), [_rows("+1", "+2")]).ending.status == "succeeded"
     played = play(plan(step), [_rows("+1", "+3")])
     assert played.ending.status == "unknown"
@@ -275,12 +289,12 @@ def test_a_failed_read_before_a_change_is_not_applied(
     later = play(plan(create("a"), replace("b")), [made("1"), answer])
     assert later.shape == "i:claim SEND r READ :hand_back"
     for played in (first, later):
-        assert (played.ending.status, played.ending.next_action) == ("prepared", again)
+        assert (played.ending.status, played.ending.has_next_action) == ("prepared", again)
         assert played.ending.error is not None
 
 
 def test_a_step_that_would_be_repeated_like_a_read_is_not_sent() -> None:
-    played = play(plan(Step("a", "ad", "a", evolve(write("a"), nature="read"))))
+    played = play(plan(Step("a", "ad", "a", evolve(write("a"), kind="read"))))
     assert played.effects == []
     assert played.ending.error is not None
     assert played.ending.error["code"] == "step_not_sendable"
@@ -292,7 +306,7 @@ def test_an_id_that_does_not_fit_stops_before_the_next_write() -> None:
         played = play(plan(create("a"), number), [made(identity)])
         assert played.shape == "i:claim SEND r:hand_back"
         assert played.receipts[0].state == "applied"
-        assert (played.ending.status, played.ending.next_action) == ("prepared", False)
+        assert (played.ending.status, played.ending.has_next_action) == ("prepared", False)
     assert play(plan(create("a"), number), [made("12"), made("x")]).sent[1].body == {"of": 12}
 
 
@@ -376,7 +390,7 @@ def test_an_id_that_is_none_beside_a_refused_item_is_ambiguous() -> None:
 
 
 def test_the_driver_must_answer_what_was_asked() -> None:
-    run = execute(NETWORK, THREE, progress([]), "op")
+    run = execute_plan(NETWORK, THREE, read_progress([]), "op")
     next(run)
     with pytest.raises(TypeError):
         run.send(made("1"))
@@ -389,7 +403,7 @@ def test_the_kill_points_of_an_execution() -> None:
     played = play(THREE, [made("1"), made("2"), made("3")])
     passed: list[KillPoint] = []
     for effect in played.effects:
-        before, after = kill_points(effect)
+        before, after = list_kill_points(effect)
         passed += [*before, *after]
     assert len(passed) == 5 * 3
     assert set(passed) == set(KillPoint)
@@ -398,10 +412,10 @@ def test_the_kill_points_of_an_execution() -> None:
 def test_the_kill_points_of_each_effect() -> None:
     intent, receipt = Intent(0, "a", 1, {}), Receipt(0, "a", 1, "applied")
     points = KillPoint
-    assert kill_points(Commit(Advance("op", 1, receipt, intent))) == (
+    assert list_kill_points(Commit(StateCommit("op", 1, receipt, intent))) == (
         (points.before_receipt_commit, points.before_intent_commit),
         (points.after_receipt_commit, points.after_intent_commit),
     )
-    assert kill_points(Send(write("a"), "a", 0)) == ((), (points.applied_before_read,))
-    assert kill_points(Read(write("a"), "a")) == ((), ())
-    assert kill_points(Commit(Advance("op", 1, trigger="hand_back"))) == ((), ())
+    assert list_kill_points(SendWrite(write("a"), "a", 0)) == ((), (points.applied_before_read,))
+    assert list_kill_points(SendRead(write("a"), "a")) == ((), ())
+    assert list_kill_points(Commit(StateCommit("op", 1, trigger="hand_back"))) == ((), ())

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from adsunify.cli.commands import adsunify as root_command
-from adsunify_server.openapi import document
+from adsunify_server.openapi import make_document
 from tests.contract.cases import OWN
 from tests.contract.twice import digests
 
@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent
 
 def read_openapi() -> Any:
     """The OpenAPI document without the texts for people."""
-    return drop_texts(document("http://127.0.0.1"))
+    return drop_texts(make_document("http://127.0.0.1"))
 
 
 def drop_texts(value: Any, in_properties: bool = False) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from adsunify.adapter.brief_checks import check
+from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Response
@@ -68,7 +68,7 @@ def failed(code: str, status: int, message: str = "no", **headers: str) -> Respo
 
 def created(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
     wanted = read_brief(brief(**changes))
-    check(NETWORK, account, wanted, now)
+    check_brief(NETWORK, account, wanted, now)
     made, asked = run(plans.plan_create(account, wanted, now))
     assert isinstance(made, Plan) and not asked
     return made

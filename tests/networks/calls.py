@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adsunify.adapter.flows import drive
-from adsunify.http.messages import Flow, Request, Response, filled
+from adsunify.adapter.flows import run_flow
+from adsunify.http.messages import Flow, Request, Response, build_request_url
 from adsunify.values.exact_json import dumps, loads
 
 
 def answer_of(body: Any, status: int = 200, **headers: str) -> Response:
     """An answer, its bytes read as every answer's; ``headers`` with underscores for hyphens."""
     lower = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Response.of(status, lower, body if isinstance(body, bytes) else dumps(body).encode())
+    return Response.from_bytes(status, lower, body if isinstance(body, bytes) else dumps(body).encode())
 
 
 def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
@@ -25,7 +25,7 @@ def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
         asked.append(request)
         return left.pop(0)
 
-    result = drive(flow, answer)
+    result = run_flow(flow, answer)
     assert not left
     return result, asked
 
@@ -36,7 +36,7 @@ def json_of(value: Any) -> Any:
 
 
 def unasked(request: Request) -> Response:
-    raise AssertionError(f"{request.method} {filled(request)} was not expected")
+    raise AssertionError(f"{request.method} {build_request_url(request)} was not expected")
 
 
 def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:
@@ -45,7 +45,7 @@ def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) ->
     def answer(request: Request) -> Response:
         if asked is not None:
             asked.append(request)
-        found = answers[f"{request.method} {filled(request)}"]
+        found = answers[f"{request.method} {build_request_url(request)}"]
         if callable(found):
             found = found(request)
         return found if isinstance(found, Response) else Response(200, {}, json_of(found))

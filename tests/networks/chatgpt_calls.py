@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.flows import drive
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.http.messages import Flow, Request, Response, filled
+from adsunify.http.messages import Flow, Request, Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
 from adsunify.plans.records import Plan
@@ -94,14 +94,14 @@ class Talk:
 
     def __call__(self, request: Request) -> Response:
         self.asked.append(request)
-        address = filled(request).removeprefix(f"{API}/")
+        address = build_request_url(request).removeprefix(f"{API}/")
         found = self.answers.get(address) or self.answers.get(address.partition("?")[0])
         assert found is not None, address
         return found
 
 
 def run(flow: Flow[Any], **answers: Response) -> Any:
-    return drive(flow, Talk(**answers))
+    return run_flow(flow, Talk(**answers))
 
 
 def planned(value: Mapping[str, Any], account: Account = ACCOUNT, **answers: Response) -> Plan:

@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from adsunify.adapter.brief_checks import check
+from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.flows import drive
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
-from adsunify.adapter.oauth import App
+from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput
-from adsunify.http.messages import Flow, Request, Response, filled
+from adsunify.http.messages import Flow, Request, Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.google import plans
 from adsunify.networks.google.tables import NETWORK
@@ -30,7 +30,7 @@ ROOT = "customers/5550001111"
 SEARCH = f"https://googleads.googleapis.com/v26/{ROOT}/googleAds:search"
 MUTATE = f"https://googleads.googleapis.com/v26/{ROOT}/googleAds:mutate"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-APP = App("app-1", "app-secret")
+APP = OAuthClient("app-1", "app-secret")
 BRIEF: dict[str, Any] = {
     "name": "Garden chairs autumn",
     "goal": "traffic",
@@ -94,15 +94,15 @@ def created(account: Account = ACCOUNT, now: datetime | None = NOW, **changes: A
 
 def issues_of(account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        check(NETWORK, account, read_brief(brief(**changes)), now)
+        check_brief(NETWORK, account, read_brief(brief(**changes)), now)
     return {issue.path for issue in refusal.value.issues}
 
 
 def operations_of(made: Plan) -> list[dict[str, Any]]:
     """The operations of a plan's only step."""
     (step,) = made.steps
-    assert filled(step.request) == MUTATE
-    assert (step.request.nature, step.request.headers) == ("write", {"login-customer-id": "9990002222"})
+    assert build_request_url(step.request) == MUTATE
+    assert (step.request.kind, step.request.headers) == ("write", {"login-customer-id": "9990002222"})
     operations: list[dict[str, Any]] = step.request.body["mutateOperations"]
     return operations
 
@@ -118,11 +118,11 @@ def answered(flow: Flow[Result], *answers: Any) -> tuple[Result, list[Request]]:
 
     def answer(request: Request) -> Response:
         asked.append(request)
-        assert left, f"{request.method} {filled(request)} {dumps(request.body)} was not expected"
+        assert left, f"{request.method} {build_request_url(request)} {dumps(request.body)} was not expected"
         found = left.pop(0)
         return found if isinstance(found, Response) else Response(200, {}, loads(dumps(found)))
 
-    result = drive(flow, answer)
+    result = run_flow(flow, answer)
     assert not left
     return result, asked
 
@@ -132,7 +132,7 @@ def rows_of(*rows: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def queries(asked: Sequence[Request]) -> list[str]:
-    assert all((filled(one), one.method, one.nature) == (SEARCH, "POST", "read") for one in asked)
+    assert all((build_request_url(one), one.method, one.kind) == (SEARCH, "POST", "read") for one in asked)
     return [one.body["query"] for one in asked]
 
 

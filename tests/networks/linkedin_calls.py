@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from adsunify.adapter.network import Account
-from adsunify.http.messages import Request, Response, filled
+from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan
 from adsunify.plans.records import Plan
@@ -81,7 +81,7 @@ def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) ->
     def answer(request: Request) -> Response:
         if asked is not None:
             asked.append(request)
-        found = answers[filled(request)]
+        found = answers[build_request_url(request)]
         return found if isinstance(found, Response) else Response(200, {}, json_of(found))
 
     return answer

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.brief_checks import check
+from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.network import Account
-from adsunify.adapter.oauth import App
+from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import (
     InvalidInput,
 )
@@ -25,7 +25,7 @@ from .calls import answer_of
 ACCOUNT = Account("meta", "act_7007", "EUR", "Europe/Oslo")
 GRAPH = "https://graph.facebook.com/v26.0"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-APP = App("app-1", "app-secret")
+APP = OAuthClient("app-1", "app-secret")
 BRIEF: dict[str, Any] = {
     "name": "Tea spring",
     "goal": "traffic",
@@ -56,7 +56,7 @@ def brief(**changes: Any) -> dict[str, Any]:
 
 def issues_of(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        check(NETWORK, account, read_brief(brief(**changes)), now)
+        check_brief(NETWORK, account, read_brief(brief(**changes)), now)
     return {issue.path for issue in refusal.value.issues}
 
 
@@ -65,7 +65,7 @@ def created(account: Account = ACCOUNT, now: datetime | None = None, **changes: 
 
 
 def body_of(key: str, account: Account = ACCOUNT, **changes: Any) -> Any:
-    return created(account, **changes).step(key).request.body
+    return created(account, **changes).get_step(key).request.body
 
 
 def failing(code: int, subcode: int | None = None, status: int = 400, **more: Any) -> Response:

@@ -14,7 +14,7 @@ from adsunify.errors import InvalidInput
 from adsunify.http.messages import Response
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
-from adsunify.plans.records import Plan, of_operation
+from adsunify.plans.records import Plan, add_operation_marks
 from tests.briefs import changed
 
 from .calls import answer_of, run
@@ -50,7 +50,7 @@ def brief(**changes: Any) -> dict[str, Any]:
     return changed(BRIEF, changes)
 
 
-EMPTY = Response.of(200, {}, b"")
+EMPTY = Response.from_bytes(200, {}, b"")
 CURRENCIES = answer_of(
     {
         "currencies": [
@@ -119,7 +119,7 @@ def link(**members: Any) -> dict[str, Any]:
 def created(*answers: Response, account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> Plan:
     made, _ = run(plan_create(account, read_brief(brief(**changes)), now), *answers)
     assert isinstance(made, Plan)
-    return of_operation(made)
+    return add_operation_marks(made)
 
 
 def issues_of(*answers: Response, account: Account = ACCOUNT, **changes: Any) -> set[str]:

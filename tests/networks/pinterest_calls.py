@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.brief_checks import check
+from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.network import Account
-from adsunify.adapter.oauth import App
+from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Response
 from adsunify.models.brief import read_brief
@@ -25,7 +25,7 @@ API = "https://api.pinterest.com/v5"
 ACCOUNT = Account("pinterest", "549755885175", "USD", "UTC")
 BELOW = f"{API}/ad_accounts/549755885175"
 NOW = datetime(2026, 10, 20, 12, tzinfo=UTC)
-APP = App("1234", "app-secret")
+APP = OAuthClient("1234", "app-secret")
 PIN_ID = "394205773611545468"
 OUTPUTS: Mapping[str, Outputs] = {
     "pin": {"id": PIN_ID},
@@ -64,7 +64,7 @@ def created(
 
 def issues_of(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        check(NETWORK, account, read_brief(brief(**changes)), now)
+        check_brief(NETWORK, account, read_brief(brief(**changes)), now)
     return {issue.path for issue in refusal.value.issues}
 
 

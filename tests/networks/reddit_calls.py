@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.brief_checks import check
+from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.network import Account
-from adsunify.adapter.oauth import App
+from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Flow, Response
 from adsunify.models.brief import read_brief
@@ -25,7 +25,7 @@ API = "https://ads-api.reddit.com/api/v3"
 ACCOUNT = Account("reddit", "a2_acc1", "USD", "America/New_York")
 BELOW = f"{API}/ad_accounts/a2_acc1"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-APP = App("1234", "app-secret")
+APP = OAuthClient("1234", "app-secret")
 OUTPUTS: Mapping[str, Outputs] = {"campaign": {"id": "101"}, "adGroup": {"id": "202"}, "ad": {"id": "303"}}
 TARGETING: Mapping[str, Any] = {
     "geolocations": ["US", "CA"],
@@ -54,7 +54,7 @@ def created(*, account: Account = ACCOUNT, now: datetime | None = None, **change
 
 def issues_of(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        check(NETWORK, account, read_brief(brief(**changes)), now)
+        check_brief(NETWORK, account, read_brief(brief(**changes)), now)
     return {issue.path for issue in refusal.value.issues}
 
 

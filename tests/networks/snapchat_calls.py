@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adsunify.adapter.network import Account
-from adsunify.adapter.oauth import App
+from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Response
 from adsunify.models.brief import read_brief
@@ -24,7 +24,7 @@ CAMPAIGN, SQUAD, AD, CREATIVE = (f"{n}{n}{n}{n}{n}{n}{n}{n}-aaaa-4bbb-8ccc-00000
 ACCOUNT = Account("snapchat", ID, "GBP", "Europe/London", {"organizationId": "org-1"})
 API = "https://adsapi.snapchat.com/v1"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-APP = App("app-1", "app-secret")
+APP = OAuthClient("app-1", "app-secret")
 BRIEF: dict[str, Any] = {
     "name": "Winter launch",
     "goal": "awareness",

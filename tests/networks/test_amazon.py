@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.brief_checks import check
+from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.flows import drive
-from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, ProviderNotFound
-from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.http.messages import Request, Response, filled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
+from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.amazon import plans, reads
 from adsunify.networks.amazon.tables import NETWORK
-from adsunify.plans.binding import bound
+from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Outputs, Plan, Step
 from adsunify.values.exact_json import dumps
 
@@ -31,7 +31,7 @@ from .calls import answering, unasked
 
 def issues_of(value: Mapping[str, Any], account: Account = SELLER, now: datetime | None = None) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        check(NETWORK, account, read_brief(value), now)
+        check_brief(NETWORK, account, read_brief(value), now)
     return {issue.path for issue in refusal.value.issues}
 
 
@@ -41,8 +41,8 @@ def issues_of(value: Mapping[str, Any], account: Account = SELLER, now: datetime
 def test_the_plan_is_what_the_documentation_shows() -> None:
     made = created()
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad", "keywords"]
-    requests = [bound(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}}) for step in made.steps]
-    assert [filled(request) for request in requests] == [
+    requests = [fill_bindings(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}}) for step in made.steps]
+    assert [build_request_url(request) for request in requests] == [
         f"{HOST}/sp/campaigns",
         f"{HOST}/sp/adGroups",
         f"{HOST}/sp/productAds",
@@ -79,28 +79,31 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         }
         for name in media
     ]
-    assert {request.nature for request in requests} == {"write"}
+    assert {request.kind for request in requests} == {"write"}
     assert '"budget":35.5' in dumps(requests[0].body)
     assert "2026-12-01" in made.warnings[0]
     assert "2026-12-20" in made.warnings[0]
 
 
 def test_a_bound_member_stands_beside_the_body() -> None:
-    step = created().step("keywords")
+    step = created().get_step("keywords")
     assert all("campaignId" not in keyword for keyword in step.request.body["keywords"])
     assert [binding.to for binding in step.bindings][-1] == "/body/keywords/1/adGroupId"
 
 
 def test_a_vendor_advertises_by_asin() -> None:
     made = created(VENDOR, platform={"asin": "B000000001"})
-    assert made.step("ad").request.body["productAds"][0] == {"state": "PAUSED", "asin": "B000000001"}
+    assert made.get_step("ad").request.body["productAds"][0] == {"state": "PAUSED", "asin": "B000000001"}
 
 
 def test_yen_have_no_fraction() -> None:
     yen = Account("amazon", "1", "JPY", "America/Los_Angeles")
     money = {"amount": "3500", "currency": "JPY", "period": "daily"}
     made = created(yen, budget=money, bid="75")
-    assert dumps(made.step("campaign").request.body["campaigns"][0]["budget"]) == '{"budgetType":"DAILY","budget":3500}'
+    assert (
+        dumps(made.get_step("campaign").request.body["campaigns"][0]["budget"])
+        == '{"budgetType":"DAILY","budget":3500}'
+    )
     assert issues_of(brief(budget=money | {"amount": "3500.5"}, bid="75"), yen) == {"budget.amount"}
 
 
@@ -114,13 +117,13 @@ def test_yen_have_no_fraction() -> None:
     ],
 )
 def test_the_host_follows_from_the_account(account: Account, host: str) -> None:
-    flow = reads.entities(account, "campaign", Query())
+    flow = reads.list_entities(account, "campaign", ListQuery())
     assert next(flow).url == f"https://{host}/sp/campaigns/list"  # type: ignore[union-attr] # a request
 
 
 def test_an_account_in_no_region_is_refused() -> None:
     with pytest.raises(InvalidInput, match="region"):
-        next(reads.entities(Account("amazon", "1", "CHF"), "campaign", Query()))
+        next(reads.list_entities(Account("amazon", "1", "CHF"), "campaign", ListQuery()))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +165,7 @@ def test_words_of_every_form_are_taken() -> None:
     words = ["wi-fi 2.4 ghz", '"camping stove" set', "a+b", "a b c d e f g h i j"]
     keywords = [{"text": text} for text in words] + [{"text": words[0], "match": "phrase"}]
     made = created(targeting={"keywords": keywords})
-    assert len(made.step("keywords").request.body["keywords"]) == 5
+    assert len(made.get_step("keywords").request.body["keywords"]) == 5
 
 
 def test_a_profile_of_unknown_kind_takes_either_product_but_one() -> None:
@@ -186,7 +189,7 @@ def test_a_start_before_the_profiles_today_is_refused() -> None:
 
 def _refused(now: datetime) -> bool:
     try:
-        check(NETWORK, SELLER, read_brief(BRIEF), now)
+        check_brief(NETWORK, SELLER, read_brief(BRIEF), now)
     except InvalidInput as refusal:
         assert {issue.path for issue in refusal.issues} == {"schedule.startAt"}
         return True
@@ -194,9 +197,9 @@ def _refused(now: datetime) -> bool:
 
 
 def test_an_end_inside_a_day_serves_through_it_and_none_is_left_out() -> None:
-    campaign = created(schedule__endAt="2026-12-21T08:00:01Z").step("campaign").request.body["campaigns"][0]
+    campaign = created(schedule__endAt="2026-12-21T08:00:01Z").get_step("campaign").request.body["campaigns"][0]
     assert campaign["endDate"] == "2026-12-21"
-    assert "endDate" not in created(schedule__endAt=None).step("campaign").request.body["campaigns"][0]
+    assert "endDate" not in created(schedule__endAt=None).get_step("campaign").request.body["campaigns"][0]
 
 
 def test_a_zone_that_is_not_known_is_refused() -> None:
@@ -207,14 +210,14 @@ def test_a_zone_that_is_not_known_is_refused() -> None:
 
 
 def step_of(key: str) -> tuple[Step, Request]:
-    step = created().step(key)
-    return step, bound(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}})
+    step = created().get_step(key)
+    return step, fill_bindings(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}})
 
 
 def said(key: str, body: Any, status: int = 207) -> Any:
     step, request = step_of(key)
-    response = Response.of(status, {}, dumps(body).encode())
-    return outcome(NETWORK, step, request, response)
+    response = Response.from_bytes(status, {}, dumps(body).encode())
+    return classify_write(NETWORK, step, request, response)
 
 
 BROKEN = "internalServerError"
@@ -310,12 +313,12 @@ def test_what_a_refused_request_means(status: int, body: Any, kind: type) -> Non
 
 
 def test_a_deletion_has_to_answer_the_id_that_was_sent() -> None:
-    step = drive(plans.plan_delete(SELLER, "ad", "5"), unasked).steps[0]
+    step = run_flow(plans.plan_delete(SELLER, "ad", "5"), unasked).steps[0]
     assert step.request.body == {"adIdFilter": {"include": ["5"]}}
-    assert filled(step.request) == f"{HOST}/sp/productAds/delete"
+    assert build_request_url(step.request) == f"{HOST}/sp/productAds/delete"
     for answered, kind in (("5", Applied), (5, Applied), ("6", Ambiguous)):
         response = Response(207, {}, {"productAds": {"success": [{"index": 0, "adId": answered}], "error": []}})
-        assert isinstance(outcome(NETWORK, step, step.request, response), kind)
+        assert isinstance(classify_write(NETWORK, step, step.request, response), kind)
 
 
 # -- activation, status, native, edits ----------------------------------------------------------------------------
@@ -328,7 +331,7 @@ def test_activation_enables_leaves_first() -> None:
         "ad": {"id": "3"},
         "keywords": {"id": ["4", "5"]},
     }
-    made = drive(plans.plan_activate(SELLER, created(), outputs), unasked)
+    made = run_flow(plans.plan_activate(SELLER, created(), outputs), unasked)
     assert made.risk == "spend"
     assert [(step.key, step.request.method, step.request.body) for step in made.steps] == [
         (
@@ -340,59 +343,59 @@ def test_activation_enables_leaves_first() -> None:
         ("activate_adGroup", "PUT", {"adGroups": [{"adGroupId": "2", "state": "ENABLED"}]}),
         ("activate_campaign", "PUT", {"campaigns": [{"campaignId": "1", "state": "ENABLED"}]}),
     ]
-    step = made.step("activate_campaign")
+    step = made.get_step("activate_campaign")
     other = Response(207, {}, {"campaigns": {"success": [{"index": 0, "campaignId": "9"}]}})
-    assert isinstance(outcome(NETWORK, step, step.request, other), Ambiguous)
+    assert isinstance(classify_write(NETWORK, step, step.request, other), Ambiguous)
 
 
 def test_status() -> None:
-    paused = drive(plans.plan_status(SELLER, "adGroup", "2", "paused"), unasked)
+    paused = run_flow(plans.plan_status(SELLER, "adGroup", "2", "paused"), unasked)
     assert paused.risk == "low"
     assert paused.steps[0].request.body == {"adGroups": [{"adGroupId": "2", "state": "PAUSED"}]}
-    assert drive(plans.plan_status(SELLER, "ad", "3", "active"), unasked).risk == "spend"
+    assert run_flow(plans.plan_status(SELLER, "ad", "3", "active"), unasked).risk == "spend"
 
 
 def test_native_create_is_paused_unless_told_otherwise() -> None:
-    made = drive(plans.plan_native_create(SELLER, "adGroup", {"name": "n", "defaultBid": 1}, "11"), unasked)
+    made = run_flow(plans.plan_native_create(SELLER, "adGroup", {"name": "n", "defaultBid": 1}, "11"), unasked)
     assert made.steps[0].request.body == {
         "adGroups": [{"name": "n", "defaultBid": 1, "state": "PAUSED", "campaignId": "11"}]
     }
     assert made.risk == "low"
-    assert drive(plans.plan_native_create(SELLER, "campaign", {"state": "ENABLED"}, None), unasked).risk == "spend"
+    assert run_flow(plans.plan_native_create(SELLER, "campaign", {"state": "ENABLED"}, None), unasked).risk == "spend"
     for payload, parent in (({"campaignId": "12"}, "11"), ({"state": "ARCHIVED"}, "11"), ({}, None)):
         with pytest.raises(InvalidInput):
-            drive(plans.plan_native_create(SELLER, "adGroup", payload, parent), unasked)
+            run_flow(plans.plan_native_create(SELLER, "adGroup", payload, parent), unasked)
     with pytest.raises(InvalidInput):
-        drive(plans.plan_native_create(SELLER, "campaign", {}, "11"), unasked)
+        run_flow(plans.plan_native_create(SELLER, "campaign", {}, "11"), unasked)
 
 
 def test_a_product_ad_learns_its_campaign_from_its_ad_group() -> None:
     asked: list[Request] = []
     listed = {"adGroups": [{"adGroupId": "22", "campaignId": "11", "name": "n", "state": "PAUSED"}]}
     answer = answering({f"POST {HOST}/sp/adGroups/list": listed}, asked)
-    made = drive(plans.plan_native_create(SELLER, "ad", {"sku": "a"}, "22"), answer)
+    made = run_flow(plans.plan_native_create(SELLER, "ad", {"sku": "a"}, "22"), answer)
     assert made.steps[0].request.body == {
         "productAds": [{"sku": "a", "state": "PAUSED", "adGroupId": "22", "campaignId": "11"}]
     }
     assert asked[0].body["adGroupIdFilter"] == {"include": ["22"]}
     assert asked[0].body["stateFilter"] == {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}
-    given = drive(plans.plan_native_create(SELLER, "ad", {"sku": "a", "campaignId": "7"}, "22"), unasked)
+    given = run_flow(plans.plan_native_create(SELLER, "ad", {"sku": "a", "campaignId": "7"}, "22"), unasked)
     assert given.steps[0].request.body["productAds"][0]["campaignId"] == "7"
     with pytest.raises(ProviderNotFound):
-        drive(
+        run_flow(
             plans.plan_native_create(SELLER, "ad", {"sku": "a"}, "22"),
             answering({f"POST {HOST}/sp/adGroups/list": {"adGroups": []}}),
         )
 
 
 def test_native_update_adds_the_id() -> None:
-    made = drive(plans.plan_update(SELLER, "campaign", "11", {"name": "n"}, None), unasked)
+    made = run_flow(plans.plan_update(SELLER, "campaign", "11", {"name": "n"}, None), unasked)
     assert made.steps[0].request.body == {"campaigns": [{"campaignId": "11", "name": "n"}]}
     assert made.risk == "low"
-    assert drive(plans.plan_update(SELLER, "adGroup", "2", {"defaultBid": 2}, None), unasked).risk == "spend"
+    assert run_flow(plans.plan_update(SELLER, "adGroup", "2", {"defaultBid": 2}, None), unasked).risk == "spend"
     for payload in ({}, {"campaignId": "12", "name": "n"}, {"state": "ARCHIVED"}):
         with pytest.raises(InvalidInput):
-            drive(plans.plan_update(SELLER, "campaign", "11", payload, None), unasked)
+            run_flow(plans.plan_update(SELLER, "campaign", "11", payload, None), unasked)
 
 
 def edit(
@@ -409,7 +412,7 @@ def edit(
         found = {"productAds": [{"adId": "11", "campaignId": "1", "adGroupId": "2", "sku": "a", "state": "PAUSED"}]}
     (name,) = found
     answer = answering({f"POST {HOST}/sp/{name}/list": found})
-    return drive(plans.plan_edit(account, kind, "11", Edit(fields), NOW), answer)
+    return run_flow(plans.plan_edit(account, kind, "11", Edit(fields), NOW), answer)
 
 
 def test_an_edit_sends_the_changed_members_only() -> None:
@@ -497,8 +500,8 @@ def test_a_bid_is_the_ad_groups_and_ads_have_none() -> None:
         with pytest.raises(InvalidInput):
             edit(fields, "ad")
     with pytest.raises(InvalidInput, match="targeting"):
-        drive(plans.plan_edit(SELLER, "campaign", "11", Edit(targeting={"genders": ["female"]}), NOW), unasked)
+        run_flow(plans.plan_edit(SELLER, "campaign", "11", Edit(targeting={"genders": ["female"]}), NOW), unasked)
     with pytest.raises(InvalidInput, match="creative"):
-        drive(plans.plan_edit(SELLER, "ad", "11", Edit(creative={"headline": "x"}), NOW), unasked)
+        run_flow(plans.plan_edit(SELLER, "ad", "11", Edit(creative={"headline": "x"}), NOW), unasked)
     with pytest.raises(InvalidInput):
         edit({})

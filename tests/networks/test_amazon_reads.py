@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.adapter.flows import drive, settled
-from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.flows import completed_flow, run_flow
+from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.network import Account
-from adsunify.adapter.oauth import App, Credentials
+from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.errors import (
     AdsunifyError,
     InvalidInput,
@@ -26,16 +26,16 @@ from adsunify.errors import (
     ProviderNotFound,
     ProviderUnreadable,
 )
-from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.networks.amazon import plans, reads
 from adsunify.networks.amazon.native import MARKETPLACES
 from adsunify.networks.amazon.tables import NETWORK
 from adsunify.planning import plan
-from adsunify.plans.binding import bound
-from adsunify.values.exact_json import canonical, dumps
+from adsunify.plans.binding import fill_bindings
+from adsunify.values.exact_json import dumps, dumps_canonical
 
 from .amazon_calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, brief, created
 from .calls import answering, unasked
@@ -57,7 +57,7 @@ def preflight(products: Any, overall: str = "ELIGIBLE", **changes: Any) -> tuple
             ]
         },
     }
-    return drive(plans.preflight(SELLER, read_brief(brief(**changes))), answering(answers, asked)), asked
+    return run_flow(plans.preflight(SELLER, read_brief(brief(**changes))), answering(answers, asked)), asked
 
 
 def test_preflight_asks_by_asin() -> None:
@@ -87,39 +87,39 @@ def test_preflight_refuses_and_warns() -> None:
 
 
 def test_consent_and_tokens() -> None:
-    app = App("client", "secret")
-    url = reads.authorize_url(app, "https://me.example/back", "state", "v" * 43)
+    app = OAuthClient("client", "secret")
+    url = reads.build_authorization_url(app, "https://me.example/back", "state", "v" * 43)
     assert url.startswith("https://www.amazon.com/ap/oa?client_id=client&scope=advertising%3A%3Acampaign_management")
     assert "code_challenge_method=S256" in url
     asked: list[Request] = []
     token = {"access_token": "Atza|new", "token_type": "bearer", "expires_in": 3600, "refresh_token": "Atzr|1"}
     answer = answering({"POST https://api.amazon.com/auth/o2/token": token}, asked)
-    kept = drive(reads.exchange(app, "https://me.example/back", {"code": "c"}, "v" * 43, 1000), answer)
+    kept = run_flow(reads.fetch_credentials(app, "https://me.example/back", {"code": "c"}, "v" * 43, 1000), answer)
     assert kept == Credentials("Atza|new", "Atzr|1", 3_601_000)
     assert asked[0].body["code_verifier"] == "v" * 43
-    assert (asked[0].encoding, asked[0].nature, asked[0].signed) == ("form", "read_once", False)
-    assert drive(reads.refresh(app, kept, 0), answer).refresh_token == "Atzr|1"
+    assert (asked[0].encoding, asked[0].kind, asked[0].is_signed) == ("form", "read_once", False)
+    assert run_flow(reads.refresh_credentials(app, kept, 0), answer).refresh_token == "Atzr|1"
     assert asked[1].body["grant_type"] == "refresh_token"
     with pytest.raises(InvalidInput, match="denied"):
-        drive(reads.exchange(app, "", {"error_description": "denied"}, "v", 0), unasked)
+        run_flow(reads.fetch_credentials(app, "", {"error_description": "denied"}, "v", 0), unasked)
     for code, kind in (("invalid_grant", "TokenRefused"), ("invalid_client", "PermissionRefused")):
         refusal = Response(400, {}, {"error": code, "error_description": "No."})
         with pytest.raises(ProviderError) as refused:
-            drive(reads.refresh(app, kept, 0), lambda request, answer=refusal: answer)  # type: ignore[misc] # bound now
+            run_flow(reads.refresh_credentials(app, kept, 0), lambda request, answer=refusal: answer)  # type: ignore[misc] # bound now
         assert type(refused.value).__name__ == kind
-    assert drive(reads.revoke(app, kept), unasked) is None
+    assert run_flow(reads.revoke_credentials(app, kept), unasked) is None
 
 
 def test_credentials_go_to_amazon_only() -> None:
-    app, credentials = App("client", "secret"), Credentials("Atza|1")
-    own = reads.sign(Request("GET", f"{HOST}/v2/profiles"), credentials, app, 0, "")
+    app, credentials = OAuthClient("client", "secret"), Credentials("Atza|1")
+    own = reads.sign_request(Request("GET", f"{HOST}/v2/profiles"), credentials, app, 0, "")
     assert own.headers == {
         "Amazon-Advertising-API-ClientId": "client",
         "Authorization": "Bearer Atza|1",
     }
     for url, signed in ((f"{HOST}/x", False), ("https://files.example/x", True), ("http://" + HOST[8:], True)):
-        request = Request("GET", url, signed=signed)
-        assert reads.sign(request, credentials, app, 0, "") == request
+        request = Request("GET", url, is_signed=signed)
+        assert reads.sign_request(request, credentials, app, 0, "") == request
 
 
 def test_profiles_of_three_regions() -> None:
@@ -148,7 +148,7 @@ def test_profiles_of_three_regions() -> None:
         f"GET https://advertising-api-eu.amazon.com{query}": [profile, author, agency],
         f"GET https://advertising-api-fe.amazon.com{query}": [],
     }
-    found = drive(reads.accounts(), answering(answers, asked))
+    found = run_flow(reads.discover_accounts(), answering(answers, asked))
     assert [(one.native_id, one.name, one.native_status, one.extras) for one in found] == [
         ("9007199254740993", "A1 DE", None, {"region": "EU", "accountType": "seller", "countryCode": "DE"}),
         ("2", "Ann", "payment problem", {"region": "EU", "accountType": "vendor", "countryCode": "DE"}),
@@ -174,7 +174,7 @@ def test_the_tree_reads_all_pages() -> None:
         },
     }
     asked: list[Request] = []
-    nodes = drive(reads.tree(SELLER), answering(answers, asked)).nodes
+    nodes = run_flow(reads.fetch_tree(SELLER), answering(answers, asked)).nodes
     assert [(node.kind, node.id, node.parent_id, node.name, node.status) for node in nodes] == [
         ("campaign", "11", None, "Old", "active"),
         ("campaign", "12", None, "Old", "active"),
@@ -183,14 +183,14 @@ def test_the_tree_reads_all_pages() -> None:
         ("keyword", "4", "2", "stove", None),
     ]
     assert asked[1].body == {"stateFilter": {"include": ["ENABLED", "PAUSED"]}, "nextToken": "more"}
-    assert {request.nature for request in asked} == {"read"}
+    assert {request.kind for request in asked} == {"read"}
 
 
 def test_lists_filter_natively() -> None:
     asked: list[Request] = []
     answer = answering({f"POST {HOST}/sp/adGroups/list": {"adGroups": [], "nextToken": "t2"}}, asked)
-    query = Query(limit=20, cursor="t1", parent_id="11", status="ARCHIVED", search="Old")
-    assert drive(reads.entities(SELLER, "adGroup", query), answer).cursor == "t2"
+    query = ListQuery(limit=20, cursor="t1", parent_id="11", status="ARCHIVED", search="Old")
+    assert run_flow(reads.list_entities(SELLER, "adGroup", query), answer).cursor == "t2"
     assert asked[0].body == {
         "stateFilter": {"include": ["ARCHIVED"]},
         "nameFilter": {"queryTermMatchType": "BROAD_MATCH", "include": ["Old"]},
@@ -199,12 +199,12 @@ def test_lists_filter_natively() -> None:
         "maxResults": 20,
     }
     for kind, query in (
-        ("ad", Query(search="x")),
-        ("campaign", Query(status="ENABLING")),
-        ("campaign", Query(parent_id="1")),
+        ("ad", ListQuery(search="x")),
+        ("campaign", ListQuery(status="ENABLING")),
+        ("campaign", ListQuery(parent_id="1")),
     ):
         with pytest.raises(InvalidInput):
-            drive(reads.entities(SELLER, kind, query), unasked)
+            run_flow(reads.list_entities(SELLER, kind, query), unasked)
 
 
 def test_a_page_that_is_too_small_is_asked_for_again() -> None:
@@ -215,18 +215,18 @@ def test_a_page_that_is_too_small_is_asked_for_again() -> None:
         return Response(400, {}, {"code": "INVALID_ARGUMENT", "message": "maxResults"}) if small else {"campaigns": []}
 
     answer = answering({f"POST {HOST}/sp/campaigns/list": listed}, asked)
-    assert drive(reads.entities(SELLER, "campaign", Query(limit=3)), answer).entities == ()
+    assert run_flow(reads.list_entities(SELLER, "campaign", ListQuery(limit=3)), answer).entities == ()
     assert [request.body["maxResults"] for request in asked] == [3, 10]
 
 
 def test_one_entity() -> None:
     answer = answering({f"POST {HOST}/sp/campaigns/list": {"campaigns": [CAMPAIGN | {"state": "ARCHIVED"}]}})
-    assert drive(reads.entity(SELLER, "campaign", "11"), answer).status == "archived"
+    assert run_flow(reads.fetch_entity(SELLER, "campaign", "11"), answer).status == "archived"
     with pytest.raises(ProviderNotFound):
-        drive(reads.entity(SELLER, "campaign", "12"), answer)
+        run_flow(reads.fetch_entity(SELLER, "campaign", "12"), answer)
     refusal = Response(403, {}, {"message": "Endpoint has been deprecated"})
     with pytest.raises(PermissionRefused, match="deprecated"):
-        drive(reads.entity(SELLER, "campaign", "12"), lambda request: refusal)
+        run_flow(reads.fetch_entity(SELLER, "campaign", "12"), lambda request: refusal)
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def report(day: str, *, file: Any = ROWS, **state: Any) -> dict[str, Any]:
 
 def read_insights(answers: Any, job: str | None = "r1", account: Account = SELLER, **days: date) -> Any:
     start, end = days.get("start", date(2026, 11, 1)), days.get("end", date(2026, 11, 15))
-    return drive(reads.insights(account, start, end, job, NOW), answering(answers, days.get("asked")))  # type: ignore[arg-type] # a list of ours
+    return run_flow(reads.fetch_insights(account, start, end, job, NOW), answering(answers, days.get("asked")))  # type: ignore[arg-type] # a list of ours
 
 
 REPORT_COLUMNS = (
@@ -263,7 +263,9 @@ REPORT_COLUMNS = (
 def test_a_report_is_asked_for_and_pending() -> None:
     asked: list[Request] = []
     answers = {f"POST {HOST}/reporting/reports": {"reportId": "r1", "status": "PENDING"}}
-    found = drive(reads.insights(SELLER, date(2026, 11, 1), date(2026, 11, 15), None, NOW), answering(answers, asked))
+    found = run_flow(
+        reads.fetch_insights(SELLER, date(2026, 11, 1), date(2026, 11, 15), None, NOW), answering(answers, asked)
+    )
     assert found.to_json()["pending"] == {"job": "r1", "status": "PENDING", "retryAfterMs": 30000}
     assert asked[0].headers == {
         "Content-Type": "application/vnd.createasyncreportrequest.v3+json",
@@ -313,8 +315,10 @@ def test_a_finished_report_is_summed_by_day() -> None:
 
 def test_the_file_is_fetched_without_credentials() -> None:
     asked: list[Request] = []
-    drive(reads.insights(SELLER, date(2026, 11, 1), date(2026, 11, 2), "r1", NOW), answering(report("r1"), asked))
-    assert (asked[1].signed, asked[1].answer, asked[1].headers) == (False, "bytes", {})
+    run_flow(
+        reads.fetch_insights(SELLER, date(2026, 11, 1), date(2026, 11, 2), "r1", NOW), answering(report("r1"), asked)
+    )
+    assert (asked[1].is_signed, asked[1].response_format, asked[1].headers) == (False, "bytes", {})
 
 
 @pytest.mark.parametrize(
@@ -357,7 +361,7 @@ def test_long_ranges_are_several_reports_under_one_job() -> None:
         f"GET {HOST}/reporting/reports/r3": {"status": "COMPLETED", "url": FILE},
     }
     start, end = date(2026, 8, 17), date(2026, 10, 18)
-    first = drive(reads.insights(SELLER, start, end, None, NOW), answering(answers, asked))
+    first = run_flow(reads.fetch_insights(SELLER, start, end, None, NOW), answering(answers, asked))
     assert [(one.body["startDate"], one.body["endDate"]) for one in asked] == [
         ("2026-08-17", "2026-09-16"),
         ("2026-09-17", "2026-10-17"),
@@ -365,11 +369,11 @@ def test_long_ranges_are_several_reports_under_one_job() -> None:
     ]
     job = first.pending.job if first.pending else ""
     assert job.replace("-", "").replace("_", "").isalnum()
-    second = drive(reads.insights(SELLER, start, end, job, NOW), answering(answers))
+    second = run_flow(reads.fetch_insights(SELLER, start, end, job, NOW), answering(answers))
     assert second.to_json()["pending"] == {"job": job, "status": "PENDING", "retryAfterMs": 60000}
     answers[f"GET {HOST}/reporting/reports/r2"] = {"status": "WITHDRAWN", "failureReason": "too large"}
     answers[f"GET {FILE}"] = Response(200, {}, gzip.compress(b"[]"), "bytes")
-    last = drive(reads.insights(SELLER, start, end, job, NOW), answering(answers)).to_json()
+    last = run_flow(reads.fetch_insights(SELLER, start, end, job, NOW), answering(answers)).to_json()
     assert last["pending"] is None
     assert last["coverage"]["complete"] is False
     assert last["coverage"]["missing"] == [{"startDate": "2026-08-17", "endDate": "2026-10-18"}]
@@ -434,14 +438,18 @@ NAMES += ["status", "url", "reportId", "date", "campaigns", "productAds", "accou
 )
 def test_catalogs(resource: str, call: str, answer: Any, row: tuple[str, str]) -> None:
     method, path = call.split(" ")
-    page = drive(reads.catalog(SELLER, resource, Query()), answering({f"{method} {HOST}{path}": answer}))
+    page = run_flow(
+        reads.fetch_catalog_page(SELLER, resource, ListQuery()), answering({f"{method} {HOST}{path}": answer})
+    )
     assert [(one.id, one.name) for one in page.rows] == [row]
 
 
 def test_products_are_searched_and_paged() -> None:
     asked: list[Request] = []
     answer = answering({f"POST {HOST}/product/metadata": {"ProductMetadataList": [], "cursorToken": "c2"}}, asked)
-    page = drive(reads.catalog(SELLER, "products", Query(limit=20, cursor="c1", search="stove")), answer)
+    page = run_flow(
+        reads.fetch_catalog_page(SELLER, "products", ListQuery(limit=20, cursor="c1", search="stove")), answer
+    )
     assert page.cursor == "c2"
     assert asked[0].body == {
         "adType": "SP",
@@ -464,29 +472,34 @@ ODD = st.recursive(
 def test_no_answer_breaks_the_reading(body: Any, status: int) -> None:
     answer = Response(status, {}, body)
     flows: list[Any] = [
-        reads.accounts(),
-        reads.tree(SELLER),
-        reads.entity(SELLER, "ad", "5"),
+        reads.discover_accounts(),
+        reads.fetch_tree(SELLER),
+        reads.fetch_entity(SELLER, "ad", "5"),
         plans.preflight(SELLER, read_brief(BRIEF)),
     ]
-    flows += [reads.entities(SELLER, "adGroup", Query(limit=3)), reads.catalog(SELLER, "products", Query())]
-    flows += [reads.insights(SELLER, NOW.date(), NOW.date(), job, NOW) for job in (None, "r1")]
-    flows += [reads.exchange(App("a", "b"), "", {"code": "c"}, "v", 0)]
+    flows += [
+        reads.list_entities(SELLER, "adGroup", ListQuery(limit=3)),
+        reads.fetch_catalog_page(SELLER, "products", ListQuery()),
+    ]
+    flows += [reads.fetch_insights(SELLER, NOW.date(), NOW.date(), job, NOW) for job in (None, "r1")]
+    flows += [reads.fetch_credentials(OAuthClient("a", "b"), "", {"code": "c"}, "v", 0)]
     for flow in flows:
         with suppress(AdsunifyError):
-            drive(flow, lambda request: answer)
+            run_flow(flow, lambda request: answer)
     for step in created().steps:
-        request = bound(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}})
+        request = fill_bindings(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}})
         for wrapped in (body, {"keywords": body, "campaigns": body}, {"keywords": {"error": body, "success": body}}):
-            found = outcome(NETWORK, step, request, Response(status, {}, wrapped))
+            found = classify_write(NETWORK, step, request, Response(status, {}, wrapped))
             assert isinstance(found, Ambiguous | Applied | Rejected | Throttled)
 
 
 def test_the_tables_hang_together() -> None:
-    assert adapter("amazon").network is NETWORK
+    assert get_adapter("amazon").network is NETWORK
     for path in Path("examples/briefs").glob("amazon-*.json"):
         assert plan(read_brief(path.read_bytes()), PLAIN).steps
     for template in NETWORK.templates:
-        assert canonical(dict(template.payload))
-    assert drive(settled(1), unasked) == 1
-    assert all(Decimal(low) < Decimal(high or "Infinity") for one in MARKETPLACES.values() for low, high in (one.bids,))
+        assert dumps_canonical(dict(template.payload))
+    assert run_flow(completed_flow(1), unasked) == 1
+    assert all(
+        Decimal(low) < Decimal(high or "Infinity") for one in MARKETPLACES.values() for low, high in (one.bid_limits,)
+    )

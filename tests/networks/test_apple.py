@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.brief_checks import check
+from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
-from adsunify.http.messages import Response, filled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, StepOutcome, Throttled, classify_write
+from adsunify.http.messages import Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.apple import plans
 from adsunify.networks.apple.tables import NETWORK
-from adsunify.plans.binding import bound
+from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan
 
 from .apple_calls import ACCOUNT, API, CONTEXT, NOW, OUTPUTS, brief, created, failed, issues_of, one
@@ -31,8 +31,8 @@ BID = {"amount": "1.35", "currency": "EUR"}
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
     made = created()
-    requests = [bound(step, OUTPUTS) for step in made.steps]
-    assert [(one_.method, filled(one_), dict(one_.headers)) for one_ in requests] == [
+    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
+    assert [(one_.method, build_request_url(one_), dict(one_.headers)) for one_ in requests] == [
         ("POST", f"{API}/campaigns", CONTEXT),
         ("POST", f"{API}/adgroups", CONTEXT),
         ("POST", f"{API}/keywords/bulk-create", CONTEXT),
@@ -74,13 +74,13 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 def test_without_keywords_search_match_chooses() -> None:
     made = created(targeting__keywords=None)
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
-    assert made.step("adGroup").request.body["automatedKeywordsOptIn"] is True
+    assert made.get_step("adGroup").request.body["automatedKeywordsOptIn"] is True
     assert any("Search Match" in warning for warning in made.warnings)
 
 
 def test_times_are_utc_to_the_millisecond() -> None:
     made = created(schedule__startAt="2027-03-01T08:00:00.25+01:00", schedule__endAt=None)
-    body = made.step("campaign").request.body
+    body = made.get_step("campaign").request.body
     assert body["startTime"] == "2027-03-01T07:00:00.250"
     assert "endTime" not in body
     past = created(now=NOW, schedule__startAt="2026-11-01T08:00:00Z")
@@ -90,7 +90,7 @@ def test_times_are_utc_to_the_millisecond() -> None:
 def test_locations_stand_in_the_ad_group() -> None:
     places = ["AdminArea:20039", "Locality:77", "AdminArea:20040"]
     made = created(targeting__countries=["DE"], targeting__locationIds=places)
-    assert made.step("adGroup").request.body["targeting"] == {
+    assert made.get_step("adGroup").request.body["targeting"] == {
         "adminArea": {"include": ["20039", "20040"]},
         "locality": {"include": ["77"]},
     }
@@ -108,11 +108,11 @@ def test_native_targeting_is_split() -> None:
         "daypart": {"include": ["10", "167"]},
     }
     made = created(targeting={"native": native})
-    campaign = made.step("campaign").request.body["targeting"]
+    campaign = made.get_step("campaign").request.body["targeting"]
     assert campaign["countryOrRegion"] == {"include": ["DE"]} and set(campaign) == {
         *("supplySource", "supplyPlacement", "countryOrRegion")
     }
-    assert set(made.step("adGroup").request.body["targeting"]) == {"deviceClass", "minAge", "daypart"}
+    assert set(made.get_step("adGroup").request.body["targeting"]) == {"deviceClass", "minAge", "daypart"}
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_accounts_that_cannot_carry_the_format(extras: dict[str, str]) -> None:
 def test_the_example_plans() -> None:
     for path in Path(__file__, "../../../examples/briefs").resolve().glob("apple-*.json"):
         wanted, account = read_brief(path.read_bytes()), Account("apple", "7001", "USD", "America/New_York")
-        check(NETWORK, account, wanted, NOW)
+        check_brief(NETWORK, account, wanted, NOW)
         made, _ = run(plans.plan_create(account, wanted, NOW))
         assert len(made.steps) == 4 and made.warnings == ()
 
@@ -180,9 +180,9 @@ def test_the_example_plans() -> None:
 # -- outcomes -----------------------------------------------------------------------------------------------------
 
 
-def judged(made: Plan, key: str, response: Response) -> Outcome:
-    step = made.step(key)
-    return outcome(NETWORK, step, bound(step, OUTPUTS), response)
+def judged(made: Plan, key: str, response: Response) -> StepOutcome:
+    step = made.get_step(key)
+    return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), response)
 
 
 TWO = created(targeting__keywords=[{"text": "yoga"}, {"text": "timer"}])
@@ -275,7 +275,7 @@ def test_how_long_to_wait() -> None:
 
 def test_activation_goes_from_the_leaves_to_the_root() -> None:
     made, _ = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
-    requests = [(step.request.method, filled(step.request), step.request.body) for step in made.steps]
+    requests = [(step.request.method, build_request_url(step.request), step.request.body) for step in made.steps]
     keyword = {"correlationId": 0, "data": {"id": 903, "status": "ENABLED"}}
     assert requests == [
         ("POST", f"{API}/keywords/bulk-update", {"allowPartialSuccess": False, "items": [keyword]}),
@@ -287,10 +287,10 @@ def test_activation_goes_from_the_leaves_to_the_root() -> None:
     keywords = made.steps[0]
     for named, verdict in ((903, Applied), (904, Ambiguous)):
         body = {"result": [{"correlationId": 0, "success": True, "result": {"id": named}}]}
-        assert isinstance(outcome(NETWORK, keywords, keywords.request, answer_of(body)), verdict)
+        assert isinstance(classify_write(NETWORK, keywords, keywords.request, answer_of(body)), verdict)
     campaign = made.steps[-1]
-    assert isinstance(outcome(NETWORK, campaign, campaign.request, one({"id": 901})), Applied)
-    assert isinstance(outcome(NETWORK, campaign, campaign.request, one({"id": 1})), Ambiguous)
+    assert isinstance(classify_write(NETWORK, campaign, campaign.request, one({"id": 901})), Applied)
+    assert isinstance(classify_write(NETWORK, campaign, campaign.request, one({"id": 1})), Ambiguous)
 
 
 def test_activation_without_keywords() -> None:
@@ -306,9 +306,13 @@ def test_status_and_deletion() -> None:
     assert active.risk == "spend" and active.warnings
     gone, _ = run(plans.plan_delete(ACCOUNT, "campaign", "901"))
     (step,) = gone.steps
-    assert (step.request.method, filled(step.request), gone.risk) == ("DELETE", f"{API}/campaigns/901", "destructive")
-    assert outcome(NETWORK, step, step.request, Response(204, {}, None, "empty")) == Applied()
-    assert isinstance(outcome(NETWORK, step, step.request, failed("x", 200)), Ambiguous)
+    assert (step.request.method, build_request_url(step.request), gone.risk) == (
+        "DELETE",
+        f"{API}/campaigns/901",
+        "destructive",
+    )
+    assert classify_write(NETWORK, step, step.request, Response(204, {}, None, "empty")) == Applied()
+    assert isinstance(classify_write(NETWORK, step, step.request, failed("x", 200)), Ambiguous)
 
 
 # -- native -------------------------------------------------------------------------------------------------------
@@ -369,7 +373,7 @@ APP = {"adamId": "1440000001", "availableStorefronts": ["DE", "AT", "US"]}
 def test_a_creative_that_fits() -> None:
     found, asked = run(plans.preflight(ACCOUNT, read_brief(brief())), one(CREATIVE), one(APP))
     assert found == ([], [])
-    assert [filled(one_) for one_ in asked] == [f"{API}/creatives/880001", f"{API}/apps/1440000001"]
+    assert [build_request_url(one_) for one_ in asked] == [f"{API}/creatives/880001", f"{API}/apps/1440000001"]
     (issues, warnings), _ = run(
         plans.preflight(ACCOUNT, read_brief(brief())), one(CREATIVE | {"systemStatus": "PENDING"}), one(APP)
     )

@@ -15,12 +15,12 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.hierarchy import Query
-from adsunify.adapter.insights import NO_CAMPAIGNS, QUIET_DAYS, DateRange, Figures
-from adsunify.adapter.oauth import NO_APP, Credentials
-from adsunify.adapter.settings import settings
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE, DateRange, MetricValues
+from adsunify.adapter.oauth import NO_OAUTH_CLIENT, Credentials
+from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput, ProviderUnreadable, TokenRefused
-from adsunify.http.messages import Flow, Request, filled
+from adsunify.http.messages import Flow, Request, build_request_url
 from adsunify.networks.apple import plans, reads
 from adsunify.networks.apple.tables import NETWORK
 
@@ -43,9 +43,9 @@ def token(value: str = "t-1") -> Any:
 
 
 def test_a_key_becomes_a_token() -> None:
-    found, (asked,) = run(reads.exchange(NO_APP, "", GIVEN, "", MILLISECONDS), token())
+    found, (asked,) = run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), token())
     assert found == Credentials("t-1", None, MILLISECONDS + 3_600_000, GIVEN)
-    assert (asked.method, asked.url, asked.encoding, asked.signed) == (
+    assert (asked.method, asked.url, asked.encoding, asked.is_signed) == (
         "POST",
         "https://appleid.apple.com/auth/oauth2/token",
         "form",
@@ -77,18 +77,23 @@ def test_a_key_becomes_a_token() -> None:
 
 
 def test_equal_input_gives_an_equal_secret() -> None:
-    asked = [run(reads.exchange(NO_APP, "", GIVEN, "", MILLISECONDS), token())[1][0].body for _ in range(2)]
+    asked = [
+        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), token())[1][0].body for _ in range(2)
+    ]
     assert asked[0] == asked[1]
 
 
 def test_a_refresh_asks_with_the_key_again() -> None:
     kept = Credentials("old", None, MILLISECONDS, GIVEN)
-    found, (asked,) = run(reads.refresh(NO_APP, kept, MILLISECONDS + 5000), token("t-2"))
+    found, (asked,) = run(reads.refresh_credentials(NO_OAUTH_CLIENT, kept, MILLISECONDS + 5000), token("t-2"))
     assert (found.access_token, found.extras, found.expires_at) == ("t-2", GIVEN, MILLISECONDS + 3_605_000)
     assert asked.body["grant_type"] == "client_credentials"
     for status in (400, 401):
         with pytest.raises(TokenRefused):
-            run(reads.refresh(NO_APP, kept, MILLISECONDS), answer_of({"error": "invalid_client"}, status))
+            run(
+                reads.refresh_credentials(NO_OAUTH_CLIENT, kept, MILLISECONDS),
+                answer_of({"error": "invalid_client"}, status),
+            )
 
 
 def pem(key: Any, form: Any = serialization.PrivateFormat.PKCS8, lock: Any = None) -> str:
@@ -99,7 +104,7 @@ def pem(key: Any, form: Any = serialization.PrivateFormat.PKCS8, lock: Any = Non
 def test_both_forms_of_a_key_are_taken() -> None:
     traditional = pem(SECRET, serialization.PrivateFormat.TraditionalOpenSSL)
     assert "BEGIN EC PRIVATE KEY" in traditional and "BEGIN PRIVATE KEY" in KEY
-    run(reads.exchange(NO_APP, "", GIVEN | {"privateKey": traditional}, "", MILLISECONDS), token())
+    run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN | {"privateKey": traditional}, "", MILLISECONDS), token())
 
 
 @pytest.mark.parametrize(
@@ -117,23 +122,25 @@ def test_both_forms_of_a_key_are_taken() -> None:
 )
 def test_what_is_no_key(wrong: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        run(reads.exchange(NO_APP, "", GIVEN | {"privateKey": wrong}, "", MILLISECONDS))
+        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN | {"privateKey": wrong}, "", MILLISECONDS))
     assert [issue.path for issue in refusal.value.issues] == ["privateKey"]
     assert wrong not in str(refusal.value) or wrong == "x"
 
 
 def test_what_is_missing_is_named() -> None:
     with pytest.raises(InvalidInput) as refusal:
-        run(reads.exchange(NO_APP, "", {"clientId": "c", "keyId": ""}, "", MILLISECONDS))
+        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", {"clientId": "c", "keyId": ""}, "", MILLISECONDS))
     assert [issue.path for issue in refusal.value.issues] == ["teamId", "keyId", "privateKey"]
 
 
 def test_only_apple_gets_the_token() -> None:
     credentials = Credentials("t-1")
-    own = reads.sign(Request("GET", f"{API}/me"), credentials, NO_APP, 0, "")
+    own = reads.sign_request(Request("GET", f"{API}/me"), credentials, NO_OAUTH_CLIENT, 0, "")
     assert own.headers["Authorization"] == "Bearer t-1"
     for url in ("https://api.ads.apple.com.example/v1/me", "http://api.ads.apple.com/v1/me"):
-        assert "Authorization" not in reads.sign(Request("GET", url), credentials, NO_APP, 0, "").headers
+        assert (
+            "Authorization" not in reads.sign_request(Request("GET", url), credentials, NO_OAUTH_CLIENT, 0, "").headers
+        )
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
@@ -153,7 +160,7 @@ def test_accounts() -> None:
         "productFeatures": ["APPSTORE_APP_MANUAL"],
         "delegations": [{"resourceType": "CONTENT_PROVIDER", "resourceId": "1"}],
     }
-    (tea, maps), asked = run(reads.accounts(), one(acls), one(whole), failed("forbidden", 403))
+    (tea, maps), asked = run(reads.discover_accounts(), one(acls), one(whole), failed("forbidden", 403))
     assert (tea.native_id, tea.name, tea.currency, tea.timezone, tea.native_status) == (
         *("7001", "Tea", "EUR", "Europe/Berlin", "ACTIVE"),
     )
@@ -164,12 +171,12 @@ def test_accounts() -> None:
         "contentProvider": "true",
     }
     assert (maps.native_id, maps.name, maps.currency) == ("7002", "Maps", None)
-    assert [(filled(one_), dict(one_.headers)) for one_ in asked] == [
+    assert [(build_request_url(one_), dict(one_.headers)) for one_ in asked] == [
         (f"{API}/acls", {}),
         (f"{API}/ad-accounts/7001", CONTEXT),
         (f"{API}/ad-accounts/7002", {"X-AP-Context": "adAccountId=7002"}),
     ]
-    assert run(reads.accounts(), one({"acls": []}))[0] == []
+    assert run(reads.discover_accounts(), one({"acls": []}))[0] == []
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
@@ -202,7 +209,7 @@ WORD = {"id": 903, "campaignId": 901, "adGroupId": 902, "text": "tea", "status":
 def test_the_tree() -> None:
     second = CAMPAIGN | {"id": 911}
     found, asked = run(
-        reads.tree(ACCOUNT),
+        reads.fetch_tree(ACCOUNT),
         page(CAMPAIGN, total=2),
         page(second, offset=1, total=2),
         page(GROUP),
@@ -217,7 +224,7 @@ def test_the_tree() -> None:
         ("ad", "904", "902", "Ad", "paused"),
         ("keyword", "903", "902", "tea", "paused"),
     ]
-    assert {one_.nature for one_ in asked} == {"read"}
+    assert {one_.kind for one_ in asked} == {"read"}
     assert [one_.body["pagination"]["offset"] for one_ in asked] == [0, 1, 0, 0, 0, 0]
     assert [one_.body.get("filters") for one_ in asked[4:]] == [
         [{"field": "campaignId", "operator": "EQUALS", "value": number}] for number in (901, 911)
@@ -226,10 +233,11 @@ def test_the_tree() -> None:
 
 def test_lists() -> None:
     found, (asked,) = run(
-        reads.entities(ACCOUNT, "adGroup", Query(limit=1, parent_id="901", status="PAUSED")), page(GROUP, total=3)
+        reads.list_entities(ACCOUNT, "adGroup", ListQuery(limit=1, parent_id="901", status="PAUSED")),
+        page(GROUP, total=3),
     )
     assert [row.id for row in found.entities] == ["902"] and found.cursor == "1"
-    assert filled(asked) == f"{API}/adgroups/query"
+    assert build_request_url(asked) == f"{API}/adgroups/query"
     assert asked.body == {
         "filters": [
             {"field": "campaignId", "operator": "EQUALS", "value": 901},
@@ -237,7 +245,7 @@ def test_lists() -> None:
         ],
         "pagination": {"offset": 0, "pageSize": 1, "fetchTotalCount": True},
     }
-    _, (asked,) = run(reads.entities(ACCOUNT, "campaign", Query(search="tea", cursor="4")), page())
+    _, (asked,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(search="tea", cursor="4")), page())
     assert asked.body["filters"] == [{"field": "name", "operator": "LIKE", "value": "tea", "ignoreCase": True}]
     assert asked.body["pagination"]["offset"] == 4
 
@@ -245,21 +253,24 @@ def test_lists() -> None:
 def test_ads_are_searched_here() -> None:
     ads = [AD | {"id": number, "name": name} for number, name in enumerate(["Tea", "x", "tea", "TEA"], 1)]
     first, _ = run(
-        reads.entities(ACCOUNT, "ad", Query(limit=2, search="tea")), page(*ads[:2], total=4), page(*ads[2:], total=4)
+        reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2, search="tea")),
+        page(*ads[:2], total=4),
+        page(*ads[2:], total=4),
     )
     assert [row.id for row in first.entities] == ["1", "3"] and first.cursor == "3"
     rest, _ = run(
-        reads.entities(ACCOUNT, "ad", Query(limit=2, search="tea", cursor="3")), page(ads[3], offset=3, total=4)
+        reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2, search="tea", cursor="3")),
+        page(ads[3], offset=3, total=4),
     )
     assert [row.id for row in rest.entities] == ["4"] and rest.cursor is None
 
 
 def test_one_entity() -> None:
-    found, (asked,) = run(reads.entity(ACCOUNT, "campaign", "901"), one(CAMPAIGN | {"deleted": True}))
-    assert (found.status, filled(asked), dict(asked.headers)) == ("deleted", f"{API}/campaigns/901", CONTEXT)
+    found, (asked,) = run(reads.fetch_entity(ACCOUNT, "campaign", "901"), one(CAMPAIGN | {"deleted": True}))
+    assert (found.status, build_request_url(asked), dict(asked.headers)) == ("deleted", f"{API}/campaigns/901", CONTEXT)
     for wrong in (one(CAMPAIGN | {"id": 1}), answer_of({}), answer_of({"result": []}), failed("x", 200)):
         with pytest.raises(ProviderUnreadable):
-            run(reads.entity(ACCOUNT, "campaign", "901"), wrong)
+            run(reads.fetch_entity(ACCOUNT, "campaign", "901"), wrong)
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -285,10 +296,10 @@ ROWS = (
 
 def test_days_are_summed_over_the_campaigns() -> None:
     found, (listed, asked) = run(
-        reads.insights(ACCOUNT, START, END, None, NOW), page({"id": 11}, {"id": 12}), report(*ROWS)
+        reads.fetch_insights(ACCOUNT, START, END, None, NOW), page({"id": 11}, {"id": 12}), report(*ROWS)
     )
     assert listed.body["filters"] == [{"field": "deleted", "operator": "IN", "value": [True, False]}]
-    assert (filled(asked), asked.nature) == (f"{API}/reports/apps/campaigns/query", "read")
+    assert (build_request_url(asked), asked.kind) == (f"{API}/reports/apps/campaigns/query", "read")
     assert asked.body == {
         "timeRange": {"start": "2026-11-01", "end": "2026-11-03", "timeZone": "ORTZ", "granularity": "DAILY"},
         "filters": [{"field": "campaignId", "operator": "IN", "value": ["11", "12"]}],
@@ -297,20 +308,20 @@ def test_days_are_summed_over_the_campaigns() -> None:
     }
     rows = [(row.date.day, row.impressions, row.clicks, row.spend, row.conversions, row.reach) for row in found.rows]
     assert rows == [(1, 20, 5, "2", "3", None), (2, 20, None, "1.2", "0", None)]
-    assert found.coverage.missing == (DateRange(END, END),)  # of a day without a row nothing is known
-    assert found.totals == Figures()
+    assert found.coverage.missing_ranges == (DateRange(END, END),)  # of a day without a row nothing is known
+    assert found.totals == MetricValues()
 
 
 def test_one_day_is_told_by_the_totals() -> None:
     row = {"metadata": {"id": 11}, "totalMetrics": {"impressions": 7, "taps": 1}}
-    found, asked = run(reads.insights(ACCOUNT, START, START, None, NOW), page({"id": 11}), report(row))
+    found, asked = run(reads.fetch_insights(ACCOUNT, START, START, None, NOW), page({"id": 11}), report(row))
     assert "granularity" not in asked[1].body["timeRange"]
     assert [(one_.date, one_.impressions, one_.spend) for one_ in found.rows] == [(START, 7, None)]
 
 
 def test_a_report_that_takes_one_campaign_only() -> None:
     found, asked = run(
-        reads.insights(ACCOUNT, START, END, None, NOW),
+        reads.fetch_insights(ACCOUNT, START, END, None, NOW),
         *(page({"id": 11}, {"id": 12}), failed("VALIDATION_ERROR", 400), report(ROWS[0]), report(ROWS[1])),
     )
     assert [one_.body["filters"][0]["operator"] for one_ in asked[1:]] == ["IN", "EQUALS", "EQUALS"]
@@ -319,20 +330,20 @@ def test_a_report_that_takes_one_campaign_only() -> None:
 
 
 def test_without_campaigns_nothing_is_asked() -> None:
-    found, asked = run(reads.insights(ACCOUNT, START, END, None, NOW), page())
-    assert (found.rows, len(asked), found.coverage.complete) == ((), 1, True)
-    assert (found.coverage.missing, found.coverage.notes[-2:]) == ((), [NO_CAMPAIGNS, QUIET_DAYS])
+    found, asked = run(reads.fetch_insights(ACCOUNT, START, END, None, NOW), page())
+    assert (found.rows, len(asked), found.coverage.is_complete) == ((), 1, True)
+    assert (found.coverage.missing_ranges, found.coverage.notes[-2:]) == ((), [NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE])
 
 
 def test_what_lies_ahead_is_not_asked() -> None:
     later = datetime(2026, 11, 2, 23, 30, tzinfo=UTC)  # the 3rd in Berlin
-    found, _ = run(reads.insights(ACCOUNT, START, END, None, later), page())
+    found, _ = run(reads.fetch_insights(ACCOUNT, START, END, None, later), page())
     assert found.coverage.provisional_from == END
-    found, _ = run(reads.insights(ACCOUNT, START, date(2026, 11, 4), None, later), page())
-    assert list(found.coverage.missing) == [DateRange(date(2026, 11, 4), date(2026, 11, 4))]
-    found, asked = run(reads.insights(ACCOUNT, START, date(2026, 11, 9), None, later), page({"id": 11}), report())
+    found, _ = run(reads.fetch_insights(ACCOUNT, START, date(2026, 11, 4), None, later), page())
+    assert list(found.coverage.missing_ranges) == [DateRange(date(2026, 11, 4), date(2026, 11, 4))]
+    found, asked = run(reads.fetch_insights(ACCOUNT, START, date(2026, 11, 9), None, later), page({"id": 11}), report())
     assert asked[1].body["timeRange"]["end"] == "2026-11-03"
-    found, asked = run(reads.insights(ACCOUNT, date(2026, 12, 1), date(2026, 12, 2), None, later))
+    found, asked = run(reads.fetch_insights(ACCOUNT, date(2026, 12, 1), date(2026, 12, 2), None, later))
     assert (found.rows, asked) == ((), [])
 
 
@@ -357,14 +368,14 @@ def test_what_lies_ahead_is_not_asked() -> None:
 def test_catalogs(resource: str, method: str, asked: str) -> None:
     single = resource.startswith("app:")
     reply = one({"adamId": "1440000001", "name": "Yoga"}) if single else page()
-    _, (request,) = run(reads.catalog(ACCOUNT, resource, Query()), reply)
-    assert (request.method, filled(request)) == (method, API + asked)
+    _, (request,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), reply)
+    assert (request.method, build_request_url(request)) == (method, API + asked)
     assert dict(request.headers) == ({} if resource == "accounts_resources" else CONTEXT)
 
 
 def test_locations_are_named_by_their_dimension() -> None:
     row = {"id": "20039", "entity": "AdminArea", "displayName": "Bayern, Germany"}
-    found, _ = run(reads.catalog(ACCOUNT, "locations:DE", Query(limit=1)), page(row, total=4))
+    found, _ = run(reads.fetch_catalog_page(ACCOUNT, "locations:DE", ListQuery(limit=1)), page(row, total=4))
     assert [(one_.id, one_.name) for one_ in found.rows] == [("AdminArea:20039", "Bayern, Germany")]
     assert found.cursor == "1"
 
@@ -372,7 +383,7 @@ def test_locations_are_named_by_their_dimension() -> None:
 @pytest.mark.parametrize("resource", ["product_pages:tea", "locations:Germany", "locations:DE-x", "keywords", "apps"])
 def test_catalogs_that_are_not_asked(resource: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        run(reads.catalog(ACCOUNT, resource, Query()))
+        run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()))
     assert refusal.value.issues[0].path == "resource"
 
 
@@ -392,7 +403,7 @@ def test_a_campaign_is_edited() -> None:
     }
     made = edited("campaign", CAMPAIGN, fields=fields)
     (step,) = made.steps
-    assert (step.request.method, filled(step.request), made.risk) == ("PUT", f"{API}/campaigns/901", "spend")
+    assert (step.request.method, build_request_url(step.request), made.risk) == ("PUT", f"{API}/campaigns/901", "spend")
     assert step.request.body == {
         "dailyBudget": {"value": {"amount": "49.5", "currency": "EUR"}},
         "endTime": "2026-12-31T23:00:00.000",
@@ -490,7 +501,7 @@ def test_an_ad_keeps_its_creative() -> None:
 
 
 def test_settings() -> None:
-    shown = settings(NETWORK, ACCOUNT, "campaign", "901", CAMPAIGN, NOW)
+    shown = build_settings(NETWORK, ACCOUNT, "campaign", "901", CAMPAIGN, NOW)
     fields = {row["field"]: row for row in shown["fields"]}
     assert (fields["budget"]["value"], fields["budget"]["unit"], fields["budget"]["period"]) == ("45", "EUR", "daily")
     assert fields["startAt"]["value"] == "2026-12-01T08:00:00.000Z"
@@ -502,13 +513,13 @@ def test_settings() -> None:
 def test_readers_raise_nothing_of_their_own(body: Any) -> None:
     reply = answer_of(body)
     flows: list[Callable[[], Flow[Any]]] = [
-        lambda: reads.accounts(),
-        lambda: reads.tree(ACCOUNT),
-        lambda: reads.entities(ACCOUNT, "ad", Query()),
-        lambda: reads.entity(ACCOUNT, "ad", "904"),
-        lambda: reads.insights(ACCOUNT, START, END, None, NOW),
-        lambda: reads.catalog(ACCOUNT, "creatives", Query()),
-        lambda: reads.refresh(NO_APP, Credentials("", extras=GIVEN), 0),
+        lambda: reads.discover_accounts(),
+        lambda: reads.fetch_tree(ACCOUNT),
+        lambda: reads.list_entities(ACCOUNT, "ad", ListQuery()),
+        lambda: reads.fetch_entity(ACCOUNT, "ad", "904"),
+        lambda: reads.fetch_insights(ACCOUNT, START, END, None, NOW),
+        lambda: reads.fetch_catalog_page(ACCOUNT, "creatives", ListQuery()),
+        lambda: reads.refresh_credentials(NO_OAUTH_CLIENT, Credentials("", extras=GIVEN), 0),
         lambda: plans.plan_edit(ACCOUNT, "adGroup", "902", Edit(fields={"bid": "1"}), NOW),
     ]
     for flow in flows:

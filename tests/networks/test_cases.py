@@ -8,10 +8,10 @@ from functools import cache
 
 import pytest
 
-from adsunify.adapter.error_rules import rule_for
+from adsunify.adapter.error_rules import match_error_rule
 from adsunify.adapter.network import ErrorRule, Network
 from adsunify.http.messages import Request
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from tests.contract.cases import OWN, BadCase, Case, Library, read_cases
 from tests.contract.kinds import KINDS
 from tests.contract.recorded import response_of
@@ -56,7 +56,7 @@ def test_the_plans_are_the_same_in_every_process() -> None:
     assert unequal(OWN) == []
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_names_are_unique(network: str) -> None:
     names = Counter(case.name for case in CASES if case.network == network)
     assert [name for name, count in names.items() if count > 1] == []
@@ -66,16 +66,16 @@ NEVER_RENEWED = frozenset({"chatgpt", "outbrain", "x"})
 """An API key, a token of 30 days and one of OAuth 1.0a: nothing refreshes them."""
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_each_kind_has_an_exemplary_case(network: str) -> None:
     kinds = {case.kind for case in CASES if case.network == network and case.exemplary}
     without = {"refresh"} if network in NEVER_RENEWED else set()
     assert set(KINDS) - kinds - without == set()
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_each_row_of_errors_has_a_case(network: str) -> None:
-    declared = adapter(network).network
+    declared = get_adapter(network).network
     met = [rule for case in CASES if case.network == network for rule in rows_met(declared, case)]
     assert [rule.meaning for rule in declared.errors if not any(rule is one for one in met)] == []
 
@@ -87,8 +87,10 @@ def rows_met(network: Network, case: Case) -> Iterator[ErrorRule]:
         request = as_sent(step, recorded.get("request") or {}) if step is not None else Request("GET", "https://x")
         response = response_of(recorded["response"], request)
         action = None if step is None else step.action
-        errors = [(network.error(response), response.status)]
+        errors = [(network.parse_error(response), response.status)]
         if step is not None and step.items is not None:
-            errors += [(item.error, 200) for item in network.items(step, request, response) or () if item.error]
-        found = [rule_for(network, error, status, action) for error, status in errors if error is not None]
+            errors += [
+                (item.error, 200) for item in network.parse_item_results(step, request, response) or () if item.error
+            ]
+        found = [match_error_rule(network, error, status, action) for error, status in errors if error is not None]
         yield from (rule for rule in found if rule is not None)

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from adsunify.errors import ProviderNotFound
-from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, StepOutcome, Throttled, classify_write
 from adsunify.http.messages import Response
 from adsunify.models.brief import read_brief
 from adsunify.networks.chatgpt import plans
 from adsunify.networks.chatgpt.tables import NETWORK
 from adsunify.planning import plan_create
-from adsunify.plans.records import Step, of_operation
+from adsunify.plans.records import Step, add_operation_marks
 
 from .calls import answer_of
 from .chatgpt_calls import ACCOUNT, CAMPAIGN, CARD, NOW, brief, listed, planned, refusals, run
@@ -67,7 +67,7 @@ def test_a_brief_becomes_the_bodies_of_the_documentation() -> None:
 
 def test_creates_carry_the_key_of_their_operation_and_an_upload_none() -> None:
     value = brief(creative__existingId=None, creative__imageUrl="https://cdn.example/boots.png")
-    made = of_operation(planned(value), "0192")
+    made = add_operation_marks(planned(value), "0192")
     assert [step.request.headers.get("Idempotency-Key") for step in made.steps] == [
         None,
         "0192-campaign",
@@ -198,8 +198,8 @@ def test_native_members_of_a_child() -> None:
 # -- outcomes -----------------------------------------------------------------------------------------------------
 
 
-def judged(step: Step, response: Response) -> Outcome:
-    return outcome(NETWORK, step, step.request, response)
+def judged(step: Step, response: Response) -> StepOutcome:
+    return classify_write(NETWORK, step, step.request, response)
 
 
 REFUSAL = {"error": {"message": "No", "type": "invalid_request_error", "param": "name", "code": "invalid_type"}}
@@ -218,10 +218,10 @@ PAGE = b"<!doctype html><html>error code: 1010</html>"
         (answer_of(REFUSAL, 422), Rejected),
         (answer_of({"error": "Too many requests"}, 429), Throttled),
         (answer_of(REFUSAL, 503), Ambiguous),
-        (Response.of(200, {}, PAGE), Ambiguous),
-        (Response.of(403, {}, PAGE), Rejected),
-        (Response.of(404, {}, PAGE), Ambiguous),
-        (Response.of(429, {}, PAGE), Throttled),
+        (Response.from_bytes(200, {}, PAGE), Ambiguous),
+        (Response.from_bytes(403, {}, PAGE), Rejected),
+        (Response.from_bytes(404, {}, PAGE), Ambiguous),
+        (Response.from_bytes(429, {}, PAGE), Throttled),
     ],
 )
 def test_outcomes_of_a_create(response: Response, kind: type) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.flows import drive
-from adsunify.adapter.hierarchy import Query
-from adsunify.adapter.oauth import NO_APP, Credentials
-from adsunify.adapter.settings import settings
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.oauth import NO_OAUTH_CLIENT, Credentials
+from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput, PermissionRefused, ProviderUnreadable, TokenRefused
-from adsunify.http.messages import Request, Response, filled
+from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.chatgpt import plans, reads
 from adsunify.networks.chatgpt.tables import NETWORK
 from adsunify.plans.records import Plan
@@ -40,13 +40,13 @@ OWNER = {
 
 def exchanged(response: Response, **given: str) -> tuple[Credentials, list[Request]]:
     talk = Talk(ad_account=response)
-    return drive(reads.exchange(NO_APP, "", given, "", 0), talk), talk.asked
+    return run_flow(reads.fetch_credentials(NO_OAUTH_CLIENT, "", given, "", 0), talk), talk.asked
 
 
 def test_a_key_is_proven_by_a_read() -> None:
     credentials, (asked,) = exchanged(answer_of(OWNER), apiKey=KEY)
     assert credentials == Credentials(KEY)
-    assert asked.headers["Authorization"] == f"Bearer {KEY}" and not asked.signed
+    assert asked.headers["Authorization"] == f"Bearer {KEY}" and not asked.is_signed
     with pytest.raises(TokenRefused):
         exchanged(answer_of({"error": {"message": "No"}}, 401), apiKey=KEY)
     with pytest.raises(PermissionRefused):
@@ -61,11 +61,11 @@ def test_a_malformed_key_is_never_sent(given: Mapping[str, str]) -> None:
 
 
 def test_a_key_is_never_renewed_and_goes_to_its_host_only() -> None:
-    assert run(reads.refresh(NO_APP, Credentials(KEY), 0)) == Credentials(KEY)
-    signed = reads.sign(Request("GET", f"{API}/ads"), Credentials(KEY), NO_APP, 0, "")
+    assert run(reads.refresh_credentials(NO_OAUTH_CLIENT, Credentials(KEY), 0)) == Credentials(KEY)
+    signed = reads.sign_request(Request("GET", f"{API}/ads"), Credentials(KEY), NO_OAUTH_CLIENT, 0, "")
     assert signed.headers["Authorization"] == f"Bearer {KEY}"
     foreign = Request("GET", "https://elsewhere.example/v1/ads")
-    assert reads.sign(foreign, Credentials(KEY), NO_APP, 0, "") == foreign
+    assert reads.sign_request(foreign, Credentials(KEY), NO_OAUTH_CLIENT, 0, "") == foreign
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_key_is_never_renewed_and_goes_to_its_host_only() -> None:
     ],
 )
 def test_the_account_of_the_key(change: dict[str, Any], status: str | None) -> None:
-    (found,) = run(reads.accounts(), ad_account=answer_of(OWNER | change))
+    (found,) = run(reads.discover_accounts(), ad_account=answer_of(OWNER | change))
     assert (found.native_id, found.name, found.currency, found.timezone) == (
         "adacct_77",
         "Northwind EU",
@@ -100,7 +100,7 @@ MANY = {
 
 def test_the_tree_walks_the_parents() -> None:
     ads = {f"ads?ad_group_id=g{n}&limit=500": listed({"id": f"a{n}"}) for n in (1, 2, 3)}
-    tree = run(reads.tree(ACCOUNT), **MANY, **ads)
+    tree = run(reads.fetch_tree(ACCOUNT), **MANY, **ads)
     assert [(node.id, node.parent_id) for node in tree.nodes] == [
         ("c1", None),
         ("c2", None),
@@ -115,7 +115,7 @@ def test_the_tree_walks_the_parents() -> None:
 
 def ads_of(request: Request) -> Response:
     """Seven ads in three groups, the second one empty, in pages of what is asked for."""
-    address = filled(request).removeprefix(f"{API}/")
+    address = build_request_url(request).removeprefix(f"{API}/")
     if not address.startswith("ads?"):
         return Talk(**MANY)(request)
     held = {"g1": ["a1", "a2", "a3"], "g2": [], "g3": ["a4", "a5", "a6", "a7"]}[request.query["ad_group_id"]]
@@ -131,8 +131,8 @@ def test_a_list_without_a_parent_gives_each_once(limit: int, search: str | None)
     found: list[tuple[str, str | None]] = []
     cursor: str | None = None
     for _ in range(20):
-        query = Query(limit, cursor, search=search)
-        page = drive(reads.entities(ACCOUNT, "ad", query), ads_of)
+        query = ListQuery(limit, cursor, search=search)
+        page = run_flow(reads.list_entities(ACCOUNT, "ad", query), ads_of)
         assert len(page.entities) <= limit
         found += [(one.id, one.parent_id) for one in page.entities]
         cursor = page.cursor
@@ -143,14 +143,16 @@ def test_a_list_without_a_parent_gives_each_once(limit: int, search: str | None)
 
 
 def test_a_cursor_names_its_parent() -> None:
-    page = drive(reads.entities(ACCOUNT, "ad", Query(2)), ads_of)
+    page = run_flow(reads.list_entities(ACCOUNT, "ad", ListQuery(2)), ads_of)
     assert page.cursor == "g1.a2"
-    assert refusals(reads.entities(ACCOUNT, "adGroup", Query(cursor="c9.x")), **MANY) == {("cursor", "malformed")}
+    assert refusals(reads.list_entities(ACCOUNT, "adGroup", ListQuery(cursor="c9.x")), **MANY) == {
+        ("cursor", "malformed")
+    }
 
 
 def test_another_entity_than_asked_for_is_unreadable() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.entity(ACCOUNT, "ad", "ad_3"), **{"ads/ad_3": answer_of(AD)})
+        run(reads.fetch_entity(ACCOUNT, "ad", "ad_3"), **{"ads/ad_3": answer_of(AD)})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -161,7 +163,7 @@ def row(campaign: str, day: str, **figures: Any) -> dict[str, Any]:
 
 
 def test_two_reports_become_days() -> None:
-    delivered = Response.of(
+    delivered = Response.from_bytes(
         200,
         {},
         b'{"has_more":false,"data":['
@@ -179,7 +181,7 @@ def test_two_reports_become_days() -> None:
         }
     )
     talk = Talk(**{"ad_account/insights": delivered, "conversions/insights": converted})
-    found = drive(reads.insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 7), None, NOW), talk)
+    found = run_flow(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 7), None, NOW), talk)
     assert [one.to_json() for one in found.rows] == [
         {
             "date": "2026-11-01",
@@ -192,17 +194,19 @@ def test_two_reports_become_days() -> None:
             "reach": None,
         }
     ]
-    assert found.coverage.complete and found.coverage.provisional_from is None
+    assert found.coverage.is_complete and found.coverage.provisional_from is None
     asked, posted = talk.asked
-    assert "time_ranges%5B%5D=%7B%22type%22%3A%22date_range%22%2C%22since%22%3A%222026-11-01%22" in filled(asked)
-    assert (posted.method, posted.nature) == ("POST", "read")
+    assert "time_ranges%5B%5D=%7B%22type%22%3A%22date_range%22%2C%22since%22%3A%222026-11-01%22" in build_request_url(
+        asked
+    )
+    assert (posted.method, posted.kind) == ("POST", "read")
     assert loads(posted.body["time_ranges"][0]) == {"type": "unix_range", "start": "1793487600", "end": "1794092400"}
 
 
 def test_nothing_is_asked_of_the_future() -> None:
     talk = Talk(**{"ad_account/insights": listed(), "conversions/insights": answer_of({"data": []})})
-    found = drive(reads.insights(ACCOUNT, date(2025, 11, 20), date(2026, 12, 31), None, NOW), talk)
-    assert "2025-11-20" in filled(talk.asked[0]) and "2026-11-20" in filled(talk.asked[0])
+    found = run_flow(reads.fetch_insights(ACCOUNT, date(2025, 11, 20), date(2026, 12, 31), None, NOW), talk)
+    assert "2025-11-20" in build_request_url(talk.asked[0]) and "2026-11-20" in build_request_url(talk.asked[0])
     assert found.coverage.provisional_from == date(2026, 11, 19) and found.totals.spend is None
 
 
@@ -211,7 +215,7 @@ def test_conversions_that_are_not_told_are_null() -> None:
         "ad_account/insights": listed(row("c1", "2026-11-01", impressions=10, clicks=1, spend=1)),
         "conversions/insights": answer_of({"error": {"message": "not enabled"}}, 403),
     }
-    found = run(reads.insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 1), None, NOW), **answers)
+    found = run(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 1), None, NOW), **answers)
     assert (found.rows[0].conversions, found.rows[0].spend, found.totals.conversions) == (None, "1", None)
 
 
@@ -224,14 +228,17 @@ def test_sources_are_found_at_the_events_where_they_are_not_listed() -> None:
         "conversions/pixels": answer_of({"error": "Invalid URL"}, 404),
         "conversions/event_settings": listed({"id": "ces_1", "sources": sources}, {"id": "ces_2", "sources": sources}),
     }
-    page = run(reads.catalog(ACCOUNT, "pixels", Query()), **answers)
+    page = run(reads.fetch_catalog_page(ACCOUNT, "pixels", ListQuery()), **answers)
     assert [(one.id, one.name) for one in page.rows] == [("cds_1", "Shop"), ("cds_2", "cds_2")]
 
 
 def test_ids_after_the_colon_keep_their_underscores() -> None:
-    page = run(reads.catalog(ACCOUNT, "ads:adgrp_4", Query()), **{"ads?ad_group_id=adgrp_4&limit=50": listed(AD)})
+    page = run(
+        reads.fetch_catalog_page(ACCOUNT, "ads:adgrp_4", ListQuery()),
+        **{"ads?ad_group_id=adgrp_4&limit=50": listed(AD)},
+    )
     assert [one.id for one in page.rows] == ["ad_2"]
-    assert "ios_app" in {one.id for one in run(reads.catalog(ACCOUNT, "platforms", Query())).rows}
+    assert "ios_app" in {one.id for one in run(reads.fetch_catalog_page(ACCOUNT, "platforms", ListQuery())).rows}
 
 
 # -- settings and edits -------------------------------------------------------------------------------------------
@@ -290,7 +297,7 @@ def test_a_bid_for_impressions_is_edited_per_thousand(value: Any, micros: int) -
     written = {"billing_event_type": "impression", "strategy": "fixed_bid", "max_bid_micros": micros}
     assert step.request.body == {"bidding_config": written}
     assert step.changes[0].before == "12"
-    shown = settings(NETWORK, ACCOUNT, "adGroup", "adgrp_4", {**GROUP, "bidding_config": config}, NOW)
+    shown = build_settings(NETWORK, ACCOUNT, "adGroup", "adgrp_4", {**GROUP, "bidding_config": config}, NOW)
     assert {field["field"]: field["value"] for field in shown["fields"]}["bid"] == "12"
     assert refused("adGroup", Edit({"bid": "7.1255"}), bidding_config=config) == {("fields.bid", "over_precision")}
 

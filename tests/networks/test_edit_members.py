@@ -14,23 +14,25 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.edits import Edit, Percentage, edited
-from adsunify.adapter.flows import drive
+from adsunify.adapter.edits import Edit, Percentage, apply_edit
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account, Setting
-from adsunify.adapter.settings import lock_reason, settings_of, shown
+from adsunify.adapter.settings import find_lock_reason, get_display_value, list_settings
 from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.models.brief import Creative
 from adsunify.models.edit import EditTargeting
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json, dumps
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 from tests.contract.cases import Case, Library, own_cases
 from tests.contract.plans import planned_by, shown_plan
 from tests.contract.recorded import Conversation, Unexpected
 
 KINDS = ("campaign", "adGroup", "ad")
-LEVELS = [(code, one.kind) for code in ADAPTERS for one in adapter(code).network.levels if one.kind in KINDS]
+LEVELS = [
+    (code, one.kind) for code in ADAPTER_PACKAGES for one in get_adapter(code).network.levels if one.kind in KINDS
+]
 NATIVE_UNITS = re.compile("micro|minor|cents?($|_)", re.IGNORECASE)
 NATIVE_AMOUNTS = {
     "meta": {
@@ -80,9 +82,9 @@ NATIVE_AMOUNTS = {
 # -- names ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_no_field_of_an_edit_carries_a_native_unit(network: str) -> None:
-    fields = {setting.field for setting in adapter(network).network.settings}
+    fields = {setting.field for setting in get_adapter(network).network.settings}
     assert not {field for field in fields if NATIVE_UNITS.search(field)}
 
 
@@ -90,13 +92,13 @@ def test_no_field_of_an_edit_carries_a_native_unit(network: str) -> None:
     ("network", "name", "field"), [(code, *one) for code, names in NATIVE_AMOUNTS.items() for one in names.items()]
 )
 def test_a_native_amount_is_refused_with_the_field_to_use(network: str, name: str, field: str) -> None:
-    tables = adapter(network).network
+    tables = get_adapter(network).network
     levels = {one.level for one in tables.settings if one.field == field and one.unit == "money"}
     for kind, account, native in entities(network):
         if kind not in levels:
             continue
         with pytest.raises(InvalidInput) as refusal:
-            edited(tables, account, kind, native, Edit({name: "50000000"}), None)
+            apply_edit(tables, account, kind, native, Edit({name: "50000000"}), None)
         (issue,) = refusal.value.issues
         assert (issue.path, issue.code) == (f"fields.{name}", "unknown_field")
         assert "major units" in issue.message and re.search(rf"\b{field}\b", issue.message), issue.message
@@ -118,7 +120,7 @@ def outcome(case: Case, edit: Mapping[str, Json]) -> Json:
     """The plan of the case with this edit in place of its own; or the paths of a refusal, or what it asks besides."""
     changed = evolve(case, input={**case.input, "edit": edit})
     try:
-        plan = drive(planned_by(changed, Library()), Conversation(case.network, case.exchange).answer)
+        plan = run_flow(planned_by(changed, Library()), Conversation(case.network, case.exchange).answer)
     except Unexpected:  # it is looked up at the network
         return "asked"
     except InvalidInput as problem:
@@ -243,7 +245,9 @@ def test_a_location_that_names_no_country_is_refused(network: str, kind: Kind, f
 
 # -- date-only networks -----------------------------------------------------------------------------------------------
 
-DAYS = [(code, one.level) for code in ADAPTERS for one in adapter(code).network.settings if one.unit == "day"]
+DAYS = [
+    (code, one.level) for code in ADAPTER_PACKAGES for one in get_adapter(code).network.settings if one.unit == "day"
+]
 
 
 def test_three_networks_keep_whole_days() -> None:
@@ -255,19 +259,19 @@ def test_three_networks_keep_whole_days() -> None:
 def test_a_start_is_a_midnight_of_the_account(network: str, kind: str, time: str) -> None:
     tried = 0
     for level_, account, native in entities(network):
-        (setting,) = (one for one in adapter(network).network.settings if one.field == "startAt")
-        if level_ != kind or account.timezone is None or lock_reason(setting, native, None):
+        (setting,) = (one for one in get_adapter(network).network.settings if one.field == "startAt")
+        if level_ != kind or account.timezone is None or find_lock_reason(setting, native, None):
             continue
-        tables = adapter(network).network
+        tables = get_adapter(network).network
         local = ZoneInfo(account.timezone)
         midnights = [datetime(2031, 7, day, tzinfo=local).isoformat() for day in (4, 5)]
         edit = Edit({"startAt": midnights[0].replace("00:00:00", time, 1)})
         if time == "00:00:00":
-            done = edited(tables, account, level_, native, edit, None)
+            done = apply_edit(tables, account, level_, native, edit, None)
             assert [change.after for change in done.changes] == ["2031-07-04"]
         else:
             with pytest.raises(InvalidInput) as refusal:
-                edited(tables, account, level_, native, edit, None)
+                apply_edit(tables, account, level_, native, edit, None)
             (issue,) = refusal.value.issues
             assert (issue.path, issue.code) == ("fields.startAt", "over_precision")
             assert all(midnight in issue.message for midnight in midnights), issue.message
@@ -281,7 +285,7 @@ def test_an_end_inside_a_day_means_through_that_day_with_a_warning(network: str,
     local = ZoneInfo(case.account.timezone or "UTC")
     for hour, last in ((9, "2031-07-04"), (0, "2031-07-03")):
         end = datetime(2031, 7, 4, hour, tzinfo=local).isoformat()
-        plan = drive(
+        plan = run_flow(
             planned_by(evolve(case, input={**case.input, "edit": {"fields": {"endAt": end}}}), Library()),
             Conversation(case.network, case.exchange).answer,
         )
@@ -300,9 +304,9 @@ def entities(network: str) -> tuple[tuple[Kind, Account, Mapping[str, Json]], ..
         if case.network != network or case.kind not in ("settings", "edit"):
             continue
         kind = case.input["kind"]
-        flow = adapter(network).reads.editable(case.account, kind, case.input["entityId"])
+        flow = get_adapter(network).reads.fetch_editable_entity(case.account, kind, case.input["entityId"])
         try:
-            native = drive(flow, Conversation(network, case.exchange).answer).native
+            native = run_flow(flow, Conversation(network, case.exchange).answer).native
         except (AdsunifyError, Unexpected):  # the case is about an entity that cannot be read
             continue
         found.append((kind, case.account, native))
@@ -312,7 +316,7 @@ def entities(network: str) -> tuple[tuple[Kind, Account, Mapping[str, Json]], ..
 def as_sent(setting: Setting, value: Json) -> Any:
     """What a caller would send to set a field to the value that is shown; None where nothing says it."""
     if value is None or value == []:
-        return "" if setting.clears else None
+        return "" if setting.can_clear else None
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
@@ -320,46 +324,46 @@ def as_sent(setting: Setting, value: Json) -> Any:
     return None if isinstance(value, Mapping) else value
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_a_field_set_to_what_it_is_is_refused(network: str) -> None:
-    tables, tried = adapter(network).network, 0
+    tables, tried = get_adapter(network).network, 0
     for kind, account, native in entities(network):
-        for setting in settings_of(tables, kind):
+        for setting in list_settings(tables, kind):
             if network == "chatgpt" and setting.field == "bid":  # its unit depends on the entity: see its own tests
                 continue
-            sent = as_sent(setting, shown(tables, account, setting, native))
-            if sent is None or lock_reason(setting, native, None) is not None:
+            sent = as_sent(setting, get_display_value(tables, account, setting, native))
+            if sent is None or find_lock_reason(setting, native, None) is not None:
                 continue
             with pytest.raises(InvalidInput) as refusal:
-                edited(tables, account, kind, native, Edit({setting.field: sent}), None)
+                apply_edit(tables, account, kind, native, Edit({setting.field: sent}), None)
             codes = {issue.code for issue in refusal.value.issues}
             tried += codes == {"no_change"}
             assert {issue.path for issue in refusal.value.issues} == {f"fields.{setting.field}"}
     assert tried > 2
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_a_percentage_that_changes_nothing_is_refused(network: str) -> None:
-    tables, codes = adapter(network).network, set()
+    tables, codes = get_adapter(network).network, set()
     for kind, account, native in entities(network):
-        for setting in settings_of(tables, kind):
-            if setting.unit == "money" and lock_reason(setting, native, None) is None:
+        for setting in list_settings(tables, kind):
+            if setting.unit == "money" and find_lock_reason(setting, native, None) is None:
                 change = Percentage("increase", Decimal("0.0000000001"))
                 with pytest.raises(InvalidInput) as refusal:
-                    edited(tables, account, kind, native, Edit({setting.field: change}), None)
+                    apply_edit(tables, account, kind, native, Edit({setting.field: change}), None)
                 codes |= {issue.code for issue in refusal.value.issues}
     assert "no_change" in codes and codes <= {"no_change", "no_current_value", "out_of_range", "too_small"}
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 @pytest.mark.parametrize("name", [" ", "\u200b", "\u3164"])
 def test_a_name_that_nobody_can_see_is_refused(network: str, name: str) -> None:
-    tables, tried = adapter(network).network, 0
+    tables, tried = get_adapter(network).network, 0
     for kind, account, native in entities(network):
-        for setting in settings_of(tables, kind):
-            if setting.field == "name" and lock_reason(setting, native, None) is None:
+        for setting in list_settings(tables, kind):
+            if setting.field == "name" and find_lock_reason(setting, native, None) is None:
                 with pytest.raises(InvalidInput) as refusal:
-                    edited(tables, account, kind, native, Edit({"name": name}), None)
+                    apply_edit(tables, account, kind, native, Edit({"name": name}), None)
                 assert [(one.path, one.code) for one in refusal.value.issues] == [("fields.name", "blank")]
                 tried += 1
     assert tried
@@ -383,13 +387,15 @@ RETARGETED = [
 @pytest.mark.parametrize("case", RETARGETED, ids=[case.id for case in RETARGETED])
 def test_a_targeting_that_is_written_unchanged_is_refused(case: Case) -> None:
     wanted = case.input["edit"]["targeting"]
-    plan = drive(planned_by(case, Library()), Conversation(case.network, case.exchange).answer)
+    plan = run_flow(planned_by(case, Library()), Conversation(case.network, case.exchange).answer)
     body = next(step.request.body for step in plan.steps if step.action == "update")
     inside = {"snapchat": "/adsquads/0", "reddit": "/data"}.get(case.network, "")
-    current = read(body, f"{inside}{TARGETINGS[case.network]}", None) or read(body, f"/0{TARGETINGS[case.network]}")
-    current = current or read(body, f"/patch/$set{TARGETINGS[case.network]}") or read(body, "/targeting")
+    current = get_value(body, f"{inside}{TARGETINGS[case.network]}", None) or get_value(
+        body, f"/0{TARGETINGS[case.network]}"
+    )
+    current = current or get_value(body, f"/patch/$set{TARGETINGS[case.network]}") or get_value(body, "/targeting")
     assert current, body
-    merged = import_module(f"adsunify.networks.{case.network}.targeting").merged
+    merged = import_module(f"adsunify.networks.{case.network}.targeting").merge_targeting
     kind = (case.input["kind"],) if case.network == "apple" else ()
     with pytest.raises(InvalidInput) as refusal:
         merged(*kind, current, wanted)
@@ -399,7 +405,7 @@ def test_a_targeting_that_is_written_unchanged_is_refused(case: Case) -> None:
 
 @pytest.mark.parametrize(("network", "kind"), LEVELS)
 def test_an_edit_of_nothing_is_refused(network: str, kind: str) -> None:
-    flow = adapter(network).plans.plan_edit(Account(network, "1", "USD", "UTC"), kind, "1", Edit(), None)
+    flow = get_adapter(network).plans.plan_edit(Account(network, "1", "USD", "UTC"), kind, "1", Edit(), None)
     with pytest.raises(InvalidInput) as refusal:
         next(flow)
     assert [issue.code for issue in refusal.value.issues] == ["required"]

@@ -12,7 +12,7 @@ from attrs import evolve
 
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
 from adsunify.http.messages import Response
 from adsunify.models.brief import read_brief
 from adsunify.networks.google import plans
@@ -263,7 +263,7 @@ def results(**changes: Any) -> list[dict[str, Any]]:
 
 def said(body: Any, status: int = 200) -> Any:
     step = created().steps[0]
-    return outcome(NETWORK, step, step.request, Response(status, {}, body))
+    return classify_write(NETWORK, step, step.request, Response(status, {}, body))
 
 
 def test_resource_names_are_kept_in_the_order_of_the_operations() -> None:
@@ -297,7 +297,7 @@ def test_an_update_is_answered_by_the_name_that_was_sent() -> None:
 
     def told(name: str) -> object:
         body = {"mutateOperationResponses": [{"campaignResult": {"resourceName": name}}]}
-        return outcome(NETWORK, step, step.request, Response(200, {}, body))
+        return classify_write(NETWORK, step, step.request, Response(200, {}, body))
 
     assert isinstance(told(f"{ROOT}/campaigns/88001"), Applied)
     assert isinstance(told(f"{ROOT}/campaigns/88002"), Ambiguous)

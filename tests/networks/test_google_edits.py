@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.settings import settings
+from adsunify.adapter.settings import build_settings
 from adsunify.errors import (
     ProviderUnreadable,
 )
@@ -279,8 +279,8 @@ def test_an_entity_that_is_not_made_of_objects_is_unreadable(junk: Any) -> None:
 def test_settings_show_what_stands_there() -> None:
     goals = rows_of({"campaignConversionGoal": {"category": "A", "origin": "B", "biddable": True}})
     answers = (rows_of(CAMPAIGN), rows_of(CAMPAIGN), rows_of({"campaignCriterion": NORWAY}), goals)
-    found, asked = answered(reads.editable(ACCOUNT, "campaign", "88001"), *answers)
-    shown = settings(NETWORK, ACCOUNT, "campaign", "88001", found.native, NOW)
+    found, asked = answered(reads.fetch_editable_entity(ACCOUNT, "campaign", "88001"), *answers)
+    shown = build_settings(NETWORK, ACCOUNT, "campaign", "88001", found.native, NOW)
     values = {one["field"]: (one["value"], one["locked"] is None) for one in shown["fields"]}
     assert values["budget"] == ("12.34", True)
     assert values["startAt"] == ("2027-03-01", True)

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.oauth import Credentials
 from adsunify.errors import (
     PermissionRefused,
@@ -42,7 +42,7 @@ NORWAY = {"type": "LOCATION", "criterionId": "2578", "location": {"geoTargetCons
 
 
 def test_a_list_is_paged_by_the_last_id() -> None:
-    page, asked = answered(reads.entities(ACCOUNT, "campaign", Query(limit=1, cursor="7")), rows_of(CAMPAIGN))
+    page, asked = answered(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=1, cursor="7")), rows_of(CAMPAIGN))
     assert queries(asked)[0].endswith(
         " FROM campaign WHERE campaign.status != 'REMOVED' AND campaign.id > 7 ORDER BY campaign.id LIMIT 1"
     )
@@ -50,25 +50,25 @@ def test_a_list_is_paged_by_the_last_id() -> None:
         "88001",
         [("88001", "paused", None)],
     )
-    page, _ = answered(reads.entities(ACCOUNT, "campaign", Query(limit=2)), rows_of(CAMPAIGN))
+    page, _ = answered(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=2)), rows_of(CAMPAIGN))
     assert page.cursor is None
 
 
 def test_filters_are_allow_listed_and_texts_escaped() -> None:
-    asked_for = Query(limit=5, parent_id="88001", status="PAUSED", search="50% 'o_f[f]\\")
-    _, asked = answered(reads.entities(ACCOUNT, "adGroup", asked_for), {"fieldMask": ""})
+    asked_for = ListQuery(limit=5, parent_id="88001", status="PAUSED", search="50% 'o_f[f]\\")
+    _, asked = answered(reads.list_entities(ACCOUNT, "adGroup", asked_for), {"fieldMask": ""})
     assert queries(asked)[0].endswith(
         " FROM ad_group WHERE campaign.id = 88001 AND ad_group.status = 'PAUSED'"
         " AND ad_group.name LIKE '%50[%] \\'o[_]f[[]f[]]\\\\%' ORDER BY ad_group.id LIMIT 5"
     )
     for wrong in (
-        Query(parent_id="1 OR 1=1"),
-        Query(status="PAUSED' OR '"),
-        Query(cursor="1; x"),
-        Query(search="a\nb"),
+        ListQuery(parent_id="1 OR 1=1"),
+        ListQuery(status="PAUSED' OR '"),
+        ListQuery(cursor="1; x"),
+        ListQuery(search="a\nb"),
     ):
-        assert refused(lambda wrong=wrong: answered(reads.entities(ACCOUNT, "adGroup", wrong)))  # type: ignore[misc] # bound now
-    assert refused(lambda: answered(reads.entities(ACCOUNT, "campaign", Query(parent_id="1")))) == [
+        assert refused(lambda wrong=wrong: answered(reads.list_entities(ACCOUNT, "adGroup", wrong)))  # type: ignore[misc] # bound now
+    assert refused(lambda: answered(reads.list_entities(ACCOUNT, "campaign", ListQuery(parent_id="1")))) == [
         ("parentId", "not_supported")
     ]
 
@@ -80,25 +80,25 @@ def ad(number: int, headline: str) -> dict[str, Any]:
 
 def test_ads_are_searched_on_our_side_page_by_page() -> None:
     pages = [rows_of(ad(1, "Chair"), ad(2, "Table")), rows_of(ad(3, "Lamp"), ad(4, "Red chair"))]
-    query = Query(limit=2, parent_id="99001", search="CHAIR")
-    first, _ = answered(reads.entities(ACCOUNT, "ad", query), pages[0])
+    query = ListQuery(limit=2, parent_id="99001", search="CHAIR")
+    first, _ = answered(reads.list_entities(ACCOUNT, "ad", query), pages[0])
     assert ([one.id for one in first.entities], first.cursor) == (["99001~1"], "2")
-    second, asked = answered(reads.entities(ACCOUNT, "ad", evolve(query, search="red")), pages[0], pages[1])
+    second, asked = answered(reads.list_entities(ACCOUNT, "ad", evolve(query, search="red")), pages[0], pages[1])
     assert ([(one.id, one.parent_id, one.name) for one in second.entities], second.cursor) == (
         [("99001~4", "99001", None)],
         "4",
     )
     assert "ad_group_ad.ad.id > 2 ORDER BY ad_group_ad.ad.id LIMIT 2" in queries(asked)[1]
-    none, asked = answered(reads.entities(ACCOUNT, "ad", evolve(query, search="x")), *[pages[0]] * 20)
+    none, asked = answered(reads.list_entities(ACCOUNT, "ad", evolve(query, search="x")), *[pages[0]] * 20)
     assert (none.entities, none.cursor) == ((), "2")
 
 
 def test_one_entity_is_asked_for_by_its_numbers() -> None:
-    found, asked = answered(reads.entity(ACCOUNT, "ad", "99001~61001"), rows_of(AD))
+    found, asked = answered(reads.fetch_entity(ACCOUNT, "ad", "99001~61001"), rows_of(AD))
     assert queries(asked)[0].endswith(" FROM ad_group_ad WHERE ad_group.id = 99001 AND ad_group_ad.ad.id = 61001")
     assert (found.id, found.parent_id, found.status) == ("99001~61001", "99001", "active")
     with pytest.raises(ProviderNotFound):
-        answered(reads.entity(ACCOUNT, "campaign", "1"), {"fieldMask": ""})
+        answered(reads.fetch_entity(ACCOUNT, "campaign", "1"), {"fieldMask": ""})
 
 
 def test_the_tree_is_parents_first_without_what_is_removed() -> None:
@@ -110,7 +110,7 @@ def test_the_tree_is_parents_first_without_what_is_removed() -> None:
     places = rows_of({"campaignCriterion": NORWAY | {"resourceName": f"{ROOT}/campaignCriteria/88001~2578"}})
     second = Response(200, {}, rows_of(AD))
     answers = (rows_of(CAMPAIGN), rows_of(group, orphan), rows_of(nextPageToken="t"), second, keywords, places)
-    tree, asked = answered(reads.tree(ACCOUNT), *answers)
+    tree, asked = answered(reads.fetch_tree(ACCOUNT), *answers)
     assert [(one.kind, one.id, one.parent_id, one.name) for one in tree.nodes] == [
         ("campaign", "88001", None, "Garden chairs autumn"),
         ("adGroup", "99001", "88001", "G"),
@@ -137,7 +137,7 @@ def days(*rows: Mapping[str, Any], mask: str = MASK, **more: Any) -> dict[str, A
 def test_figures_that_were_selected_and_left_out_are_zero() -> None:
     metrics = {"impressions": "120", "costMicros": "4500001", "conversions": Decimal("1.5")}
     answer = days({"segments": {"date": "2027-01-02"}, "metrics": metrics})
-    flow = reads.insights(ACCOUNT, date(2027, 1, 1), date(2027, 1, 3), None, LATER)
+    flow = reads.fetch_insights(ACCOUNT, date(2027, 1, 1), date(2027, 1, 3), None, LATER)
     found, asked = answered(flow, answer)
     assert queries(asked)[0].endswith(
         " FROM customer WHERE segments.date BETWEEN '2027-01-01' AND '2027-01-03' ORDER BY segments.date"
@@ -145,20 +145,24 @@ def test_figures_that_were_selected_and_left_out_are_zero() -> None:
     (row,) = found.rows
     assert (row.impressions, row.clicks, row.spend, row.conversions) == (120, 0, "4.500001", "1.5")
     assert (row.conversion_value, row.video_views, row.reach) == ("0", 0, None)
-    assert (found.coverage.complete, found.coverage.provisional_from, found.coverage.missing) == (True, None, ())
+    assert (found.coverage.is_complete, found.coverage.provisional_from, found.coverage.missing_ranges) == (
+        True,
+        None,
+        (),
+    )
 
 
 def test_a_figure_that_was_not_selected_is_not_zero() -> None:
     answer = days({"segments": {"date": "2027-01-02"}, "metrics": {}}, mask="segments.date,metrics.clicks")
-    found, _ = answered(reads.insights(ACCOUNT, date(2027, 1, 2), date(2027, 1, 2), None, LATER), answer)
+    found, _ = answered(reads.fetch_insights(ACCOUNT, date(2027, 1, 2), date(2027, 1, 2), None, LATER), answer)
     assert (found.rows[0].impressions, found.rows[0].clicks) == (None, 0)
 
 
 def test_the_last_days_are_provisional() -> None:
-    flow = reads.insights(ACCOUNT, date(2024, 2, 1), date(2027, 2, 28), None, LATER)
+    flow = reads.fetch_insights(ACCOUNT, date(2024, 2, 1), date(2027, 2, 28), None, LATER)
     found, asked = answered(flow, days(nextPageToken="t"), days())
     assert "BETWEEN '2024-02-01'" in queries(asked)[0]
-    assert (found.coverage.complete, found.coverage.provisional_from) == (True, date(2027, 2, 26))
+    assert (found.coverage.is_complete, found.coverage.provisional_from) == (True, date(2027, 2, 26))
     assert found.totals.impressions is None
 
 
@@ -168,15 +172,19 @@ def test_the_last_days_are_provisional() -> None:
 def test_geo_targets_are_suggested_for_a_text() -> None:
     place = {"geoTargetConstant": {"id": "1010826", "canonicalName": "Bergen,Norway"}}
     answer = {"geoTargetConstantSuggestions": [place]}
-    page, (asked,) = answered(reads.catalog(ACCOUNT, "geo_targets:new_york", Query()), answer)
+    page, (asked,) = answered(reads.fetch_catalog_page(ACCOUNT, "geo_targets:new_york", ListQuery()), answer)
     assert asked.body == {"locale": "en", "locationNames": {"names": ["new york"]}}
     assert [(row.id, row.name) for row in page.rows] == [("1010826", "Bergen,Norway")]
-    assert refused(lambda: answered(reads.catalog(ACCOUNT, "geo_targets", Query()))) == [("resource", "catalog_suffix")]
+    assert refused(lambda: answered(reads.fetch_catalog_page(ACCOUNT, "geo_targets", ListQuery()))) == [
+        ("resource", "catalog_suffix")
+    ]
 
 
 def test_catalogs_that_are_queries_follow_the_page_token() -> None:
     row = {"currencyConstant": {"code": "USD", "name": "US Dollar"}}
-    page, (asked,) = answered(reads.catalog(ACCOUNT, "currencies", Query(cursor="t")), rows_of(row, nextPageToken="u"))
+    page, (asked,) = answered(
+        reads.fetch_catalog_page(ACCOUNT, "currencies", ListQuery(cursor="t")), rows_of(row, nextPageToken="u")
+    )
     assert asked.body["pageToken"] == "t"
     assert ([(one.id, one.name) for one in page.rows], page.cursor) == ([("USD", "US Dollar")], "u")
 
@@ -193,7 +201,7 @@ def test_accounts_are_kept_under_their_own_root_where_they_have_one() -> None:
     unit = rows_of({"currencyConstant": {"code": "USD", "billableUnitMicros": "10000"}})
     closed = failed(403, {"errorCode": {"authorizationError": "CUSTOMER_NOT_ENABLED"}, "message": "Closed."})
     found, asked = answered(
-        reads.accounts(),
+        reads.discover_accounts(),
         {"resourceNames": ["customers/9", "customers/8", "customers/5"]},
         rows_of(client("9", manager=True), client("5"), client("6", testAccount=True, currencyCode="x'y")),
         closed,
@@ -211,11 +219,11 @@ def test_accounts_are_kept_under_their_own_root_where_they_have_one() -> None:
 def test_another_refusal_of_a_root_is_told() -> None:
     code = {"authorizationError": "CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION"}
     with pytest.raises(PermissionRefused, match="test accounts only"):
-        answered(reads.accounts(), {"resourceNames": ["customers/9"]}, failed(403, {"errorCode": code}))
+        answered(reads.discover_accounts(), {"resourceNames": ["customers/9"]}, failed(403, {"errorCode": code}))
 
 
 def test_consent_and_tokens() -> None:
-    asked = parse_qs(urlsplit(reads.authorize_url(APP, "https://ads.example/cb", "s", "v" * 50)).query)
+    asked = parse_qs(urlsplit(reads.build_authorization_url(APP, "https://ads.example/cb", "s", "v" * 50)).query)
     assert (asked["access_type"], asked["prompt"], asked["code_challenge_method"]) == (
         ["offline"],
         ["consent"],
@@ -223,30 +231,30 @@ def test_consent_and_tokens() -> None:
     )
     tokens = {"access_token": "at", "expires_in": 3599, "refresh_token": "rt", "token_type": "Bearer"}
     credentials, (sent,) = answered(
-        reads.exchange(APP, "https://ads.example/cb", {"code": "c"}, "v" * 50, 1000), tokens
+        reads.fetch_credentials(APP, "https://ads.example/cb", {"code": "c"}, "v" * 50, 1000), tokens
     )
     assert (credentials.refresh_token, credentials.expires_at) == ("rt", 3_600_000)
-    assert (sent.nature, sent.signed, sent.body["code_verifier"]) == ("read_once", False, "v" * 50)
-    renewed, _ = answered(reads.refresh(APP, credentials, 0), {"access_token": "new", "expires_in": 3599})
+    assert (sent.kind, sent.is_signed, sent.body["code_verifier"]) == ("read_once", False, "v" * 50)
+    renewed, _ = answered(reads.refresh_credentials(APP, credentials, 0), {"access_token": "new", "expires_in": 3599})
     assert (renewed.access_token, renewed.refresh_token) == ("new", "rt")
     with pytest.raises(TokenRefused):
-        answered(reads.refresh(APP, credentials, 0), Response(400, {}, {"error": "invalid_grant"}))
+        answered(reads.refresh_credentials(APP, credentials, 0), Response(400, {}, {"error": "invalid_grant"}))
 
 
 def test_a_dead_token_counts_as_revoked() -> None:
     credentials = Credentials("at", "rt")
     dead = Response(400, {}, {"error": "invalid_token"})
-    assert answered(reads.revoke(APP, credentials), dead)[1][0].body == {"token": "rt"}
-    answered(reads.revoke(APP, credentials), Response(200, {}, None, "empty"))
+    assert answered(reads.revoke_credentials(APP, credentials), dead)[1][0].body == {"token": "rt"}
+    answered(reads.revoke_credentials(APP, credentials), Response(200, {}, None, "empty"))
     with pytest.raises(ProviderError):
-        answered(reads.revoke(APP, credentials), Response(503, {}, {}))
+        answered(reads.revoke_credentials(APP, credentials), Response(503, {}, {}))
 
 
 def test_credentials_go_to_google_only() -> None:
     credentials = Credentials("at")
 
     def signed(url: str) -> Mapping[str, str]:
-        return reads.sign(Request("GET", url), credentials, APP, 0, "n").headers
+        return reads.sign_request(Request("GET", url), credentials, APP, 0, "n").headers
 
     assert signed("https://googleads.googleapis.com/v26/x") == {"Authorization": "Bearer at"}
     assert signed("https://googleads.googleapis.com.example/v26/x") == {}

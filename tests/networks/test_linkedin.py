@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.brief_checks import check
-from adsunify.adapter.flows import drive
+from adsunify.adapter.brief_checks import check_brief
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, ProviderThrottled
-from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.http.messages import Request, Response, filled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
+from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.linkedin import plans
 from adsunify.networks.linkedin.tables import NETWORK
-from adsunify.plans.binding import bound
+from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan, Step
 
 from .calls import unasked
@@ -30,12 +30,12 @@ OUTPUTS = {
 
 
 def requests(made: Plan) -> list[Request]:
-    return [bound(step, OUTPUTS) for step in made.steps]
+    return [fill_bindings(step, OUTPUTS) for step in made.steps]
 
 
 def issues_of(value: dict[str, Any], account: Account = ACCOUNT) -> dict[str, str]:
     with pytest.raises(InvalidInput) as refusal:
-        check(NETWORK, account, read_brief(value), NOW)
+        check_brief(NETWORK, account, read_brief(value), NOW)
     return {issue.path: issue.code for issue in refusal.value.issues}
 
 
@@ -75,17 +75,17 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         "name": "Autumn webinar",
     }
     paths = ["adCampaignGroups", "adCampaigns", "creatives"]
-    assert [filled(one) for one in (group, campaign, creative)] == [
+    assert [build_request_url(one) for one in (group, campaign, creative)] == [
         f"{HOST}/adAccounts/518121035/{path}" for path in paths
     ]
-    assert [(one.method, one.headers, one.nature) for one in requests(made)] == [("POST", HEADERS, "write")] * 3
+    assert [(one.method, one.headers, one.kind) for one in requests(made)] == [("POST", HEADERS, "write")] * 3
     assert "campaignGroup" not in made.steps[1].request.body and "campaign" not in made.steps[2].request.body
 
 
 def test_a_group_cannot_be_paused_at_creation_and_the_plan_says_so() -> None:
     made = created()
-    assert "ACTIVE" in made.steps[0].does and "paused" in made.steps[1].does
-    assert NETWORK.levels[0].born == "" and "paused" in NETWORK.levels[0].note
+    assert "ACTIVE" in made.steps[0].description and "paused" in made.steps[1].description
+    assert NETWORK.levels[0].initial_status == "" and "paused" in NETWORK.levels[0].note
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_the_format_follows_from_the_post(content: Any, wanted: str | None) -> N
     post = {"id": POST, "author": "urn:li:organization:7700123", "lifecycleState": "PUBLISHED", "content": content}
     made = created(post)
     assert requests(made)[1].body.get("format") == wanted
-    assert made.warnings == (plans.GROUP_IS_ACTIVE,)
+    assert made.warnings == (plans.ACTIVE_GROUP_WARNING,)
 
 
 def test_a_post_that_cannot_be_read_is_a_warning() -> None:
     assert "video or carousel" in created().warnings[0]
     flow = plans.plan_create(ACCOUNT, read_brief(brief()), None)
     forbidden = Response(403, {}, {"status": 403, "code": "ACCESS_DENIED"})
-    assert drive(flow, answering({POST_URL: forbidden})).warnings == created().warnings
+    assert run_flow(flow, answering({POST_URL: forbidden})).warnings == created().warnings
 
 
 def test_another_pages_post_is_a_warning_and_an_unpublished_one_is_refused() -> None:
@@ -144,11 +144,11 @@ def test_a_video_in_processing_is_waited_for() -> None:
     post = {"lifecycleState": "PUBLISHED", "content": {"media": {"id": "urn:li:video:5"}}}
     answers: dict[str, Any] = {POST_URL: post, f"{HOST}/videos/urn%3Ali%3Avideo%3A5": {"status": "PROCESSING"}}
     with pytest.raises(ProviderThrottled) as later:
-        drive(plans.plan_create(ACCOUNT, read_brief(brief()), None), answering(answers))
+        run_flow(plans.plan_create(ACCOUNT, read_brief(brief()), None), answering(answers))
     assert (later.value.code, later.value.retry_after) == ("media_processing", 60)
     answers[f"{HOST}/videos/urn%3Ali%3Avideo%3A5"] = {"status": "PROCESSING_FAILED"}
     with pytest.raises(InvalidInput):
-        drive(plans.plan_create(ACCOUNT, read_brief(brief()), None), answering(answers))
+        run_flow(plans.plan_create(ACCOUNT, read_brief(brief()), None), answering(answers))
 
 
 def test_the_accounts_page_is_the_default() -> None:
@@ -230,7 +230,7 @@ def test_criteria_of_another_form_are_refused(criteria: dict[str, Any]) -> None:
 
 def judged(status: int, headers: dict[str, str] | None = None, body: bytes = b"", step: int = 0) -> Any:
     one = created().steps[step]
-    return outcome(NETWORK, one, bound(one, OUTPUTS), Response.of(status, headers or {}, body))
+    return classify_write(NETWORK, one, fill_bindings(one, OUTPUTS), Response.from_bytes(status, headers or {}, body))
 
 
 @pytest.mark.parametrize(
@@ -276,28 +276,30 @@ def test_refusals_are_told_apart() -> None:
 
 
 def patched(step: Step) -> tuple[str, str, Any]:
-    assert step.request.headers == {**HEADERS, "X-RestLi-Method": "PARTIAL_UPDATE"} and step.empty_ok
+    assert step.request.headers == {**HEADERS, "X-RestLi-Method": "PARTIAL_UPDATE"} and step.can_be_empty
     return (
         step.request.method,
-        filled(step.request).removeprefix(f"{HOST}/adAccounts/518121035/"),
+        build_request_url(step.request).removeprefix(f"{HOST}/adAccounts/518121035/"),
         step.request.body["patch"],
     )
 
 
 def test_an_activation_goes_from_the_leaves_up() -> None:
-    made = drive(plans.plan_activate(ACCOUNT, created(), OUTPUTS), unasked)
+    made = run_flow(plans.plan_activate(ACCOUNT, created(), OUTPUTS), unasked)
     assert [patched(step) for step in made.steps] == [
         ("POST", "creatives/urn%3Ali%3AsponsoredCreative%3A91", {"$set": {"intendedStatus": "ACTIVE"}}),
         ("POST", "adCampaigns/880011", {"$set": {"status": "ACTIVE"}}),
         ("POST", "adCampaignGroups/7021", {"$set": {"status": "ACTIVE"}}),
     ]
     assert made.risk == "spend"
-    assert isinstance(outcome(NETWORK, made.steps[0], made.steps[0].request, Response.of(204, {}, b"")), Applied)
+    assert isinstance(
+        classify_write(NETWORK, made.steps[0], made.steps[0].request, Response.from_bytes(204, {}, b"")), Applied
+    )
 
 
 @pytest.mark.parametrize("entity_id", ["91", "urn:li:sponsoredCreative:91"])
 def test_a_creative_is_named_by_its_number_or_its_urn(entity_id: str) -> None:
-    made = drive(plans.plan_status(ACCOUNT, "ad", entity_id, "paused"), unasked)
+    made = run_flow(plans.plan_status(ACCOUNT, "ad", entity_id, "paused"), unasked)
     assert patched(made.steps[0])[1] == "creatives/urn%3Ali%3AsponsoredCreative%3A91"
     assert (made.steps[0].entity, made.risk) == ("urn:li:sponsoredCreative:91", "low")
 
@@ -319,7 +321,7 @@ def test_a_creative_is_named_by_its_number_or_its_urn(entity_id: str) -> None:
     ],
 )
 def test_a_native_create(kind: Any, payload: Any, parent: str | None, wanted: Any, risk: str) -> None:
-    made = drive(plans.plan_native_create(ACCOUNT, kind, payload, parent), unasked)
+    made = run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent), unasked)
     body = made.steps[0].request.body
     assert body.items() >= {**payload, **wanted}.items() and made.risk == risk
     assert ("account" in body) == (kind != "ad")
@@ -339,12 +341,12 @@ def test_a_native_create(kind: Any, payload: Any, parent: str | None, wanted: An
 )
 def test_a_native_create_that_contradicts_is_refused(kind: Any, payload: Any, parent: str | None, path: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        drive(plans.plan_native_create(ACCOUNT, kind, payload, parent), unasked)
+        run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent), unasked)
     assert [issue.path for issue in refusal.value.issues] == [path]
 
 
 def test_a_native_update_sets_and_deletes() -> None:
-    made = drive(plans.plan_update(ACCOUNT, "campaign", "7021", {"name": "B", "totalBudget": None}, None), unasked)
+    made = run_flow(plans.plan_update(ACCOUNT, "campaign", "7021", {"name": "B", "totalBudget": None}, None), unasked)
     assert patched(made.steps[0])[2] == {"$set": {"name": "B"}, "$delete": ["totalBudget"]}
     assert made.risk == "spend"
 
@@ -360,7 +362,7 @@ def test_a_native_update_sets_and_deletes() -> None:
 def test_a_delete_depends_on_the_status(extras: Any, native: Any, wanted: Any) -> None:
     account = evolve(ACCOUNT, extras=extras)
     answers = {f"{HOST}/adAccounts/518121035/adCampaignGroups/7021": {**GROUP, **native}}
-    made = drive(plans.plan_delete(account, "campaign", "7021"), answering(answers))
+    made = run_flow(plans.plan_delete(account, "campaign", "7021"), answering(answers))
     (step,) = made.steps
     assert (step.request.method, step.request.body) == wanted
     assert (step.action, step.entity, made.risk) == ("delete", "7021", "destructive")
@@ -370,7 +372,7 @@ def test_a_delete_depends_on_the_status(extras: Any, native: Any, wanted: Any) -
 def test_the_default_group_is_not_deleted() -> None:
     answers = {f"{HOST}/adAccounts/518121035/adCampaignGroups/7021": {**GROUP, "backfilled": True}}
     with pytest.raises(InvalidInput):
-        drive(plans.plan_delete(ACCOUNT, "campaign", "7021"), answering(answers))
+        run_flow(plans.plan_delete(ACCOUNT, "campaign", "7021"), answering(answers))
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------
@@ -385,11 +387,11 @@ COUNTS = (
 @pytest.mark.parametrize(("total", "issues"), [(299, ["targeting.native"]), (300, [])])
 def test_the_audience_has_300_members(total: int, issues: list[str]) -> None:
     answers = {COUNTS: {"elements": [{"active": 0, "total": total}]}}
-    found, warnings = drive(plans.preflight(ACCOUNT, read_brief(brief())), answering(answers))
+    found, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(brief())), answering(answers))
     assert ([issue.path for issue in found], warnings) == (issues, [])
 
 
 def test_an_audience_that_is_not_told_is_a_warning() -> None:
     answers = {COUNTS: Response(403, {}, {"status": 403})}
-    found, warnings = drive(plans.preflight(ACCOUNT, read_brief(brief())), answering(answers))
+    found, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(brief())), answering(answers))
     assert found == [] and len(warnings) == 1

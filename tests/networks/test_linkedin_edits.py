@@ -10,9 +10,9 @@ import pytest
 from attrs import evolve
 
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.flows import drive
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
-from adsunify.adapter.settings import settings
+from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput, ProviderUnreadable
 from adsunify.networks.linkedin import plans, reads
 from adsunify.networks.linkedin.tables import NETWORK
@@ -27,7 +27,7 @@ FACET = "urn:li:adTargetingFacet:"
 
 def edited(kind: Any, edit: Edit, account: Account = ACCOUNT, **native: Any) -> Plan:
     answers = {f"{HOST}/adAccounts/518121035/{PATHS[kind]}": {**NATIVE[kind], **native}}
-    return drive(plans.plan_edit(account, kind, PATHS[kind].partition("/")[2], edit, NOW), answering(answers))
+    return run_flow(plans.plan_edit(account, kind, PATHS[kind].partition("/")[2], edit, NOW), answering(answers))
 
 
 def patch(made: Plan) -> Any:
@@ -43,8 +43,8 @@ def issues(kind: Any, edit: Edit, account: Account = ACCOUNT, **native: Any) -> 
 def shown(kind: Any, account: Account = ACCOUNT, **native: Any) -> Mapping[str, Mapping[str, Any]]:
     answers = {f"{HOST}/adAccounts/518121035/{PATHS[kind]}": {**NATIVE[kind], **native}}
     entity_id = PATHS[kind].partition("/")[2]
-    entity = drive(reads.editable(account, kind, entity_id), answering(answers))
-    told = settings(NETWORK, account, kind, entity_id, entity.native, NOW)
+    entity = run_flow(reads.fetch_editable_entity(account, kind, entity_id), answering(answers))
+    told = build_settings(NETWORK, account, kind, entity_id, entity.native, NOW)
     return {row["field"]: row for row in told["fields"]}
 
 

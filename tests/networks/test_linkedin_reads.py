@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.flows import drive
-from adsunify.adapter.hierarchy import Query
-from adsunify.adapter.oauth import App, Credentials
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.errors import InvalidInput, ProviderError, ProviderUnreadable, TokenRefused
-from adsunify.http.messages import Request, Response, filled
+from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.linkedin import reads
 
 from .calls import json_of, unasked
 from .linkedin_calls import ACCOUNT, CAMPAIGN, GROUP, HEADERS, HOST, answering
 
-APP = App("client", "secret")
+APP = OAuthClient("client", "secret")
 OWN = f"{HOST}/adAccounts/518121035"
 LIVE = "List(ACTIVE,PAUSED,DRAFT)"
 CREATIVE = {
@@ -32,7 +32,7 @@ CREATIVE = {
 
 
 def test_the_consent_page_names_scopes_with_blanks_and_no_challenge() -> None:
-    url = reads.authorize_url(APP, "https://ads.example/callback", "state", "verifier")
+    url = reads.build_authorization_url(APP, "https://ads.example/callback", "state", "verifier")
     assert url.startswith("https://www.linkedin.com/oauth/v2/authorization?response_type=code&client_id=client")
     assert "scope=rw_ads%20r_ads_reporting%20r_organization_social" in url and "challenge" not in url
 
@@ -40,13 +40,13 @@ def test_the_consent_page_names_scopes_with_blanks_and_no_challenge() -> None:
 def test_a_code_becomes_a_token_with_or_without_a_refresh_token() -> None:
     asked: list[Request] = []
     answers: dict[str, Any] = {"https://www.linkedin.com/oauth/v2/accessToken": {"access_token": "a", "expires_in": 60}}
-    flow = reads.exchange(APP, "https://ads.example/callback", {"code": "c"}, "", 1_000)
-    found = drive(flow, answering(answers, asked))
+    flow = reads.fetch_credentials(APP, "https://ads.example/callback", {"code": "c"}, "", 1_000)
+    found = run_flow(flow, answering(answers, asked))
     assert (found.access_token, found.refresh_token, found.expires_at) == ("a", None, 61_000)
-    assert asked[0].nature == "read_once" and not asked[0].signed
+    assert asked[0].kind == "read_once" and not asked[0].is_signed
     assert set(asked[0].body) == {"grant_type", "code", "redirect_uri", "client_id", "client_secret"}
-    assert drive(reads.refresh(APP, found, 1_000), unasked) == found
-    kept = drive(reads.refresh(APP, Credentials("old", "r"), 1_000), answering(answers))
+    assert run_flow(reads.refresh_credentials(APP, found, 1_000), unasked) == found
+    kept = run_flow(reads.refresh_credentials(APP, Credentials("old", "r"), 1_000), answering(answers))
     assert (kept.access_token, kept.refresh_token) == ("a", "r")
 
 
@@ -54,9 +54,9 @@ def test_a_refused_refresh_blames_the_token() -> None:
     refused = Response(400, {}, {"error": "invalid_grant", "error_description": "expired"})
     answers = {"https://www.linkedin.com/oauth/v2/accessToken": refused}
     with pytest.raises(TokenRefused):
-        drive(reads.refresh(APP, Credentials("old", "r"), 0), answering(answers))
+        run_flow(reads.refresh_credentials(APP, Credentials("old", "r"), 0), answering(answers))
     with pytest.raises(InvalidInput, match="user_cancelled_login"):
-        drive(reads.exchange(APP, "", {"error": "user_cancelled_login"}, "", 0), unasked)
+        run_flow(reads.fetch_credentials(APP, "", {"error": "user_cancelled_login"}, "", 0), unasked)
 
 
 def test_both_tokens_are_revoked_whatever_becomes_of_the_first() -> None:
@@ -68,14 +68,17 @@ def test_both_tokens_are_revoked_whatever_becomes_of_the_first() -> None:
             raise ProviderError("gone")
         return Response(200, {}, None, "empty")
 
-    drive(reads.revoke(APP, Credentials("a", "r")), answer)
+    run_flow(reads.revoke_credentials(APP, Credentials("a", "r")), answer)
     assert revoked == ["r", "a"]
 
 
 def test_only_linkedins_hosts_get_the_token() -> None:
-    signed = reads.sign(Request("GET", f"{HOST}/adAccounts", headers=HEADERS), Credentials("t"), APP, 0, "")
+    signed = reads.sign_request(Request("GET", f"{HOST}/adAccounts", headers=HEADERS), Credentials("t"), APP, 0, "")
     assert signed.headers == {**HEADERS, "Authorization": "Bearer t"}
-    assert "Authorization" not in reads.sign(Request("GET", "https://x.example/"), Credentials("t"), APP, 0, "").headers
+    assert (
+        "Authorization"
+        not in reads.sign_request(Request("GET", "https://x.example/"), Credentials("t"), APP, 0, "").headers
+    )
 
 
 # -- accounts and entities ----------------------------------------------------------------------------------------
@@ -90,7 +93,7 @@ def test_accounts_of_all_pages() -> None:
     }
     second = {"elements": [{"id": 2, "name": "B", "currency": "USD", "status": "CANCELED", "type": "ENTERPRISE"}]}
     url, asked = f"{HOST}/adAccounts?q=search&pageSize=500", list[Request]()
-    found = drive(reads.accounts(), answering({url: first, f"{url}&pageToken=a%28b%29%2Cc": second}, asked))
+    found = run_flow(reads.discover_accounts(), answering({url: first, f"{url}&pageToken=a%28b%29%2Cc": second}, asked))
     assert [(one.native_id, one.currency, one.timezone, one.native_status, dict(one.extras)) for one in found] == [
         ("1", "EUR", "UTC", "ACTIVE", {"reference": "urn:li:organization:4"}),
         ("2", "USD", "UTC", "CANCELED", {"type": "ENTERPRISE"}),
@@ -109,16 +112,16 @@ def test_the_tree_asks_for_creatives_by_twenty_campaigns() -> None:
             return Response(200, {}, json_of({"elements": [CREATIVE] if len(asked) == 3 else []}))
         return Response(200, {}, json_of({"elements": [GROUP] if kind == "adCampaignGroups" else campaigns}))
 
-    found = drive(reads.tree(ACCOUNT), answer)
-    assert filled(asked[0]) == (
+    found = run_flow(reads.fetch_tree(ACCOUNT), answer)
+    assert build_request_url(asked[0]) == (
         f"{OWN}/adCampaignGroups?q=search&search=(status:(values:{LIVE}))&pageSize=1000&sortOrder=ASCENDING"
     )
-    assert filled(asked[3]) == (
+    assert build_request_url(asked[3]) == (
         f"{OWN}/creatives?q=criteria&campaigns=List(urn%3Ali%3AsponsoredCampaign%3A880031)"
         f"&intendedStatuses={LIVE}&pageSize=100&sortOrder=ASCENDING"
     )
     assert asked[3].headers == {**HEADERS, "X-RestLi-Method": "FINDER"}
-    assert max(len(filled(request)) for request in asked) < 4_000
+    assert max(len(build_request_url(request)) for request in asked) < 4_000
     nodes = {node.kind: (node.id, node.parent_id, node.status) for node in found.nodes if node.id != "880012"}
     assert nodes["campaign"] == ("7021", None, "active")
     assert nodes["ad"] == ("urn:li:sponsoredCreative:91", "880011", "paused")
@@ -131,20 +134,20 @@ def test_a_list_is_filtered_by_parent_and_status_and_searched_here() -> None:
         "status:(values:List(PAUSED)))&pageSize=25&pageToken=next%3A1&sortOrder=ASCENDING"
     )
     body = {"elements": [CAMPAIGN, {**CAMPAIGN, "id": 5, "name": "Tea"}], "metadata": {"nextPageToken": "p"}}
-    query = Query(25, "next:1", "7021", "PAUSED", "WEBINAR")
-    found = drive(reads.entities(ACCOUNT, "adGroup", query), answering({url: body}))
+    query = ListQuery(25, "next:1", "7021", "PAUSED", "WEBINAR")
+    found = run_flow(reads.list_entities(ACCOUNT, "adGroup", query), answering({url: body}))
     assert ([one.id for one in found.entities], found.cursor) == (["880011"], "p")
 
 
 def test_a_list_without_elements_is_unreadable() -> None:
     with pytest.raises(ProviderUnreadable):
-        drive(reads.entities(ACCOUNT, "campaign", Query()), lambda request: Response(200, {}, {}))
+        run_flow(reads.list_entities(ACCOUNT, "campaign", ListQuery()), lambda request: Response(200, {}, {}))
 
 
 @pytest.mark.parametrize("entity_id", ["91", "urn:li:sponsoredCreative:91"])
 def test_one_creative_by_number_or_urn(entity_id: str) -> None:
     answers = {f"{OWN}/creatives/urn%3Ali%3AsponsoredCreative%3A91": CREATIVE}
-    found = drive(reads.entity(ACCOUNT, "ad", entity_id), answering(answers))
+    found = run_flow(reads.fetch_entity(ACCOUNT, "ad", entity_id), answering(answers))
     assert (found.id, found.parent_id, found.native_status) == ("urn:li:sponsoredCreative:91", "880011", "DRAFT")
 
 
@@ -175,8 +178,8 @@ def row(year: int, month: int, day: int, **figures: Any) -> dict[str, Any]:
 def test_a_report_is_exact_and_silent_where_linkedin_is() -> None:
     rows = [row(2026, 10, 2, impressions=1200, clicks=14, costInLocalCurrency="20.130000000000000782")]
     url = report("2026-10-01", "2026-10-31", f"{FIELDS},approximateMemberReach")
-    flow = reads.insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 31), None, NOW)
-    found = drive(flow, answering({url: {"elements": rows}}))
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 31), None, NOW)
+    found = run_flow(flow, answering({url: {"elements": rows}}))
     assert [one.to_json() for one in found.rows] == [
         {
             "date": "2026-10-02",
@@ -189,29 +192,31 @@ def test_a_report_is_exact_and_silent_where_linkedin_is() -> None:
             "reach": None,
         }
     ]
-    assert (found.coverage.complete, found.coverage.timezone, found.pending) == (False, "UTC", None)
+    assert (found.coverage.is_complete, found.coverage.timezone, found.pending) == (False, "UTC", None)
 
 
 def test_reach_is_left_out_of_long_ranges_and_days_without_activity_are_missing() -> None:
     url = report("2026-04-01", "2026-10-31", FIELDS)
-    flow = reads.insights(ACCOUNT, date(2026, 4, 1), date(2026, 10, 31), None, NOW)
-    found = drive(flow, answering({url: {"elements": [row(2026, 4, 1, impressions=1)]}}))
-    assert not found.coverage.complete and found.totals.impressions is None
-    assert [gap.to_json() for gap in found.coverage.missing] == [{"startDate": "2026-04-02", "endDate": "2026-10-31"}]
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 4, 1), date(2026, 10, 31), None, NOW)
+    found = run_flow(flow, answering({url: {"elements": [row(2026, 4, 1, impressions=1)]}}))
+    assert not found.coverage.is_complete and found.totals.impressions is None
+    assert [gap.to_json() for gap in found.coverage.missing_ranges] == [
+        {"startDate": "2026-04-02", "endDate": "2026-10-31"}
+    ]
 
 
 def test_an_answer_that_was_cut_off_is_not_complete() -> None:
     url = report("2026-10-01", "2026-10-31", f"{FIELDS},approximateMemberReach")
-    flow = reads.insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 31), None, NOW)
-    found = drive(flow, answering({url: {"elements": [row(2026, 10, 1, impressions=1)] * 15_000}}))
-    assert not found.coverage.complete
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 31), None, NOW)
+    found = run_flow(flow, answering({url: {"elements": [row(2026, 10, 1, impressions=1)] * 15_000}}))
+    assert not found.coverage.is_complete
 
 
 @pytest.mark.parametrize("start", [{}, {"year": 2026, "month": 13, "day": 1}, {"year": True, "month": 1, "day": 1}])
 def test_a_row_without_a_day_is_unreadable(start: Any) -> None:
-    flow = reads.insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 2), None, NOW)
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 2), None, NOW)
     with pytest.raises(ProviderUnreadable):
-        drive(flow, lambda request: Response(200, {}, {"elements": [{"dateRange": {"start": start}}]}))
+        run_flow(flow, lambda request: Response(200, {}, {"elements": [{"dateRange": {"start": start}}]}))
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
@@ -223,10 +228,10 @@ def test_a_typeahead_needs_its_text() -> None:
         "&query=new%20york%2C%20us&queryVersion=QUERY_USES_URNS"
     )
     answers = {url: {"elements": [{"urn": "urn:li:geo:1", "name": "New York"}]}}
-    flow = reads.catalog(ACCOUNT, "typeahead:locations", Query(search="new york, us"))
-    assert [found.id for found in drive(flow, answering(answers)).rows] == ["urn:li:geo:1"]
+    flow = reads.fetch_catalog_page(ACCOUNT, "typeahead:locations", ListQuery(search="new york, us"))
+    assert [found.id for found in run_flow(flow, answering(answers)).rows] == ["urn:li:geo:1"]
     with pytest.raises(InvalidInput) as refusal:
-        drive(reads.catalog(ACCOUNT, "typeahead:locations", Query()), unasked)
+        run_flow(reads.fetch_catalog_page(ACCOUNT, "typeahead:locations", ListQuery()), unasked)
     assert refusal.value.issues[0].path == "search"
 
 
@@ -235,6 +240,9 @@ def test_pages_by_offset_end_where_the_list_does() -> None:
     full = {"elements": [{"id": "urn:li:share:1"}, {"id": "urn:li:share:2"}], "paging": {"start": 0, "count": 2}}
     last = {"elements": [{"id": "urn:li:share:3"}], "paging": {"start": 2, "count": 2}}
     answer = answering({url.format(0): full, url.format(2): last})
-    first = drive(reads.catalog(ACCOUNT, "posts:7700123", Query(limit=2)), answer)
+    first = run_flow(reads.fetch_catalog_page(ACCOUNT, "posts:7700123", ListQuery(limit=2)), answer)
     assert first.cursor == "2"
-    assert drive(reads.catalog(ACCOUNT, "posts:7700123", Query(limit=2, cursor="2")), answer).cursor is None
+    assert (
+        run_flow(reads.fetch_catalog_page(ACCOUNT, "posts:7700123", ListQuery(limit=2, cursor="2")), answer).cursor
+        is None
+    )

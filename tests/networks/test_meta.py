@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.network import Account, words
+from adsunify.adapter.network import Account, split_words
 from adsunify.errors import (
     InvalidInput,
 )
-from adsunify.http.messages import filled
+from adsunify.http.messages import build_request_url
 from adsunify.models.brief import read_brief
-from adsunify.networks import adapter
+from adsunify.networks import get_adapter
 from adsunify.networks.meta import native, plans, reads
 from adsunify.networks.meta.tables import NETWORK
 from adsunify.planning import plan
-from adsunify.plans.binding import bound
+from adsunify.plans.binding import fill_bindings
 from adsunify.values.exact_json import dumps, loads
 
 from .calls import answer_of, run
@@ -33,8 +33,8 @@ from .meta_calls import ACCOUNT, CONVERSIONS, GRAPH, LIFETIME, NOW, body_of, bri
 def test_the_plan_is_what_the_documentation_shows() -> None:
     made = created()
     outputs = {"campaign": {"id": "6101"}, "adGroup": {"id": "6102"}, "creative": {"id": "6103"}}
-    requests = [bound(step, outputs) for step in made.steps]
-    assert [filled(request) for request in requests] == [
+    requests = [fill_bindings(step, outputs) for step in made.steps]
+    assert [build_request_url(request) for request in requests] == [
         f"{GRAPH}/act_7007/campaigns",
         f"{GRAPH}/act_7007/adsets",
         f"{GRAPH}/act_7007/adcreatives",
@@ -81,7 +81,7 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         },
         {"name": "Tea spring", "adset_id": "6102", "creative": {"creative_id": "6103"}, "status": "PAUSED"},
     ]
-    assert {(request.method, request.encoding, request.nature) for request in requests} == {
+    assert {(request.method, request.encoding, request.kind) for request in requests} == {
         ("POST", "form_json", "write")
     }
     assert (made.warnings, made.risk) == ((), "low")
@@ -89,15 +89,15 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 
 def test_a_bound_member_stands_beside_the_body() -> None:
     made = created()
-    assert "campaign_id" not in made.step("adGroup").request.body
-    assert made.step("ad").request.body["creative"] == {}
-    assert [binding.to for binding in made.step("ad").bindings] == ["/body/adset_id", "/body/creative/creative_id"]
+    assert "campaign_id" not in made.get_step("adGroup").request.body
+    assert made.get_step("ad").request.body["creative"] == {}
+    assert [binding.to for binding in made.get_step("ad").bindings] == ["/body/adset_id", "/body/creative/creative_id"]
 
 
 def test_an_existing_creative_is_not_made_again() -> None:
     made = created(creative={"existingId": "77"}, platform={})
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
-    assert made.step("ad").request.body["creative"] == {"creative_id": "77"}
+    assert made.get_step("ad").request.body["creative"] == {"creative_id": "77"}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_an_existing_creative_is_not_made_again() -> None:
     ],
 )
 def test_a_goal_decides_what_is_bought(changes: Mapping[str, Any], expected: tuple[Any, ...]) -> None:
-    members = words("optimization_goal billing_event destination_type promoted_object bid_strategy bid_amount")
+    members = split_words("optimization_goal billing_event destination_type promoted_object bid_strategy bid_amount")
     body = body_of("adGroup", **changes)
     assert tuple(body.get(member) for member in members) == expected
 
@@ -270,7 +270,7 @@ def test_activation_goes_from_the_ad_to_the_campaign() -> None:
     source = created()
     outputs = {"campaign": {"id": "6101"}, "adGroup": {"id": "6102"}, "creative": {"id": "6103"}, "ad": {"id": "6104"}}
     made, asked = run(plans.plan_activate(ACCOUNT, source, outputs))
-    assert [(step.key, filled(step.request), step.request.body) for step in made.steps] == [
+    assert [(step.key, build_request_url(step.request), step.request.body) for step in made.steps] == [
         ("activate_ad", f"{GRAPH}/6104", {"status": "ACTIVE"}),
         ("activate_adGroup", f"{GRAPH}/6102", {"status": "ACTIVE"}),
         ("activate_campaign", f"{GRAPH}/6101", {"status": "ACTIVE"}),
@@ -280,7 +280,7 @@ def test_activation_goes_from_the_ad_to_the_campaign() -> None:
 
 def test_a_status_is_one_write() -> None:
     made, _ = run(plans.plan_status(ACCOUNT, "adGroup", "6102", "paused"))
-    assert [(filled(step.request), step.request.body) for step in made.steps] == [
+    assert [(build_request_url(step.request), step.request.body) for step in made.steps] == [
         (f"{GRAPH}/6102", {"status": "PAUSED"})
     ]
     assert made.risk == "low"
@@ -329,14 +329,14 @@ def test_a_native_create_is_held_against_the_reference(
 )
 def test_an_update_sends_what_changed(payload: dict[str, Any], risk: str) -> None:
     made, _ = run(plans.plan_update(ACCOUNT, "adGroup", "6102", payload, None))
-    assert (filled(made.steps[0].request), made.steps[0].request.body) == (f"{GRAPH}/6102", payload)
+    assert (build_request_url(made.steps[0].request), made.steps[0].request.body) == (f"{GRAPH}/6102", payload)
     assert made.risk == risk
 
 
 def test_a_deletion_takes_all_below_with_it() -> None:
     made, _ = run(plans.plan_delete(ACCOUNT, "campaign", "6101"))
     step = made.steps[0]
-    assert (step.request.method, filled(step.request), step.action) == ("DELETE", f"{GRAPH}/6101", "delete")
+    assert (step.request.method, build_request_url(step.request), step.action) == ("DELETE", f"{GRAPH}/6101", "delete")
     assert made.risk == "destructive"
 
 
@@ -344,7 +344,7 @@ def test_a_missing_creative_is_found_before() -> None:
     given = read_brief(brief(creative={"existingId": "77"}, platform={}))
     assert run(plans.preflight(ACCOUNT, given), answer_of({"id": "77", "status": "ACTIVE"}))[0] == ([], [])
     (issues, _), asked = run(plans.preflight(ACCOUNT, given), failing(100, 33))
-    assert ([issue.path for issue in issues], filled(asked[0])) == (
+    assert ([issue.path for issue in issues], build_request_url(asked[0])) == (
         ["creative.existingId"],
         f"{GRAPH}/77?fields=id%2Cname%2Cstatus",
     )
@@ -361,24 +361,24 @@ def test_names_and_currencies_are_those_of_the_reference() -> None:
     left_out = {"execution_options", "date_format"}
     for kind, node in (("campaign", "campaign"), ("adGroup", "adset"), ("ad", "ad")):
         operations = reference["operations"]
-        assert set(operations[f"{node}.create"]["params"]) - left_out == native.CREATE_NAMES[kind]
-        assert set(operations[f"{node}.update"]["params"]) - left_out == native.UPDATE_NAMES[kind]
+        assert set(operations[f"{node}.create"]["params"]) - left_out == native.CREATE_MEMBERS[kind]
+        assert set(operations[f"{node}.update"]["params"]) - left_out == native.UPDATE_MEMBERS[kind]
     for one, fields in zip(NETWORK.levels, ("Campaign", "AdSet", "Ad"), strict=True):
         assert {field.partition("{")[0] for field in one.fields} <= set(reference["objectFields"][fields])
-        assert set(one.filters) == set(reference["enums"][f"{fields}.EffectiveStatus"])
-        assert set(one.states) == set(reference["enums"][f"{fields}.Status"])
-    assert set(reference["objectFields"]["Targeting"]) == native.TARGETING_NAMES
-    assert set(native.STRATEGIES) == set(reference["enums"]["AdSet.BidStrategy"])
+        assert set(one.status_filters) == set(reference["enums"][f"{fields}.EffectiveStatus"])
+        assert set(one.unified_statuses) == set(reference["enums"][f"{fields}.Status"])
+    assert set(reference["objectFields"]["Targeting"]) == native.TARGETING_MEMBERS
+    assert set(native.BID_STRATEGIES) == set(reference["enums"]["AdSet.BidStrategy"])
     assert set(native.SPECIAL_AD_CATEGORIES) == set(reference["enums"]["Campaign.SpecialAdCategories"])
     assert set(native.CONVERSION_EVENTS) < set(reference["enums"]["AdPromotedObject.CustomEventType"])
     offsets = loads((folder / "currency-offsets.json").read_bytes())
     for group, assumed in (("documented", False), ("notSeenInTheDocumentedTable", True)):
         for currency, offset in offsets[group].items():
-            unit = native.unit(Account("meta", "act_1", currency))
-            assert (unit.offset, bool(unit.assumed)) == (offset, assumed)
+            unit = native.get_money_unit(Account("meta", "act_1", currency))
+            assert (unit.offset, bool(unit.assumption)) == (offset, assumed)
 
 
 def test_the_adapter_is_registered() -> None:
-    one = adapter("meta")
+    one = get_adapter("meta")
     assert (one.network, one.plans, one.reads) == (NETWORK, plans, reads)
     assert dumps([level.kind for level in one.network.levels]) == '["campaign","adGroup","ad"]'

@@ -16,7 +16,7 @@ from adsunify.errors import (
     ProviderNotFound,
     ProviderUnreadable,
 )
-from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
 from adsunify.http.messages import Response
 from adsunify.networks.meta import plans
 from adsunify.networks.meta.tables import NETWORK
@@ -224,7 +224,7 @@ def test_an_edit_of_what_is_not_the_accounts(answer: Response, raised: type[Prov
 
 
 def test_settings_show_the_budget_in_use() -> None:
-    told = settings.settings(NETWORK, ACCOUNT, "adGroup", "6102", LIFELONG, NOW)
+    told = settings.build_settings(NETWORK, ACCOUNT, "adGroup", "6102", LIFELONG, NOW)
     by_name = {row["field"]: row for row in told["fields"]}
     assert by_name["budget"] == {
         "field": "budget",
@@ -240,12 +240,12 @@ def test_settings_show_the_budget_in_use() -> None:
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------
 
-CREATE = created().step("campaign")
+CREATE = created().get_step("campaign")
 CHANGE: Step = run(plans.plan_status(ACCOUNT, "ad", "1", "paused"))[0].steps[0]
 
 
 def said(response: Response, step: Step = CREATE) -> Any:
-    return outcome(NETWORK, step, step.request, response)
+    return classify_write(NETWORK, step, step.request, response)
 
 
 def test_a_create_is_done_with_an_id_and_a_change_with_success() -> None:

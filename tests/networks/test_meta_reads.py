@@ -13,9 +13,9 @@ import pytest
 from attrs import evolve
 
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.flows import drive
-from adsunify.adapter.hierarchy import Query
-from adsunify.adapter.oauth import App, Credentials
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.errors import (
     InvalidInput,
     ProviderError,
@@ -23,7 +23,7 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
-from adsunify.http.messages import Flow, Request, Response, filled
+from adsunify.http.messages import Flow, Request, Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.meta import plans, reads
 from adsunify.values.exact_json import loads
@@ -35,7 +35,7 @@ from .meta_calls import ACCOUNT, APP, GRAPH, NOW, brief, failing, page_of
 
 
 def test_consent_asks_for_the_scopes() -> None:
-    url = reads.authorize_url(APP, "https://ads.example/cb", "st", "verifier")
+    url = reads.build_authorization_url(APP, "https://ads.example/cb", "st", "verifier")
     assert url == (
         "https://www.facebook.com/v26.0/dialog/oauth?client_id=app-1&redirect_uri=https%3A%2F%2Fads.example%2Fcb&state=st"
         "&response_type=code&scope=ads_management%2Cads_read%2Cbusiness_management%2Cpages_show_list"
@@ -46,7 +46,7 @@ def test_consent_asks_for_the_scopes() -> None:
 def test_a_code_becomes_a_long_lived_token() -> None:
     short = answer_of({"access_token": "short", "token_type": "bearer", "expires_in": 5400})
     long = answer_of({"access_token": "long", "token_type": "bearer", "expires_in": 5184000})
-    found, asked = run(reads.exchange(APP, "https://ads.example/cb", {"code": "c"}, "v", 1000), short, long)
+    found, asked = run(reads.fetch_credentials(APP, "https://ads.example/cb", {"code": "c"}, "v", 1000), short, long)
     assert found == Credentials("long", None, 5184001000)
     assert [dict(request.query) for request in asked] == [
         {"client_id": "app-1", "client_secret": "app-secret", "redirect_uri": "https://ads.example/cb", "code": "c"},
@@ -57,37 +57,39 @@ def test_a_code_becomes_a_long_lived_token() -> None:
             "fb_exchange_token": "short",
         },
     ]
-    assert [request.nature for request in asked] == ["read_once", "read"]
-    assert not any(request.signed for request in asked)
+    assert [request.kind for request in asked] == ["read_once", "read"]
+    assert not any(request.is_signed for request in asked)
 
 
 def test_a_refresh_exchanges_the_living_token() -> None:
-    fresh, asked = run(reads.refresh(APP, Credentials("old"), 0), answer_of({"access_token": "new"}))
+    fresh, asked = run(reads.refresh_credentials(APP, Credentials("old"), 0), answer_of({"access_token": "new"}))
     assert (fresh, asked[0].query["fb_exchange_token"]) == (Credentials("new"), "old")
     with pytest.raises(TokenRefused):
-        run(reads.refresh(APP, Credentials("old"), 0), failing(190, 463))
+        run(reads.refresh_credentials(APP, Credentials("old"), 0), failing(190, 463))
 
 
 def test_a_revocation_has_to_be_confirmed() -> None:
-    _, asked = run(reads.revoke(APP, Credentials("t")), answer_of({"success": True}))
-    assert (asked[0].method, filled(asked[0])) == ("DELETE", f"{GRAPH}/me/permissions")
+    _, asked = run(reads.revoke_credentials(APP, Credentials("t")), answer_of({"success": True}))
+    assert (asked[0].method, build_request_url(asked[0])) == ("DELETE", f"{GRAPH}/me/permissions")
     with pytest.raises(ProviderUnreadable):
-        run(reads.revoke(APP, Credentials("t")), answer_of({"success": False}))
+        run(reads.revoke_credentials(APP, Credentials("t")), answer_of({"success": False}))
 
 
 def test_only_metas_hosts_see_the_token() -> None:
     request = Request("GET", f"{GRAPH}/me", query={"fields": "id"})
-    signed = reads.sign(request, Credentials("token"), APP, 0, "n")
+    signed = reads.sign_request(request, Credentials("token"), APP, 0, "n")
     proof = hmac.new(b"app-secret", b"token", hashlib.sha256).hexdigest()
     assert signed.headers == {"Authorization": "Bearer token"}
     assert signed.query == {"fields": "id", "appsecret_proof": proof}
-    assert "appsecret_proof" not in reads.sign(request, Credentials("token"), App("a", ""), 0, "n").query
+    assert (
+        "appsecret_proof" not in reads.sign_request(request, Credentials("token"), OAuthClient("a", ""), 0, "n").query
+    )
     for foreign in (
         evolve(request, url="https://graph.facebook.com.example/v26.0/me"),
         evolve(request, url="http://graph.facebook.com/v26.0/me"),
-        evolve(request, signed=False),
+        evolve(request, is_signed=False),
     ):
-        assert reads.sign(foreign, Credentials("token"), APP, 0, "n") == foreign
+        assert reads.sign_request(foreign, Credentials("token"), APP, 0, "n") == foreign
 
 
 # -- accounts and entities --------------------------------------------------------------------------------------------
@@ -104,7 +106,9 @@ def test_accounts_are_read_to_the_last_page() -> None:
         "min_daily_budget": 100,
         "default_dsa_payor": "Tea Holding",
     }
-    found, asked = run(reads.accounts(), page_of(first, after="C1"), page_of({"id": "act_2", "account_status": 3}))
+    found, asked = run(
+        reads.discover_accounts(), page_of(first, after="C1"), page_of({"id": "act_2", "account_status": 3})
+    )
     assert [one.native_id for one in found] == ["act_7007", "act_2"]
     assert (found[0].currency, found[0].timezone, found[0].native_status) == ("EUR", "Europe/Oslo", "ACTIVE")
     assert found[0].extras == {
@@ -120,12 +124,12 @@ def test_accounts_are_read_to_the_last_page() -> None:
 
 def test_a_cursor_that_repeats_is_refused() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.accounts(), page_of(after="C1"), page_of(after="C1"))
+        run(reads.discover_accounts(), page_of(after="C1"), page_of(after="C1"))
 
 
 def test_the_tree_has_three_levels() -> None:
     found, asked = run(
-        reads.tree(ACCOUNT),
+        reads.fetch_tree(ACCOUNT),
         page_of({"id": "1", "name": "C", "status": "ACTIVE", "effective_status": "ACTIVE"}),
         page_of({"id": "2", "name": "S", "status": "PAUSED", "campaign_id": "1"}),
         page_of({"id": "3", "name": "A", "status": "NEW_ONE", "adset_id": "2"}, {"id": "4", "adset_id": "gone"}),
@@ -135,7 +139,7 @@ def test_the_tree_has_three_levels() -> None:
         ("adGroup", "2", "1", "paused"),
         ("ad", "3", "2", None),
     ]
-    assert [filled(request) for request in asked] == [
+    assert [build_request_url(request) for request in asked] == [
         f"{GRAPH}/act_7007/campaigns?fields=id%2Cname%2Cstatus%2Ceffective_status&limit=100",
         f"{GRAPH}/act_7007/adsets?fields=id%2Cname%2Cstatus%2Ceffective_status%2Ccampaign_id&limit=100",
         f"{GRAPH}/act_7007/ads?fields=id%2Cname%2Cstatus%2Ceffective_status%2Cadset_id&limit=100",
@@ -143,22 +147,22 @@ def test_the_tree_has_three_levels() -> None:
 
 
 def test_a_list_is_filtered_by_meta() -> None:
-    query = Query(limit=5, cursor="C1", parent_id="6101", status="CAMPAIGN_PAUSED", search="tea")
-    page, asked = run(reads.entities(ACCOUNT, "adGroup", query), page_of({"id": "2"}, after="C2"))
+    query = ListQuery(limit=5, cursor="C1", parent_id="6101", status="CAMPAIGN_PAUSED", search="tea")
+    page, asked = run(reads.list_entities(ACCOUNT, "adGroup", query), page_of({"id": "2"}, after="C2"))
     assert (page.cursor, [one.id for one in page.entities]) == ("C2", ["2"])
     assert asked[0].path == {"owner": "6101"}
     assert asked[0].query["after"] == "C1"
     assert loads(asked[0].query["effective_status"]) == ["CAMPAIGN_PAUSED"]
     assert loads(asked[0].query["filtering"]) == [{"field": "name", "operator": "CONTAIN", "value": "tea"}]
-    assert run(reads.entities(ACCOUNT, "ad", Query()), page_of({"id": "2"}))[0].cursor is None
-    for kind, refused in (("campaign", Query(parent_id="1")), ("campaign", Query(status="CAMPAIGN_PAUSED"))):
+    assert run(reads.list_entities(ACCOUNT, "ad", ListQuery()), page_of({"id": "2"}))[0].cursor is None
+    for kind, refused in (("campaign", ListQuery(parent_id="1")), ("campaign", ListQuery(status="CAMPAIGN_PAUSED"))):
         with pytest.raises(InvalidInput):
-            run(reads.entities(ACCOUNT, kind, refused))
+            run(reads.list_entities(ACCOUNT, kind, refused))
 
 
 def test_an_entity_is_read_by_name() -> None:
     ad = {"id": "6104", "account_id": "7007", "status": "DELETED"}
-    found, asked = run(reads.entity(ACCOUNT, "ad", "6104"), answer_of(ad))
+    found, asked = run(reads.fetch_entity(ACCOUNT, "ad", "6104"), answer_of(ad))
     assert (found.status, found.native_status) == ("deleted", "DELETED")
     assert (
         asked[0]
@@ -187,7 +191,7 @@ ROW = {
 
 
 def report(*answers: Response, start: date = date(2026, 10, 1), job: str | None = None) -> tuple[Any, list[Request]]:
-    return run(reads.insights(ACCOUNT, start, date(2026, 10, 31), job, NOW), *answers)
+    return run(reads.fetch_insights(ACCOUNT, start, date(2026, 10, 31), job, NOW), *answers)
 
 
 def test_insights_are_normalized() -> None:
@@ -236,7 +240,7 @@ def test_too_much_data_becomes_a_report(refusal: Response) -> None:
         ("POST", f"{GRAPH}/{{account}}/insights"),
         ("GET", f"{GRAPH}/{{id}}"),
     ]
-    assert asked[1].nature == "read"
+    assert asked[1].kind == "read"
 
 
 def test_a_long_range_is_a_report_from_the_start() -> None:
@@ -254,7 +258,7 @@ def test_a_report_is_resumed_until_it_is_whole() -> None:
     assert report(state("Job Completed", 99), job="R1")[0].pending.status == "Job Completed"
     found, asked = report(state("Job Completed", 100), page_of(ROW, after="C"), page_of(), job="R1")
     assert (len(found.rows), found.pending) == (1, None)
-    assert filled(asked[1]) == f"{GRAPH}/R1/insights?limit=500"
+    assert build_request_url(asked[1]) == f"{GRAPH}/R1/insights?limit=500"
     for status in ("Job Failed", "Job Skipped"):
         with pytest.raises(ProviderError, match="Broken"):
             report(state(status, 100), job="R1")
@@ -273,8 +277,8 @@ def test_other_failures_of_insights_are_told() -> None:
 
 
 def listed(resource: str, answer: Response, search: str | None = None) -> tuple[Any, str]:
-    page, asked = run(reads.catalog(ACCOUNT, resource, Query(search=search)), answer)
-    return page, filled(asked[0])
+    page, asked = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(search=search)), answer)
+    return page, build_request_url(asked[0])
 
 
 def test_catalogs_are_lists_of_the_account() -> None:
@@ -308,18 +312,18 @@ def test_places_are_searched_and_told_apart_by_type() -> None:
 # -- hostile answers --------------------------------------------------------------------------------------------------
 
 READERS: list[Callable[[], Flow[Any]]] = [
-    lambda: reads.accounts(),
-    lambda: reads.tree(ACCOUNT),
-    lambda: reads.entities(ACCOUNT, "ad", Query()),
-    lambda: reads.entity(ACCOUNT, "ad", "1"),
-    lambda: reads.insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 2), None, NOW),
-    lambda: reads.insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 2), "R1", NOW),
-    lambda: reads.catalog(ACCOUNT, "pages", Query()),
-    lambda: reads.catalog(ACCOUNT, "locations:x", Query()),
-    lambda: reads.catalog(ACCOUNT, "dsa_recommendations", Query()),
-    lambda: reads.exchange(APP, "https://ads.example/cb", {"code": "c"}, "v", 0),
-    lambda: reads.refresh(APP, Credentials("t"), 0),
-    lambda: reads.revoke(APP, Credentials("t")),
+    lambda: reads.discover_accounts(),
+    lambda: reads.fetch_tree(ACCOUNT),
+    lambda: reads.list_entities(ACCOUNT, "ad", ListQuery()),
+    lambda: reads.fetch_entity(ACCOUNT, "ad", "1"),
+    lambda: reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 2), None, NOW),
+    lambda: reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 2), "R1", NOW),
+    lambda: reads.fetch_catalog_page(ACCOUNT, "pages", ListQuery()),
+    lambda: reads.fetch_catalog_page(ACCOUNT, "locations:x", ListQuery()),
+    lambda: reads.fetch_catalog_page(ACCOUNT, "dsa_recommendations", ListQuery()),
+    lambda: reads.fetch_credentials(APP, "https://ads.example/cb", {"code": "c"}, "v", 0),
+    lambda: reads.refresh_credentials(APP, Credentials("t"), 0),
+    lambda: reads.revoke_credentials(APP, Credentials("t")),
     lambda: plans.plan_edit(ACCOUNT, "adGroup", "1", Edit({"name": "B"}, {"interests": []}), NOW),
     lambda: plans.preflight(ACCOUNT, read_brief(brief(creative={"existingId": "7"}, platform={}))),
 ]
@@ -346,7 +350,7 @@ HOSTILE = [
 @pytest.mark.parametrize("body", HOSTILE)
 @pytest.mark.parametrize("status", [200, 400, 500])
 def test_a_reader_raises_nothing_but_the_tree(reader: int, body: bytes, status: int) -> None:
-    answer = Response.of(status, {"x-business-use-case-usage": "[1,{}]", "x-ad-account-usage": '{"a":1}'}, body)
+    answer = Response.from_bytes(status, {"x-business-use-case-usage": "[1,{}]", "x-ad-account-usage": '{"a":1}'}, body)
     asked = 0
 
     def repeated(request: Request) -> Response:
@@ -356,4 +360,4 @@ def test_a_reader_raises_nothing_but_the_tree(reader: int, body: bytes, status: 
         return answer
 
     with contextlib.suppress(ProviderError, InvalidInput):
-        drive(READERS[reader](), repeated)
+        run_flow(READERS[reader](), repeated)

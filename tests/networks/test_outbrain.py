@@ -10,12 +10,12 @@ import pytest
 from attrs import evolve
 
 from adsunify.errors import InvalidInput, ProviderNotFound
-from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
-from adsunify.http.messages import Response, filled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, StepOutcome, Throttled, classify_write
+from adsunify.http.messages import Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.outbrain import plans
 from adsunify.networks.outbrain.tables import NETWORK
-from adsunify.plans.binding import bound
+from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan, Step
 
 from .calls import answer_of, run
@@ -49,8 +49,8 @@ NORWAY = {"id": PLACE, "geoType": "Country", "code": "NO ", "canonicalName": "No
 
 def test_the_plan_is_what_the_reference_shows() -> None:
     made = created()
-    requests = [bound(step, OUTPUTS) for step in made.steps]
-    assert [(one.method, filled(one), one.nature) for one in requests] == [
+    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
+    assert [(one.method, build_request_url(one), one.kind) for one in requests] == [
         ("POST", f"{API}/marketers/{MARKETER}/budgets", "write"),
         ("POST", f"{API}/campaigns", "write"),
         ("POST", f"{API}/campaigns/{CAMPAIGN}/promotedLinks", "write"),
@@ -86,7 +86,7 @@ def test_the_plan_is_what_the_reference_shows() -> None:
 
 
 def body(made: Plan, key: str) -> Any:
-    return made.step(key).request.body
+    return made.get_step(key).request.body
 
 
 def test_a_lifetime_budget_is_one_of_the_whole_campaign() -> None:
@@ -122,7 +122,7 @@ def test_an_image_of_outbrain_is_named_by_its_id() -> None:
 def test_awareness_is_bought_by_clicks_too() -> None:
     campaign = body(created(goal="awareness"), "campaign")
     assert (campaign["objective"], campaign["cpc"]) == ("Awareness", Decimal("0.42"))
-    assert "no CPM" in NETWORK.formats[0].bid["awareness"]
+    assert "no CPM" in NETWORK.formats[0].bid_meanings["awareness"]
 
 
 def test_countries_are_found_by_name() -> None:
@@ -211,7 +211,7 @@ def preflight(*names: str, **changes: Any) -> set[str]:
     (issues, warnings), asked = run(flow, CURRENCIES, *([listed] if sold else []))
     assert warnings == []
     names_of = f"{API}/marketers/{MARKETER}/campaigns?fetch=basic&includeArchived=true"
-    assert [filled(one) for one in asked[1:]] == ([names_of] if sold else [])
+    assert [build_request_url(one) for one in asked[1:]] == ([names_of] if sold else [])
     return {issue.path for issue in issues}
 
 
@@ -228,7 +228,7 @@ def test_preflight_holds_names_and_bounds() -> None:
 
 def test_activation_goes_from_leaf_to_root() -> None:
     made, asked = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
-    assert [(step.key, filled(step.request), step.request.body) for step in made.steps] == [
+    assert [(step.key, build_request_url(step.request), step.request.body) for step in made.steps] == [
         ("activate_ad", f"{API}/promotedLinks/{LINK}", {"enabled": True}),
         ("activate_campaign", f"{API}/campaigns/{CAMPAIGN}", {"enabled": True}),
     ]
@@ -262,12 +262,12 @@ def test_native_creation_is_paused_where_it_does_not_say() -> None:
     made, asked = run(
         plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), answer_of({"budgets": [{"id": BUDGET}]})
     )
-    assert filled(asked[0]) == f"{API}/marketers/{MARKETER}/budgets"
+    assert build_request_url(asked[0]) == f"{API}/marketers/{MARKETER}/budgets"
     with pytest.raises(ProviderNotFound):  # another marketer's: the campaign would be theirs
         run(plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), answer_of({"budgets": [{"id": LINK}]}))
     assert made.steps[0].request.body == {"enabled": False, "name": "x", "budgetId": BUDGET}
     made, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"url": "https://a.example", "enabled": True}, CAMPAIGN))
-    assert filled(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks"
+    assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks"
     assert made.risk == "spend"
 
 
@@ -290,9 +290,9 @@ def test_native_creations_that_are_refused(kind: Any, payload: dict[str, Any], p
 
 def test_a_link_is_updated_where_its_members_are() -> None:
     made, asked = run(plans.plan_update(ACCOUNT, "ad", LINK, {"enabled": False}, None))
-    assert (filled(made.steps[0].request), asked) == (f"{API}/promotedLinks/{LINK}", [])
+    assert (build_request_url(made.steps[0].request), asked) == (f"{API}/promotedLinks/{LINK}", [])
     made, asked = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New", "enabled": True}, None), *LINKED)
-    assert filled(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks/"
+    assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks/"
     assert made.steps[0].request.body == [{"id": LINK, "title": "New", "enabled": True}]
     assert (made.risk, len(asked)) == ("spend", 2)
     for kind, payload in (("campaign", {"budgetId": "x"}), ("ad", {"url": "https://b.example"}), ("campaign", {})):
@@ -303,15 +303,15 @@ def test_a_link_is_updated_where_its_members_are() -> None:
 # -- outcomes ---------------------------------------------------------------------------------------------------------
 
 
-def judged(step: Step, response: Response) -> Outcome:
-    return outcome(NETWORK, step, bound(step, OUTPUTS), response)
+def judged(step: Step, response: Response) -> StepOutcome:
+    return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), response)
 
 
 def test_ids_stand_at_the_top() -> None:
     for key, made in (("budget", BUDGET), ("campaign", CAMPAIGN), ("ad", LINK)):
-        assert judged(created().step(key), answer_of({"id": made})) == Applied({"id": made})
-        assert isinstance(judged(created().step(key), answer_of({"name": "x"})), Ambiguous)
-        assert isinstance(judged(created().step(key), EMPTY), Ambiguous)
+        assert judged(created().get_step(key), answer_of({"id": made})) == Applied({"id": made})
+        assert isinstance(judged(created().get_step(key), answer_of({"name": "x"})), Ambiguous)
+        assert isinstance(judged(created().get_step(key), EMPTY), Ambiguous)
 
 
 def test_an_empty_answer_is_the_success_of_a_switched_link() -> None:
@@ -325,7 +325,7 @@ def test_an_empty_answer_is_the_success_of_a_switched_link() -> None:
 
 
 def test_refusals_have_words_and_no_codes() -> None:
-    step = created().step("budget")
+    step = created().get_step("budget")
     refused = {"moreInfo": "POST budgets", "errorMessage": "name is taken"}
     found = judged(step, answer_of(refused, 400, amplify_request_id="r-1"))
     assert isinstance(found, Rejected)
@@ -342,7 +342,7 @@ def test_refusals_have_words_and_no_codes() -> None:
 
 
 def test_waits_are_told_in_milliseconds() -> None:
-    found = judged(created().step("budget"), answer_of({"errorMessage": "slow"}, 429, rate_limit_msec_left="1500"))
+    found = judged(created().get_step("budget"), answer_of({"errorMessage": "slow"}, 429, rate_limit_msec_left="1500"))
     assert isinstance(found, Throttled)
     assert found.retry_after == 1.5
 

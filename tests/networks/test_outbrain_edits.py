@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.settings import settings
+from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput, ProviderUnreadable
-from adsunify.http.messages import Response, filled
+from adsunify.http.messages import Response, build_request_url
 from adsunify.networks.outbrain import plans
 from adsunify.networks.outbrain.tables import NETWORK
 from adsunify.plans.records import Plan
@@ -51,13 +51,13 @@ def refused(edit: Edit, **given: Any) -> set[str]:
 def test_the_budget_comes_first_with_all_of_its_members() -> None:
     made = edited(name="New", budget="70", endAt="2027-05-31", bid="0.50")
     first, second = made.steps
-    assert filled(first.request) == f"{API}/budgets/{BUDGET}"
+    assert build_request_url(first.request) == f"{API}/budgets/{BUDGET}"
     assert first.request.body == {"amount": Decimal(70), "endDate": "2027-05-31", "runForever": False}
     assert [(one.field, one.before, one.after) for one in first.changes] == [
         ("budget", "60.5", "70"),
         ("endAt", None, "2027-05-31"),
     ]
-    assert filled(second.request) == f"{API}/campaigns/{CAMPAIGN}"
+    assert build_request_url(second.request) == f"{API}/campaigns/{CAMPAIGN}"
     assert second.request.body == {"name": "New", "cpc": Decimal("0.5")}
     assert made.risk == "spend"
 
@@ -231,7 +231,10 @@ def of_link(edit: Edit, **members: Any) -> Plan:
 def test_content_goes_to_the_campaigns_links() -> None:
     made = of_link(Edit({"brandName": "Shop"}, creative={"headline": "New", "imageUrl": "https://a.example/b.jpg"}))
     (step,) = made.steps
-    assert (step.request.method, filled(step.request)) == ("PUT", f"{API}/campaigns/{CAMPAIGN}/promotedLinks/")
+    assert (step.request.method, build_request_url(step.request)) == (
+        "PUT",
+        f"{API}/campaigns/{CAMPAIGN}/promotedLinks/",
+    )
     assert step.request.body == [
         {"id": LINK, "title": "New", "sectionName": "Shop", "imageMetadata": {"url": "https://a.example/b.jpg"}}
     ]
@@ -240,11 +243,11 @@ def test_content_goes_to_the_campaigns_links() -> None:
 
 def test_a_status_goes_to_the_link() -> None:
     made = of_link(Edit({"status": "active"}))
-    assert (filled(made.steps[0].request), made.steps[0].request.body) == (
+    assert (build_request_url(made.steps[0].request), made.steps[0].request.body) == (
         f"{API}/promotedLinks/{LINK}",
         {"enabled": True},
     )
-    assert (made.steps[0].empty_ok, made.risk) == (True, "spend")
+    assert (made.steps[0].can_be_empty, made.risk) == (True, "spend")
 
 
 @pytest.mark.parametrize(
@@ -284,7 +287,9 @@ def test_a_refusal_names_the_member_that_was_sent() -> None:
 
 def test_settings_show_both_objects() -> None:
     native = campaign(budget=budget(shared=True))
-    fields = {one["field"]: one for one in settings(NETWORK, ACCOUNT, "campaign", CAMPAIGN, native, NOW)["fields"]}
+    fields = {
+        one["field"]: one for one in build_settings(NETWORK, ACCOUNT, "campaign", CAMPAIGN, native, NOW)["fields"]
+    }
     assert (fields["budget"]["value"], fields["budget"]["period"]) == ("60.5", "daily")
     assert fields["budget"]["locked"] == "its budget is used by other campaigns"
     assert fields["locations"]["value"] == [PLACE]

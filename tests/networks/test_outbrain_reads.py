@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.hierarchy import Query
-from adsunify.adapter.oauth import NO_APP, Credentials
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.oauth import NO_OAUTH_CLIENT, Credentials
 from adsunify.errors import (
     InvalidInput,
     ProviderError,
@@ -19,35 +19,35 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
-from adsunify.http.messages import Request, Response, filled
+from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.outbrain import reads
 
 from .calls import answer_of, run
 from .outbrain_calls import ACCOUNT, API, BUDGET, CAMPAIGN, LINK, MARKETER, budget, campaign, link
 
 NIGHT = datetime(2027, 5, 8, 2, tzinfo=UTC)  # the evening of the 7th in New York
-NO_BODY = Response.of(200, {}, b"")
+NO_BODY = Response.from_bytes(200, {}, b"")
 
 
 # -- connect ----------------------------------------------------------------------------------------------------------
 
 
 def given(*answers: Response, **members: str) -> tuple[Any, list[Request]]:
-    return run(reads.exchange(NO_APP, "", members, "", 1000), *answers)
+    return run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", members, "", 1000), *answers)
 
 
 def test_a_password_is_used_once() -> None:
     credentials, (asked,) = given(answer_of({"OB-TOKEN-V1": "t0k"}), username="anne", password="ä:b")
     assert credentials == Credentials("t0k", None, 1000 + 30 * 86_400_000)
-    assert filled(asked) == f"{API}/login"
+    assert build_request_url(asked) == f"{API}/login"
     said = base64.b64decode(asked.headers["Authorization"].removeprefix("Basic ")).decode()
-    assert (said, asked.nature, asked.signed) == ("anne:ä:b", "read_once", False)
+    assert (said, asked.kind, asked.is_signed) == ("anne:ä:b", "read_once", False)
 
 
 def test_a_token_is_proven_by_a_read() -> None:
     credentials, (asked,) = given(answer_of({"marketers": [], "count": 0}), apiKey="t0k")
     assert credentials == Credentials("t0k")
-    assert (filled(asked), asked.headers) == (f"{API}/marketers", {"OB-TOKEN-V1": "t0k"})
+    assert (build_request_url(asked), asked.headers) == (f"{API}/marketers", {"OB-TOKEN-V1": "t0k"})
 
 
 @pytest.mark.parametrize("members", [{"apiKey": "wrong"}, {"username": "anne", "password": "wrong"}])
@@ -84,13 +84,13 @@ def test_an_answer_without_a_token(body: Any) -> None:
 
 def test_tokens_are_neither_renewed_nor_revoked() -> None:
     held = Credentials("t0k", None, 5)
-    assert run(reads.refresh(NO_APP, held, 1)) == (held, [])
-    assert run(reads.revoke(NO_APP, Credentials("t0k"))) == (None, [])
+    assert run(reads.refresh_credentials(NO_OAUTH_CLIENT, held, 1)) == (held, [])
+    assert run(reads.revoke_credentials(NO_OAUTH_CLIENT, Credentials("t0k"))) == (None, [])
 
 
 def test_only_outbrain_gets_the_token() -> None:
     for url, headers in ((f"{API}/marketers", {"OB-TOKEN-V1": "t0k"}), ("https://other.example/", {})):
-        signed = reads.sign(Request("GET", url), Credentials("t0k"), NO_APP, 1, "")
+        signed = reads.sign_request(Request("GET", url), Credentials("t0k"), NO_OAUTH_CLIENT, 1, "")
         assert signed.headers == headers
 
 
@@ -100,7 +100,7 @@ def test_only_outbrain_gets_the_token() -> None:
 def test_the_currency_is_that_of_a_budget() -> None:
     marketers = [{"id": "m1", "name": "Shop", "enabled": True}, {"id": "m2", "name": "New", "enabled": False}]
     found, asked = run(
-        reads.accounts(),
+        reads.discover_accounts(),
         answer_of({"marketers": marketers}),
         answer_of({"count": 1, "budgets": [budget(currency="EUR")]}),
         answer_of({"count": 0, "budgets": []}),
@@ -109,7 +109,7 @@ def test_the_currency_is_that_of_a_budget() -> None:
         ("m1", "EUR", "America/New_York", "enabled"),
         ("m2", None, "America/New_York", "disabled"),
     ]
-    assert filled(asked[1]) == f"{API}/marketers/m1/budgets"
+    assert build_request_url(asked[1]) == f"{API}/marketers/m1/budgets"
 
 
 # -- the hierarchy ----------------------------------------------------------------------------------------------------
@@ -126,7 +126,9 @@ def links(*ids: str, total: int | None = None, **members: Any) -> Response:
 
 
 def test_the_tree_has_two_levels() -> None:
-    tree, asked = run(reads.tree(ACCOUNT), campaigns("a", total=2), campaigns("b", total=2), links("x"), links("y"))
+    tree, asked = run(
+        reads.fetch_tree(ACCOUNT), campaigns("a", total=2), campaigns("b", total=2), links("x"), links("y")
+    )
     assert [(node.kind, node.id, node.parent_id, node.status) for node in tree.nodes] == [
         ("campaign", "a", None, "paused"),
         ("campaign", "b", None, "paused"),
@@ -139,31 +141,31 @@ def test_the_tree_has_two_levels() -> None:
 
 def test_a_list_of_a_hundred_takes_two_calls() -> None:
     first, second = [f"c{n}" for n in range(50)], [f"c{n}" for n in range(50, 100)]
-    flow = reads.entities(ACCOUNT, "campaign", Query(limit=100))
+    flow = reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=100))
     page, asked = run(flow, campaigns(*first, total=120), campaigns(*second, total=120))
     assert len(page.entities) == 100
     assert (page.cursor, [one.query["offset"] for one in asked]) == ("100", ["0", "50"])
 
 
 def test_what_the_list_cannot_filter_is_filtered_here() -> None:
-    flow = reads.entities(ACCOUNT, "campaign", Query(limit=1, status="enabled", search="B"))
+    flow = reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=1, status="enabled", search="B"))
     page, _ = run(flow, campaigns("a", total=3), campaigns("b", total=3), campaigns("b2", total=3, enabled=True))
     assert [one.id for one in page.entities] == ["b2"]
     assert page.cursor is None
-    archived = reads.entities(ACCOUNT, "campaign", Query(status="archived"))
+    archived = reads.list_entities(ACCOUNT, "campaign", ListQuery(status="archived"))
     page, (asked,) = run(archived, campaigns("a", autoArchived=True))
     assert (page.entities[0].status, asked.query["includeArchived"]) == ("archived", "true")
 
 
 def test_links_are_walked_campaign_by_campaign() -> None:
     names = answer_of({"campaigns": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}]})
-    page, asked = run(reads.entities(ACCOUNT, "ad", Query(limit=2)), names, links("x"), links("y", "z"))
+    page, asked = run(reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2)), names, links("x"), links("y", "z"))
     assert [one.id for one in page.entities] == ["x", "y"]
-    assert (page.cursor, filled(asked[1]).partition("?")[0]) == ("b.1", f"{API}/campaigns/a/promotedLinks")
-    rest, asked = run(reads.entities(ACCOUNT, "ad", Query(limit=2, cursor="b.1")), names, links("z", total=2))
+    assert (page.cursor, build_request_url(asked[1]).partition("?")[0]) == ("b.1", f"{API}/campaigns/a/promotedLinks")
+    rest, asked = run(reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2, cursor="b.1")), names, links("z", total=2))
     assert [one.id for one in rest.entities] == ["z"]
     assert (rest.cursor, asked[1].query["offset"]) == (None, "1")
-    own = reads.entities(ACCOUNT, "ad", Query(parent_id="a", status="disabled"))
+    own = reads.list_entities(ACCOUNT, "ad", ListQuery(parent_id="a", status="disabled"))
     page, (asked_,) = run(own, links("x"))
     assert (page.entities[0].parent_id, asked_.query["enabled"]) == ("a", "false")
 
@@ -171,28 +173,33 @@ def test_links_are_walked_campaign_by_campaign() -> None:
 @pytest.mark.parametrize(("kind", "cursor"), [("campaign", "b.1"), ("campaign", "x"), ("ad", "b.")])
 def test_strange_cursors(kind: str, cursor: str) -> None:
     with pytest.raises(InvalidInput):
-        run(reads.entities(ACCOUNT, kind, Query(cursor=cursor)))
+        run(reads.list_entities(ACCOUNT, kind, ListQuery(cursor=cursor)))
 
 
 def test_an_entity_is_the_one_that_was_asked_for() -> None:
     answers = answer_of(link(enabled=True)), answer_of(campaign())
-    found, (asked, above) = run(reads.entity(ACCOUNT, "ad", LINK), *answers)
+    found, (asked, above) = run(reads.fetch_entity(ACCOUNT, "ad", LINK), *answers)
     assert (found.id, found.parent_id, found.native_status, found.status) == (LINK, CAMPAIGN, "enabled", "active")
-    assert [filled(one) for one in (asked, above)] == [f"{API}/promotedLinks/{LINK}", f"{API}/campaigns/{CAMPAIGN}"]
+    assert [build_request_url(one) for one in (asked, above)] == [
+        f"{API}/promotedLinks/{LINK}",
+        f"{API}/campaigns/{CAMPAIGN}",
+    ]
     with pytest.raises(ProviderUnreadable):
-        run(reads.entity(ACCOUNT, "ad", LINK), answer_of(link(id="another")))
+        run(reads.fetch_entity(ACCOUNT, "ad", LINK), answer_of(link(id="another")))
     with pytest.raises(ProviderNotFound):
-        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign(marketerId="another")))
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign(marketerId="another")))
     with pytest.raises(ProviderNotFound):
-        run(reads.entity(ACCOUNT, "ad", LINK), answer_of(link()), answer_of(campaign(marketerId="another")))
+        run(reads.fetch_entity(ACCOUNT, "ad", LINK), answer_of(link()), answer_of(campaign(marketerId="another")))
     with pytest.raises(ProviderUnreadable):
-        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign(marketerId=None)))
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign(marketerId=None)))
 
 
 def test_an_edit_needs_the_budget() -> None:
-    found, asked = run(reads.editable(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign()), answer_of(budget()))
+    found, asked = run(
+        reads.fetch_editable_entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign()), answer_of(budget())
+    )
     assert found.native["budget"]["amount"] == Decimal("60.5")
-    assert filled(asked[1]) == f"{API}/budgets/{BUDGET}"
+    assert build_request_url(asked[1]) == f"{API}/budgets/{BUDGET}"
 
 
 # -- insights ---------------------------------------------------------------------------------------------------------
@@ -217,7 +224,7 @@ def test_a_report() -> None:
         videoPlays=0,
         dstFeeCost=3,
     )
-    flow = reads.insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 7), None, NIGHT)
+    flow = reads.fetch_insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 7), None, NIGHT)
     found, asked = run(
         flow,
         report(full, total=2),
@@ -237,7 +244,7 @@ def test_a_report() -> None:
     second = found.rows[1]
     assert (second.impressions, second.clicks, second.spend, second.conversions) == (None, 3, "0", None)
     assert (found.coverage.provisional_from, found.coverage.timezone) == (date(2027, 5, 6), "America/New_York")
-    assert filled(asked[0]) == (
+    assert build_request_url(asked[0]) == (
         f"{API}/reports/marketers/{MARKETER}/periodic?from=2027-05-01&to=2027-05-07&breakdown=daily&limit=500&offset=0"
         "&sort=%2BfromDate&includeArchivedCampaigns=true&enabledCampaignsOnly=false&includeVideoStats=true"
     )
@@ -245,14 +252,14 @@ def test_a_report() -> None:
 
 
 def test_without_a_word_on_freshness_today_is_partial() -> None:
-    flow = reads.insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 9), None, NIGHT)
+    flow = reads.fetch_insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 9), None, NIGHT)
     found, _ = run(flow, report(), answer_of({"errorMessage": "no"}, 500))
     assert found.coverage.provisional_from == date(2027, 5, 7)
     assert found.rows == ()
 
 
 def test_long_ranges_are_asked_for_in_parts() -> None:
-    flow = reads.insights(ACCOUNT, date(2023, 1, 1), date(2027, 5, 1), None, NIGHT)
+    flow = reads.fetch_insights(ACCOUNT, date(2023, 1, 1), date(2027, 5, 1), None, NIGHT)
     _, asked = run(flow, report(), report(), answer_of({"fullDayDate": "2027-05-05"}))
     assert [(one.query["from"], one.query["to"]) for one in asked[:2]] == [
         ("2023-01-01", "2025-12-30"),
@@ -263,14 +270,14 @@ def test_long_ranges_are_asked_for_in_parts() -> None:
 @pytest.mark.parametrize("body", [{"results": 5}, {"results": [{"metadata": {}}]}, {"results": [day("soon")]}])
 def test_reports_that_cannot_be_read(body: Any) -> None:
     with pytest.raises(ProviderError):
-        run(reads.insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 2), None, NIGHT), answer_of(body), NO_BODY)
+        run(reads.fetch_insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 2), None, NIGHT), answer_of(body), NO_BODY)
 
 
 # -- catalogs ---------------------------------------------------------------------------------------------------------
 
 
 def rows(resource: str, body: Any, **query: Any) -> tuple[list[tuple[str, str]], Request]:
-    page, (asked,) = run(reads.catalog(ACCOUNT, resource, Query(**query)), answer_of(body))
+    page, (asked,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(**query)), answer_of(body))
     return [(row.id, row.name) for row in page.rows], asked
 
 
@@ -289,19 +296,21 @@ def test_interests_below_others_are_found() -> None:
     below = {"id": "i2", "name": "Green tea", "canBeTargeted": True}
     tree = {"interests": [{"id": "i1", "name": "Tea", "canBeTargeted": False, "subConcepts": [below]}]}
     found, asked = rows("interests", tree)
-    assert (found, filled(asked)) == ([("i2", "Green tea")], f"{API}/interests/all")
-    assert filled(rows("interests:tea", tree, limit=5)[1]) == f"{API}/interests/search?term=tea&limit=5"
+    assert (found, build_request_url(asked)) == ([("i2", "Green tea")], f"{API}/interests/all")
+    assert build_request_url(rows("interests:tea", tree, limit=5)[1]) == f"{API}/interests/search?term=tea&limit=5"
 
 
 def test_links_of_a_campaign_come_in_pages() -> None:
-    page, _ = run(reads.catalog(ACCOUNT, "promoted_links:c1", Query(limit=2)), links("a", "b", total=3))
+    page, _ = run(reads.fetch_catalog_page(ACCOUNT, "promoted_links:c1", ListQuery(limit=2)), links("a", "b", total=3))
     assert ([row.id for row in page.rows], page.cursor) == (["a", "b"], "2")
-    page, (asked,) = run(reads.catalog(ACCOUNT, "promoted_links:c1", Query(limit=2, cursor="2")), links("c", total=3))
+    page, (asked,) = run(
+        reads.fetch_catalog_page(ACCOUNT, "promoted_links:c1", ListQuery(limit=2, cursor="2")), links("c", total=3)
+    )
     assert (page.cursor, asked.query["offset"]) == (None, "2")
 
 
 def test_segments_may_not_be_offered() -> None:
     with pytest.raises(InvalidInput):
-        run(reads.catalog(ACCOUNT, "segments", Query()), answer_of({"errorMessage": "no"}, 404))
+        run(reads.fetch_catalog_page(ACCOUNT, "segments", ListQuery()), answer_of({"errorMessage": "no"}, 404))
     with pytest.raises(ProviderNotFound):
-        run(reads.catalog(ACCOUNT, "budgets", Query()), answer_of({"errorMessage": "no"}, 404))
+        run(reads.fetch_catalog_page(ACCOUNT, "budgets", ListQuery()), answer_of({"errorMessage": "no"}, 404))

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, ProviderNotFound
-from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
-from adsunify.http.messages import Response, filled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, StepOutcome, Throttled, classify_write
+from adsunify.http.messages import Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.pinterest import plans
 from adsunify.networks.pinterest.tables import NETWORK
-from adsunify.plans.binding import bound
+from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Step
 
 from .calls import answer_of, run
@@ -40,8 +40,8 @@ from .pinterest_calls import (
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
     made = created()
-    requests = [bound(step, OUTPUTS) for step in made.steps]
-    assert [(request.method, filled(request)) for request in requests] == [
+    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
+    assert [(request.method, build_request_url(request)) for request in requests] == [
         ("POST", f"{API}/pins?ad_account_id=549755885175"),
         ("POST", f"{BELOW}/campaigns"),
         ("POST", f"{BELOW}/ad_groups"),
@@ -96,7 +96,7 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
             }
         ],
     ]
-    assert {(request.encoding, request.nature) for request in requests} == {("json", "write")}
+    assert {(request.encoding, request.kind) for request in requests} == {("json", "write")}
     assert made.risk == "low"
     assert "board" in made.warnings[0]
 
@@ -104,18 +104,18 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 def test_awareness_without_a_bid_for_a_lifetime() -> None:
     made = created(goal="awareness", bid=None, budget__period="lifetime", targeting__keywords=None, creative__url=None)
     assert [step.key for step in made.steps] == ["pin", "campaign", "adGroup", "ad"]
-    campaign, group, ad = (made.step(key).request.body[0] for key in ("campaign", "adGroup", "ad"))
+    campaign, group, ad = (made.get_step(key).request.body[0] for key in ("campaign", "adGroup", "ad"))
     assert campaign["objective_type"] == "AWARENESS"
     assert campaign["lifetime_spend_cap"] == 25000000 and "daily_spend_cap" not in campaign
     assert (group["billable_event"], group["bid_strategy_type"]) == ("IMPRESSION", "AUTOMATIC_BID")
     assert "bid_in_micro_currency" not in group
-    assert "destination_url" not in ad and "link" not in made.step("pin").request.body
+    assert "destination_url" not in ad and "link" not in made.get_step("pin").request.body
 
 
 def test_a_start_in_the_past_is_a_warning() -> None:
     late = created(schedule={"startAt": "2026-10-01T00:00:00Z"}, now=NOW)
     assert any("past" in warning for warning in late.warnings)
-    assert "end_time" not in late.step("campaign").request.body[0]
+    assert "end_time" not in late.get_step("campaign").request.body[0]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_start_in_the_past_is_a_warning() -> None:
     ],
 )
 def test_geography(targeting: Any, spec: Any) -> None:
-    assert created(targeting=targeting).step("adGroup").request.body[0]["targeting_spec"] == spec
+    assert created(targeting=targeting).get_step("adGroup").request.body[0]["targeting_spec"] == spec
 
 
 @pytest.mark.parametrize(
@@ -179,13 +179,13 @@ def test_what_is_refused(changes: dict[str, Any], path: str) -> None:
 
 
 def test_zeros_of_a_second_are_no_fraction() -> None:
-    assert created(schedule={"startAt": "2026-11-01T08:00:00.000Z"}).step("campaign")
+    assert created(schedule={"startAt": "2026-11-01T08:00:00.000Z"}).get_step("campaign")
 
 
 def test_micros_of_every_currency() -> None:
     yen = created(account=evolve(ACCOUNT, currency="JPY"), budget={**brief()["budget"], "currency": "JPY"})
-    assert yen.step("campaign").request.body[0]["daily_spend_cap"] == 25000000
-    assert created(budget__amount="20.000001").step("campaign").request.body[0]["daily_spend_cap"] == 20000001
+    assert yen.get_step("campaign").request.body[0]["daily_spend_cap"] == 25000000
+    assert created(budget__amount="20.000001").get_step("campaign").request.body[0]["daily_spend_cap"] == 20000001
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def existing(*answers: Response) -> Any:
 @pytest.mark.parametrize(("native", "frozen"), [("VIDEO", "VIDEO"), (None, "REGULAR"), ("IDEA", "IDEA")])
 def test_the_type_of_an_existing_pin_is_frozen(native: str | None, frozen: str) -> None:
     made, asked = existing(answer_of({"id": PIN_ID, "creative_type": native, "is_owner": True}))
-    assert [filled(one) for one in asked] == [f"{API}/pins/{PIN_ID}?ad_account_id=549755885175"]
+    assert [build_request_url(one) for one in asked] == [f"{API}/pins/{PIN_ID}?ad_account_id=549755885175"]
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "keywords", "ad"]
     ad = made.step("ad").request.body[0]
     assert (ad["pin_id"], ad["creative_type"], "destination_url" in ad) == (PIN_ID, frozen, False)
@@ -238,7 +238,7 @@ def test_a_pin_that_cannot_be_promoted(answer: Response) -> None:
 
 def test_a_pin_that_cannot_be_read_is_taken_for_a_plain_one() -> None:
     for made in (existing(failing(29, 403))[0], existing(failing(500, 503))[0], created(**EXISTING)):
-        assert made.step("ad").request.body[0]["creative_type"] == "REGULAR"
+        assert made.get_step("ad").request.body[0]["creative_type"] == "REGULAR"
         assert "could not be read" in made.warnings[0]
 
 
@@ -246,7 +246,7 @@ def test_the_preflight_asks_where_ads_are_sold() -> None:
     flow = plans.preflight(ACCOUNT, read_brief(brief()))
     (issues, warnings), asked = run(flow, listed({"code": "US", "name": "United States"}))
     assert ([issue.path for issue in issues], warnings) == (["targeting.countries.1"], [])
-    assert filled(asked[0]) == f"{API}/resources/ad_account_countries"
+    assert build_request_url(asked[0]) == f"{API}/resources/ad_account_countries"
     assert run(plans.preflight(ACCOUNT, read_brief(brief(targeting={"locationIds": ["501"]}))))[0] == ([], [])
     (issues, _), _ = run(plans.preflight(ACCOUNT, read_brief(brief())), listed({"code": ["US"]}, {"code": "CA"}))
     assert [issue.path for issue in issues] == ["targeting.countries.0"]
@@ -257,7 +257,7 @@ def test_the_preflight_asks_where_ads_are_sold() -> None:
 
 def test_the_campaign_is_activated_last() -> None:
     made, _ = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
-    assert [(step.request.method, filled(step.request), step.request.body) for step in made.steps] == [
+    assert [(step.request.method, build_request_url(step.request), step.request.body) for step in made.steps] == [
         ("PATCH", f"{BELOW}/ads", [{"id": "687195134316", "status": "ACTIVE"}]),
         ("PATCH", f"{BELOW}/ad_groups", [{"id": "2680060704746", "status": "ACTIVE"}]),
         (
@@ -271,7 +271,7 @@ def test_the_campaign_is_activated_last() -> None:
 @pytest.mark.parametrize(("native", "wanted"), [("PAUSED", "ARCHIVED"), ("DRAFT", "DELETED_DRAFT")])
 def test_deleting_follows_what_it_is(native: str, wanted: str) -> None:
     made, asked = run(plans.plan_delete(ACCOUNT, "adGroup", "5"), answer_of({"id": "5", "status": native}))
-    assert filled(asked[0]) == f"{BELOW}/ad_groups/5"
+    assert build_request_url(asked[0]) == f"{BELOW}/ad_groups/5"
     (step,) = made.steps
     assert (step.request.method, step.request.body) == ("PATCH", [{"id": "5", "status": wanted}])
     assert (step.action, made.risk, step.changes[0].before) == ("delete", "destructive", native)
@@ -347,9 +347,9 @@ def test_native_updates_that_are_refused(payload: dict[str, Any], path: str) -> 
 SENT = created(targeting__keywords=[{"text": "Tent"}, {"text": "camping kit", "match": "phrase"}])
 
 
-def judged(key: str, answer: Response) -> Outcome:
-    step: Step = SENT.step(key)
-    return outcome(NETWORK, step, bound(step, OUTPUTS), answer)
+def judged(key: str, answer: Response) -> StepOutcome:
+    step: Step = SENT.get_step(key)
+    return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), answer)
 
 
 EXCEPTION = {"code": 2, "message": "Advertiser not found."}
@@ -392,7 +392,7 @@ def test_a_change_is_of_what_was_sent() -> None:
     (step,) = made.steps
     for answered, kind in (("5", Applied), ("6", Ambiguous)):
         assert isinstance(
-            outcome(NETWORK, step, step.request, answer_of({"items": [{"data": {"id": answered}}]})), kind
+            classify_write(NETWORK, step, step.request, answer_of({"items": [{"data": {"id": answered}}]})), kind
         )
 
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.flows import drive
-from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.oauth import Credentials
 from adsunify.errors import (
     AdsunifyError,
@@ -26,7 +26,7 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
-from adsunify.http.messages import Request, filled
+from adsunify.http.messages import Request, build_request_url
 from adsunify.networks.pinterest import plans, reads
 
 from .calls import answer_of, run
@@ -49,7 +49,7 @@ NEW_YORK = evolve(ACCOUNT, timezone="America/New_York")
 
 
 def test_consent() -> None:
-    address = urlsplit(reads.authorize_url(APP, "https://ads.example/back", "s t", "unused"))
+    address = urlsplit(reads.build_authorization_url(APP, "https://ads.example/back", "s t", "unused"))
     assert f"{address.scheme}://{address.netloc}{address.path}" == "https://www.pinterest.com/oauth/"
     assert {name: values[0] for name, values in parse_qs(address.query).items()} == {
         "client_id": "1234",
@@ -61,11 +61,13 @@ def test_consent() -> None:
 
 
 def test_a_code_becomes_tokens() -> None:
-    found, asked = run(reads.exchange(APP, "https://ads.example/back", {"code": "c"}, "", 1000), answer_of(TOKENS))
+    found, asked = run(
+        reads.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "", 1000), answer_of(TOKENS)
+    )
     assert found == Credentials("pina_new", "pinr_new", 1000 + 2592000 * 1000)
     (request,) = asked
     assert (request.method, request.url, request.encoding) == ("POST", f"{API}/oauth/token", "form")
-    assert request.headers["Authorization"] == BASIC and not request.signed
+    assert request.headers["Authorization"] == BASIC and not request.is_signed
     assert request.body == {
         "grant_type": "authorization_code",
         "code": "c",
@@ -76,41 +78,41 @@ def test_a_code_becomes_tokens() -> None:
 
 def test_a_consent_that_was_not_given() -> None:
     with pytest.raises(InvalidInput, match="access_denied"):
-        run(reads.exchange(APP, "https://ads.example/back", {"error": "access_denied"}, "", 0))
+        run(reads.fetch_credentials(APP, "https://ads.example/back", {"error": "access_denied"}, "", 0))
 
 
 def test_refreshing_rotates_the_refresh_token() -> None:
     kept = Credentials("old", "pinr_old", 5)
-    found, asked = run(reads.refresh(APP, kept, 0), answer_of(TOKENS))
+    found, asked = run(reads.refresh_credentials(APP, kept, 0), answer_of(TOKENS))
     assert (found.access_token, found.refresh_token) == ("pina_new", "pinr_new")
     assert asked[0].body == {"grant_type": "refresh_token", "refresh_token": "pinr_old"}
-    same, _ = run(reads.refresh(APP, kept, 0), answer_of({"access_token": "a", "expires_in": 1}))
+    same, _ = run(reads.refresh_credentials(APP, kept, 0), answer_of({"access_token": "a", "expires_in": 1}))
     assert same.refresh_token == "pinr_old"
 
 
 @pytest.mark.parametrize("answer", [failing(1, 400), failing(2, 401)])
 def test_a_refresh_that_is_refused(answer: Any) -> None:
     with pytest.raises(TokenRefused):
-        run(reads.refresh(APP, Credentials("old", "pinr_old"), 0), answer)
+        run(reads.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), answer)
 
 
 def test_a_refresh_that_is_throttled_is_not_refused() -> None:
     with pytest.raises(ProviderThrottled):
-        run(reads.refresh(APP, Credentials("old", "pinr_old"), 0), failing(8, 429))
+        run(reads.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), failing(8, 429))
 
 
 def test_a_users_token_is_forgotten_where_it_cannot_be_revoked() -> None:
     for answer in (answer_of(b"", 204), failing(29, 403)):
-        _, asked = run(reads.revoke(APP, Credentials("a", "r")), answer)
+        _, asked = run(reads.revoke_credentials(APP, Credentials("a", "r")), answer)
         assert asked[0].url == f"{API}/oauth/token/revoke"
 
 
 def test_signing() -> None:
     request = Request("GET", f"{BELOW}/ads")
-    signed = reads.sign(request, Credentials("secret"), APP, 0, "n")
+    signed = reads.sign_request(request, Credentials("secret"), APP, 0, "n")
     assert signed.headers["Authorization"] == "Bearer secret"
-    for other in (Request("GET", "https://files.example/report.json"), evolve(request, signed=False)):
-        assert reads.sign(other, Credentials("secret"), APP, 0, "n") == other
+    for other in (Request("GET", "https://files.example/report.json"), evolve(request, is_signed=False)):
+        assert reads.sign_request(other, Credentials("secret"), APP, 0, "n") == other
 
 
 def test_accounts_of_every_page() -> None:
@@ -124,8 +126,8 @@ def test_accounts_of_every_page() -> None:
         "permissions": ["OWNER", "ADMIN"],
         "created_time": 1600000000,
     }
-    found, asked = run(reads.accounts(), listed(first, bookmark="x="), listed({"id": "2", "currency": "USD"}))
-    assert [filled(one) for one in asked] == [
+    found, asked = run(reads.discover_accounts(), listed(first, bookmark="x="), listed({"id": "2", "currency": "USD"}))
+    assert [build_request_url(one) for one in asked] == [
         f"{API}/ad_accounts?include_shared_accounts=true&page_size=250",
         f"{API}/ad_accounts?include_shared_accounts=true&page_size=250&bookmark=x%3D",
     ]
@@ -148,7 +150,7 @@ def test_accounts_of_every_page() -> None:
 def test_the_tree_asks_for_keywords_by_ad_groups() -> None:
     groups = [{"id": str(one), "campaign_id": "1", "name": "G", "status": "PAUSED"} for one in range(1000, 1251)]
     found, asked = run(
-        reads.tree(ACCOUNT),
+        reads.fetch_tree(ACCOUNT),
         listed({"id": "1", "name": "C", "status": "ACTIVE"}),
         listed(*groups),
         listed({"id": "3", "ad_group_id": "1000", "campaign_id": "1", "name": "A", "status": "DRAFT"}),
@@ -156,8 +158,8 @@ def test_the_tree_asks_for_keywords_by_ad_groups() -> None:
         listed(),
     )
     live = "entity_statuses=ACTIVE&entity_statuses=PAUSED&page_size=250"
-    assert filled(asked[0]) == f"{BELOW}/campaigns?{live}"
-    asked_groups = [parse_qs(urlsplit(filled(one)).query)["ad_group_ids"] for one in asked[3:]]
+    assert build_request_url(asked[0]) == f"{BELOW}/campaigns?{live}"
+    asked_groups = [parse_qs(urlsplit(build_request_url(one)).query)["ad_group_ids"] for one in asked[3:]]
     assert [len(one) for one in asked_groups] == [250, 1]
     nodes = {(node.kind, node.id): node for node in found.nodes}
     assert (nodes["adGroup", "1000"].parent_id, nodes["ad", "3"].parent_id) == ("1", "1000")
@@ -166,37 +168,37 @@ def test_the_tree_asks_for_keywords_by_ad_groups() -> None:
 
 
 def test_no_ad_groups_no_keywords() -> None:
-    assert run(reads.tree(ACCOUNT), listed(), listed(), listed())[0].nodes == ()
+    assert run(reads.fetch_tree(ACCOUNT), listed(), listed(), listed())[0].nodes == ()
 
 
 def test_a_cursor_that_repeats_ends() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.tree(ACCOUNT), listed(bookmark="a"), listed(bookmark="a"))
+        run(reads.fetch_tree(ACCOUNT), listed(bookmark="a"), listed(bookmark="a"))
     with pytest.raises(ProviderUnreadable):  # half of a surrogate pair, which no address can carry
-        run(reads.accounts(), listed(bookmark="\ud800"))
+        run(reads.discover_accounts(), listed(bookmark="\ud800"))
 
 
 def test_a_list_by_parent_and_status() -> None:
-    query = Query(limit=5, cursor="b", parent_id="77", status="ARCHIVED")
-    page, asked = run(reads.entities(ACCOUNT, "ad", query), listed({"id": "1", "name": "A"}, bookmark="c"))
-    assert filled(asked[0]) == f"{BELOW}/ads?entity_statuses=ARCHIVED&ad_group_ids=77&page_size=5&bookmark=b"
+    query = ListQuery(limit=5, cursor="b", parent_id="77", status="ARCHIVED")
+    page, asked = run(reads.list_entities(ACCOUNT, "ad", query), listed({"id": "1", "name": "A"}, bookmark="c"))
+    assert build_request_url(asked[0]) == f"{BELOW}/ads?entity_statuses=ARCHIVED&ad_group_ids=77&page_size=5&bookmark=b"
     assert (page.cursor, [one.id for one in page.entities]) == ("c", ["1"])
 
 
 def test_a_search_reads_on_until_something_is_found() -> None:
-    query, tea, kit = Query(limit=1, search="KIT"), {"id": "1", "name": "Tea"}, {"id": "2", "name": "Autumn kit"}
+    query, tea, kit = ListQuery(limit=1, search="KIT"), {"id": "1", "name": "Tea"}, {"id": "2", "name": "Autumn kit"}
     answers = listed(tea, bookmark="b"), listed(kit, bookmark="c")
-    page, asked = run(reads.entities(ACCOUNT, "campaign", query), *answers)
+    page, asked = run(reads.list_entities(ACCOUNT, "campaign", query), *answers)
     assert ([one.id for one in page.entities], page.cursor, len(asked)) == (["2"], "c", 2)
     endless = [listed(tea, bookmark=f"b{number}") for number in range(20)]
-    page, _ = run(reads.entities(ACCOUNT, "campaign", query), *endless)
+    page, _ = run(reads.list_entities(ACCOUNT, "campaign", query), *endless)
     assert (page.entities, page.cursor) == ((), "b19")
 
 
 @pytest.mark.parametrize("kind", ["keyword", "creative"])
 def test_what_is_not_listed(kind: str) -> None:
     with pytest.raises(InvalidInput):
-        run(reads.entities(ACCOUNT, kind, Query()))
+        run(reads.list_entities(ACCOUNT, kind, ListQuery()))
 
 
 # -- insights ---------------------------------------------------------------------------------------------------------
@@ -210,11 +212,11 @@ COLUMNS = (
 
 
 def query_of(request: Request) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlsplit(filled(request)).query).items()}
+    return {name: values[0] for name, values in parse_qs(urlsplit(build_request_url(request)).query).items()}
 
 
 def test_the_last_days_at_once() -> None:
-    flow = reads.insights(ACCOUNT, date(2026, 8, 23), date(2026, 11, 21), None, TODAY)
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 8, 23), date(2026, 11, 21), None, TODAY)
     found, asked = run(flow, answer_of([ROW, {**ROW, "DATE": "2026-11-02", "TOTAL_IMPRESSION": None}]))
     assert query_of(asked[0]) == {
         "start_date": "2026-08-23",
@@ -233,18 +235,18 @@ def test_the_last_days_at_once() -> None:
 
 def test_days_of_the_account_or_else_of_utc() -> None:
     days = date(2026, 11, 1), date(2026, 11, 2)
-    found, asked = run(reads.insights(NEW_YORK, *days, None, TODAY), answer_of([ROW]))
+    found, asked = run(reads.fetch_insights(NEW_YORK, *days, None, TODAY), answer_of([ROW]))
     assert query_of(asked[0])["reporting_timezone"] == "AD_ACCOUNT_TIME_ZONE"
     assert found.coverage.timezone == "America/New_York"
-    found, asked = run(reads.insights(NEW_YORK, *days, None, TODAY), failing(1, 400), answer_of([ROW]))
+    found, asked = run(reads.fetch_insights(NEW_YORK, *days, None, TODAY), failing(1, 400), answer_of([ROW]))
     assert "reporting_timezone" not in query_of(asked[1])
     assert found.coverage.timezone == "UTC" and found.coverage.notes
     with pytest.raises(ProviderError):
-        run(reads.insights(ACCOUNT, *days, None, TODAY), failing(1, 400))
+        run(reads.fetch_insights(ACCOUNT, *days, None, TODAY), failing(1, 400))
 
 
 def test_days_to_come_are_not_asked_for() -> None:
-    flow = reads.insights(ACCOUNT, date(2026, 11, 20), date(2026, 12, 31), None, TODAY)
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 11, 20), date(2026, 12, 31), None, TODAY)
     assert query_of(run(flow, answer_of([]))[1][0])["end_date"] == "2026-11-21"
 
 
@@ -253,8 +255,10 @@ def test_older_days_are_reports() -> None:
     answers = (
         answer_of({"report_status": "IN_PROGRESS", "token": f"t/{number}=", "message": None}) for number in (1, 2)
     )
-    found, asked = run(reads.insights(ACCOUNT, start, end, None, TODAY), *answers)
-    assert [(one.method, filled(one), one.nature) for one in asked] == [("POST", f"{BELOW}/reports", "read")] * 2
+    found, asked = run(reads.fetch_insights(ACCOUNT, start, end, None, TODAY), *answers)
+    assert [(one.method, build_request_url(one), one.kind) for one in asked] == [
+        ("POST", f"{BELOW}/reports", "read")
+    ] * 2
     assert asked[0].body == {
         "start_date": "2026-03-01",
         "end_date": "2026-09-02",
@@ -267,20 +271,20 @@ def test_older_days_are_reports() -> None:
     assert found.pending is not None and found.rows == ()
     job = found.pending.job
     still, asked = run(
-        reads.insights(ACCOUNT, start, end, job, TODAY),
+        reads.fetch_insights(ACCOUNT, start, end, job, TODAY),
         answer_of({"report_status": "FINISHED", "url": "https://files.example/1"}),
         answer_of({"report_status": "IN_PROGRESS", "url": None}),
     )
     assert still.pending.job == job
     assert [query_of(one)["token"] for one in asked] == ["t/1=", "t/2="]
     done, asked = run(
-        reads.insights(ACCOUNT, start, end, job, TODAY),
+        reads.fetch_insights(ACCOUNT, start, end, job, TODAY),
         answer_of({"report_status": "FINISHED", "url": "https://files.example/1?sig=a%2Fb"}),
         answer_of({"report_status": "FINISHED", "url": "https://files.example/2"}),
         answer_of({"549755885175": [{**ROW, "DATE": "2026-03-01"}]}),
         answer_of({"2026-10-01": [{"SPEND_IN_MICRO_DOLLAR": 5}]}),
     )
-    assert [(filled(one), one.signed) for one in asked[2:]] == [
+    assert [(build_request_url(one), one.is_signed) for one in asked[2:]] == [
         ("https://files.example/1?sig=a%2Fb", False),
         ("https://files.example/2", False),
     ]
@@ -294,10 +298,10 @@ def test_older_days_are_reports() -> None:
 def test_a_report_in_days_of_utc_stays_one() -> None:
     start, end = date(2026, 7, 1), date(2026, 10, 31)
     started = answer_of({"report_status": "IN_PROGRESS", "token": "t"})
-    found, asked = run(reads.insights(NEW_YORK, start, end, None, TODAY), failing(1, 400), started)
+    found, asked = run(reads.fetch_insights(NEW_YORK, start, end, None, TODAY), failing(1, 400), started)
     assert [one.body.get("reporting_timezone") for one in asked] == ["AD_ACCOUNT_TIME_ZONE", None]
     done, _ = run(
-        reads.insights(NEW_YORK, start, end, found.pending.job, TODAY),
+        reads.fetch_insights(NEW_YORK, start, end, found.pending.job, TODAY),
         answer_of({"report_status": "FINISHED", "url": "https://files.example/1"}),
         answer_of({}),
     )
@@ -306,13 +310,13 @@ def test_a_report_in_days_of_utc_stays_one() -> None:
 
 @pytest.mark.parametrize("status", ["FAILED", "EXPIRED", "CANCELLED", "DOES_NOT_EXIST", "?"])
 def test_a_report_that_failed(status: str) -> None:
-    flow = reads.insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.job_of(["t"], False), TODAY)
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.encode_job(["t"], False), TODAY)
     with pytest.raises(ProviderError, match="made no report"):
         run(flow, answer_of({"report_status": status, "url": None}))
 
 
 def test_an_address_that_is_not_safe() -> None:
-    flow = reads.insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.job_of(["t"], False), TODAY)
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.encode_job(["t"], False), TODAY)
     with pytest.raises(ProviderUnreadable):
         run(flow, answer_of({"report_status": "FINISHED", "url": "http://files.example/1"}))
 
@@ -321,16 +325,16 @@ def test_an_address_that_is_not_safe() -> None:
 def test_a_job_names_its_reports(tokens: list[str], utc: bool) -> None:
     if len(tokens) == 1 and tokens[0].startswith("["):
         return  # no token of Pinterest's is a JSON list
-    job = reads.job_of(tokens, utc)
+    job = reads.encode_job(tokens, utc)
     assert job.replace("-", "").replace("_", "").isalnum() and job.isascii()
-    assert reads.tokens_of(job) == (tokens, utc)
+    assert reads.decode_job(job) == (tokens, utc)
 
 
 # -- catalogs ---------------------------------------------------------------------------------------------------------
 
 
 def catalog(resource: str, *answers: Any, **query: Any) -> Any:
-    return run(reads.catalog(ACCOUNT, resource, Query(**query)), *answers)
+    return run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(**query)), *answers)
 
 
 @pytest.mark.parametrize(
@@ -347,7 +351,7 @@ def catalog(resource: str, *answers: Any, **query: Any) -> Any:
 )
 def test_lists(resource: str, address: str) -> None:
     page, asked = catalog(resource, listed({"id": "1"}, bookmark="b"))
-    assert filled(asked[0]) == address
+    assert build_request_url(asked[0]) == address
     assert [row.id for row in page.rows] == ["1"]
 
 
@@ -355,7 +359,7 @@ def test_what_targeting_can_name() -> None:
     page, asked = catalog(
         "locations", answer_of([{"807": "U.S.: San Francisco"}, {"US": "United States", "CA": "Canada"}])
     )
-    assert filled(asked[0]) == f"{API}/resources/targeting/LOCATION"
+    assert build_request_url(asked[0]) == f"{API}/resources/targeting/LOCATION"
     assert [(row.id, row.name) for row in page.rows] == [
         ("807", "U.S.: San Francisco"),
         ("US", "United States"),
@@ -369,7 +373,7 @@ def test_interests_by_name_or_number() -> None:
     options = answer_of([{"1": "Food"}, {"2": "Drinks"}])
     assert [row.id for row in catalog("interests", options, search="drin")[0].rows] == ["2"]
     page, asked = catalog("interests:945", answer_of({"id": "945", "name": "Dress", "level": 2}))
-    assert filled(asked[0]) == f"{API}/resources/targeting/interests/945"
+    assert build_request_url(asked[0]) == f"{API}/resources/targeting/interests/945"
     assert [(row.id, row.name) for row in page.rows] == [("945", "Dress")]
 
 
@@ -394,16 +398,16 @@ JSON = st.recursive(
     max_leaves=8,
 )
 READERS = (
-    lambda: reads.accounts(),
-    lambda: reads.tree(ACCOUNT),
-    lambda: reads.entities(ACCOUNT, "ad", Query(search="x")),
-    lambda: reads.editable(ACCOUNT, "adGroup", "6"),
-    lambda: reads.exchange(APP, "https://ads.example", {"code": "c"}, "", 0),
-    lambda: reads.insights(NEW_YORK, date(2026, 11, 1), date(2026, 11, 2), None, TODAY),
-    lambda: reads.insights(NEW_YORK, date(2026, 3, 1), date(2026, 4, 2), None, TODAY),
-    lambda: reads.insights(NEW_YORK, date(2026, 3, 1), date(2026, 4, 2), "dA", TODAY),
-    lambda: reads.catalog(ACCOUNT, "boards", Query()),
-    lambda: reads.catalog(ACCOUNT, "interests", Query(search="x")),
+    lambda: reads.discover_accounts(),
+    lambda: reads.fetch_tree(ACCOUNT),
+    lambda: reads.list_entities(ACCOUNT, "ad", ListQuery(search="x")),
+    lambda: reads.fetch_editable_entity(ACCOUNT, "adGroup", "6"),
+    lambda: reads.fetch_credentials(APP, "https://ads.example", {"code": "c"}, "", 0),
+    lambda: reads.fetch_insights(NEW_YORK, date(2026, 11, 1), date(2026, 11, 2), None, TODAY),
+    lambda: reads.fetch_insights(NEW_YORK, date(2026, 3, 1), date(2026, 4, 2), None, TODAY),
+    lambda: reads.fetch_insights(NEW_YORK, date(2026, 3, 1), date(2026, 4, 2), "dA", TODAY),
+    lambda: reads.fetch_catalog_page(ACCOUNT, "boards", ListQuery()),
+    lambda: reads.fetch_catalog_page(ACCOUNT, "interests", ListQuery(search="x")),
     lambda: plans.plan_edit(ACCOUNT, "adGroup", "6", Edit({"bid": "1"}, {"ageMin": 20, "ageMax": 30}), NOW),
     lambda: plans.plan_delete(ACCOUNT, "ad", "6"),
 )
@@ -413,4 +417,4 @@ READERS = (
 def test_readers_raise_nothing_but_our_errors(body: Any, reader: Any, status: int) -> None:
     answer = answer_of(json.loads(json.dumps(body)), status)
     with suppress(AdsunifyError):
-        drive(reader(), lambda request: answer)
+        run_flow(reader(), lambda request: answer)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.network import words
+from adsunify.adapter.network import split_words
 from adsunify.errors import ProviderNotFound
-from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.http.messages import Response, filled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
+from adsunify.http.messages import Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.reddit import plans
 from adsunify.networks.reddit.tables import NETWORK
-from adsunify.plans.binding import bound
+from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Step
 
 from .calls import answer_of, run
@@ -38,8 +38,8 @@ from .reddit_calls import (
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
     made = created()
-    requests = [bound(step, OUTPUTS) for step in made.steps]
-    assert [(one.method, filled(one), one.nature) for one in requests] == [
+    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
+    assert [(one.method, build_request_url(one), one.kind) for one in requests] == [
         ("POST", f"{BELOW}/campaigns", "write"),
         ("POST", f"{BELOW}/ad_groups", "write"),
         ("POST", f"{BELOW}/ads", "write"),
@@ -79,7 +79,7 @@ def test_every_request_names_the_client() -> None:
 
 def test_what_a_step_waits_for_stands_beside_it() -> None:
     made = created()
-    assert "campaign_id" not in made.step("adGroup").request.body["data"]
+    assert "campaign_id" not in made.get_step("adGroup").request.body["data"]
     assert [one.to for step in made.steps for one in step.bindings] == [
         "/body/data/campaign_id",
         "/body/data/ad_group_id",
@@ -87,7 +87,7 @@ def test_what_a_step_waits_for_stands_beside_it() -> None:
 
 
 def ad_group_of(**changes: Any) -> dict[str, Any]:
-    found: dict[str, Any] = created(**changes).step("adGroup").request.body["data"]
+    found: dict[str, Any] = created(**changes).get_step("adGroup").request.body["data"]
     return found
 
 
@@ -113,7 +113,7 @@ def test_targeting_is_sent_as_it_is_given() -> None:
 def test_warnings() -> None:
     assert created(now=NOW).warnings == ()
     assert len(created(now=NOW, schedule__startAt="2026-11-20T11:59:59Z").warnings) == 1
-    assert created(targeting__native={"interests": ["tech"]}).warnings == (plans.EVERYWHERE,)
+    assert created(targeting__native={"interests": ["tech"]}).warnings == (plans.WORLDWIDE_WARNING,)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_fraction_of_nothing_is_a_whole_second() -> None:
     assert ad_group_of(schedule__startAt="2026-12-01T08:00:00.000Z")["start_time"] == "2026-12-01T08:00:00Z"
 
 
-@pytest.mark.parametrize("name", words("headline body url imageUrl imageHash headlines descriptions"))
+@pytest.mark.parametrize("name", split_words("headline body url imageUrl imageHash headlines descriptions"))
 def test_a_post_brings_its_own_content(name: str) -> None:
     values: dict[str, Any] = {
         "headlines": ["One", "Two", "Three"],
@@ -187,11 +187,11 @@ def test_targeting_that_reddit_does_not_know(native: dict[str, Any]) -> None:
 
 
 def verdict(step: Step, response: Response) -> object:
-    return outcome(NETWORK, step, bound(step, OUTPUTS), response)
+    return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), response)
 
 
 def test_outcomes_of_a_create() -> None:
-    step = created().step("campaign")
+    step = created().get_step("campaign")
     assert verdict(step, data({"id": "101"}, 201)) == Applied({"id": "101"})
     for answer in (
         data({"id": 101}, 201),
@@ -210,14 +210,14 @@ def test_outcomes_of_a_create() -> None:
 
 @pytest.mark.parametrize(("status", "blame"), [(400, "input"), (401, "token"), (403, "permission"), (404, "not_found")])
 def test_refusals_are_surely_not_applied(status: int, blame: str) -> None:
-    found = verdict(created().step("campaign"), failing(status))
+    found = verdict(created().get_step("campaign"), failing(status))
     assert isinstance(found, Rejected)
     assert (found.blame, found.error.code, found.error.message) == (blame, str(status), "No.")
 
 
 def test_a_refusal_names_its_members_and_is_cut() -> None:
     fields = [{"field": f"data/fields/{n}", "message": "x" * 10_000} for n in range(50)]
-    found = verdict(created().step("campaign"), failing(400, "Bad Request", fields=fields))
+    found = verdict(created().get_step("campaign"), failing(400, "Bad Request", fields=fields))
     assert isinstance(found, Rejected)
     message = found.error.message or ""
     assert message.startswith("Bad Request; data/fields/0: xxx")
@@ -226,7 +226,7 @@ def test_a_refusal_names_its_members_and_is_cut() -> None:
 
 @pytest.mark.parametrize("body", [{"errors": [{"code": 7, "message": "No."}]}, {"errors": ["No."]}])
 def test_other_forms_of_errors(body: Any) -> None:
-    found = verdict(created().step("campaign"), answer_of(body, 400))
+    found = verdict(created().get_step("campaign"), answer_of(body, 400))
     assert isinstance(found, Rejected)
     assert found.error.message == "No."
 
@@ -246,7 +246,7 @@ def test_other_forms_of_errors(body: Any) -> None:
 )
 def test_a_limit_says_when_it_opens(headers: dict[str, str], seconds: float | None) -> None:
     answer = answer_of({"error": {"code": 429, "message": "Too Many Requests"}}, 429, **headers)
-    found = verdict(created().step("campaign"), answer)
+    found = verdict(created().get_step("campaign"), answer)
     assert isinstance(found, Throttled)
     assert found.retry_after == seconds
 
@@ -256,7 +256,7 @@ def test_a_limit_says_when_it_opens(headers: dict[str, str], seconds: float | No
 
 def test_activation_goes_from_the_ad_up() -> None:
     made, _ = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
-    assert [(step.key, step.request.method, filled(step.request)) for step in made.steps] == [
+    assert [(step.key, step.request.method, build_request_url(step.request)) for step in made.steps] == [
         ("activate_ad", "PATCH", f"{API}/ads/303"),
         ("activate_adGroup", "PATCH", f"{API}/ad_groups/202"),
         ("activate_campaign", "PATCH", f"{API}/campaigns/101"),
@@ -291,7 +291,7 @@ def test_a_status_that_cannot_be_set() -> None:
 def test_native_create() -> None:
     made, _ = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "Group"}, "101"))
     (step,) = made.steps
-    assert filled(step.request) == f"{BELOW}/ad_groups"
+    assert build_request_url(step.request) == f"{BELOW}/ad_groups"
     assert step.request.body == {"data": {"campaign_id": "101", "configured_status": "PAUSED", "name": "Group"}}
     assert (step.parent, made.risk) == ("101", "low")
 
@@ -335,7 +335,7 @@ def test_native_creates_that_are_refused(kind: Any, payload: Any, parent: str | 
 def test_native_update(payload: dict[str, Any], risk: str) -> None:
     made, _ = run(plans.plan_update(ACCOUNT, "adGroup", "202", payload, None))
     (step,) = made.steps
-    assert (step.request.method, filled(step.request)) == ("PATCH", f"{API}/ad_groups/202")
+    assert (step.request.method, build_request_url(step.request)) == ("PATCH", f"{API}/ad_groups/202")
     assert step.request.body == {"data": payload}
     assert made.risk == risk
 
@@ -364,9 +364,13 @@ OWN = {"id": "101", "ad_account_id": "a2_acc1"}
 )
 def test_deleting_archives_first(now: str, then: str, warned: int) -> None:
     made, asked = run(plans.plan_delete(ACCOUNT, "campaign", "101"), data({**OWN, "configured_status": now}))
-    assert [(one.method, filled(one)) for one in asked] == [("GET", f"{API}/campaigns/101")]
+    assert [(one.method, build_request_url(one)) for one in asked] == [("GET", f"{API}/campaigns/101")]
     (step,) = made.steps
-    assert (step.request.method, filled(step.request), step.action) == ("PATCH", f"{API}/campaigns/101", "delete")
+    assert (step.request.method, build_request_url(step.request), step.action) == (
+        "PATCH",
+        f"{API}/campaigns/101",
+        "delete",
+    )
     assert step.request.body == {"data": {"configured_status": then}}
     assert [(one.before, one.after) for one in step.changes] == [(now, then)]
     assert (made.risk, len(made.warnings)) == ("destructive", warned)
@@ -390,7 +394,7 @@ INSTRUMENTS, PIXELS = listed(SERVABLE), listed({"id": "a2_pixel0001"})
 
 def checked(*answers: Response) -> tuple[set[tuple[str, str]], int, list[str]]:
     (issues, warnings), asked = run(plans.preflight(ACCOUNT, read_brief(brief())), *answers)
-    return {(issue.path, issue.code) for issue in issues}, len(warnings), [filled(one) for one in asked]
+    return {(issue.path, issue.code) for issue in issues}, len(warnings), [build_request_url(one) for one in asked]
 
 
 def test_preflight() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.settings import settings
-from adsunify.http.messages import filled
+from adsunify.adapter.settings import build_settings
+from adsunify.http.messages import build_request_url
 from adsunify.networks.reddit import plans
 from adsunify.networks.reddit.tables import NETWORK
 from adsunify.plans.records import Plan
@@ -71,9 +71,9 @@ def edited(kind: Any, edit: Edit, **now: Any) -> tuple[Plan, dict[str, Any]]:
     entity = {**ENTITIES[kind], **now}
     made, asked = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), data(entity))
     address = f"{API}/{PATHS[kind]}/{entity['id']}"
-    assert [(one.method, filled(one)) for one in asked] == [("GET", address)]
+    assert [(one.method, build_request_url(one)) for one in asked] == [("GET", address)]
     (step,) = made.steps
-    assert (step.request.method, filled(step.request)) == ("PATCH", address)
+    assert (step.request.method, build_request_url(step.request)) == ("PATCH", address)
     body: dict[str, Any] = step.request.body["data"]
     return made, body
 
@@ -222,7 +222,7 @@ def test_both_genders_are_no_choice() -> None:
 def test_an_edit_of_what_serves_everywhere_is_warned_of() -> None:
     made, changed = edited("adGroup", Edit(targeting={"interests": [{"id": "tech", "name": "T"}]}), targeting={})
     assert changed["targeting"] == {"interests": ["tech"]}
-    assert made.warnings == (plans.EVERYWHERE,)
+    assert made.warnings == (plans.WORLDWIDE_WARNING,)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_an_edit_of_nothing() -> None:
 
 
 def shown(kind: Any, entity: Mapping[str, Any]) -> dict[str, Any]:
-    found = settings(NETWORK, ACCOUNT, kind, entity["id"], entity, NOW)
+    found = build_settings(NETWORK, ACCOUNT, kind, entity["id"], entity, NOW)
     return {field["field"]: field for field in found["fields"]}
 
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.flows import drive
-from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.oauth import Credentials
 from adsunify.errors import (
     AdsunifyError,
@@ -26,7 +26,7 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
-from adsunify.http.messages import Request, filled
+from adsunify.http.messages import Request, build_request_url
 from adsunify.networks.reddit import plans, reads
 
 from .calls import answer_of, run
@@ -46,7 +46,7 @@ KEPT = Credentials("old-access", "old-refresh", 5)
 
 
 def test_consent() -> None:
-    address = urlsplit(reads.authorize_url(APP, "https://ads.example/back", "s t", "unused"))
+    address = urlsplit(reads.build_authorization_url(APP, "https://ads.example/back", "s t", "unused"))
     assert f"{address.scheme}://{address.netloc}{address.path}" == "https://www.reddit.com/api/v1/authorize"
     assert {name: values[0] for name, values in parse_qs(address.query).items()} == {
         "client_id": "1234",
@@ -59,11 +59,11 @@ def test_consent() -> None:
 
 
 def test_the_code_becomes_tokens() -> None:
-    flow = reads.exchange(APP, "https://ads.example/back", {"code": "c1"}, "", 1_000)
+    flow = reads.fetch_credentials(APP, "https://ads.example/back", {"code": "c1"}, "", 1_000)
     found, (request,) = run(flow, answer_of(TOKENS))
     assert found == Credentials("new-access", "new-refresh", 86_401_000)
     assert (request.method, request.url) == ("POST", "https://www.reddit.com/api/v1/access_token")
-    assert (request.encoding, request.nature, request.signed) == ("form", "read_once", False)
+    assert (request.encoding, request.kind, request.is_signed) == ("form", "read_once", False)
     assert request.body == {
         "grant_type": "authorization_code",
         "code": "c1",
@@ -74,15 +74,15 @@ def test_the_code_becomes_tokens() -> None:
 
 
 def test_no_code() -> None:
-    assert refusal_of(reads.exchange(APP, "https://a.example", {"error": "access_denied"}, "", 0)) == {"code"}
+    assert refusal_of(reads.fetch_credentials(APP, "https://a.example", {"error": "access_denied"}, "", 0)) == {"code"}
 
 
 def test_refreshing() -> None:
-    found, (request,) = run(reads.refresh(APP, KEPT, 1_000), answer_of(TOKENS))
+    found, (request,) = run(reads.refresh_credentials(APP, KEPT, 1_000), answer_of(TOKENS))
     assert found.refresh_token == "new-refresh"
     assert request.body == {"grant_type": "refresh_token", "refresh_token": "old-refresh"}
     kept = {name: value for name, value in TOKENS.items() if name != "refresh_token"}
-    assert run(reads.refresh(APP, KEPT, 1_000), answer_of(kept))[0].refresh_token == "old-refresh"
+    assert run(reads.refresh_credentials(APP, KEPT, 1_000), answer_of(kept))[0].refresh_token == "old-refresh"
 
 
 @pytest.mark.parametrize(
@@ -99,15 +99,15 @@ def test_refreshing() -> None:
 )
 def test_refreshes_that_fail(body: Any, status: int, problem: type[AdsunifyError]) -> None:
     with pytest.raises(problem):
-        run(reads.refresh(APP, KEPT, 0), answer_of(body, status))
+        run(reads.refresh_credentials(APP, KEPT, 0), answer_of(body, status))
 
 
 def test_revoking() -> None:
-    _, (request,) = run(reads.revoke(APP, KEPT), answer_of(b"", 204))
+    _, (request,) = run(reads.revoke_credentials(APP, KEPT), answer_of(b"", 204))
     assert (request.method, request.url) == ("POST", "https://www.reddit.com/api/v1/revoke_token")
     assert request.body == {"token": "old-refresh", "token_type_hint": "refresh_token"}
     assert request.headers["Authorization"] == BASIC
-    _, (request,) = run(reads.revoke(APP, Credentials("a")), answer_of(b"", 200))
+    _, (request,) = run(reads.revoke_credentials(APP, Credentials("a")), answer_of(b"", 200))
     assert request.body == {"token": "a", "token_type_hint": "access_token"}
 
 
@@ -120,7 +120,7 @@ def test_revoking() -> None:
     ],
 )
 def test_only_reddit_gets_the_token(url: str, signed: bool) -> None:
-    request = reads.sign(Request("GET", url), Credentials("secret"), APP, 0, "")
+    request = reads.sign_request(Request("GET", url), Credentials("secret"), APP, 0, "")
     assert request.headers == ({"Authorization": "Bearer secret"} if signed else {})
 
 
@@ -141,14 +141,14 @@ ROW = {
 def test_accounts_of_every_business() -> None:
     following = f"{API}/businesses/b1/ad_accounts/query?page.token=2"
     found, asked = run(
-        reads.accounts(),
+        reads.discover_accounts(),
         listed({"id": "b1"}, {"id": "b2"}),
         listed(ROW, following=following),
         listed({"id": "t2_two", "currency": "USD", "time_zone_id": None, "admin_approval": "SUSPENDED"}),
         failing(404),
         listed(ROW),
     )
-    assert [(one.method, filled(one), one.nature, one.body) for one in asked] == [
+    assert [(one.method, build_request_url(one), one.kind, one.body) for one in asked] == [
         ("GET", f"{API}/me/businesses", "read", None),
         ("POST", f"{API}/businesses/b1/ad_accounts/query", "read", {"data": {}}),
         ("POST", following, "read", {"data": {}}),
@@ -165,7 +165,7 @@ def test_accounts_of_every_business() -> None:
 
 def test_a_token_that_is_refused_is_told() -> None:
     with pytest.raises(TokenRefused):
-        run(reads.accounts(), listed({"id": "b1"}), failing(401))
+        run(reads.discover_accounts(), listed({"id": "b1"}), failing(401))
 
 
 # -- the hierarchy ----------------------------------------------------------------------------------------------------
@@ -178,13 +178,13 @@ def campaign(number: int, status: str = "ACTIVE", name: str = "Autumn") -> dict[
 def test_the_tree() -> None:
     following = f"{BELOW}/campaigns?page.size=1000&page.token=2"
     tree, asked = run(
-        reads.tree(ACCOUNT),
+        reads.fetch_tree(ACCOUNT),
         listed(campaign(1), following=following),
         listed(campaign(2, "PAUSED")),
         listed({"id": "11", "campaign_id": "1", "name": "Group", "configured_status": "ARCHIVED"}),
         listed({"id": "111", "ad_group_id": "11", "name": "Ad", "configured_status": "NEW"}),
     )
-    assert [filled(one) for one in asked] == [
+    assert [build_request_url(one) for one in asked] == [
         f"{BELOW}/campaigns?page.size=1000",
         following,
         f"{BELOW}/ad_groups?page.size=1000",
@@ -216,76 +216,76 @@ def test_the_tree() -> None:
 )
 def test_a_next_page_stays_at_reddit(address: Any) -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.tree(ACCOUNT), answer_of({"data": [], "pagination": {"next_url": address}}))
+        run(reads.fetch_tree(ACCOUNT), answer_of({"data": [], "pagination": {"next_url": address}}))
     if isinstance(address, str):
-        assert refusal_of(reads.entities(ACCOUNT, "ad", Query(cursor=address))) == {"cursor"}
+        assert refusal_of(reads.list_entities(ACCOUNT, "ad", ListQuery(cursor=address))) == {"cursor"}
 
 
 def test_a_cursor_is_one_of_its_own_list() -> None:
-    other = Query(cursor=f"{API}/ad_accounts/a2_other/ads?page.token=2")
-    assert refusal_of(reads.entities(ACCOUNT, "ad", other)) == {"cursor"}
+    other = ListQuery(cursor=f"{API}/ad_accounts/a2_other/ads?page.token=2")
+    assert refusal_of(reads.list_entities(ACCOUNT, "ad", other)) == {"cursor"}
 
 
 def test_a_list_that_never_ends() -> None:
     following = f"{BELOW}/campaigns?page.token=2"
     again = listed(campaign(1), following=following)
     with pytest.raises(ProviderUnreadable):
-        run(reads.tree(ACCOUNT), again, again)
+        run(reads.fetch_tree(ACCOUNT), again, again)
 
 
 def test_a_page_leaves_out_what_is_closed() -> None:
     following = f"{BELOW}/campaigns?page.size=3&page.token=2"
     answer = listed(campaign(1, "ARCHIVED"), campaign(2), campaign(3, "DELETED"), following=following)
-    page, (request,) = run(reads.entities(ACCOUNT, "campaign", Query(limit=3)), answer)
-    assert filled(request) == f"{BELOW}/campaigns?page.size=3"
+    page, (request,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=3)), answer)
+    assert build_request_url(request) == f"{BELOW}/campaigns?page.size=3"
     assert ([one.id for one in page.entities], page.cursor) == (["2"], following)
-    page, (request,) = run(reads.entities(ACCOUNT, "campaign", Query(cursor=following)), listed())
-    assert (filled(request), page.cursor) == (following, None)
+    page, (request,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(cursor=following)), listed())
+    assert (build_request_url(request), page.cursor) == (following, None)
 
 
 def test_reddit_filters_ads_by_status_and_we_the_rest() -> None:
-    query = Query(parent_id="11", status="PAUSED")
-    _, (request,) = run(reads.entities(ACCOUNT, "ad", query), listed())
-    assert filled(request) == f"{BELOW}/ads?page.size=50&ad_group_id=11&configured_status=PAUSED"
+    query = ListQuery(parent_id="11", status="PAUSED")
+    _, (request,) = run(reads.list_entities(ACCOUNT, "ad", query), listed())
+    assert build_request_url(request) == f"{BELOW}/ads?page.size=50&ad_group_id=11&configured_status=PAUSED"
     rows = [{**campaign(n, status), "campaign_id": "1"} for n, status in ((11, "PAUSED"), (12, "ACTIVE"))]
-    page, (request,) = run(reads.entities(ACCOUNT, "adGroup", evolve(query, parent_id="1")), listed(*rows))
-    assert filled(request) == f"{BELOW}/ad_groups?page.size=50&campaign_id=1"
+    page, (request,) = run(reads.list_entities(ACCOUNT, "adGroup", evolve(query, parent_id="1")), listed(*rows))
+    assert build_request_url(request) == f"{BELOW}/ad_groups?page.size=50&campaign_id=1"
     assert [one.id for one in page.entities] == ["11"]
 
 
 def test_a_search_goes_on_until_something_is_found() -> None:
     second, third = (f"{BELOW}/campaigns?page.token={n}" for n in (2, 3))
     pages = (listed(campaign(1), following=second), listed(campaign(2, name="WINTER"), following=third))
-    page, asked = run(reads.entities(ACCOUNT, "campaign", Query(search="winter")), *pages)
+    page, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(search="winter")), *pages)
     assert ([one.id for one in page.entities], page.cursor, len(asked)) == (["2"], third, 2)
 
 
 @pytest.mark.parametrize(
     ("kind", "query", "path"),
     [
-        ("campaign", Query(parent_id="1"), "parentId"),
-        ("campaign", Query(status="PENDING_APPROVAL"), "status"),
-        ("keyword", Query(), "kind"),
+        ("campaign", ListQuery(parent_id="1"), "parentId"),
+        ("campaign", ListQuery(status="PENDING_APPROVAL"), "status"),
+        ("keyword", ListQuery(), "kind"),
     ],
 )
-def test_lists_that_are_refused(kind: str, query: Query, path: str) -> None:
-    assert refusal_of(reads.entities(ACCOUNT, kind, query)) == {path}
+def test_lists_that_are_refused(kind: str, query: ListQuery, path: str) -> None:
+    assert refusal_of(reads.list_entities(ACCOUNT, kind, query)) == {path}
 
 
 def test_one_entity() -> None:
-    found, (request,) = run(reads.entity(ACCOUNT, "campaign", "1"), data(campaign(1)))
-    assert (found.id, found.native_status, filled(request)) == ("1", "ACTIVE", f"{API}/campaigns/1")
+    found, (request,) = run(reads.fetch_entity(ACCOUNT, "campaign", "1"), data(campaign(1)))
+    assert (found.id, found.native_status, build_request_url(request)) == ("1", "ACTIVE", f"{API}/campaigns/1")
     for other in (campaign(2), {**campaign(1), "id": 1}):
         with pytest.raises(ProviderUnreadable):
-            run(reads.entity(ACCOUNT, "campaign", "1"), data(other))
+            run(reads.fetch_entity(ACCOUNT, "campaign", "1"), data(other))
     with pytest.raises(ProviderNotFound):
-        run(reads.entity(ACCOUNT, "campaign", "1"), data({**campaign(1), "ad_account_id": "a2_other"}))
+        run(reads.fetch_entity(ACCOUNT, "campaign", "1"), data({**campaign(1), "ad_account_id": "a2_other"}))
     with pytest.raises(ProviderNotFound):
-        run(reads.entity(ACCOUNT, "campaign", "1"), failing(404))
+        run(reads.fetch_entity(ACCOUNT, "campaign", "1"), failing(404))
     group = data({"id": "2", "campaign_id": "1"})  # what does not say whose it is, its campaign does
-    assert run(reads.entity(ACCOUNT, "adGroup", "2"), group, data(campaign(1)))[0].id == "2"
+    assert run(reads.fetch_entity(ACCOUNT, "adGroup", "2"), group, data(campaign(1)))[0].id == "2"
     with pytest.raises(ProviderNotFound):
-        run(reads.entity(ACCOUNT, "adGroup", "2"), group, data({**campaign(1), "ad_account_id": "a2_other"}))
+        run(reads.fetch_entity(ACCOUNT, "adGroup", "2"), group, data({**campaign(1), "ad_account_id": "a2_other"}))
 
 
 # -- insights ---------------------------------------------------------------------------------------------------------
@@ -297,12 +297,16 @@ def report(*rows: Any, following: str | None = None, updated: str | None = None)
 
 
 def insights(start: date, end: date, *answers: Any, zone: str = "America/New_York") -> Any:
-    return run(reads.insights(evolve(ACCOUNT, timezone=zone), start, end, None, NOW), *answers)
+    return run(reads.fetch_insights(evolve(ACCOUNT, timezone=zone), start, end, None, NOW), *answers)
 
 
 def test_the_report_that_is_asked_for() -> None:
     _, (request,) = insights(date(2026, 11, 1), date(2026, 11, 7), report())
-    assert (request.method, filled(request), request.nature) == ("POST", f"{BELOW}/reports?page.size=1000", "read")
+    assert (request.method, build_request_url(request), request.kind) == (
+        "POST",
+        f"{BELOW}/reports?page.size=1000",
+        "read",
+    )
     assert request.body == {
         "data": {
             "starts_at": "2026-11-01T04:00:00Z",  # the clocks change that night
@@ -347,7 +351,7 @@ def test_figures() -> None:
         report(outside, row, following=following),
         report({"date": "2026-11-03", "impressions": 1, "spend": 0}),
     )
-    assert (asked[1].method, filled(asked[1]), asked[1].body) == ("POST", following, asked[0].body)
+    assert (asked[1].method, build_request_url(asked[1]), asked[1].body) == ("POST", following, asked[0].body)
     first, second = [one.to_json() for one in found.rows]
     assert first == {
         "date": "2026-11-02",
@@ -363,7 +367,7 @@ def test_figures() -> None:
     assert found.totals.impressions == 1201
     assert (found.totals.clicks, found.totals.reach) == (None, None)
     assert len(found.native_rows) == 2
-    assert (found.coverage.complete, found.coverage.provisional_from) == (True, None)
+    assert (found.coverage.is_complete, found.coverage.provisional_from) == (True, None)
 
 
 def test_what_is_not_settled_yet() -> None:
@@ -407,34 +411,40 @@ def test_rows_that_cannot_be_read(row: dict[str, Any]) -> None:
     ],
 )
 def test_what_catalogs_ask_for(resource: str, search: str | None, asked: str) -> None:
-    page, (request,) = run(reads.catalog(ACCOUNT, resource, Query(search=search)), listed())
-    assert (filled(request), page.rows, page.cursor) == (asked, (), None)
+    page, (request,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(search=search)), listed())
+    assert (build_request_url(request), page.rows, page.cursor) == (asked, (), None)
 
 
 def test_rows_of_catalogs() -> None:
     following = f"{BELOW}/funding_instruments?page.token=2"
     answer = listed({"id": "4711", "currency": "USD"}, {"id": "4712", "name": "Card"}, following=following)
-    page, _ = run(reads.catalog(ACCOUNT, "funding_instruments", Query()), answer)
+    page, _ = run(reads.fetch_catalog_page(ACCOUNT, "funding_instruments", ListQuery()), answer)
     assert ([(row.id, row.name) for row in page.rows], page.cursor) == ([("4711", "USD"), ("4712", "Card")], following)
-    page, (request,) = run(reads.catalog(ACCOUNT, "funding_instruments", Query(cursor=following)), listed())
-    assert filled(request) == following
-    page, _ = run(reads.catalog(ACCOUNT, "languages", Query()), listed({"value": "EN", "name": "English"}))
+    page, (request,) = run(
+        reads.fetch_catalog_page(ACCOUNT, "funding_instruments", ListQuery(cursor=following)), listed()
+    )
+    assert build_request_url(request) == following
+    page, _ = run(
+        reads.fetch_catalog_page(ACCOUNT, "languages", ListQuery()), listed({"value": "EN", "name": "English"})
+    )
     assert [(row.id, row.name) for row in page.rows] == [("EN", "English")]
-    page, _ = run(reads.catalog(ACCOUNT, "communities", Query(search="garden")), listed({"name": "gardening"}))
+    page, _ = run(
+        reads.fetch_catalog_page(ACCOUNT, "communities", ListQuery(search="garden")), listed({"name": "gardening"})
+    )
     assert [(row.id, row.name) for row in page.rows] == [("gardening", "gardening")]
 
 
 def test_the_job_of_a_post() -> None:
     answer = data({"id": "job_1", "status": "SUCCESS", "post_id": "t3_new"})
-    page, (request,) = run(reads.catalog(ACCOUNT, "post_job:job_1", Query()), answer)
-    assert filled(request) == f"{API}/structured_posts/jobs/job_1"
+    page, (request,) = run(reads.fetch_catalog_page(ACCOUNT, "post_job:job_1", ListQuery()), answer)
+    assert build_request_url(request) == f"{API}/structured_posts/jobs/job_1"
     (row,) = page.rows
     assert (row.id, row.name, row.native["post_id"]) == ("job_1", "SUCCESS", "t3_new")
 
 
 @pytest.mark.parametrize("resource", ["communities", "posts", "post_job", "pixels:x", "conversions"])
 def test_catalogs_that_are_refused(resource: str) -> None:
-    assert refusal_of(reads.catalog(ACCOUNT, resource, Query())) == {"resource"}
+    assert refusal_of(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery())) == {"resource"}
 
 
 # -- whatever the answer is -------------------------------------------------------------------------------------------
@@ -452,14 +462,16 @@ ANYTHING = st.recursive(
     max_leaves=12,
 )
 READERS = [
-    lambda: reads.accounts(),
-    lambda: reads.tree(ACCOUNT),
-    lambda: reads.entities(ACCOUNT, "ad", Query()),
-    lambda: reads.entity(ACCOUNT, "ad", "1"),
-    lambda: reads.insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 3), None, datetime(2026, 11, 20, tzinfo=UTC)),
-    lambda: reads.catalog(ACCOUNT, "funding_instruments", Query()),
-    lambda: reads.catalog(ACCOUNT, "post_job:1", Query()),
-    lambda: reads.refresh(APP, KEPT, 0),
+    lambda: reads.discover_accounts(),
+    lambda: reads.fetch_tree(ACCOUNT),
+    lambda: reads.list_entities(ACCOUNT, "ad", ListQuery()),
+    lambda: reads.fetch_entity(ACCOUNT, "ad", "1"),
+    lambda: reads.fetch_insights(
+        ACCOUNT, date(2026, 11, 1), date(2026, 11, 3), None, datetime(2026, 11, 20, tzinfo=UTC)
+    ),
+    lambda: reads.fetch_catalog_page(ACCOUNT, "funding_instruments", ListQuery()),
+    lambda: reads.fetch_catalog_page(ACCOUNT, "post_job:1", ListQuery()),
+    lambda: reads.refresh_credentials(APP, KEPT, 0),
     lambda: plans.plan_edit(ACCOUNT, "adGroup", "1", Edit({"budget": "5"}, {"genders": ["male"]}), NOW),
     lambda: plans.plan_delete(ACCOUNT, "ad", "1"),
 ]
@@ -469,9 +481,9 @@ READERS = [
 def test_readers_raise_only_errors_of_ours(reader: Any, body: Any, status: int) -> None:
     answer = answer_of(body, status)
     with suppress(AdsunifyError):
-        drive(reader(), lambda request: answer)
+        run_flow(reader(), lambda request: answer)
 
 
 def test_an_unknown_kind() -> None:
     with pytest.raises(InvalidInput):
-        run(reads.entity(ACCOUNT, "keyword", "1"))
+        run(reads.fetch_entity(ACCOUNT, "keyword", "1"))

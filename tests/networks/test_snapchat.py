@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.network import Account, words
+from adsunify.adapter.network import Account, split_words
 from adsunify.errors import InvalidInput, ProviderNotFound, ProviderThrottled, ProviderUnreadable
-from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.http.messages import Response, filled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
+from adsunify.http.messages import Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.snapchat import plans
-from adsunify.networks.snapchat.native import READ_ONLY
+from adsunify.networks.snapchat.native import READ_ONLY_MEMBERS
 from adsunify.networks.snapchat.tables import NETWORK
 from adsunify.planning import plan_create
-from adsunify.plans.binding import bound, laid_over
+from adsunify.plans.binding import apply_overlay, fill_bindings
 from adsunify.plans.records import Plan, Step
 
 from .calls import answer_of, run
@@ -50,8 +50,8 @@ LOCALE: dict[str, Any] = {"platform__locale": {"country": "US", "language": "en"
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
     made = created()
-    requests = [bound(step, OUTPUTS) for step in made.steps]
-    assert [(one.method, filled(one), one.nature) for one in requests] == [
+    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
+    assert [(one.method, build_request_url(one), one.kind) for one in requests] == [
         ("POST", f"{API}/adaccounts/{ID}/campaigns", "write"),
         ("POST", f"{API}/campaigns/{CAMPAIGN}/adsquads", "write"),
         ("POST", f"{API}/adsquads/{SQUAD}/ads", "write"),
@@ -90,14 +90,14 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 
 
 def test_what_a_step_waits_for_stands_beside_it() -> None:
-    squad = created().step("adGroup")
-    assert filled(squad.request) == f"{API}/campaigns/{{campaign_id}}/adsquads"
+    squad = created().get_step("adGroup")
+    assert build_request_url(squad.request) == f"{API}/campaigns/{{campaign_id}}/adsquads"
     assert "campaign_id" not in squad.request.body["adsquads"][0]
     assert [one.to for one in squad.bindings] == ["/path/campaign_id", "/body/adsquads/0/campaign_id"]
 
 
 def squad_of(**changes: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = created(**changes).step("adGroup").request.body["adsquads"][0]
+    found: Mapping[str, Any] = created(**changes).get_step("adGroup").request.body["adsquads"][0]
     return found
 
 
@@ -183,20 +183,20 @@ def test_targeting_that_is_refused(targeting: Mapping[str, Any], path: str) -> N
 def test_native_targeting_goes_as_it_is() -> None:
     native = {"geos": [{"country_code": "us"}], "interests": [{"category_id": ["SLC_1"]}]}
     made = created(targeting={"native": native})
-    assert made.step("adGroup").request.body["adsquads"][0]["targeting"] == native
+    assert made.get_step("adGroup").request.body["adsquads"][0]["targeting"] == native
     assert "auto_expansion_options" in made.warnings[0]
 
 
 def test_special_ad_categories() -> None:
     categories: dict[str, Any] = {"platform__specialAdCategories": ["HOUSING"]}
-    campaign = created(**categories).step("campaign").request.body["campaigns"][0]
+    campaign = created(**categories).get_step("campaign").request.body["campaigns"][0]
     assert campaign["regulations"] == {"restricted_delivery_signals": True}
     off = evolve(ACCOUNT, extras={"restrictedDeliverySignals": "false"})
     assert issues_of(off, **categories) == {"platform.specialAdCategories"}
     assert issues_of(platform__specialAdCategories=["POLITICS"]) == {"platform.specialAdCategories"}
 
 
-@pytest.mark.parametrize("member", words("headline body url imageUrl imageHash"))
+@pytest.mark.parametrize("member", split_words("headline body url imageUrl imageHash"))
 def test_an_existing_creative_brings_its_own(member: str) -> None:
     content: dict[str, Any] = {f"creative__{member}": "https://tea.example/"}
     assert issues_of(**content) == {f"creative.{member}"}
@@ -208,7 +208,7 @@ def test_an_existing_creative_brings_its_own(member: str) -> None:
 )
 def test_the_ad_is_called_as_its_creative_demands(kind: str, type_: str, warned: int) -> None:
     made = created(over=creative(type=kind))
-    assert made.step("ad").request.body["ads"][0]["type"] == type_
+    assert made.get_step("ad").request.body["ads"][0]["type"] == type_
     assert len(made.warnings) == warned
 
 
@@ -239,7 +239,7 @@ def test_a_creative_that_is_being_packaged_is_waited_for() -> None:
 
 def test_a_start_in_the_past_is_sent_with_a_warning() -> None:
     made = created(now=datetime(2026, 12, 2, tzinfo=UTC))
-    assert made.step("campaign").request.body["campaigns"][0]["start_time"] == TIMES["start_time"]
+    assert made.get_step("campaign").request.body["campaigns"][0]["start_time"] == TIMES["start_time"]
     assert len(made.warnings) == 1
 
 
@@ -254,11 +254,11 @@ def test_the_example_briefs_plan(path: Path) -> None:
 
 
 def said(step: Step, answer: Response) -> Any:
-    return outcome(NETWORK, step, step.request, answer)
+    return classify_write(NETWORK, step, step.request, answer)
 
 
 def test_a_success_is_one_on_both_levels_with_an_id() -> None:
-    step = created().step("campaign")
+    step = created().get_step("campaign")
     assert said(step, wrapped("campaigns", "campaign", {"id": CAMPAIGN})) == Applied(
         {"id": CAMPAIGN}, said(step, wrapped("campaigns", "campaign", {"id": CAMPAIGN})).items
     )
@@ -274,7 +274,7 @@ def test_a_success_is_one_on_both_levels_with_an_id() -> None:
 
 
 def test_a_refused_item_inside_a_success() -> None:
-    step = created().step("campaign")
+    step = created().get_step("campaign")
     told = said(step, refused_item("campaigns", "Error code: E2004, message: name is too long"))
     assert isinstance(told, Rejected)
     assert (told.error.code, told.error.request_id) == ("E2004", "req-2")
@@ -283,12 +283,12 @@ def test_a_refused_item_inside_a_success() -> None:
 
 def test_an_error_beside_an_id_tells_nothing() -> None:
     item = {"sub_request_status": "ERROR", "sub_request_error_reason": "E2004", "campaign": {"id": CAMPAIGN}}
-    step = created().step("campaign")
+    step = created().get_step("campaign")
     assert isinstance(said(step, answer_of({"request_status": "ERROR", "campaigns": [item]})), Ambiguous)
 
 
 def test_what_is_not_ready_may_go_later() -> None:
-    step = created().step("ad")
+    step = created().get_step("ad")
     for status in (200, 400):
         told = said(step, refused_item("ads", "The media of the creative hasn't been uploaded yet", status))
         assert isinstance(told, Throttled)
@@ -297,7 +297,7 @@ def test_what_is_not_ready_may_go_later() -> None:
 
 @pytest.mark.parametrize(("headers", "seconds"), [({}, None), ({"retry_after": "7"}, 7.0)])
 def test_too_many_requests(headers: Mapping[str, str], seconds: float | None) -> None:
-    told = said(created().step("ad"), answer_of({"request_status": "ERROR"}, 429, **headers))
+    told = said(created().get_step("ad"), answer_of({"request_status": "ERROR"}, 429, **headers))
     assert isinstance(told, Throttled)
     assert told.retry_after == seconds
 
@@ -305,7 +305,7 @@ def test_too_many_requests(headers: Mapping[str, str], seconds: float | None) ->
 @pytest.mark.parametrize(("status", "blame"), [(400, "input"), (401, "token"), (403, "permission"), (404, "not_found")])
 def test_refusals_by_status(status: int, blame: str) -> None:
     body = {"request_status": "ERROR", "error_code": "E2001", "debug_message": "No.", "request_id": "req-3"}
-    told = said(created().step("ad"), answer_of(body, status))
+    told = said(created().get_step("ad"), answer_of(body, status))
     assert isinstance(told, Rejected)
     assert (told.blame, told.error.code, told.error.message) == (blame, "E2001", "No.")
 
@@ -318,19 +318,19 @@ READ = {
     "name": "Winter launch",
     "status": "PAUSED",
     "daily_budget_micro": 25_000_000,
-    **dict.fromkeys(READ_ONLY, "x"),
+    **dict.fromkeys(READ_ONLY_MEMBERS, "x"),
 }
 
 
 def test_activation_goes_from_the_leaf_to_the_root() -> None:
     made, asked = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
     assert (asked, made.risk) == ([], "spend")
-    assert [(step.key, step.request.method, filled(step.request)) for step in made.steps] == [
+    assert [(step.key, step.request.method, build_request_url(step.request)) for step in made.steps] == [
         ("activate_ad", "PUT", f"{API}/adsquads/{SQUAD}/ads"),
         ("activate_adGroup", "PUT", f"{API}/campaigns/{CAMPAIGN}/adsquads"),
         ("activate_campaign", "PUT", f"{API}/adaccounts/{ID}/campaigns"),
     ]
-    assert [filled(step.overlay.read) for step in made.steps if step.overlay] == [
+    assert [build_request_url(step.overlay.read_request) for step in made.steps if step.overlay] == [
         f"{API}/ads/{AD}",
         f"{API}/adsquads/{SQUAD}?return_placement_v2=true",
         f"{API}/campaigns/{CAMPAIGN}",
@@ -340,25 +340,25 @@ def test_activation_goes_from_the_leaf_to_the_root() -> None:
 def test_an_update_replaces_the_whole_as_it_was_read() -> None:
     made, _ = run(plans.plan_status(ACCOUNT, "campaign", CAMPAIGN, "active"))
     step = made.steps[0]
-    sent = laid_over(step, step.request, wrapped("campaigns", "campaign", READ))
-    left = {name: value for name, value in READ.items() if name not in READ_ONLY}
+    sent = apply_overlay(step, step.request, wrapped("campaigns", "campaign", READ))
+    left = {name: value for name, value in READ.items() if name not in READ_ONLY_MEMBERS}
     assert sent.body == {"campaigns": [left | {"status": "ACTIVE"}]}
     assert isinstance(
-        outcome(NETWORK, step, sent, wrapped("campaigns", "campaign", READ | {"status": "ACTIVE"})), Applied
+        classify_write(NETWORK, step, sent, wrapped("campaigns", "campaign", READ | {"status": "ACTIVE"})), Applied
     )
     other = wrapped("campaigns", "campaign", {"id": SQUAD})
-    assert isinstance(outcome(NETWORK, step, sent, other), Ambiguous)
+    assert isinstance(classify_write(NETWORK, step, sent, other), Ambiguous)
 
 
 def test_the_status_of_an_ad_squad_is_set_under_its_campaign() -> None:
     squad = wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN})
     campaign = wrapped("campaigns", "campaign", {"id": CAMPAIGN, "ad_account_id": ID})
     made, asked = run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), squad, campaign)
-    assert [filled(one) for one in asked] == [
+    assert [build_request_url(one) for one in asked] == [
         f"{API}/adsquads/{SQUAD}?return_placement_v2=true",
         f"{API}/campaigns/{CAMPAIGN}",
     ]
-    assert filled(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
+    assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
     assert made.risk == "low"
     with pytest.raises(ProviderNotFound):
         run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), answer_of({"request_status": "ERROR"}, 404))
@@ -377,7 +377,7 @@ def refusal_of(flow: Any, *answers: Response) -> set[str]:
 
 def test_a_native_entity_is_wrapped_paused_and_put_under_its_parent() -> None:
     made, _ = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "A"}, CAMPAIGN))
-    assert filled(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
+    assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
     assert made.steps[0].request.body == {"adsquads": [{"campaign_id": CAMPAIGN, "status": "PAUSED", "name": "A"}]}
     made, _ = run(plans.plan_native_create(ACCOUNT, "campaign", {"name": "A", "status": "ACTIVE"}, None))
     assert made.steps[0].request.body == {"campaigns": [{"ad_account_id": ID, "status": "ACTIVE", "name": "A"}]}
@@ -402,7 +402,7 @@ def test_a_native_update_is_laid_over_member_by_member() -> None:
     step = made.steps[0]
     assert (asked, made.risk) == ([], "spend")
     read = wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 9})
-    sent = laid_over(step, step.request, read).body["adsquads"][0]
+    sent = apply_overlay(step, step.request, read).body["adsquads"][0]
     assert sent == {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 1, "a/b~": None}
 
 
@@ -418,9 +418,9 @@ def test_a_native_update_is_laid_over_member_by_member() -> None:
 )
 def test_a_deletion_is_believed_by_its_status_alone(body: Any, applied: bool) -> None:
     made, _ = run(plans.plan_delete(ACCOUNT, "ad", AD))
-    assert (made.steps[0].request.method, filled(made.steps[0].request)) == ("DELETE", f"{API}/ads/{AD}")
+    assert (made.steps[0].request.method, build_request_url(made.steps[0].request)) == ("DELETE", f"{API}/ads/{AD}")
     assert made.risk == "destructive"
-    again = Plan.from_bytes(made.stored, made.digest)
+    again = Plan.from_bytes(made.canonical_bytes, made.digest)
     assert isinstance(said(again.steps[0], answer_of(body)), Applied if applied else Ambiguous)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.settings import settings
+from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput, ProviderError, ProviderNotFound, ProviderUnreadable
-from adsunify.http.messages import Response, filled
+from adsunify.http.messages import Response, build_request_url
 from adsunify.networks.snapchat import plans, reads
 from adsunify.networks.snapchat.tables import NETWORK
-from adsunify.plans.binding import laid_over
+from adsunify.plans.binding import apply_overlay
 from adsunify.plans.records import Plan
 
 from .calls import answer_of, run
@@ -56,7 +56,7 @@ def edit(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) ->
     )
     made, _ = run(plans.plan_edit(ACCOUNT, kind, str(entity["id"]), change, NOW), answer, *above)
     step = made.steps[0]
-    return made, laid_over(step, step.request, answer).body[TABLES[kind][0]][0]
+    return made, apply_overlay(step, step.request, answer).body[TABLES[kind][0]][0]
 
 
 def edit_issues(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) -> set[str]:
@@ -204,9 +204,9 @@ def test_settings_show_money_and_locks() -> None:
         wrapped("adsquads", "adsquad", SQUAD_READ),
         wrapped("campaigns", "campaign", READ | {"pacing_level": "CAMPAIGN"}),
     )
-    found, asked = run(reads.editable(ACCOUNT, "adGroup", SQUAD), *answers)
-    assert [filled(one) for one in asked][1] == f"{API}/campaigns/{CAMPAIGN}"
-    shown = settings(NETWORK, ACCOUNT, "adGroup", SQUAD, found.native, NOW)
+    found, asked = run(reads.fetch_editable_entity(ACCOUNT, "adGroup", SQUAD), *answers)
+    assert [build_request_url(one) for one in asked][1] == f"{API}/campaigns/{CAMPAIGN}"
+    shown = build_settings(NETWORK, ACCOUNT, "adGroup", SQUAD, found.native, NOW)
     fields = {one["field"]: one for one in shown["fields"]}
     assert (fields["budget"]["value"], fields["budget"]["period"], fields["budget"]["unit"]) == (
         "900",
@@ -227,9 +227,11 @@ def test_settings_show_money_and_locks() -> None:
 )
 def test_an_ad_squad_whose_account_is_not_told_as_ours(campaign: Response, raised: type[ProviderError]) -> None:
     with pytest.raises(raised):
-        run(reads.editable(ACCOUNT, "adGroup", SQUAD), wrapped("adsquads", "adsquad", SQUAD_READ), campaign)
+        run(
+            reads.fetch_editable_entity(ACCOUNT, "adGroup", SQUAD), wrapped("adsquads", "adsquad", SQUAD_READ), campaign
+        )
 
 
 def test_a_refused_read_is_an_error_of_ours() -> None:
     with pytest.raises(ProviderError):
-        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), refused_item("campaigns", "Error code: E1001"))
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), refused_item("campaigns", "Error code: E1001"))

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.flows import drive
-from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.oauth import Credentials
 from adsunify.errors import (
     InvalidInput,
@@ -21,7 +21,7 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
-from adsunify.http.messages import Request, Response, filled
+from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.snapchat import reads
 
 from .calls import answer_of, run
@@ -31,7 +31,7 @@ from .snapchat_calls import ACCOUNT, AD, API, APP, CAMPAIGN, ID, NOW, SQUAD, wra
 
 
 def test_consent() -> None:
-    url = reads.authorize_url(APP, "https://ads.example/back", "s1", "v")
+    url = reads.build_authorization_url(APP, "https://ads.example/back", "s1", "v")
     assert url == (
         "https://accounts.snapchat.com/login/oauth2/authorize?response_type=code&client_id=app-1"
         "&redirect_uri=https%3A%2F%2Fads.example%2Fback&scope=snapchat-marketing-api&state=s1"
@@ -40,48 +40,48 @@ def test_consent() -> None:
 
 def test_the_code_becomes_tokens() -> None:
     answer = answer_of({"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expires_in": 3600})
-    found, asked = run(reads.exchange(APP, "https://ads.example/back", {"code": "c"}, "v", 1_000), answer)
+    found, asked = run(reads.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "v", 1_000), answer)
     assert found == Credentials("a", "r", 3_601_000)
-    assert (asked[0].encoding, asked[0].nature, asked[0].signed) == ("form", "read_once", False)
+    assert (asked[0].encoding, asked[0].kind, asked[0].is_signed) == ("form", "read_once", False)
     assert "code_verifier" not in asked[0].body
     with pytest.raises(InvalidInput, match="access_denied"):
-        run(reads.exchange(APP, "https://ads.example/back", {"error": "access_denied"}, "v", 1_000))
+        run(reads.fetch_credentials(APP, "https://ads.example/back", {"error": "access_denied"}, "v", 1_000))
 
 
 @pytest.mark.parametrize(("more", "kept"), [({}, "old"), ({"refresh_token": "new"}, "new")])
 def test_a_refresh_token_may_rotate(more: Mapping[str, str], kept: str) -> None:
     answer = answer_of({"access_token": "b", "expires_in": 1800, **more})
-    found, asked = run(reads.refresh(APP, Credentials("a", "old", 1), 1_000), answer)
+    found, asked = run(reads.refresh_credentials(APP, Credentials("a", "old", 1), 1_000), answer)
     assert found == Credentials("b", kept, 1_801_000)
     assert asked[0].body["refresh_token"] == "old"
 
 
 def test_a_refresh_that_is_refused() -> None:
     with pytest.raises(TokenRefused):
-        run(reads.refresh(APP, Credentials("a", "old"), 0), answer_of({"error": "invalid_grant"}, 400))
+        run(reads.refresh_credentials(APP, Credentials("a", "old"), 0), answer_of({"error": "invalid_grant"}, 400))
 
 
 def test_only_snaps_own_hosts_get_the_token() -> None:
     credentials = Credentials("secret")
-    signed = reads.sign(Request("GET", f"{API}/me"), credentials, APP, 0, "n")
+    signed = reads.sign_request(Request("GET", f"{API}/me"), credentials, APP, 0, "n")
     assert signed.headers == {"Authorization": "Bearer secret"}
     for request in (
         Request("GET", "https://adsapisc.appspot.com/v1/me"),
         Request("GET", "http://adsapi.snapchat.com/v1/me"),
-        Request("GET", f"{API}/me", signed=False),
+        Request("GET", f"{API}/me", is_signed=False),
     ):
-        assert reads.sign(request, credentials, APP, 0, "n") == request
+        assert reads.sign_request(request, credentials, APP, 0, "n") == request
 
 
 def test_accounts_of_every_organization() -> None:
     account = {"id": ID, "name": "Tea", "currency": "GBP", "timezone": "Europe/London", "status": "PAUSED"}
     found, asked = run(
-        reads.accounts(),
+        reads.discover_accounts(),
         wrapped("organizations", "organization", {"id": "org-1"}, {"id": "org-2"}),
         wrapped("adaccounts", "adaccount", account | {"regulations": {"restricted_delivery_signals": True}}),
         wrapped("adaccounts", "adaccount"),
     )
-    assert [filled(one) for one in asked][1:] == [f"{API}/organizations/org-{n}/adaccounts" for n in (1, 2)]
+    assert [build_request_url(one) for one in asked][1:] == [f"{API}/organizations/org-{n}/adaccounts" for n in (1, 2)]
     (one,) = found
     assert (one.native_id, one.currency, one.timezone, one.native_status) == (ID, "GBP", "Europe/London", "PAUSED")
     assert one.extras == {"organizationId": "org-1", "restrictedDeliverySignals": "true"}
@@ -97,7 +97,7 @@ def campaigns(*numbers: int, cursor: str | None = None, **members: Any) -> Respo
 
 def test_the_tree_is_read_to_its_last_page() -> None:
     found, asked = run(
-        reads.tree(ACCOUNT),
+        reads.fetch_tree(ACCOUNT),
         campaigns(1, cursor="c2"),
         campaigns(2, deleted=True),
         wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": "1", "status": "ACTIVE"}),
@@ -109,7 +109,7 @@ def test_the_tree_is_read_to_its_last_page() -> None:
         ("adGroup", "1", "active"),
         ("ad", SQUAD, "paused"),
     ]
-    assert [filled(one).removeprefix(f"{API}/adaccounts/{ID}/") for one in asked] == [
+    assert [build_request_url(one).removeprefix(f"{API}/adaccounts/{ID}/") for one in asked] == [
         "campaigns?limit=1000",
         "campaigns?limit=1000&cursor=c2",
         "adsquads?return_placement_v2=true&limit=1000",
@@ -132,7 +132,7 @@ def test_our_pages_may_be_smaller_than_snaps() -> None:
             asked.append(request)
             return answers[request.query.get("cursor")]
 
-        page = drive(reads.entities(ACCOUNT, "campaign", Query(20, cursor)), answer)
+        page = run_flow(reads.list_entities(ACCOUNT, "campaign", ListQuery(20, cursor)), answer)
         assert {one.query["limit"] for one in asked} == {"50"}
         seen += ids(page)
         cursor, calls = page.cursor, calls + 1
@@ -141,55 +141,55 @@ def test_our_pages_may_be_smaller_than_snaps() -> None:
 
 
 def test_status_and_search_are_looked_for_here() -> None:
-    page, _ = run(reads.entities(ACCOUNT, "campaign", Query(50, status="PAUSED")), campaigns(1, 2, 3))
+    page, _ = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="PAUSED")), campaigns(1, 2, 3))
     assert ids(page) == ["1", "3"]
-    page, _ = run(reads.entities(ACCOUNT, "campaign", Query(50, search="TEA 2")), campaigns(1, 2, 3))
+    page, _ = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, search="TEA 2")), campaigns(1, 2, 3))
     assert ids(page) == ["2"]
     with pytest.raises(InvalidInput):
-        run(reads.entities(ACCOUNT, "campaign", Query(50, status="paused")))
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="paused")))
 
 
 def test_a_filtered_list_reads_no_more_than_twenty_pages() -> None:
     pages = [campaigns(2, cursor=f"c{n}") for n in range(20)]
-    page, asked = run(reads.entities(ACCOUNT, "campaign", Query(50, status="PAUSED")), *pages)
+    page, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="PAUSED")), *pages)
     assert (ids(page), len(asked)) == ([], 20)
-    _, asked = run(reads.entities(ACCOUNT, "campaign", Query(50, page.cursor, status="PAUSED")), campaigns(1))
+    _, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, page.cursor, status="PAUSED")), campaigns(1))
     assert asked[0].query["cursor"] == "c19"
 
 
 def test_a_list_of_a_parent() -> None:
-    _, asked = run(reads.entities(ACCOUNT, "ad", Query(50, parent_id=SQUAD)), wrapped("ads", "ad"))
-    assert filled(asked[0]) == f"{API}/adsquads/{SQUAD}/ads?limit=50"
+    _, asked = run(reads.list_entities(ACCOUNT, "ad", ListQuery(50, parent_id=SQUAD)), wrapped("ads", "ad"))
+    assert build_request_url(asked[0]) == f"{API}/adsquads/{SQUAD}/ads?limit=50"
     with pytest.raises(InvalidInput):
-        run(reads.entities(ACCOUNT, "campaign", Query(50, parent_id=SQUAD)))
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, parent_id=SQUAD)))
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "49.0.", "50.-1.", "50.0"])
 def test_a_cursor_of_somebodys_making_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidInput):
-        run(reads.entities(ACCOUNT, "campaign", Query(50, cursor)))
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, cursor)))
 
 
 @pytest.mark.parametrize("link", ["https://adsapi.snapchat.com/v1/x?limit=50", "https://[::1/x?cursor=1", 7])
 def test_a_link_without_a_cursor_is_no_link(link: Any) -> None:
     body = {"request_status": "SUCCESS", "paging": {"next_link": link}, "campaigns": []}
     with pytest.raises(ProviderUnreadable):
-        run(reads.entities(ACCOUNT, "campaign", Query()), answer_of(body))
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery()), answer_of(body))
 
 
 def test_a_cursor_that_repeats_does_not_end() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.entities(ACCOUNT, "campaign", Query()), campaigns(1, cursor="c"), campaigns(2, cursor="c"))
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery()), campaigns(1, cursor="c"), campaigns(2, cursor="c"))
 
 
 def test_one_entity() -> None:
     own = {"id": CAMPAIGN, "ad_account_id": ID, "name": "A"}
-    found, asked = run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", own))
-    assert (found.id, found.name, filled(asked[0])) == (CAMPAIGN, "A", f"{API}/campaigns/{CAMPAIGN}")
+    found, asked = run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", own))
+    assert (found.id, found.name, build_request_url(asked[0])) == (CAMPAIGN, "A", f"{API}/campaigns/{CAMPAIGN}")
     with pytest.raises(ProviderNotFound):
-        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), answer_of({"request_status": "ERROR"}, 404))
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), answer_of({"request_status": "ERROR"}, 404))
     with pytest.raises(ProviderUnreadable):
-        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", {"id": "other"}))
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", {"id": "other"}))
 
 
 # -- insights ---------------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def stat(day: str, **figures: int) -> dict[str, Any]:
 def insights(*answers: Response, start: str = "2026-11-01", end: str = "2026-11-02", **more: Any) -> Any:
     account = evolve(ACCOUNT, timezone=more.pop("timezone", "Europe/London"))
     job, now = more.pop("job", None), more.pop("now", NOW)
-    return run(reads.insights(account, date.fromisoformat(start), date.fromisoformat(end), job, now), *answers)
+    return run(reads.fetch_insights(account, date.fromisoformat(start), date.fromisoformat(end), job, now), *answers)
 
 
 def test_campaigns_are_summed_by_local_day() -> None:
@@ -223,7 +223,7 @@ def test_campaigns_are_summed_by_local_day() -> None:
     row = found.rows[0]
     assert (row.impressions, row.clicks, row.spend, row.conversions, row.reach) == (15, 2, "1.75", None, None)
     assert (found.rows[1].impressions, found.rows[1].spend) == (None, "0")
-    query = {name: value[0] for name, value in parse_qs(urlsplit(filled(asked[0])).query).items()}
+    query = {name: value[0] for name, value in parse_qs(urlsplit(build_request_url(asked[0])).query).items()}
     assert query == {
         "granularity": "DAY",
         "breakdown": "campaign",
@@ -290,19 +290,21 @@ def report(status: str, **more: str) -> Response:
 def test_a_report_is_resumed() -> None:
     found, asked = insights(report("RUNNING"), job="7")
     assert (found.pending.job, found.pending.status) == ("7", "RUNNING")
-    assert filled(asked[0]) == f"{API}/adaccounts/{ID}/stats_report?report_run_id=7"
+    assert build_request_url(asked[0]) == f"{API}/adaccounts/{ID}/stats_report?report_run_id=7"
     made = json.dumps(stats([stat("2026-11-01T00:00:00Z", spend=2_000_000)]).body).encode()
-    file = Response.of(200, {}, made, "bytes")
+    file = Response.from_bytes(200, {}, made, "bytes")
     found, asked = insights(report("COMPLETED", result="https://files.example/7.json"), file, job="7")
     assert (found.pending, [row.spend for row in found.rows]) == (None, ["2"])
-    assert (asked[1].signed, asked[1].answer) == (False, "bytes")
+    assert (asked[1].is_signed, asked[1].response_format) == (False, "bytes")
     with pytest.raises(ProviderError, match="FAILED"):
         insights(report("FAILED"), job="7")
     for result in ("http://files.example/7", ""):
         with pytest.raises(ProviderUnreadable):
             insights(report("COMPLETED", result=result), job="7")
     with pytest.raises(ProviderUnreadable):
-        insights(report("COMPLETED", result="https://x.example/"), Response.of(200, {}, b"<html>", "bytes"), job="7")
+        insights(
+            report("COMPLETED", result="https://x.example/"), Response.from_bytes(200, {}, b"<html>", "bytes"), job="7"
+        )
 
 
 # -- catalogs ---------------------------------------------------------------------------------------------------------
@@ -329,22 +331,22 @@ def dimensions(*rows: Mapping[str, Any]) -> Response:
     ],
 )
 def test_targeting_catalogs(resource: str, answer: Any, address: str, found: tuple[str, str]) -> None:
-    page, asked = run(reads.catalog(ACCOUNT, resource, Query()), dimensions(answer))
+    page, asked = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), dimensions(answer))
     assert [(row.id, row.name) for row in page.rows] == [found]
-    assert filled(asked[0]) == f"{API}/targeting/{address}"
+    assert build_request_url(asked[0]) == f"{API}/targeting/{address}"
 
 
 def test_catalogs_of_the_account() -> None:
     page, asked = run(
-        reads.catalog(ACCOUNT, "creatives", Query(5)),
+        reads.fetch_catalog_page(ACCOUNT, "creatives", ListQuery(5)),
         wrapped("creatives", "creative", {"id": "1", "name": "A", "type": "WEB_VIEW"}, cursor="n"),
     )
     assert (page.rows[0].native["type"], page.cursor, asked[0].query) == ("WEB_VIEW", "n", {"limit": "50"})
     page, asked = run(
-        reads.catalog(ACCOUNT, "funding_sources", Query()),
+        reads.fetch_catalog_page(ACCOUNT, "funding_sources", ListQuery()),
         wrapped("fundingsources", "fundingsource", {"id": "9", "type": "CREDIT_CARD"}),
     )
-    assert (page.rows[0].name, filled(asked[0])) == (
+    assert (page.rows[0].name, build_request_url(asked[0])) == (
         "CREDIT_CARD",
         f"{API}/organizations/org-1/fundingsources?limit=50",
     )
@@ -353,11 +355,11 @@ def test_catalogs_of_the_account() -> None:
 @pytest.mark.parametrize("resource", ["regions", "regions:USA", "regions:u1", "nothing"])
 def test_catalogs_that_are_refused(resource: str) -> None:
     with pytest.raises(InvalidInput):
-        run(reads.catalog(ACCOUNT, resource, Query()))
+        run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()))
     with pytest.raises(InvalidInput):
-        run(reads.catalog(evolve(ACCOUNT, extras={}), "funding_sources", Query()))
+        run(reads.fetch_catalog_page(evolve(ACCOUNT, extras={}), "funding_sources", ListQuery()))
 
 
 def test_a_row_of_another_type_is_unreadable() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.catalog(ACCOUNT, "genders", Query()), dimensions({"age_group": {"id": "1"}}))
+        run(reads.fetch_catalog_page(ACCOUNT, "genders", ListQuery()), dimensions({"age_group": {"id": "1"}}))

@@ -10,28 +10,28 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.flows import drive
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
-from adsunify.adapter.oauth import App
+from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import ProviderThrottled
-from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.http.messages import filled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
+from adsunify.http.messages import build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.tiktok import plans
 from adsunify.networks.tiktok.tables import NETWORK
-from adsunify.plans.binding import bound
+from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan
 from adsunify.values.exact_json import dumps
 
 from .calls import run
 from .tiktok_calls import ACCOUNT, BASE, SMART, USER, VIDEO, TikTok, answer, brief, created, refused, rows
 
-APP = App("app-1", "app-secret")
+APP = OAuthClient("app-1", "app-secret")
 OUTPUTS = {"cover": {"image_id": "img-9"}, "campaign": {"id": "17900001"}, "adGroup": {"id": "17900002"}}
 
 
 def bodies(plan: Plan) -> list[Any]:
-    return [bound(step, OUTPUTS).body for step in plan.steps]
+    return [fill_bindings(step, OUTPUTS).body for step in plan.steps]
 
 
 def number(text: str) -> str:
@@ -150,7 +150,7 @@ def test_the_smart_plus_plan_targets_by_hand_and_has_no_pacing() -> None:
 )
 def test_creates_are_manual_at_every_date_with_a_warning_from_2027_on(now: datetime, warns: bool, flow: str) -> None:
     account = evolve(ACCOUNT, extras={"createFlow": flow})
-    plan = drive(plans.plan_create(account, read_brief(brief()), now), TikTok())
+    plan = run_flow(plans.plan_create(account, read_brief(brief()), now), TikTok())
     assert plan.steps[0].request.url.startswith(f"{BASE}/campaign")
     assert any("createFlow: smart_plus" in warning for warning in plan.warnings) == warns
 
@@ -179,7 +179,7 @@ def test_an_image_address_is_uploaded_first_and_becomes_the_cover(account: Accou
 def test_the_reads_come_in_their_order_and_change_nothing() -> None:
     talk = TikTok()
     created(talk=talk)
-    assert [filled(request).removeprefix(BASE).split("?")[0] for request in talk.asked] == [
+    assert [build_request_url(request).removeprefix(BASE).split("?")[0] for request in talk.asked] == [
         "/file/video/ad/info/",
         "/identity/get/",
         "/file/video/suggestcover/",
@@ -305,14 +305,14 @@ def test_accounts_narrow_what_is_taken() -> None:
 )
 def test_errors_come_under_the_status_200(code: int, kind: type) -> None:
     step = created().steps[0]
-    assert isinstance(outcome(NETWORK, step, step.request, answer(code=code)), kind)
+    assert isinstance(classify_write(NETWORK, step, step.request, answer(code=code)), kind)
 
 
 def test_waits_follow_the_codes() -> None:
     step = created().steps[0]
 
     def waits(code: int, message: str = "") -> Any:
-        return outcome(NETWORK, step, step.request, answer(code=code, message=message)).retry_after  # type: ignore[union-attr] # throttled
+        return classify_write(NETWORK, step, step.request, answer(code=code, message=message)).retry_after  # type: ignore[union-attr] # throttled
 
     assert [waits(40901), waits(40202), waits(60001), waits(40100)] == [15.0, 1.0, 60.0, 1.0]
     assert waits(40133, "Too many requests: QPM") == 300.0
@@ -320,10 +320,10 @@ def test_waits_follow_the_codes() -> None:
 
 def test_a_success_holds_code_0_and_the_id() -> None:
     ad = created().steps[2]
-    good = outcome(NETWORK, ad, ad.request, answer({"ad_ids": ["179"], "need_audit": True}))
+    good = classify_write(NETWORK, ad, ad.request, answer({"ad_ids": ["179"], "need_audit": True}))
     assert isinstance(good, Applied) and good.outputs == {"id": "179"}
-    assert isinstance(outcome(NETWORK, ad, ad.request, answer({"ad_ids": []})), Ambiguous)
-    assert isinstance(outcome(NETWORK, ad, ad.request, answer({"ad_ids": ["1"]}, status=502)), Ambiguous)
+    assert isinstance(classify_write(NETWORK, ad, ad.request, answer({"ad_ids": []})), Ambiguous)
+    assert isinstance(classify_write(NETWORK, ad, ad.request, answer({"ad_ids": ["1"]}, status=502)), Ambiguous)
 
 
 def test_a_change_of_status_is_judged_by_the_ids_that_come_back() -> None:
@@ -346,7 +346,7 @@ def test_a_change_of_status_is_judged_by_the_ids_that_come_back() -> None:
     step = plan.steps[1]
 
     def said(data: Any, code: int = 0) -> type:
-        return type(outcome(NETWORK, step, step.request, answer(data, code)))
+        return type(classify_write(NETWORK, step, step.request, answer(data, code)))
 
     assert said({"adgroup_ids": ["2"], "status": "ENABLE"}) is Applied
     failed = [{"adgroup_id": "2", "error_message": "no"}]

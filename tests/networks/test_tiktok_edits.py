@@ -10,16 +10,16 @@ import pytest
 
 from adsunify.adapter.edits import Edit, Percentage
 from adsunify.adapter.network import Account
-from adsunify.adapter.oauth import App
+from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput, ProviderNotFound
-from adsunify.http.messages import filled
+from adsunify.http.messages import build_request_url
 from adsunify.networks.tiktok import plans
-from adsunify.plans.records import Plan, of_operation
+from adsunify.plans.records import Plan, add_operation_marks
 
 from .calls import run
 from .tiktok_calls import ACCOUNT, BASE, VIDEO, rows
 
-APP = App("app-1", "app-secret")
+APP = OAuthClient("app-1", "app-secret")
 
 # -- status, native, edits --------------------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 def test_the_flow_of_an_entity_is_asked_for() -> None:
     plan, asked = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), rows(GROUP))
-    assert filled(asked[0]).endswith("filtering=%7B%22adgroup_ids%22%3A%5B%222%22%5D%7D")
+    assert build_request_url(asked[0]).endswith("filtering=%7B%22adgroup_ids%22%3A%5B%222%22%5D%7D")
     assert plan.steps[0].request.url == f"{BASE}/adgroup/status/update/"
     smart = GROUP | {"campaign_automation_type": "UPGRADED_SMART_PLUS"}
     plan, _ = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), rows(smart))
@@ -95,7 +95,7 @@ def test_native_creates_are_wrapped_and_paused() -> None:
         "creatives": [{"ad_name": "A", "operation_status": "DISABLE"}],
     }
     plan, _ = run(plans.plan_native_create(ACCOUNT, "campaign", {"operation_status": "ENABLE"}, None))
-    assert plan.risk == "spend" and of_operation(plan).steps[0].request.body["request_id"].isdigit()
+    assert plan.risk == "spend" and add_operation_marks(plan).steps[0].request.body["request_id"].isdigit()
     for kind, payload, parent in (
         ("campaign", {"request_id": "1"}, None),
         ("campaign", {}, "1"),

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.brief_checks import check
-from adsunify.adapter.flows import drive
+from adsunify.adapter.brief_checks import check_brief
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
-from adsunify.http.messages import Response, filled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, StepOutcome, Throttled, classify_write
+from adsunify.http.messages import Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.networks.x import plans
 from adsunify.networks.x.tables import NETWORK
-from adsunify.plans.binding import bound
+from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan
 
 from .calls import answering, json_of
@@ -27,12 +27,12 @@ MADE: Mapping[str, Any] = {"campaign": {"id": "8wku2"}, "adGroup": {"id": "9cqz1
 
 
 def native(kind: Any, payload: dict[str, Any], parent_id: str | None = None) -> Plan:
-    return drive(plans.plan_native_create(ACCOUNT, kind, payload, parent_id), answering({}))
+    return run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent_id), answering({}))
 
 
 def refusals(value: Mapping[str, Any], account: Account = ACCOUNT) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        check(NETWORK, account, read_brief(value))
+        check_brief(NETWORK, account, read_brief(value))
     return {issue.path for issue in refusal.value.issues}
 
 
@@ -42,7 +42,7 @@ def refusals(value: Mapping[str, Any], account: Account = ACCOUNT) -> set[str]:
 def test_the_plan_is_what_the_documentation_shows() -> None:
     made = created()
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "targeting", "ad"]
-    requests = [bound(step, MADE) for step in made.steps]
+    requests = [fill_bindings(step, MADE) for step in made.steps]
     campaign = (
         "budget_optimization=LINE_ITEM&daily_budget_amount_local_micro=42500000"
         "&entity_status=PAUSED&funding_instrument_id=k9x2&name=Winter%20sale"
@@ -53,7 +53,7 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         "&objective=WEBSITE_CLICKS&placements=ALL_ON_TWITTER&product_type=PROMOTED_TWEETS"
         "&start_time=2026-12-01T09%3A00%3A00Z&campaign_id=8wku2"
     )
-    assert [filled(request) for request in requests] == [
+    assert [build_request_url(request) for request in requests] == [
         f"{BASE}/campaigns?{campaign}",
         f"{BASE}/line_items?{line_item}",
         f"{API}/batch/accounts/abc12/targeting_criteria",
@@ -75,7 +75,7 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         ],
         None,
     ]
-    assert {(request.method, request.nature) for request in requests} == {("POST", "write")}
+    assert {(request.method, request.kind) for request in requests} == {("POST", "write")}
     assert [one for one in made.warnings if "cannot" in one or "never pauses" in one]
 
 
@@ -86,7 +86,7 @@ def test_a_bid_is_a_maximum_and_a_lifetime_budget_the_total() -> None:
         budget__amount="750",
         schedule={"startAt": "2026-12-01T10:00:00+01:00", "endAt": "2026-12-31T09:00:00.0Z"},
     )
-    campaign, line_item = (made.step(key).request.query for key in ("campaign", "adGroup"))
+    campaign, line_item = (made.get_step(key).request.query for key in ("campaign", "adGroup"))
     assert campaign["total_budget_amount_local_micro"] == "750000000"
     assert "daily_budget_amount_local_micro" not in campaign
     assert (line_item["bid_strategy"], line_item["bid_amount_local_micro"]) == ("MAX", "750000")
@@ -98,7 +98,7 @@ def test_countries_are_looked_up_before_the_plan_is_frozen() -> None:
     row = {"country_code": "FR", "targeting_value": "f3bfc7dcc928977f", "name": "France"}
     other = {"country_code": "GF", "targeting_value": "1", "name": "French Guiana"}
     made = created({f"GET {FRANCE}": {"data": [other, row]}}, targeting={"countries": ["FR"]})
-    assert made.step("targeting").request.body[0]["params"]["targeting_value"] == "f3bfc7dcc928977f"
+    assert made.get_step("targeting").request.body[0]["params"]["targeting_value"] == "f3bfc7dcc928977f"
     with pytest.raises(InvalidInput) as refusal:
         created({f"GET {FRANCE}": {"data": [other]}}, targeting={"countries": ["FR"]})
     assert [issue.path for issue in refusal.value.issues] == ["targeting.countries.0"]
@@ -113,7 +113,7 @@ def test_without_targeting_there_is_no_step_but_a_warning() -> None:
 def test_keywords_are_appended_to_native_criteria() -> None:
     gender = {"targeting_type": "GENDER", "targeting_value": "2", "operator_type": "EQ"}
     made = created(targeting={"native": {"criteria": [gender]}, "keywords": [{"text": "ski"}]})
-    types = [one["params"]["targeting_type"] for one in made.step("targeting").request.body]
+    types = [one["params"]["targeting_type"] for one in made.get_step("targeting").request.body]
     assert types == ["GENDER", "EXACT_KEYWORD"]
 
 
@@ -157,7 +157,7 @@ def test_a_batch_is_never_split() -> None:
     row = {"targeting_type": "FOLLOWERS_OF_USER", "operator_type": "EQ"}
     criteria = [{**row, "targeting_value": str(number)} for number in range(500)]
     whole = brief(targeting={"native": {"criteria": criteria}})
-    check(NETWORK, ACCOUNT, read_brief(whole))
+    check_brief(NETWORK, ACCOUNT, read_brief(whole))
     assert refusals({**whole, "targeting": {**whole["targeting"], "keywords": [{"text": "ski"}]}}) == {
         "targeting.native"
     }
@@ -166,7 +166,7 @@ def test_a_batch_is_never_split() -> None:
 def test_the_denomination_is_the_currency_s() -> None:
     for currency, good, bad in (("JPY", "100", "100.5"), ("KWD", "1.125", "1.1255"), ("EUR", "1.25", "1.255")):
         account = evolve(ACCOUNT, currency=currency)
-        check(NETWORK, account, read_brief(brief(budget__currency=currency, budget__amount=good)))
+        check_brief(NETWORK, account, read_brief(brief(budget__currency=currency, budget__amount=good)))
         assert refusals(brief(budget__currency=currency, budget__amount=bad), account) == {"budget.amount"}
 
 
@@ -185,10 +185,10 @@ def test_preflight_asks_for_the_instrument_and_the_post() -> None:
         f"GET {post}&user_id=2": {"data": [{"tweet_id": "1166476031668015104"}]},
     }
     asked = read_brief(brief())
-    assert drive(plans.preflight(ACCOUNT, asked), answering(answers)) == ([], [])
+    assert run_flow(plans.preflight(ACCOUNT, asked), answering(answers)) == ([], [])
     answers[f"GET {post}&user_id=2"] = {"data": []}
     answers[f"GET {BASE}/funding_instruments?funding_instrument_ids=k9x2"]["data"][0]["able_to_fund"] = False
-    issues, _ = drive(plans.preflight(ACCOUNT, asked), answering(answers))
+    issues, _ = run_flow(plans.preflight(ACCOUNT, asked), answering(answers))
     assert [issue.path for issue in issues] == ["platform.fundingInstrumentId", "creative.existingId"]
 
 
@@ -196,8 +196,8 @@ def test_preflight_asks_for_the_instrument_and_the_post() -> None:
 
 
 def test_the_line_item_is_activated_before_the_campaign() -> None:
-    made = drive(plans.plan_activate(ACCOUNT, created(), {**MADE, "ad": {"id": "1"}}), answering({}))
-    assert [filled(step.request) for step in made.steps] == [
+    made = run_flow(plans.plan_activate(ACCOUNT, created(), {**MADE, "ad": {"id": "1"}}), answering({}))
+    assert [build_request_url(step.request) for step in made.steps] == [
         f"{BASE}/line_items/9cqz1?entity_status=ACTIVE",
         f"{BASE}/campaigns/8wku2?entity_status=ACTIVE",
     ]
@@ -207,7 +207,7 @@ def test_the_line_item_is_activated_before_the_campaign() -> None:
 @pytest.mark.parametrize("status", ["active", "paused"])
 def test_a_post_has_no_settable_status(status: str) -> None:
     with pytest.raises(InvalidInput, match="pause the line item or delete"):
-        drive(plans.plan_status(ACCOUNT, "ad", "1", status), answering({}))
+        run_flow(plans.plan_status(ACCOUNT, "ad", "1", status), answering({}))
 
 
 def test_a_native_create_is_paused_where_it_can_be() -> None:
@@ -228,19 +228,19 @@ def test_a_native_create_is_paused_where_it_can_be() -> None:
 
 def test_several_posts_are_all_to_be_answered() -> None:
     step = native("ad", {"line_item_id": "9cqz1", "tweet_ids": ["1", "2"]}).steps[0]
-    assert outcome(NETWORK, step, step.request, ok({"data": [{"id": "a"}, {"id": "b"}]})) == Applied(
+    assert classify_write(NETWORK, step, step.request, ok({"data": [{"id": "a"}, {"id": "b"}]})) == Applied(
         {"id": "a", "id2": "b"}
     )
-    assert isinstance(outcome(NETWORK, step, step.request, ok({"data": [{"id": "a"}]})), Ambiguous)
+    assert isinstance(classify_write(NETWORK, step, step.request, ok({"data": [{"id": "a"}]})), Ambiguous)
 
 
 def test_deleting_is_promised_to_be_told() -> None:
-    made = drive(plans.plan_delete(ACCOUNT, "ad", "1efwlo"), answering({}))
+    made = run_flow(plans.plan_delete(ACCOUNT, "ad", "1efwlo"), answering({}))
     (step,) = made.steps
-    assert (step.request.method, filled(step.request)) == ("DELETE", f"{BASE}/promoted_tweets/1efwlo")
+    assert (step.request.method, build_request_url(step.request)) == ("DELETE", f"{BASE}/promoted_tweets/1efwlo")
     done = {"data": {"id": "1efwlo", "deleted": True}}
-    assert isinstance(outcome(NETWORK, step, step.request, ok(done)), Applied)
-    assert isinstance(outcome(NETWORK, step, step.request, ok({"data": {"id": "1efwlo"}})), Ambiguous)
+    assert isinstance(classify_write(NETWORK, step, step.request, ok(done)), Applied)
+    assert isinstance(classify_write(NETWORK, step, step.request, ok({"data": {"id": "1efwlo"}})), Ambiguous)
     assert made.risk == "destructive"
 
 
@@ -251,9 +251,9 @@ def ok(body: Any) -> Response:
     return Response(200, {}, json_of(body))
 
 
-def batch(response: Response) -> Outcome:
-    step = created().step("targeting")
-    return outcome(NETWORK, step, bound(step, MADE), response)
+def batch(response: Response) -> StepOutcome:
+    step = created().get_step("targeting")
+    return classify_write(NETWORK, step, fill_bindings(step, MADE), response)
 
 
 def failed(code: str) -> dict[str, Any]:
@@ -295,18 +295,18 @@ def test_a_batch_that_tells_less_than_was_sent_is_ambiguous(data: list[Any]) -> 
         (503, "OVER_CAPACITY", Ambiguous),
     ],
 )
-def test_errors_are_judged_as_the_table_says(status: int, code: str, wanted: type[Outcome]) -> None:
-    step = created().step("campaign")
-    assert type(outcome(NETWORK, step, step.request, Response(status, {}, failed(code)))) is wanted
+def test_errors_are_judged_as_the_table_says(status: int, code: str, wanted: type[StepOutcome]) -> None:
+    step = created().get_step("campaign")
+    assert type(classify_write(NETWORK, step, step.request, Response(status, {}, failed(code)))) is wanted
 
 
 def test_the_wait_is_until_the_account_s_allowance_is_renewed() -> None:
     date = {"date": "Fri, 20 Nov 2026 12:00:00 GMT"}
     resets = {"x-rate-limit-reset": "1795177000", "x-account-rate-limit-reset": str(1795176000 + 90)}
-    step = created().step("campaign")
+    step = created().get_step("campaign")
 
     def waits(status: int, headers: Mapping[str, str]) -> float | None:
-        said = outcome(NETWORK, step, step.request, Response(status, headers, failed("TOO_MANY_REQUESTS")))
+        said = classify_write(NETWORK, step, step.request, Response(status, headers, failed("TOO_MANY_REQUESTS")))
         assert isinstance(said, Throttled)
         return said.retry_after
 

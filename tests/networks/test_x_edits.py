@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.flows import drive
-from adsunify.adapter.settings import settings
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput
-from adsunify.http.messages import filled
+from adsunify.http.messages import build_request_url
 from adsunify.networks.x import plans, reads
 from adsunify.networks.x.tables import NETWORK
 from adsunify.plans.records import Plan
@@ -42,7 +42,7 @@ def edit(kind: Any, native: dict[str, Any], criteria: list[Any] | None = None, *
         CRITERIA: {"data": (criteria or [])[:2], "next_cursor": "more"},
         f"{CRITERIA}&cursor=more": {"data": (criteria or [])[2:], "next_cursor": None},
     }
-    return drive(plans.plan_edit(ACCOUNT, kind, native["id"], Edit(**parts), NOW), answering(answers))
+    return run_flow(plans.plan_edit(ACCOUNT, kind, native["id"], Edit(**parts), NOW), answering(answers))
 
 
 def paths(kind: Any, native: dict[str, Any], **parts: Any) -> set[str]:
@@ -57,7 +57,9 @@ def paths(kind: Any, native: dict[str, Any], **parts: Any) -> set[str]:
 def test_a_budget_is_raised_in_micros() -> None:
     made = edit("campaign", CAMPAIGN, fields={"budget": Percentage("increase", Decimal(10)), "name": "New"})
     (step,) = made.steps
-    assert filled(step.request) == f"{BASE}/campaigns/8wku2?daily_budget_amount_local_micro=46750000&name=New"
+    assert (
+        build_request_url(step.request) == f"{BASE}/campaigns/8wku2?daily_budget_amount_local_micro=46750000&name=New"
+    )
     assert [(one.field, one.before, one.after) for one in step.changes] == [
         ("name", "Winter sale", "New"),
         ("budget", "42.5", "46.75"),
@@ -90,7 +92,7 @@ def test_the_end_is_sent_in_utc_and_taken_away_by_an_empty_value() -> None:
     made = edit("adGroup", LINE_ITEM, fields={"endAt": "2026-12-31T10:00:00+01:00"})
     assert made.steps[0].request.query == {"end_time": "2026-12-31T09:00:00Z"}
     ended = LINE_ITEM | {"end_time": "2026-12-31T09:00:00Z"}
-    assert filled(edit("adGroup", ended, fields={"endAt": ""}).steps[0].request).endswith("/9cqz1?end_time=")
+    assert build_request_url(edit("adGroup", ended, fields={"endAt": ""}).steps[0].request).endswith("/9cqz1?end_time=")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_what_is_locked_or_contradicts_is_refused(kind: Any, native: Any, fields
 def test_a_post_is_neither_edited_nor_swapped() -> None:
     assert paths("ad", {"id": "1"}, creative={"existingId": "2"}) == {"creative"}
     with pytest.raises(InvalidInput, match="delete it"):
-        drive(plans.plan_update(ACCOUNT, "ad", "1", {"tweet_id": "2"}, None), answering({}))
+        run_flow(plans.plan_update(ACCOUNT, "ad", "1", {"tweet_id": "2"}, None), answering({}))
 
 
 # -- targeting ----------------------------------------------------------------------------------------------------
@@ -128,7 +130,7 @@ def test_a_post_is_neither_edited_nor_swapped() -> None:
 def test_only_the_kinds_that_are_named_are_compared() -> None:
     wanted = {"locations": [{"id": "de", "name": "Germany"}, {"id": "es", "name": "Spain"}], "ageMin": 35}
     (step,) = edit("adGroup", LINE_ITEM, HELD, targeting={**wanted, "ageMax": 54}).steps
-    assert filled(step.request) == f"{API}/batch/accounts/abc12/targeting_criteria"
+    assert build_request_url(step.request) == f"{API}/batch/accounts/abc12/targeting_criteria"
     assert step.request.body == [
         {
             "operation_type": "Create",
@@ -185,8 +187,8 @@ def test_an_edit_that_changes_nothing_is_refused() -> None:
 
 def test_settings_show_the_targeting_and_what_is_locked() -> None:
     answers = {f"GET {BASE}/line_items/9cqz1": {"data": LINE_ITEM}, CRITERIA: {"data": HELD, "next_cursor": None}}
-    found = drive(reads.editable(ACCOUNT, "adGroup", "9cqz1"), answering(answers))
-    shown = settings(NETWORK, ACCOUNT, "adGroup", "9cqz1", found.native, NOW)
+    found = run_flow(reads.fetch_editable_entity(ACCOUNT, "adGroup", "9cqz1"), answering(answers))
+    shown = build_settings(NETWORK, ACCOUNT, "adGroup", "9cqz1", found.native, NOW)
     assert shown["targeting"]["targeting_criteria"] == HELD
     fields = {one["field"]: one for one in shown["fields"]}
     assert "AUTO" in fields["bid"]["locked"]

@@ -13,21 +13,21 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.flows import drive
-from adsunify.adapter.hierarchy import Query
-from adsunify.adapter.insights import NO_CAMPAIGNS, DateRange, Figures, Insights
-from adsunify.adapter.oauth import App, Credentials
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE, DateRange, Insights, MetricValues
+from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.errors import InvalidInput, ProviderError, ProviderNotFound, ProviderUnreadable
-from adsunify.http.messages import Request, Response, filled
+from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.x import reads
-from adsunify.networks.x.native import authorized
+from adsunify.networks.x.native import authorize_request
 
 from .calls import answering, json_of
 from .x_calls import ACCOUNT, API, BASE, CAMPAIGN, LINE_ITEM, NOW
 
-APP = App("xvz1evFS4wEEPTGEFPHBog", "kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw")
+APP = OAuthClient("xvz1evFS4wEEPTGEFPHBog", "kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw")
 TOKEN, SECRET = "370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb", "LswwdoUaIvS8ltyTt5jkRh4J50vUPVVHtR2YPi5kE"
-CREDENTIALS = Credentials(TOKEN, extras={reads.TOKEN_SECRET: SECRET})
+CREDENTIALS = Credentials(TOKEN, extras={reads.TOKEN_SECRET_EXTRA: SECRET})
 SECONDS = 1318622958
 
 
@@ -53,7 +53,7 @@ def test_the_documented_example(host: str, signature: str) -> None:
         encoding="form",
     )
     nonce = "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg"
-    found = oauth(authorized(request, APP, SECONDS * 1000, nonce, TOKEN, SECRET))
+    found = oauth(authorize_request(request, APP, SECONDS * 1000, nonce, TOKEN, SECRET))
     assert found.pop("oauth_signature") == signature
     assert found == {
         "oauth_consumer_key": APP.client_id,
@@ -67,8 +67,8 @@ def test_the_documented_example(host: str, signature: str) -> None:
 
 def test_json_is_no_part_of_a_signature_and_the_query_is() -> None:
     def signature(**changes: Any) -> str:
-        request = Request("POST", f"{BASE}/campaigns", query={"name": "A, b:c~é"}, nature="write")
-        return oauth(reads.sign(evolve(request, **changes), CREDENTIALS, APP, 1, "n"))["oauth_signature"]
+        request = Request("POST", f"{BASE}/campaigns", query={"name": "A, b:c~é"}, kind="write")
+        return oauth(reads.sign_request(evolve(request, **changes), CREDENTIALS, APP, 1, "n"))["oauth_signature"]
 
     assert signature() == signature(body=[{"a": 1}], encoding="json")
     assert signature() != signature(query={"name": "A, b:c~e"})
@@ -77,8 +77,8 @@ def test_json_is_no_part_of_a_signature_and_the_query_is() -> None:
 
 def test_only_declared_hosts_are_signed_for() -> None:
     for url, signed in (("https://ton.twimg.com/a", True), ("http://ads-api.x.com/12/a", True), (f"{BASE}/a", False)):
-        request = Request("GET", url, signed=signed)
-        assert reads.sign(request, CREDENTIALS, APP, 1, "n") == request
+        request = Request("GET", url, is_signed=signed)
+        assert reads.sign_request(request, CREDENTIALS, APP, 1, "n") == request
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -92,8 +92,8 @@ def test_the_first_leg_gives_the_consent_page() -> None:
     asked: list[Request] = []
     url = "https://api.x.com/oauth/request_token"
     answers = {f"POST {url}": form("oauth_token=rt1&oauth_token_secret=rs1&oauth_callback_confirmed=true")}
-    flow = reads.request_token(APP, "https://ads.example/connect/callback/x", "st+te", SECONDS * 1000)
-    found = drive(flow, answering(answers, asked))
+    flow = reads.fetch_request_token(APP, "https://ads.example/connect/callback/x", "st+te", SECONDS * 1000)
+    found = run_flow(flow, answering(answers, asked))
     assert (found.url, found.token) == ("https://api.x.com/oauth/authorize?oauth_token=rt1", "rt1")
     assert found.secret == "rs1"
     assert "rs1" not in repr(found)
@@ -101,7 +101,7 @@ def test_the_first_leg_gives_the_consent_page() -> None:
     assert "oauth_token" not in sent
     assert sent["oauth_nonce"] == hashlib.sha256(b"st+te").hexdigest()
     assert sent["oauth_callback"] == "https%3A%2F%2Fads.example%2Fconnect%2Fcallback%2Fx"
-    assert (asked[0].signed, asked[0].nature) == (False, "read_once")
+    assert (asked[0].is_signed, asked[0].kind) == (False, "read_once")
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_the_first_leg_gives_the_consent_page() -> None:
     ],
 )
 def test_a_first_leg_that_is_not_confirmed_is_refused(answer: Response) -> None:
-    flow = reads.request_token(APP, "https://ads.example/x", "state", 1)
+    flow = reads.fetch_request_token(APP, "https://ads.example/x", "state", 1)
     with pytest.raises(ProviderUnreadable):
-        drive(flow, lambda request: answer)
+        run_flow(flow, lambda request: answer)
 
 
 def test_the_last_leg_is_signed_with_the_request_token() -> None:
@@ -125,22 +125,22 @@ def test_the_last_leg_is_signed_with_the_request_token() -> None:
     url = "https://api.x.com/oauth/access_token"
     said = form("oauth_token=7-ut&oauth_token_secret=us&user_id=7&screen_name=shop")
     answer = {"oauth_token": "rt1", "oauth_verifier": "v1", "state": "state"}
-    found = drive(reads.exchange(APP, "", answer, "rs1", 1000), answering({f"POST {url}": said}, asked))
+    found = run_flow(reads.fetch_credentials(APP, "", answer, "rs1", 1000), answering({f"POST {url}": said}, asked))
     assert found == Credentials("7-ut", extras={"tokenSecret": "us", "userId": "7", "screenName": "shop"})
     sent = oauth(asked[0])
     assert (sent["oauth_token"], sent["oauth_verifier"]) == ("rt1", "v1")
-    again = authorized(Request("POST", url), APP, 1000, sent["oauth_nonce"], "rt1", "rs1", oauth_verifier="v1")
+    again = authorize_request(Request("POST", url), APP, 1000, sent["oauth_nonce"], "rt1", "rs1", oauth_verifier="v1")
     assert oauth(again)["oauth_signature"] == sent["oauth_signature"]
 
 
 @pytest.mark.parametrize("answer", [{"denied": "rt1"}, {"oauth_token": "rt1"}, {}])
 def test_a_callback_without_verifier_is_a_refusal(answer: Mapping[str, str]) -> None:
     with pytest.raises(InvalidInput, match="refused"):
-        drive(reads.exchange(APP, "", answer, "rs1", 1), answering({}))
+        run_flow(reads.fetch_credentials(APP, "", answer, "rs1", 1), answering({}))
 
 
 def test_there_is_nothing_to_refresh() -> None:
-    assert drive(reads.refresh(APP, CREDENTIALS, 1), answering({})) == CREDENTIALS
+    assert run_flow(reads.refresh_credentials(APP, CREDENTIALS, 1), answering({})) == CREDENTIALS
 
 
 def test_revoking_a_dead_token_is_done() -> None:
@@ -148,11 +148,11 @@ def test_revoking_a_dead_token_is_done() -> None:
         return Response(status, {}, json_of({"errors": [{"code": code, "message": "Invalid or expired token."}]}))
 
     url = "POST https://api.x.com/1.1/oauth/invalidate_token.json"
-    drive(reads.revoke(APP, CREDENTIALS), answering({url: {"access_token": TOKEN}}))
-    drive(reads.revoke(APP, CREDENTIALS), answering({url: said(401, 89)}))
+    run_flow(reads.revoke_credentials(APP, CREDENTIALS), answering({url: {"access_token": TOKEN}}))
+    run_flow(reads.revoke_credentials(APP, CREDENTIALS), answering({url: said(401, 89)}))
     for status, code in ((401, 32), (403, 89)):
         with pytest.raises(ProviderError):
-            drive(reads.revoke(APP, CREDENTIALS), answering({url: said(status, code)}))
+            run_flow(reads.revoke_credentials(APP, CREDENTIALS), answering({url: said(status, code)}))
 
 
 def test_the_currency_is_that_of_the_first_instrument_able_to_fund() -> None:
@@ -171,7 +171,7 @@ def test_the_currency_is_that_of_the_first_instrument_able_to_fund() -> None:
         f"GET {BASE}/funding_instruments": {"data": funding},
         f"GET {API}/accounts/zz/funding_instruments": {"data": []},
     }
-    one, two = drive(reads.accounts(), answering(answers))
+    one, two = run_flow(reads.discover_accounts(), answering(answers))
     assert (one.currency, one.native_status, one.extras) == ("EUR", None, {})
     assert (two.currency, two.native_status) == (None, "UNDER_REVIEW")
     assert two.extras == {"timezoneSwitchAt": "2026-01-01T05:00:00Z"}
@@ -188,7 +188,7 @@ def test_the_tree_joins_three_lists() -> None:
             "data": [{"id": "p1", "line_item_id": "9cqz1", "tweet_id": "1", "entity_status": "ACTIVE"}]
         },
     }
-    nodes = drive(reads.tree(ACCOUNT), answering(answers)).nodes
+    nodes = run_flow(reads.fetch_tree(ACCOUNT), answering(answers)).nodes
     assert [(node.kind, node.id, node.parent_id, node.status) for node in nodes] == [
         ("campaign", "8wku2", None, "paused"),
         ("adGroup", "9cqz1", "8wku2", "paused"),
@@ -202,15 +202,15 @@ def test_a_status_is_filtered_here_page_by_page() -> None:
         first: {"data": [LINE_ITEM], "next_cursor": "b"},
         f"{first}&cursor=b": {"data": [{**LINE_ITEM, "id": "x", "entity_status": "ACTIVE"}], "next_cursor": "c"},
     }
-    query = Query(limit=2, parent_id="8wku2", status="ACTIVE", search="Sale")
-    page = drive(reads.entities(ACCOUNT, "adGroup", query), answering(answers))
+    query = ListQuery(limit=2, parent_id="8wku2", status="ACTIVE", search="Sale")
+    page = run_flow(reads.list_entities(ACCOUNT, "adGroup", query), answering(answers))
     assert ([one.id for one in page.entities], page.cursor) == (["x"], "c")
 
 
 def test_a_missing_entity_is_not_found() -> None:
     gone = Response(404, {}, "not JSON", "unreadable")
     with pytest.raises(ProviderNotFound):
-        drive(reads.entity(ACCOUNT, "campaign", "1"), lambda request: gone)
+        run_flow(reads.fetch_entity(ACCOUNT, "campaign", "1"), lambda request: gone)
 
 
 @pytest.mark.parametrize(
@@ -236,15 +236,18 @@ def test_a_missing_entity_is_not_found() -> None:
 def test_catalogs_are_asked_for(resource: str, address: str) -> None:
     asked: list[Request] = []
     assert (
-        drive(reads.catalog(ACCOUNT, resource, Query()), answering({f"GET {address}": {"data": []}}, asked)).rows == ()
+        run_flow(
+            reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), answering({f"GET {address}": {"data": []}}, asked)
+        ).rows
+        == ()
     )
-    assert [filled(one) for one in asked] == [address]
+    assert [build_request_url(one) for one in asked] == [address]
 
 
 def test_placements_stand_together() -> None:
     answer = {"data": [{"product_type": "PROMOTED_TWEETS", "placements": [["ALL_ON_TWITTER"], ["A", "B"]]}]}
     address = f"GET {API}/line_items/placements?product_type=PROMOTED_TWEETS"
-    found = drive(reads.catalog(ACCOUNT, "placements", Query()), answering({address: answer}))
+    found = run_flow(reads.fetch_catalog_page(ACCOUNT, "placements", ListQuery()), answering({address: answer}))
     assert [row.id for row in found.rows] == ["ALL_ON_TWITTER", "A,B"]
 
 
@@ -280,7 +283,7 @@ def metrics_of(request: Request) -> Mapping[str, Any]:
 
 
 def insights(start: date, end: date, answer: Any, job: str | None = None, now: datetime = NOW) -> Insights:
-    return drive(reads.insights(ACCOUNT, start, end, job, now), answer)
+    return run_flow(reads.fetch_insights(ACCOUNT, start, end, job, now), answer)
 
 
 def test_a_few_days_are_asked_for_at_once() -> None:
@@ -288,7 +291,7 @@ def test_a_few_days_are_asked_for_at_once() -> None:
 
     def answer(request: Request) -> Response:
         asked.append(request)
-        if filled(request) == CAMPAIGNS.removeprefix("GET "):
+        if build_request_url(request) == CAMPAIGNS.removeprefix("GET "):
             listed = [{"id": "c7", "currency": "USD"}, {"id": "other", "currency": "EUR"}]
             return Response(200, {}, {"data": listed})
         assert request.url.endswith("/stats/accounts/{account}")
@@ -314,7 +317,7 @@ def test_a_few_days_are_asked_for_at_once() -> None:
     }
     assert {query["entity_ids"] for query in queries} == {"c7"}
     assert found.coverage.provisional_from is None
-    assert found.coverage.complete
+    assert found.coverage.is_complete
 
 
 def test_more_days_are_reports_that_are_begun_once_and_resumed() -> None:
@@ -323,7 +326,7 @@ def test_more_days_are_reports_that_are_begun_once_and_resumed() -> None:
     def beginning(request: Request) -> Response:
         if request.method == "GET":
             return Response(200, {}, {"data": [{"id": "c7", "currency": "USD"}]})
-        assert (request.method, request.nature) == ("POST", "read_once")
+        assert (request.method, request.kind) == ("POST", "read_once")
         begun[f"9007199254740993{len(begun)}"] = request.query
         return Response(200, {}, {"data": {"id": 1, "id_str": list(begun)[-1], "status": "PROCESSING"}})
 
@@ -336,12 +339,12 @@ def test_more_days_are_reports_that_are_begun_once_and_resumed() -> None:
 
     def resuming(request: Request) -> Response:
         if request.url.startswith("https://ton.twimg.com/"):
-            assert not request.signed
+            assert not request.is_signed
             query = begun[request.url.rpartition("/")[2].removesuffix(".json.gz")]
             first = Request("GET", "", query=query)
             body = json.dumps(stats("c7", metrics_of(first))).encode()
             return Response(200, {}, gzip.compress(body), "bytes")
-        assert parse_qs(urlsplit(filled(request)).query)["job_ids"] == [",".join(begun)]
+        assert parse_qs(urlsplit(build_request_url(request)).query)["job_ids"] == [",".join(begun)]
         jobs = [
             {"id": 1, "id_str": id_, "status": status, "url": f"https://ton.twimg.com/r/{id_}.json.gz", **query}
             for id_, query in begun.items()
@@ -430,12 +433,17 @@ def test_many_campaigns_are_narrowed_to_those_with_activity() -> None:
 
 def test_an_account_without_campaigns_delivered_nothing() -> None:
     found = insights(date(2026, 1, 1), datetime(2026, 11, 1, tzinfo=UTC).date(), answering({CAMPAIGNS: {"data": []}}))
-    assert (found.rows, found.totals, found.coverage.complete, found.coverage.missing) == ((), Figures(), True, ())
-    assert NO_CAMPAIGNS in found.coverage.notes
+    assert (found.rows, found.totals, found.coverage.is_complete, found.coverage.missing_ranges) == (
+        (),
+        MetricValues(),
+        True,
+        (),
+    )
+    assert NO_CAMPAIGNS_NOTE in found.coverage.notes
 
 
 def test_campaigns_in_another_currency_are_no_proof_that_nothing_was_delivered() -> None:
     foreign = {CAMPAIGNS: {"data": [{"id": "c1", "currency": "JPY"}]}}
     found = insights(date(2026, 11, 1), date(2026, 11, 2), answering(foreign))
-    assert (found.rows, found.coverage.complete) == ((), False)
-    assert found.coverage.missing == (DateRange(date(2026, 11, 1), date(2026, 11, 2)),)
+    assert (found.rows, found.coverage.is_complete) == ((), False)
+    assert found.coverage.missing_ranges == (DateRange(date(2026, 11, 1), date(2026, 11, 2)),)

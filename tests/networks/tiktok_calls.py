@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.brief_checks import check
-from adsunify.adapter.flows import drive
+from adsunify.adapter.brief_checks import check_brief
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief
 from adsunify.networks.tiktok import plans
 from adsunify.networks.tiktok.tables import NETWORK
-from adsunify.plans.records import Plan, of_operation
+from adsunify.plans.records import Plan, add_operation_marks
 from tests.briefs import changed
 
 ACCOUNT = Account("tiktok", "7011112222", "USD", "America/New_York")
@@ -43,7 +43,7 @@ def brief(**changes: Any) -> dict[str, Any]:
 
 def answer(data: Any = None, code: int = 0, status: int = 200, **more: Any) -> Response:
     body = {"code": code, "message": "OK", "request_id": "R1", "data": {} if data is None else data, **more}
-    return Response.of(status, {}, json.dumps(body).encode())
+    return Response.from_bytes(status, {}, json.dumps(body).encode())
 
 
 def rows(*found: Any, page: int = 1, pages: int = 1, name: str = "list") -> Response:
@@ -81,13 +81,13 @@ class TikTok:
 
 def created(account: Account = ACCOUNT, operation: str = "", talk: TikTok | None = None, **changes: Any) -> Plan:
     value = read_brief(brief(**changes))
-    check(NETWORK, account, value)
-    return of_operation(drive(plans.plan_create(account, value, None), talk or TikTok()), operation)
+    check_brief(NETWORK, account, value)
+    return add_operation_marks(run_flow(plans.plan_create(account, value, None), talk or TikTok()), operation)
 
 
 def refused(account: Account = ACCOUNT, talk: TikTok | None = None, now: Any = None, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
         value = read_brief(brief(**changes))
-        check(NETWORK, account, value, now)
-        drive(plans.plan_create(account, value, now), talk or TikTok())
+        check_brief(NETWORK, account, value, now)
+        run_flow(plans.plan_create(account, value, now), talk or TikTok())
     return {issue.path for issue in refusal.value.issues}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from adsunify.adapter.flows import drive
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
@@ -36,7 +36,7 @@ def brief(**changes: Any) -> dict[str, Any]:
 
 
 def created(answers: Mapping[str, Any] | None = None, now: datetime | None = None, **changes: Any) -> Plan:
-    return drive(plan_create(ACCOUNT, read_brief(brief(**changes)), now), answering(answers or {}))
+    return run_flow(plan_create(ACCOUNT, read_brief(brief(**changes)), now), answering(answers or {}))
 
 
 CAMPAIGN: dict[str, Any] = {

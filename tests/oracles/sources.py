@@ -10,14 +10,14 @@ from functools import cache
 
 from attrs import evolve, frozen
 
-from adsunify.adapter.flows import drive
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
 from adsunify.errors import AdsunifyError, LookupNeeded
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan, plan_create
-from adsunify.plans.binding import bound
-from adsunify.plans.records import Plan, Step, of_operation
+from adsunify.plans.binding import fill_bindings
+from adsunify.plans.records import Plan, Step, add_operation_marks
 from adsunify.values.exact_json import Json, dumps, loads
 from tests.contract.cases import ACCOUNT_IDS, BRIEFS, ZONES, Case, Library, NotACase, own_cases
 from tests.contract.kinds import run
@@ -64,9 +64,9 @@ def writes(network: str) -> tuple[Write, ...]:
     """Every step that the cases and the example briefs of a network plan."""
     found: list[Write] = []
     for name, planned in _plans(network):
-        made = of_operation(planned)
+        made = add_operation_marks(planned)
         outputs = {step.key: dict.fromkeys(output_names(step), SAMPLE_ID) for step in made.steps}
-        found += [Write(f"{name}-{step.key}", step, bound(step, outputs)) for step in made.steps]
+        found += [Write(f"{name}-{step.key}", step, fill_bindings(step, outputs)) for step in made.steps]
     return tuple(found)
 
 
@@ -106,7 +106,9 @@ def _example(network: str, brief: Json) -> Plan:
                 members[part][member] = recorded[part][member]
         account = evolve(case.account, currency=brief["budget"]["currency"], timezone=ZONES.get(network, "Etc/UTC"))
         with suppress(AdsunifyError):
-            return drive(plan_create(account, read_brief(dumps(members))), Conversation(network, case.exchange).answer)
+            return run_flow(
+                plan_create(account, read_brief(dumps(members))), Conversation(network, case.exchange).answer
+            )
     raise needed
 
 

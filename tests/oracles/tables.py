@@ -58,7 +58,12 @@ def unknown_values(named: Iterable[str], known: Collection[str]) -> list[str]:
 def statuses(network: Network, kind: str) -> set[str]:
     """Every native status that a level names."""
     one = next(level for level in network.levels if level.kind == kind)
-    return {*one.states, *one.settable.values(), *one.filters, *((one.born,) if one.born else ())}
+    return {
+        *one.unified_statuses,
+        *one.writable_statuses.values(),
+        *one.status_filters,
+        *((one.initial_status,) if one.initial_status else ()),
+    }
 
 
 def choices(network: Network) -> dict[str, tuple[str, ...]]:

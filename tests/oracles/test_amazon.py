@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from adsunify.http.messages import filled
-from adsunify.networks.amazon.native import MARKETPLACES, REPORT_COLUMNS, REPORT_MEDIA
+from adsunify.http.messages import build_request_url
+from adsunify.networks.amazon.native import MARKETPLACES, REPORT_COLUMNS, REPORT_MEDIA_TYPE
 from adsunify.values.exact_json import Json
 
 from .schemas import exact, media, problems
@@ -99,7 +99,7 @@ def test_there_is_something_to_hold() -> None:
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_write_validates(one: Write, described: Described) -> None:
     request = one.request
-    assert payload_problems(described, request.method, filled(request), request.headers, request.body) == []
+    assert payload_problems(described, request.method, build_request_url(request), request.headers, request.body) == []
 
 
 @pytest.mark.parametrize(
@@ -113,17 +113,17 @@ def test_a_write_validates(one: Write, described: Described) -> None:
     ],
 )
 def test_what_is_wrong_is_found(change: Mapping[str, Json], says: str, described: Described) -> None:
-    one = next(write for write in WRITES if filled(write.request).endswith("/sp/campaigns"))
+    one = next(write for write in WRITES if build_request_url(write.request).endswith("/sp/campaigns"))
     (campaign,) = one.request.body["campaigns"]
     body = {"campaigns": [{**campaign, **change}]}
-    told = payload_problems(described, one.request.method, filled(one.request), one.request.headers, body)
+    told = payload_problems(described, one.request.method, build_request_url(one.request), one.request.headers, body)
     assert any(says in problem for problem in told)
 
 
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_write_names_its_media_type_twice(one: Write, described: Described) -> None:
     """Content-Type and Accept are the resource's own; others are answered 415 and 406."""
-    found = described(one.request.method, urlsplit(filled(one.request)).path)
+    found = described(one.request.method, urlsplit(build_request_url(one.request)).path)
     assert found is not None
     sent = set(found["operation"]["requestBody"]["content"])
     answered = {name for answer in found["operation"]["responses"].values() for name in answer.get("content", {})}
@@ -134,14 +134,16 @@ def test_a_write_names_its_media_type_twice(one: Write, described: Described) ->
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_read_validates(one: Exchange, described: Described) -> None:
     request = one.request
-    if request.nature != "write" and described(request.method, urlsplit(filled(request)).path) is not None:
-        assert payload_problems(described, request.method, filled(request), request.headers, request.body) == []
+    if request.kind != "write" and described(request.method, urlsplit(build_request_url(request)).path) is not None:
+        assert (
+            payload_problems(described, request.method, build_request_url(request), request.headers, request.body) == []
+        )
 
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_recorded_answer_validates(one: Exchange, described: Described) -> None:
-    found = described(one.request.method, urlsplit(filled(one.request)).path)
-    if found is None or one.response.state != "json" or not one.response.ok:
+    found = described(one.request.method, urlsplit(build_request_url(one.request)).path)
+    if found is None or one.response.state != "json" or not one.response.is_ok:
         return
     answers = found["operation"]["responses"]
     answer = answers.get(str(one.response.status))
@@ -161,7 +163,7 @@ def test_a_report_asks_for_columns_that_exist(spec: Callable[[str], Json]) -> No
     kind = data["reportTypes"]["spCampaigns"]
     known = {"date", *kind["baseColumns"], *kind["groupBy"]["campaign"]["additionalColumns"]}
     assert set(REPORT_COLUMNS) <= known
-    assert data["createMediaType"] == REPORT_MEDIA
+    assert data["createMediaType"] == REPORT_MEDIA_TYPE
 
 
 def test_limits_are_those_of_the_data(spec: Callable[[str], Json]) -> None:
@@ -172,10 +174,10 @@ def test_limits_are_those_of_the_data(spec: Callable[[str], Json]) -> None:
     )
     for code, market in MARKETPLACES.items():
         if code in bids and code != "EG":  # the documented maximum of EG looks like a misprint
-            assert _pair(market.bids) == (Decimal(bids[code]["min"]), Decimal(bids[code]["max"])), code
+            assert _pair(market.bid_limits) == (Decimal(bids[code]["min"]), Decimal(bids[code]["max"])), code
             assert bids[code]["currency"] == market.currency
         if code in budgets:
-            assert _pair(market.budgets) == (Decimal(budgets[code]["min"]), Decimal(budgets[code]["max"])), code
+            assert _pair(market.budget_limits) == (Decimal(budgets[code]["min"]), Decimal(budgets[code]["max"])), code
     assert set(MARKETPLACES) <= set(bids) | set(budgets) | {"BE", "IE", "IN", "SA", "ZA"}
 
 

@@ -12,16 +12,16 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from adsunify.adapter.network import Account, Template
-from adsunify.http.messages import Request, filled
-from adsunify.networks import adapter
+from adsunify.http.messages import Request, build_request_url
+from adsunify.networks import get_adapter
 from adsunify.networks.apple import native, reads, targeting
-from adsunify.networks.apple.native import LIFETIME, client_secret
+from adsunify.networks.apple.native import CLIENT_SECRET_LIFETIME, sign_client_secret
 from adsunify.values.exact_json import Json, loads
 
 from .sources import Exchange, Write, exchanges, named, writes
 from .tables import choices, fitting, leaves, statuses, unknown_values
 
-NETWORK = adapter("apple").network
+NETWORK = get_adapter("apple").network
 WRITES, READS = writes("apple"), exchanges("apple")
 
 OBJECTS = {"campaigns": "CampaignCreate", "adgroups": "AdGroupCreate", "ads": "AdCreate", "keywords": "KeywordCreate"}
@@ -130,7 +130,7 @@ def wrong_targeting(tables: Json, kind: str, value: Mapping[str, Json]) -> Itera
 
 
 def endpoint(tables: Json, request: Request) -> str | None:
-    path = urlsplit(filled(request)).path.removeprefix("/v1")
+    path = urlsplit(build_request_url(request)).path.removeprefix("/v1")
     return fitting([template for method, template in tables["endpoints"] if method == request.method], path)
 
 
@@ -138,7 +138,7 @@ def problems(tables: Json, one: Write) -> list[str]:
     """What the tables do not know of a write."""
     template = endpoint(tables, one.request)
     if template is None:
-        return [f"{one.request.method} {filled(one.request)} stands in no table"]
+        return [f"{one.request.method} {build_request_url(one.request)} stands in no table"]
     kind, *rest = template.removeprefix("/").split("/")
     bulk = BULK.get(rest[0]) if rest else None
     if bulk is not None:
@@ -161,7 +161,7 @@ def test_there_is_something_to_hold(tables: Json) -> None:
 
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_write_is_in_the_tables(one: Write, tables: Json) -> None:
-    assert filled(one.request).startswith(tables["server"] + "/")
+    assert build_request_url(one.request).startswith(tables["server"] + "/")
     assert problems(tables, one) == []
 
 
@@ -196,10 +196,10 @@ def test_a_wrong_update_is_found(tables: Json) -> None:
 
 @pytest.mark.parametrize("one", [*WRITES, *READS], ids=named)
 def test_the_account_is_named_where_it_has_to_be(one: Write | Exchange, tables: Json) -> None:
-    if urlsplit(filled(one.request)).netloc == native.TOKEN_HOST:
+    if urlsplit(build_request_url(one.request)).netloc == native.TOKEN_HOST:
         return
     template = endpoint(tables, one.request)
-    assert template is not None, filled(one.request)
+    assert template is not None, build_request_url(one.request)
     without = f"{one.request.method} {template}" in tables["headers"]["not_needed_for"]
     header = one.request.headers.get("X-AP-Context")
     assert without or (header is not None and re.fullmatch(r"adAccountId=\d+", header) is not None)
@@ -231,7 +231,7 @@ def query_wrongs(tables: Json, template: str, body: Mapping[str, Json]) -> list[
     return wrong + ([f"pageSize: {size}"] if size > limits["reportPageSizeMax"] else [])
 
 
-QUERIES = [one for one in READS if one.request.method == "POST" and filled(one.request).endswith("/query")]
+QUERIES = [one for one in READS if one.request.method == "POST" and build_request_url(one.request).endswith("/query")]
 
 
 @pytest.mark.parametrize("one", QUERIES, ids=named)
@@ -271,9 +271,9 @@ SYSTEM = {"/creatives": "creativeSystemStatus", "/ad-accounts": "adAccountSystem
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_recorded_entity_is_in_the_tables(one: Exchange, tables: Json) -> None:
-    body = one.response.body if one.response.state == "json" and one.response.ok else None
+    body = one.response.body if one.response.state == "json" and one.response.is_ok else None
     result = body.get("result") if isinstance(body, Mapping) else None
-    path = urlsplit(filled(one.request)).path.removeprefix("/v1")
+    path = urlsplit(build_request_url(one.request)).path.removeprefix("/v1")
     system = next((table for start, table in SYSTEM.items() if path.startswith(start)), "systemStatus")
     for row in result if isinstance(result, list) else [result]:
         for place, value in leaves(row if isinstance(row, Mapping) else {}):
@@ -289,11 +289,11 @@ def test_values_are_the_tables(tables: Json) -> None:
     enums = tables["enums"]
     for one in NETWORK.levels:
         assert statuses(NETWORK, one.kind) == set(enums["status"])
-    assert dict(native.STRATEGIES) == enums["bidStrategyPairs"]
+    assert dict(native.BID_STRATEGIES) == enums["bidStrategyPairs"]
     assert set(targeting.DEVICES) == set(enums["deviceClass"])
     assert set(targeting.GENDERS.values()) == set(enums["gender"])
     known = tables["objects"]["AdGroupCreate"]["fields"]["targeting"].partition("}")[0].removeprefix("{").split(",")
-    assert set(targeting.DIMENSIONS) - set(known) == {targeting.COUNTRIES}  # the campaign's
+    assert set(targeting.DIMENSIONS) - set(known) == {targeting.COUNTRY_DIMENSION}  # the campaign's
     assert native.CREDIT_LINE in enums["paymentModel"]
     assert native.APP_STORE_FEATURE in enums["productFeatures"]
     assert {native.INVALID, native.PENDING} <= set(enums["creativeSystemStatus"])
@@ -302,10 +302,10 @@ def test_values_are_the_tables(tables: Json) -> None:
 
 def test_limits_are_the_tables(tables: Json) -> None:
     limits = tables["limits"]
-    assert limits["campaignName"] == native.NAME_LENGTH
+    assert limits["campaignName"] == native.MAX_NAME_LENGTH
     assert limits["dailyReportStartWithinDays"] == reads.NETWORK.history.days
-    assert limits["reportPageSizeMax"] >= native.REPORT_PAGE
-    assert limits["campaignsQueryPageSize"] >= native.PAGE
+    assert limits["reportPageSizeMax"] >= native.REPORT_PAGE_SIZE
+    assert limits["campaignsQueryPageSize"] >= native.PAGE_SIZE
 
 
 def test_settings_choose_from_the_tables(tables: Json) -> None:
@@ -314,14 +314,14 @@ def test_settings_choose_from_the_tables(tables: Json) -> None:
 
 
 def test_metrics_are_asked_for(tables: Json) -> None:
-    assert unknown_values(reads.FIELDS, tables["objects"]["AppsMetrics"]) == []
-    assert {one.native.split("/")[1] for one in NETWORK.metrics} <= set(reads.FIELDS)
+    assert unknown_values(reads.REPORT_FIELDS, tables["objects"]["AppsMetrics"]) == []
+    assert {one.native.split("/")[1] for one in NETWORK.metrics} <= set(reads.REPORT_FIELDS)
 
 
 def test_every_currency_has_a_unit(tables: Json) -> None:
     for code in tables["enums"]["currency"]:
         if code != "RMB":  # no code of ISO 4217
-            assert NETWORK.unit(Account("apple", "7001", code)).offset in (1, 100)
+            assert NETWORK.get_money_unit(Account("apple", "7001", code)).offset in (1, 100)
 
 
 def test_the_client_secret_is_as_the_table_says(tables: Json) -> None:
@@ -330,14 +330,14 @@ def test_the_client_secret_is_as_the_table_says(tables: Json) -> None:
     pem = ec.generate_private_key(ec.SECP256R1()).private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    parts = client_secret("SEARCHADS.1", "SEARCHADS.2", "key", pem.decode(), 1_793_800_000_000).split(".")
+    parts = sign_client_secret("SEARCHADS.1", "SEARCHADS.2", "key", pem.decode(), 1_793_800_000_000).split(".")
     header, claims = (loads(base64.urlsafe_b64decode(part + "==")) for part in parts[:2])
     assert set(header) == set(wanted["header"])
     assert header["alg"] == wanted["alg"]
     assert set(claims) == set(wanted["claims"])
     assert claims["aud"] == wanted["aud"]
-    assert 0 < claims["exp"] - claims["iat"] == LIFETIME <= wanted["max_lifetime_days"] * 24 * 60 * 60
-    connecting = [one for one in READS if filled(one.request) == token["url"]]
+    assert 0 < claims["exp"] - claims["iat"] == CLIENT_SECRET_LIFETIME <= wanted["max_lifetime_days"] * 24 * 60 * 60
+    connecting = [one for one in READS if build_request_url(one.request) == token["url"]]
     assert connecting
     for one in connecting:
         assert {name: one.request.body[name] for name in ("grant_type", "scope")} == {

@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from jsonschema import Draft202012Validator
 
-from adsunify.http.messages import Request, filled
-from adsunify.networks import adapter
+from adsunify.http.messages import Request, build_request_url
+from adsunify.networks import get_adapter
 from adsunify.networks.chatgpt import native
 from adsunify.values.exact_json import Json, loads
 
@@ -20,7 +20,7 @@ from .schemas import exact, media, problems
 from .sources import Exchange, Write, exchanges, named, writes
 from .tables import fitting, statuses, unknown_values
 
-NETWORK = adapter("chatgpt").network
+NETWORK = get_adapter("chatgpt").network
 WRITES, READS = writes("chatgpt"), exchanges("chatgpt")
 UNTABLED = {
     ("GET", "/conversions/pixels"): ("limit", "after"),
@@ -96,8 +96,8 @@ def described(document: Json) -> Described:
 
 
 def path_of(request: Request) -> str:
-    url = filled(request)
-    assert url.startswith(native.API), url
+    url = build_request_url(request)
+    assert url.startswith(native.API_URL), url
     return urlsplit(url).path.removeprefix(f"/{native.VERSION}")
 
 
@@ -118,7 +118,7 @@ def query_problems(described: Described, request: Request) -> list[str]:
     listed = found["operation"].get("parameters", []) if found is not None else []
     known = {one["name"]: one.get("schema", {}) for one in listed if one["in"] == "query"}
     wrong = [f"{one['name']} is missing" for one in listed if one.get("required") and one["in"] == "query"]
-    for name, value in parse_qsl(urlsplit(filled(request)).query, keep_blank_values=True):
+    for name, value in parse_qsl(urlsplit(build_request_url(request)).query, keep_blank_values=True):
         wrong = [one for one in wrong if one != f"{name} is missing"]
         schema = known.get(name, known.get(name.removesuffix("[]")))
         if schema is None:
@@ -189,7 +189,7 @@ def test_a_template_validates(one: Any, described: Described) -> None:
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_read_validates(one: Exchange, described: Described) -> None:
-    if one.request.nature == "write":
+    if one.request.kind == "write":
         return  # what cases record of a write leaves out what is bound: the plan's own writes are held above
     path = path_of(one.request)
     if described(one.request.method, path) is None:
@@ -201,7 +201,7 @@ def test_a_read_validates(one: Exchange, described: Described) -> None:
 
 def test_a_wrong_query_is_found(described: Described) -> None:
     def told(path: str, query: str) -> list[str]:
-        return query_problems(described, Request("GET", f"{native.API}{path}", query_raw=query))
+        return query_problems(described, Request("GET", f"{native.API_URL}{path}", query_raw=query))
 
     assert told("/campaigns", "limit=501")
     assert told("/campaigns", "colour=red") == ["colour is no parameter"]
@@ -213,7 +213,7 @@ def test_a_wrong_query_is_found(described: Described) -> None:
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_recorded_answer_validates(one: Exchange, described: Described) -> None:
     found = described(one.request.method, path_of(one.request))
-    if found is None or one.response.state != "json" or not one.response.ok:
+    if found is None or one.response.state != "json" or not one.response.is_ok:
         return
     answers = found["operation"]["responses"]
     assert str(one.response.status) in answers
@@ -238,10 +238,10 @@ def test_a_wrong_answer_is_found(described: Described) -> None:
 def test_values_are_those_of_the_document(document: Json, spec: Callable[[str], Json]) -> None:
     schemas, enums = document["components"]["schemas"], spec("chatgpt/delta-2026-09.json")["enums"]
     assert set(native.PLATFORMS) == set(enums["PlatformTarget"])
-    assert {native.FIXED_BID, *native.AUTOMATIC} == set(enums["BiddingStrategy"])
+    assert {native.FIXED_BID, *native.AUTOMATIC_STRATEGIES} == set(enums["BiddingStrategy"])
     assert {native.IMPRESSIONS, native.CLICKS, native.CONVERSIONS} == set(schemas["CampaignBiddingTypeParam"]["enum"])
     assert {native.IMPRESSION, native.CLICK} == set(schemas["BillingEventTypeParam"]["enum"])
-    assert set(native.BORN) == set(schemas["ActivePausedStatusParam"]["enum"])
+    assert set(native.CREATE_STATUSES) == set(schemas["ActivePausedStatusParam"]["enum"])
     assert native.CHAT_CARD in schemas["AdCreativeTypeParam"]["enum"]
     assert native.APPROVED in schemas["ReviewStatus"]["enum"]
     for kind in ("campaign", "adGroup", "ad"):
@@ -250,28 +250,28 @@ def test_values_are_those_of_the_document(document: Json, spec: Callable[[str], 
 
 def test_members_are_those_of_the_document(document: Json) -> None:
     schemas = document["components"]["schemas"]
-    assert set(native.BIDDING) == set(schemas["BiddingConfigParams"]["properties"])
-    assert set(native.CREATIVE) == set(schemas["UpdateAdCreativeParams"]["properties"])
-    assert set(native.TARGETING) == set(schemas["TargetingParams"]["properties"])
-    assert {native.LIFETIME_LIMIT, native.DAILY_LIMIT} == set(schemas["BudgetParams"]["properties"])
+    assert set(native.BIDDING_MEMBERS) == set(schemas["BiddingConfigParams"]["properties"])
+    assert set(native.CREATIVE_MEMBERS) == set(schemas["UpdateAdCreativeParams"]["properties"])
+    assert set(native.TARGETING_MEMBERS) == set(schemas["TargetingParams"]["properties"])
+    assert {native.LIFETIME_LIMIT_MEMBER, native.DAILY_LIMIT_MEMBER} == set(schemas["BudgetParams"]["properties"])
 
 
 def test_limits_are_those_of_the_document(document: Json) -> None:
     schemas = document["components"]["schemas"]
     for body in ("CreateCampaignBody", "CreateAdGroupBody", "CreateAdBody"):
         name = schemas[body]["properties"]["name"]
-        assert (name["minLength"], name["maxLength"]) == native.NAME_LENGTHS
+        assert (name["minLength"], name["maxLength"]) == native.NAME_LENGTH_RANGE
     creative = schemas["CreateAdCreativeParams"]["properties"]
-    assert (creative["title"]["minLength"], creative["title"]["maxLength"]) == native.TITLE_LENGTHS
-    assert creative["body"]["maxLength"] == native.BODY_LENGTH
-    assert creative["target_url"]["maxLength"] == native.URL_LENGTH
+    assert (creative["title"]["minLength"], creative["title"]["maxLength"]) == native.TITLE_LENGTH_RANGE
+    assert creative["body"]["maxLength"] == native.MAX_BODY_LENGTH
+    assert creative["target_url"]["maxLength"] == native.MAX_URL_LENGTH
     start = schemas["CreateCampaignBody"]["properties"]["start_time"]
-    assert (start["minimum"], start["maximum"]) == (native.FIRST_SECOND, native.LAST_SECOND)
-    assert schemas["BudgetParams"]["properties"][native.LIFETIME_LIMIT]["minimum"] == native.MICROS
+    assert (start["minimum"], start["maximum"]) == (native.MIN_UNIX_TIME, native.MAX_UNIX_TIME)
+    assert schemas["BudgetParams"]["properties"][native.LIFETIME_LIMIT_MEMBER]["minimum"] == native.MICROS
     pages = {
-        "/campaigns": native.LARGEST_PAGE,
-        "/geo_lookup/search": native.GEO_PAGE,
-        "/ad_account/insights": native.REPORT_PAGE,
+        "/campaigns": native.MAX_PAGE_SIZE,
+        "/geo_lookup/search": native.MAX_GEO_PAGE_SIZE,
+        "/ad_account/insights": native.REPORT_PAGE_SIZE,
     }
     for path, most in pages.items():
         limit = next(one for one in document["paths"][path]["get"]["parameters"] if one["name"] == "limit")

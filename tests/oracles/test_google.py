@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from adsunify.http.messages import filled
-from adsunify.networks import adapter
+from adsunify.http.messages import build_request_url
+from adsunify.networks import get_adapter
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 
 from .sources import Exchange, Write, exchanges, named, plain, refusals, writes
 
@@ -39,7 +39,7 @@ CUSTOMER = re.compile(r"/customers/([0-9]+)/").search
 FIELD = re.compile(r"\b[a-z_]+(?:\.[a-z_0-9]+)+\b")
 
 WRITES, READS = writes("google"), exchanges("google")
-FAILURES = [one for one in refusals("google") if read(one.response.body, "/error/details/0/errors")]
+FAILURES = [one for one in refusals("google") if get_value(one.response.body, "/error/details/0/errors")]
 
 
 def parsed(message: Any, value: Json, **more: Any) -> Any:
@@ -81,7 +81,7 @@ def test_what_is_wrong_does_not_parse(name: str, value: Json) -> None:
 
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_mutate_parses_and_comes_back(one: Write) -> None:
-    url = filled(one.request)
+    url = build_request_url(one.request)
     assert url.endswith(MUTATE)
     message = parsed(MutateGoogleAdsRequest, one.body, customerId=customer(url))
     back = json_format.MessageToDict(message)
@@ -164,8 +164,8 @@ def resolves(descriptor: Any, parts: list[str]) -> bool:
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_read_and_its_answer_parse(one: Exchange) -> None:
-    url, body = filled(one.request), one.body
-    good = one.response.state == "json" and one.response.ok
+    url, body = build_request_url(one.request), one.body
+    good = one.response.state == "json" and one.response.is_ok
     if url.endswith(SEARCH):
         parsed(SearchGoogleAdsRequest, body, customerId=customer(url))
         if good:
@@ -179,7 +179,7 @@ def test_a_read_and_its_answer_parse(one: Exchange) -> None:
         assert len(message.mutate_operation_responses) == len(body["mutateOperations"])
 
 
-QUERIES = {one.name: one.body["query"] for one in READS if filled(one.request).endswith(SEARCH)}
+QUERIES = {one.name: one.body["query"] for one in READS if build_request_url(one.request).endswith(SEARCH)}
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -197,7 +197,7 @@ def test_a_query_names_fields_that_exist(name: str) -> None:
 @pytest.mark.parametrize("one", FAILURES, ids=named)
 def test_a_recorded_failure_parses(one: Exchange) -> None:
     """Strictly, but for the names of codes: cases may bring ones that are newer than the protocol buffers."""
-    details = plain(read(one.response.body, "/error/details/0"))
+    details = plain(get_value(one.response.body, "/error/details/0"))
     details.pop("@type", None)
     for error in details["errors"]:
         for category in error.pop("errorCode", {}):
@@ -207,7 +207,7 @@ def test_a_recorded_failure_parses(one: Exchange) -> None:
 
 def test_each_code_of_errors_exists() -> None:
     """The codes of the table, as the failure spells them: ``campaignError.DUPLICATE_CAMPAIGN_NAME``."""
-    for rule in adapter("google").network.errors:
+    for rule in get_adapter("google").network.errors:
         for code in rule.codes:
             category, dot, name = code.partition(".")
             if dot and name:

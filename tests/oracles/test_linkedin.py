@@ -9,15 +9,15 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from adsunify.adapter.network import Template
-from adsunify.http.messages import filled
-from adsunify.networks import adapter
+from adsunify.http.messages import build_request_url
+from adsunify.networks import get_adapter
 from adsunify.networks.linkedin import native, targeting
 from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes
 from .tables import choices, leaves, statuses, unknown_values, wrong_values
 
-NETWORK = adapter("linkedin").network
+NETWORK = get_adapter("linkedin").network
 WRITES, READS = writes("linkedin"), exchanges("linkedin")
 
 ENUMS: Mapping[str, Mapping[str, str]] = {
@@ -80,18 +80,18 @@ def wrongs(data: Json, kind: str, body: Json, *, created: bool) -> list[str]:
 
 
 def test_there_is_something_to_hold() -> None:
-    assert {resource(filled(one.request)) for one in WRITES} == set(ENUMS)
+    assert {resource(build_request_url(one.request)) for one in WRITES} == set(ENUMS)
     assert READS
 
 
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_write_is_in_the_tables(one: Write, spec: Spec) -> None:
-    data, kind = spec("linkedin/enums.json"), resource(filled(one.request))
+    data, kind = spec("linkedin/enums.json"), resource(build_request_url(one.request))
     if one.request.method == "DELETE":
         assert one.body is None
         return
     assert one.request.method == "POST"
-    patched = one.request.headers.get(native.METHOD) == native.PARTIAL_UPDATE
+    patched = one.request.headers.get(native.METHOD_HEADER) == native.PARTIAL_UPDATE
     assert patched == (set(one.body) == {"patch"})
     if not patched:
         assert wrongs(data, kind, one.body, created=True) == []
@@ -114,7 +114,7 @@ def test_a_write_is_in_the_tables(one: Write, spec: Spec) -> None:
     ],
 )
 def test_what_is_wrong_is_found(kind: str, change: Mapping[str, Json], says: str, spec: Spec) -> None:
-    one = next(write for write in WRITES if filled(write.request).endswith(f"/{kind}"))
+    one = next(write for write in WRITES if build_request_url(write.request).endswith(f"/{kind}"))
     told = wrongs(spec("linkedin/enums.json"), kind, {**one.body, **change}, created=True)
     assert any(says in problem for problem in told)
 
@@ -146,7 +146,7 @@ def asked(url: str) -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_read_is_in_the_tables(one: Exchange, spec: Spec) -> None:
-    data, url = spec("linkedin/enums.json"), filled(one.request)
+    data, url = spec("linkedin/enums.json"), build_request_url(one.request)
     for name, values in asked(url):
         table = "campaignGroup.status" if name == "status" and "/adCampaignGroups" in url else QUERIED[name]
         assert unknown_values(values, data[table]) == []
@@ -154,16 +154,16 @@ def test_a_read_is_in_the_tables(one: Exchange, spec: Spec) -> None:
 
 
 def test_reads_ask_for_all_of_them() -> None:
-    assert {name for one in READS for name, _ in asked(filled(one.request))} == set(QUERIED)
+    assert {name for one in READS for name, _ in asked(build_request_url(one.request))} == set(QUERIED)
     assert asked("https://h/?search=(status:(values:List(LIVE,PAUSED)))") == [("status", ["LIVE", "PAUSED"])]
 
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_recorded_entity_is_in_the_tables(one: Exchange, spec: Spec) -> None:
     data = spec("linkedin/enums.json")
-    path = urlsplit(filled(one.request)).path
+    path = urlsplit(build_request_url(one.request)).path
     kind = next((name for name in ENUMS if f"/{name}" in path), None)
-    body = one.response.body if one.response.state == "json" and one.response.ok else None
+    body = one.response.body if one.response.state == "json" and one.response.is_ok else None
     if kind is None or not isinstance(body, Mapping):
         return
     for row in body.get("elements", [body]):
@@ -180,15 +180,15 @@ def test_values_are_the_tables(spec: Spec) -> None:
     assert statuses(NETWORK, "campaign") == set(data["campaignGroup.status"])
     assert statuses(NETWORK, "adGroup") == set(data["campaign.status"])
     assert statuses(NETWORK, "ad") == set(data["creative.intendedStatus"])
-    assert native.GROUP_BORN in data["campaignGroup.status.onCreate"]
+    assert native.INITIAL_GROUP_STATUS in data["campaignGroup.status.onCreate"]
     assert set(native.POLITICAL_INTENT.values()) == set(data["campaign.politicalIntent"])
     of_objective = data["campaign.optimizationTargetType.byObjective"]
-    assert {name: set(targets) for name, targets in native.TARGETS.items()} == {
-        name: set(of_objective[name]) for name in native.TARGETS
+    assert {name: set(targets) for name, targets in native.OPTIMIZATION_TARGETS.items()} == {
+        name: set(of_objective[name]) for name in native.OPTIMIZATION_TARGETS
     }
-    costs = {cost for targets in native.TARGETS.values() for cost in targets.values()}
+    costs = {cost for targets in native.OPTIMIZATION_TARGETS.values() for cost in targets.values()}
     assert unknown_values(costs, data["campaign.costType"]) == []
-    assert unknown_values(native.BIDDING, data["campaign.optimizationTargetType"]) == []
+    assert unknown_values(native.BID_TARGETS, data["campaign.optimizationTargetType"]) == []
 
 
 def test_settings_choose_from_the_tables(spec: Spec) -> None:
@@ -200,7 +200,11 @@ def test_settings_choose_from_the_tables(spec: Spec) -> None:
 
 
 def test_facets_exist(spec: Spec) -> None:
-    named_ones = [*targeting.PLACES, *targeting.INCLUDE_ONLY, *(one for pair in targeting.NOT_TOGETHER for one in pair)]
+    named_ones = [
+        *targeting.PLACE_FACETS,
+        *targeting.INCLUDE_ONLY_FACETS,
+        *(one for pair in targeting.CONFLICTING_FACETS for one in pair),
+    ]
     facets = {one.removeprefix(native.FACET_URN) for one in named_ones}
     assert unknown_values(facets, spec("linkedin/enums.json")["targetingFacets"]) == []
 

@@ -13,8 +13,8 @@ import pytest
 
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.http.messages import filled
-from adsunify.networks import adapter
+from adsunify.http.messages import build_request_url
+from adsunify.networks import get_adapter
 from adsunify.values.exact_json import Json, loads
 
 from .sources import Exchange, Write, exchanges, named, writes
@@ -55,7 +55,7 @@ def node(one: Write) -> Any:
 
 def native(one: Write) -> Any:
     """The SDK's own request of the same kind; nothing is sent."""
-    last = urlsplit(filled(one.request)).path.rpartition("/")[2]
+    last = urlsplit(build_request_url(one.request)).path.rpartition("/")[2]
     if one.request.method == "DELETE":
         return node(one).api_delete(pending=True)
     return CREATES[last](pending=True) if last in CREATES else node(one).api_update(pending=True)
@@ -71,7 +71,7 @@ def test_there_is_something_to_hold() -> None:
 
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_write_goes_where_the_sdk_would_send_it(one: Write) -> None:
-    request, address = native(one), urlsplit(filled(one.request))
+    request, address = native(one), urlsplit(build_request_url(one.request))
     assert one.request.method == request._method
     assert address.netloc == "graph.facebook.com"
     version, *path = address.path.strip("/").split("/")
@@ -145,10 +145,12 @@ def test_what_is_wrong_is_found(kind: str, value: Json) -> None:
 
 @pytest.mark.parametrize("kind", ["campaign", "adGroup", "ad"])
 def test_templates_and_statuses_are_of_the_sdk(kind: str) -> None:
-    network = adapter("meta").network
+    network = get_adapter("meta").network
     checker = NODES[kind]("1", api=API).api_update(pending=True)._param_checker
     one = next(level for level in network.levels if level.kind == kind)
-    assert all(checker.is_valid_pair("status", native) for native in [*one.settable.values(), one.born])
+    assert all(
+        checker.is_valid_pair("status", native) for native in [*one.writable_statuses.values(), one.initial_status]
+    )
     create = {"campaign": "campaigns", "adGroup": "adsets", "ad": "ads"}[kind]
     for template in network.templates:
         if template.kind == kind:
@@ -183,7 +185,7 @@ def target(path: list[str], one: Exchange) -> str | None:
     if len(path) == 2 and path[1] in edges():
         return str(edges()[path[1]]._target_class.__name__)
     if len(path) == 1 and one.response.state == "json" and isinstance(one.response.body, Mapping):
-        asked = dict(parse_qsl(urlsplit(filled(one.request)).query)).get("fields", "")
+        asked = dict(parse_qsl(urlsplit(build_request_url(one.request)).query)).get("fields", "")
         for kind, word in (("AdReportRun", "async_status"), ("Campaign", "objective"), ("AdSet", "optimization_goal")):
             if word in asked:
                 return kind
@@ -198,8 +200,8 @@ def split(listed: str) -> list[str]:
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_read_fields_exist(one: Exchange) -> None:
-    address = urlsplit(filled(one.request))
-    if address.netloc != "graph.facebook.com" or one.request.nature == "write":
+    address = urlsplit(build_request_url(one.request))
+    if address.netloc != "graph.facebook.com" or one.request.kind == "write":
         return
     _, *path = address.path.strip("/").split("/")
     query = dict(parse_qsl(address.query)) | (one.body if isinstance(one.body, dict) else {})
@@ -230,7 +232,7 @@ KINDS = {"campaign": "campaign", "adGroup": "adset", "ad": "ad", "creative": "ad
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_parameters_are_in_the_data(one: Write, spec: Callable[[str], Json]) -> None:
     data = spec("meta/marketing-api-v26.json")["operations"]
-    last = urlsplit(filled(one.request)).path.rpartition("/")[2]
+    last = urlsplit(build_request_url(one.request)).path.rpartition("/")[2]
     verb = "delete" if one.request.method == "DELETE" else "create" if last in OPERATIONS else "update"
     operation = data[f"{OPERATIONS.get(last) or KINDS[one.step.kind]}.{verb}"]
     for name, value in (one.body or {}).items():
@@ -244,7 +246,7 @@ def test_parameters_are_in_the_data(one: Write, spec: Callable[[str], Json]) -> 
 def test_currencies_count_as_in_the_data(spec: Callable[[str], Json]) -> None:
     data = spec("meta/currency-offsets.json")
     listed = {**data["documented"], **data["notSeenInTheDocumentedTable"]}
-    unit = adapter("meta").network.unit
+    unit = get_adapter("meta").network.get_money_unit
     assert {code: unit(Account("meta", "act_1", code)).offset for code in listed} == {
         code: int(offset) for code, offset in listed.items()
     }

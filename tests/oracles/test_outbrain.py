@@ -8,15 +8,15 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from adsunify.adapter.network import Template
-from adsunify.http.messages import Request, filled
-from adsunify.networks import adapter
+from adsunify.http.messages import Request, build_request_url
+from adsunify.networks import get_adapter
 from adsunify.networks.outbrain import native, targeting
 from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes
 from .tables import choices, fitting, leaves, unknown_values, wrong_values
 
-NETWORK = adapter("outbrain").network
+NETWORK = get_adapter("outbrain").network
 WRITES, READS = writes("outbrain"), exchanges("outbrain")
 
 UNTABLED = ("/marketers/{id}/conversionEvents", "/marketers/{id}/segments")
@@ -69,7 +69,7 @@ def tables(spec: Spec) -> Json:
 
 def operation(tables: Json, request: Request) -> str | None:
     """Method and template of a request."""
-    path = filled(request).partition("?")[0].removeprefix(tables["server"])
+    path = build_request_url(request).partition("?")[0].removeprefix(tables["server"])
     template = fitting([path_ for method, path_ in tables["endpoints"] if method == request.method], path)
     return None if template is None else f"{request.method} {template}"
 
@@ -117,7 +117,7 @@ def test_there_is_something_to_hold(tables: Json) -> None:
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_write_is_in_the_tables(one: Write, tables: Json) -> None:
     called = operation(tables, one.request)
-    assert called is not None, f"{one.request.method} {filled(one.request)}"
+    assert called is not None, f"{one.request.method} {build_request_url(one.request)}"
     for body in objects_of(one.body):
         assert wrongs(tables, called, body) == []
     if called == "POST /campaigns/{id}/promotedLinks":
@@ -182,9 +182,12 @@ def read_wrongs(tables: Json, called: str, asked: Mapping[str, list[str]]) -> li
 def test_a_read_is_in_the_tables(one: Exchange, tables: Json) -> None:
     called = operation(tables, one.request)
     if called is None:
-        assert fitting(UNTABLED, filled(one.request).partition("?")[0].removeprefix(tables["server"])) is not None
+        assert (
+            fitting(UNTABLED, build_request_url(one.request).partition("?")[0].removeprefix(tables["server"]))
+            is not None
+        )
         return
-    assert read_wrongs(tables, called, parse_qs(urlsplit(filled(one.request)).query)) == []
+    assert read_wrongs(tables, called, parse_qs(urlsplit(build_request_url(one.request)).query)) == []
 
 
 def test_a_wrong_read_is_found(tables: Json) -> None:
@@ -209,7 +212,7 @@ SHOWN = {
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_recorded_answer_is_in_the_tables(one: Exchange, tables: Json) -> None:
-    body = one.response.body if one.response.state == "json" and one.response.ok else None
+    body = one.response.body if one.response.state == "json" and one.response.is_ok else None
     if not isinstance(body, Mapping):
         return
     for row in [body, *(row for rows in body.values() if isinstance(rows, list) for row in rows)]:
@@ -226,28 +229,28 @@ def test_a_recorded_answer_is_in_the_tables(one: Exchange, tables: Json) -> None
 def test_values_are_the_tables(tables: Json) -> None:
     enums = tables["enums"]
     assert set(native.BUDGET_TYPES) == set(enums["budgetType"])
-    assert set(native.PACING) == set(enums["pacing"])
+    assert set(native.PACING_TYPES) == set(enums["pacing"])
     assert {name: set(types) for name, types in native.OPTIMIZATIONS.items()} == {
         name: set(types) for name, types in enums["objective"].items()
     }
     assert set(targeting.PLATFORMS) == set(enums["platform"])
-    assert set(targeting.SYSTEMS) == set(enums["operatingSystems"])
+    assert set(targeting.OPERATING_SYSTEMS) == set(enums["operatingSystems"])
     assert set(targeting.BROWSERS) == set(enums["browsers"])
-    assert unknown_values(native.OBJECTIVE_OF.values(), enums["objective"]) == []
-    assert native.STANDARD in enums["creativeFormat"]
-    assert unknown_values(native.CAMPAIGN_EXTRAS.split(","), enums["campaignExtraFields"]) == []
+    assert unknown_values(native.OBJECTIVES.values(), enums["objective"]) == []
+    assert native.STANDARD_FORMAT in enums["creativeFormat"]
+    assert unknown_values(native.EXTRA_CAMPAIGN_FIELDS.split(","), enums["campaignExtraFields"]) == []
 
 
 def test_limits_are_the_tables(tables: Json) -> None:
     limits, least = tables["limits"], tables["limits"]["minBudgetUSD"]
-    assert tables["server"] == native.API
+    assert tables["server"] == native.API_URL
     assert tables["authHeader"] == native.TOKEN_HEADER
-    assert tables["tokenDays"] == native.TOKEN_DAYS
-    assert limits["campaignListLimitMax"] == native.LARGEST_PAGE
-    assert limits["reportLimitMax"] == native.REPORT_PAGE
+    assert tables["tokenDays"] == native.TOKEN_LIFETIME_DAYS
+    assert limits["campaignListLimitMax"] == native.MAX_PAGE_SIZE
+    assert limits["reportLimitMax"] == native.REPORT_PAGE_SIZE
     assert limits["reportHistoryYears"] * 365 == native.REPORT_DAYS
-    assert (least["DAILY"], least["MONTHLY"]) == (native.LEAST_USD["DAILY"], native.LEAST_USD["MONTHLY"])
-    assert least["CAMPAIGN"] == f"{native.LEAST_USD['CAMPAIGN']} x days"
+    assert (least["DAILY"], least["MONTHLY"]) == (native.MIN_BUDGETS_USD["DAILY"], native.MIN_BUDGETS_USD["MONTHLY"])
+    assert least["CAMPAIGN"] == f"{native.MIN_BUDGETS_USD['CAMPAIGN']} x days"
 
 
 CHOSEN = {"platform": "platform", "browsers": "browsers", "operatingSystems": "operatingSystems"}

@@ -11,17 +11,17 @@ from urllib.parse import parse_qsl, urlsplit
 import jsonschema
 import pytest
 
-from adsunify.http.messages import filled
-from adsunify.networks.pinterest.native import CURRENCIES, PROMOTABLE, STATUSES
-from adsunify.networks.pinterest.reads import COLUMNS
-from adsunify.networks.pinterest.targeting import AGES, LISTS, NAMES
+from adsunify.http.messages import build_request_url
+from adsunify.networks.pinterest.native import CURRENCIES, PROMOTABLE_PIN_TYPES, STATUSES
+from adsunify.networks.pinterest.reads import REPORT_COLUMNS
+from adsunify.networks.pinterest.targeting import AGE_CHOICES, LIST_CHOICES, TARGETING_MEMBERS
 from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, plain, writes
 
 HOST = "https://api.pinterest.com/v5"
 WRITES = writes("pinterest")
-READS = [one for one in exchanges("pinterest") if filled(one.request).startswith(HOST)]
+READS = [one for one in exchanges("pinterest") if build_request_url(one.request).startswith(HOST)]
 """A report's file lies on another host."""
 
 Members = Mapping[str, Mapping[str, Json]]
@@ -182,18 +182,18 @@ def test_there_is_something_to_hold() -> None:
 
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_write_validates(one: Write, document: Json) -> None:
-    assert request_problems(document, one.request.method, filled(one.request), one.body) == []
+    assert request_problems(document, one.request.method, build_request_url(one.request), one.body) == []
 
 
-@pytest.mark.parametrize("one", [one for one in READS if one.request.nature != "write"], ids=named)
+@pytest.mark.parametrize("one", [one for one in READS if one.request.kind != "write"], ids=named)
 def test_a_read_validates(one: Exchange, document: Json) -> None:
-    assert request_problems(document, one.request.method, filled(one.request), one.body) == []
+    assert request_problems(document, one.request.method, build_request_url(one.request), one.body) == []
 
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_recorded_answer_validates(one: Exchange, document: Json) -> None:
-    _, found = operation(document, one.request.method, filled(one.request))
-    if one.response.ok:
+    _, found = operation(document, one.request.method, build_request_url(one.request))
+    if one.response.is_ok:
         (schema,) = (kind["schema"] for kind in found["responses"][str(one.response.status)]["content"].values())
         assert problems(document, schema, plain(one.response.body)) == []
 
@@ -212,7 +212,7 @@ def test_a_recorded_answer_validates(one: Exchange, document: Json) -> None:
 def test_what_is_wrong_is_found(change: Mapping[str, Json], says: str, document: Json) -> None:
     one = next(write for write in WRITES if write.name.endswith("traffic-daily-campaign"))
     body = [{**one.body[0], **change}]
-    assert any(says in told for told in request_problems(document, "POST", filled(one.request), body))
+    assert any(says in told for told in request_problems(document, "POST", build_request_url(one.request), body))
 
 
 @pytest.mark.parametrize(
@@ -242,17 +242,17 @@ def values(document: Json, name: str) -> set[str]:
 
 def test_the_columns_exist(document: Json) -> None:
     at_once = resolved(document, document["components"]["parameters"]["query_columns"])["schema"]["items"]
-    assert set(COLUMNS) <= set(resolved(document, at_once)["enum"])
-    assert set(COLUMNS) <= values(document, "ReportingColumnAsync")
+    assert set(REPORT_COLUMNS) <= set(resolved(document, at_once)["enum"])
+    assert set(REPORT_COLUMNS) <= values(document, "ReportingColumnAsync")
 
 
 def test_the_targeting_has_these_members(document: Json) -> None:
     described: dict[str, Any] = document["components"]["schemas"]["TargetingSpec"]["properties"]
-    assert set(NAMES) == set(described)
-    for name in NAMES:
+    assert set(TARGETING_MEMBERS) == set(described)
+    for name in TARGETING_MEMBERS:
         kinds = {shape["type"] for shape in _shapes(document, described[name]) if "type" in shape} - {"null"}
-        assert kinds == ({"string"} if name in AGES else {"array"})
-    assert set(LISTS["AGE_BUCKET"]) == values(document, "TargetingSpecAgeBucket")
+        assert kinds == ({"string"} if name in AGE_CHOICES else {"array"})
+    assert set(LIST_CHOICES["AGE_BUCKET"]) == values(document, "TargetingSpecAgeBucket")
 
 
 def test_the_statuses_are_those_of_the_filter(document: Json) -> None:
@@ -262,4 +262,4 @@ def test_the_statuses_are_those_of_the_filter(document: Json) -> None:
 
 def test_currencies_and_kinds_of_pins_exist(document: Json) -> None:
     assert set(CURRENCIES) == values(document, "Currency") - {"UNK"}
-    assert set(PROMOTABLE) <= values(document, "CreativeType")
+    assert set(PROMOTABLE_PIN_TYPES) <= values(document, "CreativeType")

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from adsunify.http.messages import filled
+from adsunify.http.messages import build_request_url
 from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes
@@ -76,8 +76,10 @@ def last(url: str) -> str:
     return urlsplit(url).path.rpartition("/")[2]
 
 
-LISTS = [one for one in EXCHANGES if one.request.method == "GET" and last(filled(one.request)) in READS]
-REPORTS = [one for one in EXCHANGES if one.request.method == "POST" and last(filled(one.request)) == "reports"]
+LISTS = [one for one in EXCHANGES if one.request.method == "GET" and last(build_request_url(one.request)) in READS]
+REPORTS = [
+    one for one in EXCHANGES if one.request.method == "POST" and last(build_request_url(one.request)) == "reports"
+]
 
 
 def table(method: str) -> Mapping[str, tuple[str, str, str]]:
@@ -100,7 +102,7 @@ def test_there_is_something_to_hold() -> None:
 
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_write_goes_where_the_package_would_send_it(one: Write) -> None:
-    method, url = one.request.method, filled(one.request)
+    method, url = one.request.method, build_request_url(one.request)
     api, name, _ = table(method)[last(url)]
     prepare = getattr(getattr(pinterestsdk, api), f"_{name}_serialize")
     (body,) = (part for part in inspect.signature(prepare).parameters if part not in PLAIN)
@@ -109,7 +111,7 @@ def test_a_write_goes_where_the_package_would_send_it(one: Write) -> None:
 
 @pytest.mark.parametrize("one", [*WRITES, *REPORTS], ids=named)
 def test_a_payload_is_one_of_the_model(one: Write | Exchange) -> None:
-    model = getattr(pinterestsdk, table(one.request.method)[last(filled(one.request))][2])
+    model = getattr(pinterestsdk, table(one.request.method)[last(build_request_url(one.request))][2])
     for entity in one.body if isinstance(one.body, list) else [one.body]:
         assert list(lost(model, entity)) == []
 
@@ -163,7 +165,7 @@ def test_an_unknown_member_is_found() -> None:
 
 @pytest.mark.parametrize("one", LISTS, ids=named)
 def test_a_list_is_asked_for_as_the_package_does(one: Exchange) -> None:
-    url = filled(one.request)
+    url = build_request_url(one.request)
     api, name = READS[last(url)]
     query: dict[str, Json] = account(url)
     for member, value in parse_qsl(urlsplit(url).query):

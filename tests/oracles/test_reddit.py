@@ -8,17 +8,17 @@ from urllib.parse import urlsplit
 import pytest
 
 from adsunify.adapter.network import Account, Template
-from adsunify.http.messages import filled
-from adsunify.networks import adapter
+from adsunify.http.messages import build_request_url
+from adsunify.networks import get_adapter
 from adsunify.networks.reddit import native, reads, targeting
 from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes
 from .tables import choices, leaves, statuses, unknown_values, wrong_values
 
-NETWORK = adapter("reddit").network
+NETWORK = get_adapter("reddit").network
 WRITES, READS = writes("reddit"), exchanges("reddit")
-REPORTS = [one for one in READS if urlsplit(filled(one.request)).path.endswith("/reports")]
+REPORTS = [one for one in READS if urlsplit(build_request_url(one.request)).path.endswith("/reports")]
 
 AIM = {"optimization_goal": "ad_group.optimization_goal", "goal_type": "ad_group.goal_type"}
 ENUMS: Mapping[str, Mapping[str, str]] = {
@@ -88,7 +88,7 @@ def enums(spec: Spec) -> Json:
 
 
 def kind_of(one: Write | Exchange) -> str | None:
-    path = urlsplit(filled(one.request)).path
+    path = urlsplit(build_request_url(one.request)).path
     return next((name for name in ENUMS if f"/{name}" in path), None)
 
 
@@ -161,7 +161,7 @@ def test_a_wrong_report_is_found(enums: Json) -> None:
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_recorded_entity_is_in_the_tables(one: Exchange, enums: Json) -> None:
-    body = one.response.body if one.response.state == "json" and one.response.ok else None
+    body = one.response.body if one.response.state == "json" and one.response.is_ok else None
     data = body.get("data") if isinstance(body, Mapping) else None
     for row in data if isinstance(data, list) else [data]:
         of_kind = ENUMS.get(kind_of(one) or "", {})
@@ -177,18 +177,18 @@ def test_a_recorded_entity_is_in_the_tables(one: Exchange, enums: Json) -> None:
 def test_values_are_the_tables(enums: Json) -> None:
     for kind in ("campaign", "adGroup", "ad"):
         assert statuses(NETWORK, kind) == set(enums["configured_status"])
-    assert unknown_values(native.STRATEGIES, enums["ad_group.bid_strategy"]) == []
+    assert unknown_values(native.BID_STRATEGIES, enums["ad_group.bid_strategy"]) == []
     assert native.CLICKS in enums["campaign.objective"]
     assert native.CLICKS in enums["ad_group.optimization_goal"]
     assert native.CPC in enums["ad_group.bid_type"]
     assert {native.DAILY_SPEND, native.LIFETIME_SPEND} == set(enums["ad_group.goal_type"])
-    assert native.UTC_NAME in enums["time_zone_id"]
+    assert native.UTC_TIMEZONE in enums["time_zone_id"]
 
 
 def test_targeting_is_the_tables(enums: Json) -> None:
     assert set(targeting.LANGUAGES) == set(enums["targeting.languages"])
     assert set(targeting.GENDERS.values()) == set(enums["targeting.gender"])
-    for name, values in targeting.CHOICES.items():
+    for name, values in targeting.MEMBER_CHOICES.items():
         # a value that stands in the list, and is not supported
         assert set(values) == set(enums[f"targeting.{name}"]) - {"DESKTOP_LEGACY"}, name
 
@@ -201,12 +201,12 @@ def test_settings_choose_from_the_tables(enums: Json) -> None:
 
 
 def test_metrics_are_asked_for(enums: Json) -> None:
-    assert unknown_values(reads.FIELDS, enums["report.fields"]) == []
-    assert {one.native.removeprefix("/").upper() for one in NETWORK.metrics} <= set(reads.FIELDS)
+    assert unknown_values(reads.REPORT_FIELDS, enums["report.fields"]) == []
+    assert {one.native.removeprefix("/").upper() for one in NETWORK.metrics} <= set(reads.REPORT_FIELDS)
 
 
 def test_every_currency_has_a_unit(enums: Json) -> None:
     """Those that can pay, at least; money is in micros of any."""
-    assert {NETWORK.unit(Account("reddit", "t2_1", code)).offset for code in enums["funding_instrument.currency"]} == {
-        1_000_000
-    }
+    assert {
+        NETWORK.get_money_unit(Account("reddit", "t2_1", code)).offset for code in enums["funding_instrument.currency"]
+    } == {1_000_000}

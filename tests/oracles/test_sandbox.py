@@ -18,7 +18,7 @@ from adsunify.sandbox.networks.snapchat import figures as snapchat_figures
 from adsunify.sandbox.networks.snapchat import tables as snapchat
 from adsunify.sandbox.networks.x import tables as x
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 
 Held = Mapping[str, Collection[str]]
 
@@ -26,14 +26,14 @@ EQUAL: Mapping[str, Held] = {
     "x/enums-errors-metrics.json": {
         "/enums/entity_status": x.STATUSES,
         "/enums/objective": x.GOALS,
-        "/enums/goal": x.EVERY_GOAL,
-        "/enums/bid_strategy": x.STRATEGIES,
-        "/enums/pay_by": x.PAYING,
+        "/enums/goal": x.ALL_GOALS,
+        "/enums/bid_strategy": x.BID_STRATEGIES,
+        "/enums/pay_by": x.PAY_BY_OPTIONS,
         "/enums/product_type": x.PLACEMENTS,
-        "/enums/placements": x.EVERY_PLACEMENT,
+        "/enums/placements": x.ALL_PLACEMENTS,
         "/enums/operator_type": x.OPERATORS,
         "/enums/age_bucket": x.AGES,
-        "/enums/targeting_type": x.TARGETING,
+        "/enums/targeting_type": x.TARGETING_VALUE_PATTERNS,
         "/metricGroups": x.METRICS,
         **{f"/metricGroups/{name}": x.METRICS[name] for name in ("ENGAGEMENT", "BILLING", "VIDEO", "WEB_CONVERSION")},
     },
@@ -42,16 +42,16 @@ EQUAL: Mapping[str, Held] = {
         "/campaign.status": linkedin.STATUSES["campaign"],
         "/creative.intendedStatus": linkedin.STATUSES["creative"],
         "/account.status": linkedin.ACCOUNT_STATUSES,
-        "/campaignGroup.status.onCreate": linkedin.BORN["campaignGroup"],
+        "/campaignGroup.status.onCreate": linkedin.CREATION_STATUSES["campaignGroup"],
         "/campaign.type": linkedin.CAMPAIGN_TYPES,
         "/campaign.objectiveType": linkedin.OBJECTIVES,
-        "/campaign.optimizationTargetType": linkedin.TARGETS,
+        "/campaign.optimizationTargetType": linkedin.OPTIMIZATION_TARGETS,
         **{
-            f"/campaign.optimizationTargetType.byObjective/{name}": linkedin.BILLED[name]
+            f"/campaign.optimizationTargetType.byObjective/{name}": linkedin.COST_TYPES_BY_TARGET[name]
             for name in ("BRAND_AWARENESS", "WEBSITE_VISIT", "ENGAGEMENT")
         },
         "/campaign.format.sponsoredUpdates": linkedin.FORMATS,
-        "/campaign.politicalIntent": linkedin.INTENTS,
+        "/campaign.politicalIntent": linkedin.POLITICAL_INTENTS,
         "/targetingFacets": linkedin.FACETS,
     },
     "snapchat/enums.json": {
@@ -60,14 +60,14 @@ EQUAL: Mapping[str, Held] = {
         "/promotion_type": snapchat.PROMOTIONS,
         "/conversion_location": snapchat.CONVERSION_LOCATIONS,
         "/legacy_objective": snapchat.LEGACY_OBJECTIVES,
-        "/goals_by_objective/AWARENESS_AND_ENGAGEMENT": snapchat.GOALS["AWARENESS_AND_ENGAGEMENT"],
+        "/goals_by_objective/AWARENESS_AND_ENGAGEMENT": snapchat.GOALS_BY_OBJECTIVE["AWARENESS_AND_ENGAGEMENT"],
         "/optimization_goal": snapchat.ALL_GOALS,
         "/bid_strategy": snapchat.BID_STRATEGIES,
         "/placement_v2.snapchat_positions": snapchat.POSITIONS,
         "/ad_type": snapchat.AD_TYPES,
         "/creative_type": snapchat.CREATIVE_TYPES,
-        "/stats.fields_daily": snapchat_figures.DAILY,
-        "/stats.fields_total_only": snapchat_figures.TOTAL_ONLY,
+        "/stats.fields_daily": snapchat_figures.DAILY_METRICS,
+        "/stats.fields_total_only": snapchat_figures.TOTAL_ONLY_METRICS,
     },
     "reddit/enums.json": {
         "/enums/configured_status": reddit.STATUSES,
@@ -81,22 +81,22 @@ EQUAL: Mapping[str, Held] = {
     },
     "apple/platform-v1-tables.json": {
         "/enums/status": apple.STATUSES,
-        "/enums/promotedObjectType": apple.SOURCES,
+        "/enums/promotedObjectType": apple.SUPPLY_SOURCES,
         "/enums/billingEvent": apple.BILLING_EVENTS,
         "/enums/pricingModel": apple.PRICING_MODELS,
-        "/enums/bidStrategyPairs": apple.STRATEGIES,
-        "/enums/supplySource": apple.SOURCES.values(),
-        "/enums/supplyPlacement": [one for placements in apple.PLACEMENTS.values() for one in placements],
-        "/enums/keywordMatchType/appstore": apple.MATCHES[apple.APP],
-        "/enums/keywordMatchType/maps": apple.MATCHES[apple.BRAND],
+        "/enums/bidStrategyPairs": apple.BID_STRATEGIES,
+        "/enums/supplySource": apple.SUPPLY_SOURCES.values(),
+        "/enums/supplyPlacement": [one for placements in apple.SUPPLY_PLACEMENTS.values() for one in placements],
+        "/enums/keywordMatchType/appstore": apple.MATCH_TYPES[apple.APP_PROMOTION],
+        "/enums/keywordMatchType/maps": apple.MATCH_TYPES[apple.BRAND_PROMOTION],
         "/enums/creativeType": apple.CREATIVE_TYPES,
         "/enums/destinationType": apple.DESTINATIONS,
     },
     "outbrain/amplify-v0.1-tables.json": {
         "/enums/budgetType": outbrain.BUDGET_TYPES,
         "/enums/pacing": outbrain.PACINGS,
-        "/enums/objective": outbrain.OPTIMIZATIONS,
-        **{f"/enums/objective/{name}": types for name, types in outbrain.OPTIMIZATIONS.items()},
+        "/enums/objective": outbrain.OPTIMIZATIONS_BY_OBJECTIVE,
+        **{f"/enums/objective/{name}": types for name, types in outbrain.OPTIMIZATIONS_BY_OBJECTIVE.items()},
         "/enums/creativeFormat": outbrain.CREATIVE_FORMATS,
         "/enums/platform": outbrain.PLATFORMS,
         "/enums/operatingSystems": outbrain.OPERATING_SYSTEMS,
@@ -104,13 +104,13 @@ EQUAL: Mapping[str, Held] = {
         "/enums/onAirType": outbrain.ON_AIR_TYPES,
         "/enums/playMode": outbrain.PLAY_MODES,
         "/enums/cropType": outbrain.CROP_TYPES,
-        "/enums/campaignExtraFields": outbrain.CAMPAIGN_EXTRAS,
-        "/enums/promotedLinkExtraFields": outbrain.LINK_EXTRAS,
-        "/enums/geoType": places.KINDS,
+        "/enums/campaignExtraFields": outbrain.CAMPAIGN_EXTRA_FIELDS,
+        "/enums/promotedLinkExtraFields": outbrain.LINK_EXTRA_FIELDS,
+        "/enums/geoType": places.LOCATION_TYPES,
     },
     "chatgpt/delta-2026-09.json": {
         "/enums/CampaignBiddingTypeParam": chatgpt.BIDDING_TYPES,
-        "/enums/BiddingStrategy": chatgpt.STRATEGIES,
+        "/enums/BiddingStrategy": chatgpt.BID_STRATEGIES,
         "/enums/PlatformTarget": chatgpt.PLATFORMS,
     },
 }
@@ -118,8 +118,10 @@ EQUAL: Mapping[str, Held] = {
 
 PARTS: Mapping[str, Held] = {
     "x/enums-errors-metrics.json": {f"/metricGroups/{name}": values for name, values in x.METRICS.items()},
-    "apple/platform-v1-tables.json": {"/objects/AppsMetrics": (*apple_figures.COUNTS, apple_figures.SPENT)},
-    "outbrain/amplify-v0.1-tables.json": {"/objects/Metrics": set(outbrain_figures.SUMS) - {"videoPlays"}},
+    "apple/platform-v1-tables.json": {
+        "/objects/AppsMetrics": (*apple_figures.COUNT_METRICS, apple_figures.SPEND_METRIC)
+    },
+    "outbrain/amplify-v0.1-tables.json": {"/objects/Metrics": set(outbrain_figures.SUM_METRICS) - {"videoPlays"}},
 }
 """Where it holds only a part."""
 
@@ -130,7 +132,7 @@ def differences(data: Json, held: Held, *, whole: bool = True) -> list[str]:
     """The values that only one of them has; with ``whole`` False, those that only the simulated network has."""
     found = []
     for at, values in held.items():
-        known = read(data, at)
+        known = get_value(data, at)
         assert known, f"{at} is not in the table"
         found += sorted(f"{at}: {one}" for one in (set(values) ^ set(known) if whole else set(values) - set(known)))
     return found
@@ -160,20 +162,20 @@ def test_codes_and_currencies_of_x_are_the_tables(spec: Spec) -> None:
     data = spec("x/enums-errors-metrics.json")
     listed = {(one["code"], one["http"]) for one in data["errorCodes"]}
     named = {code for code, _ in listed}
-    assert {(code, http) for code, http in x.HTTP.items() if code in named} <= listed
+    assert {(code, http) for code, http in x.STATUS_BY_CODE.items() if code in named} <= listed
     digits = {code: int(number) for number, codes in data["enums"]["currency_decimals"].items()
               if number != "default" for code in codes}  # fmt: skip
-    assert digits == x.PLACES
+    assert digits == x.CURRENCY_DECIMALS
 
 
 def test_pairs_of_types_of_snapchat_are_the_tables(spec: Spec) -> None:
     pairs = spec("snapchat/enums.json")["creative_type_to_ad_type"]
-    assert {one: snapchat.TYPE_OF_AD.get(one, one) for one in pairs} == pairs
+    assert {one: snapchat.AD_TYPE_BY_CREATIVE_TYPE.get(one, one) for one in pairs} == pairs
 
 
 def test_goals_of_bidding_of_apple_are_the_tables(spec: Spec) -> None:
     pairs = spec("apple/platform-v1-tables.json")["enums"]["bidStrategyPairs"]
-    assert {name: goal for name, (goal, _) in apple.STRATEGIES.items()} == pairs
+    assert {name: goal for name, (goal, _) in apple.BID_STRATEGIES.items()} == pairs
 
 
 def test_objectives_of_reddit_are_those_before_and_after(spec: Spec) -> None:

@@ -8,17 +8,17 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from adsunify.adapter.network import Template
-from adsunify.http.messages import filled
-from adsunify.networks import adapter
+from adsunify.http.messages import build_request_url
+from adsunify.networks import get_adapter
 from adsunify.networks.snapchat import native, reads
 from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes
 from .tables import choices, leaves, statuses, unknown_values, wrong_values
 
-NETWORK = adapter("snapchat").network
+NETWORK = get_adapter("snapchat").network
 WRITES, READS = writes("snapchat"), exchanges("snapchat")
-STATS = [one for one in READS if urlsplit(filled(one.request)).path.endswith("/stats")]
+STATS = [one for one in READS if urlsplit(build_request_url(one.request)).path.endswith("/stats")]
 
 ENUMS: Mapping[str, Mapping[str, str]] = {
     "campaigns": {
@@ -80,7 +80,7 @@ def wrongs(data: Json, kind: str, entity: Json) -> list[str]:
     found = wrong_values(entity, {place: data[name] for place, name in ENUMS[kind].items()}, FREE[kind])
     for place, value in leaves(entity.get("targeting", {})):
         part, _, member = place.partition("/*/")
-        if (member and member not in PLACES.get(part, ())) or (not member and place not in native.TARGETING_NAMES):
+        if (member and member not in PLACES.get(part, ())) or (not member and place not in native.TARGETING_MEMBERS):
             found.append(f"targeting/{place} stands in no table")
         elif member == "operation" and value not in ("INCLUDE", "EXCLUDE"):
             found.append(f"targeting/{place}: {value}")
@@ -104,7 +104,7 @@ def test_a_write_is_in_the_tables(one: Write, spec: Spec) -> None:
         assert one.body is None
         return
     kind, listed = entities(one)
-    assert urlsplit(filled(one.request)).path.endswith(f"/{kind}")
+    assert urlsplit(build_request_url(one.request)).path.endswith(f"/{kind}")
     assert len(listed) == 1
     assert wrongs(spec("snapchat/enums.json"), kind, listed[0]) == []
 
@@ -147,7 +147,7 @@ def test_a_template_is_in_the_tables(one: Template, spec: Spec) -> None:
 @pytest.mark.parametrize("one", STATS, ids=named)
 def test_a_report_is_in_the_tables(one: Exchange, spec: Spec) -> None:
     data = spec("snapchat/enums.json")
-    assert report_wrongs(data, parse_qs(urlsplit(filled(one.request)).query)) == []
+    assert report_wrongs(data, parse_qs(urlsplit(build_request_url(one.request)).query)) == []
 
 
 def report_wrongs(data: Json, asked: Mapping[str, list[str]]) -> list[str]:
@@ -166,7 +166,7 @@ def test_a_wrong_report_is_found(spec: Spec) -> None:
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_recorded_entity_is_in_the_tables(one: Exchange, spec: Spec) -> None:
     data = spec("snapchat/enums.json")
-    body = one.response.body if one.response.state == "json" and one.response.ok else None
+    body = one.response.body if one.response.state == "json" and one.response.is_ok else None
     lists = [value for value in body.values() if isinstance(value, list)] if isinstance(body, Mapping) else []
     for row in (row for rows in lists for row in rows if isinstance(row, Mapping)):
         for kind, enums in READ_ENUMS.items():
@@ -185,8 +185,8 @@ def test_values_are_the_tables(spec: Spec) -> None:
     data = spec("snapchat/enums.json")
     for kind in ("campaign", "adGroup", "ad"):
         assert statuses(NETWORK, kind) == set(data["status"])
-    assert set(native.STRATEGIES) == set(data["bid_strategy"])
-    assert set(native.PACING) == set(data["pacing_type"])
+    assert set(native.BID_STRATEGIES) == set(data["bid_strategy"])
+    assert set(native.PACING_TYPES) == set(data["pacing_type"])
     assert native.AWARENESS in data["objective_v2_type"]
     assert native.REVIEW_REJECTED in data["review_status"]
     assert native.IMPRESSIONS in data["goals_by_objective"][native.AWARENESS]
@@ -196,10 +196,13 @@ def test_the_type_of_an_ad_is_its_creatives(spec: Spec) -> None:
     data = spec("snapchat/enums.json")
     pairs = data["creative_type_to_ad_type"]
     assert {one: pairs[one] for one in native.AD_TYPES} == dict(native.AD_TYPES)
-    assert set(native.AD_TYPES) | set(native.UNFIT_CREATIVES) >= set(pairs)
-    assert not set(native.AD_TYPES) & set(native.UNFIT_CREATIVES)
+    assert set(native.AD_TYPES) | set(native.UNSUPPORTED_CREATIVE_TYPES) >= set(pairs)
+    assert not set(native.AD_TYPES) & set(native.UNSUPPORTED_CREATIVE_TYPES)
     assert (
-        unknown_values({*native.AD_TYPES, *native.UNFIT_CREATIVES, *native.PLAIN_CREATIVES}, LENSES | set(pairs)) == []
+        unknown_values(
+            {*native.AD_TYPES, *native.UNSUPPORTED_CREATIVE_TYPES, *native.PLAIN_CREATIVE_TYPES}, LENSES | set(pairs)
+        )
+        == []
     )
 
 

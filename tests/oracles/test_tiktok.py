@@ -13,12 +13,12 @@ from urllib.parse import parse_qsl, urlsplit
 import jsonschema
 import pytest
 
-from adsunify.adapter.error_rules import rule_for
-from adsunify.adapter.network import Account, Found
-from adsunify.adapter.oauth import App, Credentials
-from adsunify.http.messages import Request, filled
-from adsunify.networks import adapter
-from adsunify.networks.tiktok.native import limits
+from adsunify.adapter.error_rules import match_error_rule
+from adsunify.adapter.network import Account, ParsedError
+from adsunify.adapter.oauth import Credentials, OAuthClient
+from adsunify.http.messages import Request, build_request_url
+from adsunify.networks import get_adapter
+from adsunify.networks.tiktok.native import get_budget_limits
 from adsunify.values.exact_json import Json, loads
 
 from .sources import Exchange, Write, exchanges, named, plain, writes
@@ -29,7 +29,7 @@ pytest.importorskip(
 
 import business_api_client as sdk
 
-NETWORK = adapter("tiktok").network
+NETWORK = get_adapter("tiktok").network
 WRITES, READS = writes("tiktok"), exchanges("tiktok")
 BASE = "/open_api/v1.3"
 HEAD = re.compile(r"'(/open_api/v1\.3/[a-z0-9_/]+/)', '(GET|POST)'")
@@ -97,11 +97,11 @@ def built(kind: str, value: Json, at: str) -> Any:
 
 
 def path_of(request: Request) -> str:
-    return urlsplit(filled(request)).path
+    return urlsplit(build_request_url(request)).path
 
 
 def query_of(request: Request) -> Mapping[str, str]:
-    return dict(parse_qsl(urlsplit(filled(request)).query))
+    return dict(parse_qsl(urlsplit(build_request_url(request)).query))
 
 
 def read_text(kind: str, value: str) -> Json:
@@ -111,7 +111,9 @@ def read_text(kind: str, value: str) -> Json:
 
 def native(request: Request, body: Json) -> Any:
     """What the SDK would send with the same input, None where it has no such function."""
-    request = adapter("tiktok").reads.sign(request, Credentials("T"), App("app", "secret"), 0, "nonce")
+    request = get_adapter("tiktok").reads.sign_request(
+        request, Credentials("T"), OAuthClient("app", "secret"), 0, "nonce"
+    )
     function = operations().get((request.method, path_of(request)))
     if function is None:
         return None
@@ -167,7 +169,7 @@ def test_there_is_something_to_hold() -> None:
 def test_a_write_is_the_one_that_the_sdk_would_send(one: Write) -> None:
     made = native(one.request, body_of(one))
     assert made is not None, path_of(one.request)
-    assert urlsplit(filled(one.request)).netloc == NETWORK.hosts[0]
+    assert urlsplit(build_request_url(one.request)).netloc == NETWORK.hosts[0]
     form = one.request.encoding == "multipart"
     assert within(body_of(one), made["form" if form else "body"])
     assert made["headers"]["Content-Type"] == ("multipart/form-data" if form else "application/json")
@@ -175,7 +177,7 @@ def test_a_write_is_the_one_that_the_sdk_would_send(one: Write) -> None:
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_read_is_the_one_that_the_sdk_would_send(one: Exchange) -> None:
-    if one.request.nature == "write":
+    if one.request.kind == "write":
         return  # an outcome: its step is among the writes
     made = native(one.request, one.body)
     assert made is not None or not listed(path_of(one.request)), path_of(one.request)
@@ -239,7 +241,7 @@ def test_bodies_are_as_described(one: Write, schemas: Mapping[str, Any]) -> None
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_queries_are_as_described(one: Exchange, schemas: Mapping[str, Any]) -> None:
     described = schemas.get(path_of(one.request).removeprefix(BASE))
-    if described is None or one.request.nature == "write":
+    if described is None or one.request.kind == "write":
         return
     operation = described[one.request.method.lower()]
     if one.body is not None:
@@ -288,7 +290,7 @@ def test_codes_mean_what_the_table_says(spec: Callable[[str], Json]) -> None:
     for row in rows:
         if row["class"] == "partial":
             continue  # each id says for itself
-        rule = rule_for(NETWORK, Found((str(row["code"]),)), 200, None)
+        rule = match_error_rule(NETWORK, ParsedError((str(row["code"]),)), 200, None)
         assert rule is not None, row
         assert (rule.verdict, rule.blame) in VERDICTS[row["class"]], row
 
@@ -297,6 +299,6 @@ def test_currencies_count_as_in_the_table(spec: Callable[[str], Json]) -> None:
     table = spec("tiktok/currencies.json")["currencies"]
     for code, row in table.items():
         account = Account("tiktok", "1", code)
-        assert NETWORK.unit(account).offset == 10 ** int(row["fractionDigits"]), code
+        assert NETWORK.get_money_unit(account).offset == 10 ** int(row["fractionDigits"]), code
         for kind, name in (("adGroup", "adGroupDailyMin"), ("campaign", "campaignDailyMin")):
-            assert limits(account, kind, 1) == (row[name], row["dailyMaxExclusive"]), code
+            assert get_budget_limits(account, kind, 1) == (row[name], row["dailyMaxExclusive"]), code

@@ -17,14 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from adsunify.adapter.network import Account
-from adsunify.adapter.oauth import App, Credentials
-from adsunify.http.messages import Request, filled
-from adsunify.networks import adapter
+from adsunify.adapter.oauth import Credentials, OAuthClient
+from adsunify.http.messages import Request, build_request_url
+from adsunify.networks import get_adapter
 from adsunify.networks.x import native, reads, targeting
-from adsunify.networks.x.native import authorized
-from adsunify.networks.x.reads import TOKEN_SECRET, exchange, request_token
+from adsunify.networks.x.native import authorize_request
+from adsunify.networks.x.reads import TOKEN_SECRET_EXTRA, fetch_credentials, fetch_request_token
 from adsunify.values.exact_json import Json, loads
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 
 from .sources import Exchange, Write, exchanges, named, refusals, writes
 from .tables import choices, fitting, statuses, unknown_values
@@ -42,7 +42,7 @@ with warnings.catch_warnings():
     from twitter_ads.creative import PromotedTweet
     from twitter_ads.http import Request as SdkRequest
 
-NETWORK = adapter("x").network
+NETWORK = get_adapter("x").network
 WRITES, READS, FAILURES = writes("x"), exchanges("x"), refusals("x")
 UNTABLED = ("/12/accounts/:account_id/custom_audiences",)
 """An address that the documentation has and the table has not."""
@@ -55,7 +55,7 @@ TYPES: Mapping[str, Callable[[str], bool]] = {
     "long": lambda value: value.removeprefix("-").isdigit(),
     "boolean": lambda value: value in ("true", "false"),
 }
-APP, TOKEN, SECRET = App("consumer", "consumer & secret"), "7588892-token", "token secret/+"
+APP, TOKEN, SECRET = OAuthClient("consumer", "consumer & secret"), "7588892-token", "token secret/+"
 
 Endpoint = Mapping[str, Any]
 Described = Callable[[str, str], Endpoint | None]
@@ -135,11 +135,11 @@ def operations(described: Described, path: str, endpoint: Endpoint, body: Json) 
 
 
 def query(request: Request) -> dict[str, str]:
-    return dict(parse_qsl(urlsplit(filled(request)).query, keep_blank_values=True))
+    return dict(parse_qsl(urlsplit(build_request_url(request)).query, keep_blank_values=True))
 
 
 def problems(described: Described, request: Request, body: Json) -> list[str]:
-    path = urlsplit(filled(request)).path
+    path = urlsplit(build_request_url(request)).path
     endpoint = described(request.method, path)
     assert endpoint is not None, f"{request.method} {path} is in no table"
     if "/batch/" in path:
@@ -158,21 +158,21 @@ def test_there_is_something_to_hold() -> None:
 
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_write_is_described(one: Write, described: Described) -> None:
-    assert urlsplit(filled(one.request)).netloc == native.HOST
+    assert urlsplit(build_request_url(one.request)).netloc == native.HOST
     assert problems(described, one.request, one.body) == []
 
 
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_read_and_its_answer_are_described(one: Exchange, described: Described) -> None:
-    address = urlsplit(filled(one.request))
+    address = urlsplit(build_request_url(one.request))
     # what cases record of a write leaves out what is bound: the plan's own writes are held above
-    if address.netloc != native.HOST or one.request.nature == "write" or fitting(UNTABLED, address.path):
+    if address.netloc != native.HOST or one.request.kind == "write" or fitting(UNTABLED, address.path):
         return
     assert problems(described, one.request, one.body) == []
     endpoint = described(one.request.method, address.path)
     assert endpoint is not None
     known = endpoint.get("response", {}).get("fields", ())
-    data = read(one.response.body, "/data") if one.response.state == "json" and one.response.ok else None
+    data = get_value(one.response.body, "/data") if one.response.state == "json" and one.response.is_ok else None
     if known and "/stats/" not in address.path:
         rows = data if isinstance(data, list) else [data]
         assert sorted({name for row in rows if isinstance(row, Mapping) for name in row} - set(known)) == []
@@ -205,7 +205,7 @@ def test_what_is_wrong_is_found(change: Mapping[str, str | None], says: str, des
     ],
 )
 def test_what_is_wrong_in_a_batch_is_found(change: Mapping[str, str], says: str, described: Described) -> None:
-    one = next(write for write in WRITES if "/batch/" in filled(write.request))
+    one = next(write for write in WRITES if "/batch/" in build_request_url(write.request))
     first = one.body[0]
     told = problems(described, one.request, [{**first, "params": {**first["params"], **change}}])
     assert says in told
@@ -229,14 +229,14 @@ LEVELS = {
 @pytest.mark.parametrize("kind", LEVELS)
 def test_the_names_of_a_level_are_the_tables(kind: str, described: Described) -> None:
     made = parameters(described, "POST", LEVELS[kind])
-    assert set(native.CREATE_NAMES[kind]) == set(made)
+    assert set(native.CREATE_MEMBERS[kind]) == set(made)
     required = {name for name, one in made.items() if one["required"]} - set(OMITTED)
-    assert set(native.REQUIRED_NAMES[kind]) == required
-    if kind in native.UPDATE_NAMES:
-        assert set(native.UPDATE_NAMES[kind]) == set(parameters(described, "PUT", f"{LEVELS[kind]}/7"))
+    assert set(native.REQUIRED_MEMBERS[kind]) == required
+    if kind in native.UPDATE_MEMBERS:
+        assert set(native.UPDATE_MEMBERS[kind]) == set(parameters(described, "PUT", f"{LEVELS[kind]}/7"))
     for template in NETWORK.templates:
         if template.kind == kind:
-            sent = {name: native.parameter(value, name) for name, value in template.payload.items()}
+            sent = {name: native.format_parameter(value, name) for name, value in template.payload.items()}
             endpoint = described("POST", LEVELS[kind])
             assert endpoint is not None
             assert list(wrongs(endpoint, sent)) == []
@@ -246,19 +246,21 @@ def test_values_are_the_tables(spec: Callable[[str], Json], described: Described
     data = spec("x/enums-errors-metrics.json")
     enums = data["enums"]
     assert statuses(NETWORK, "campaign") == statuses(NETWORK, "adGroup") == set(enums["entity_status"])
-    assert set(native.STRATEGIES) == set(enums["bid_strategy"])
+    assert set(native.BID_STRATEGIES) == set(enums["bid_strategy"])
     assert set(native.LOCATION_TYPES) == set(enums["location_type"])
     assert set(targeting.OPERATORS) == set(enums["operator_type"])
-    assert set(targeting.AGES) == set(enums["age_bucket"])
+    assert set(targeting.AGE_BUCKETS) == set(enums["age_bucket"])
     assert set(targeting.GENDERS.values()) == set(enums["gender"])
     assert {name: enums["gender"][number] for name, number in targeting.GENDERS.items()} == {
         name: name for name in targeting.GENDERS
     }
-    assert unknown_values(targeting.KEYWORDS.values(), enums["targeting_type"]) == []
-    assert set(targeting.TYPES) == set(enums["targeting_type"])
+    assert unknown_values(targeting.KEYWORD_TYPES.values(), enums["targeting_type"]) == []
+    assert set(targeting.CRITERION_TYPES) == set(enums["targeting_type"])
     assert set(reads.PLACEMENTS) == set(enums["analytics_placement"])
     assert (
-        unknown_values({*native.WITHOUT_MAX, *native.CAPPED_OBJECTIVES, native.WEBSITE_CLICKS}, enums["objective"])
+        unknown_values(
+            {*native.OBJECTIVES_WITHOUT_MAX_BID, *native.CAPPED_OBJECTIVES, native.WEBSITE_CLICKS}, enums["objective"]
+        )
         == []
     )
 
@@ -276,7 +278,7 @@ def test_currencies_count_as_in_the_table(spec: Callable[[str], Json]) -> None:
     listed = {code: int(digits) for digits, codes in data.items() for code in codes} | dict.fromkeys(
         ("USD", "EUR"), usual
     )
-    unit = NETWORK.unit
+    unit = NETWORK.get_money_unit
     assert {code: unit(Account("x", "abc", code)).step for code in listed} == {
         code: 10 ** (6 - digits) for code, digits in listed.items()
     }
@@ -284,7 +286,7 @@ def test_currencies_count_as_in_the_table(spec: Callable[[str], Json]) -> None:
 
 def test_metrics_are_in_a_group_that_is_asked_for(spec: Callable[[str], Json]) -> None:
     groups = spec("x/enums-errors-metrics.json")["metricGroups"]
-    asked = {metric for names in reads.GROUPS for group in names.split(",") for metric in groups[group]}
+    asked = {metric for names in reads.METRIC_GROUPS for group in names.split(",") for metric in groups[group]}
     assert unknown_values((one.native.split("/")[1] for one in NETWORK.metrics), asked) == []
 
 
@@ -309,7 +311,7 @@ NEWER = {
 
 
 def test_names_are_properties_of_the_sdk() -> None:
-    for kind, names in native.CREATE_NAMES.items():
+    for kind, names in native.CREATE_MEMBERS.items():
         writable = {name for name, how in ENTITIES[kind].PROPERTIES.items() if not how.get("readonly")}
         assert set(names) - writable <= NEWER[kind], kind
         assert NEWER[kind] <= set(names), kind
@@ -322,13 +324,13 @@ def values(enum: Any) -> set[str]:
 def test_values_are_of_the_sdk() -> None:
     newer = {"APP_PURCHASES", "SITE_VISITS"}  # goals of version 12
     assert set(native.STATUSES) == values(sdk_enum.ENTITY_STATUS)
-    assert set(native.GOALS) - newer == values(sdk_enum.GOAL)
-    assert set(native.EXPANSIONS) == values(sdk_enum.LOOKALIKE_EXPANSION)
-    assert set(targeting.AGES) == values(sdk_enum.AGE_BUCKET)
+    assert set(native.LINE_ITEM_GOALS) - newer == values(sdk_enum.GOAL)
+    assert set(native.AUDIENCE_EXPANSIONS) == values(sdk_enum.LOOKALIKE_EXPANSION)
+    assert set(targeting.AGE_BUCKETS) == values(sdk_enum.AGE_BUCKET)
     assert native.WEBSITE_CLICKS in values(sdk_enum.OBJECTIVE)
     assert native.PROMOTED_POSTS in values(sdk_enum.PRODUCT)
-    assert native.EVERYWHERE in values(sdk_enum.PLACEMENT)
-    assert {group for names in reads.GROUPS for group in names.split(",")} <= values(sdk_enum.METRIC_GROUP)
+    assert native.ALL_PLACEMENTS in values(sdk_enum.PLACEMENT)
+    assert {group for names in reads.METRIC_GROUPS for group in names.split(",")} <= values(sdk_enum.METRIC_GROUP)
 
 
 # -- what the SDK sends --------------------------------------------------------------------------------------------
@@ -378,7 +380,7 @@ def sdk(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[SdkAccount, str, list
 
 def by_sdk(account: SdkAccount, one: Write) -> None:
     """The SDK does what the write does."""
-    sent, path = query(one.request), urlsplit(filled(one.request)).path
+    sent, path = query(one.request), urlsplit(build_request_url(one.request)).path
     account._id = path.split("/accounts/")[1].split("/")[0]
     kind = ENTITIES[one.step.kind]
     if "/batch/" in path:
@@ -436,7 +438,7 @@ def test_a_write_is_sent_and_signed_as_by_the_sdk(
     method, target, body, header = kept[0]
     address = urlsplit(target)
     assert method == one.request.method
-    assert address.path == urlsplit(filled(one.request)).path.replace("/12/", "/11/", 1)
+    assert address.path == urlsplit(build_request_url(one.request)).path.replace("/12/", "/11/", 1)
     sent = dict(parse_qsl(address.query))
     if method == "PUT":  # the SDK repeats the id of the path
         assert sent["id"] == address.path.rpartition("/")[2]
@@ -445,7 +447,7 @@ def test_a_write_is_sent_and_signed_as_by_the_sdk(
         assert loads(body) == one.body
     theirs = fields(header)
     moved = evolve(one.request, url=one.request.url.replace(f"https://{native.HOST}/12/", f"{url}/11/"), query=sent)
-    ours = authorized(moved, APP, int(theirs["oauth_timestamp"]) * 1000, theirs["oauth_nonce"], TOKEN, SECRET)
+    ours = authorize_request(moved, APP, int(theirs["oauth_timestamp"]) * 1000, theirs["oauth_nonce"], TOKEN, SECRET)
     assert fields(ours.headers["Authorization"]) == theirs
 
 
@@ -466,18 +468,18 @@ def by_oauthlib(request: Request, ours: Mapping[str, str], secret: str) -> dict[
     )
     body = request.body if request.encoding == "form" else None
     headers = {"Content-Type": "application/x-www-form-urlencoded"} if body is not None else {}
-    _, signed, _ = signer.sign(filled(request), request.method, body, headers)
+    _, signed, _ = signer.sign(build_request_url(request), request.method, body, headers)
     return fields(signed["Authorization"])
 
 
 @pytest.mark.parametrize("one", [*WRITES, *READS], ids=named)
 def test_a_request_is_signed_as_by_oauthlib(one: Write | Exchange) -> None:
-    if not one.request.signed:
+    if not one.request.is_signed:
         return  # the legs of the consent: see below
-    host = urlsplit(filled(one.request)).netloc
+    host = urlsplit(build_request_url(one.request)).netloc
     asked = evolve(one.request, headers={})
-    signed = adapter("x").reads.sign(
-        asked, Credentials(TOKEN, extras={TOKEN_SECRET: SECRET}), APP, 1_793_800_000_000, "n1"
+    signed = get_adapter("x").reads.sign_request(
+        asked, Credentials(TOKEN, extras={TOKEN_SECRET_EXTRA: SECRET}), APP, 1_793_800_000_000, "n1"
     )
     if host == native.DOWNLOAD_HOST:
         assert "Authorization" not in signed.headers
@@ -495,24 +497,24 @@ def test_any_request_is_signed_as_by_oauthlib(
     sent: dict[str, str], nonce: str, token: str, more: str, form: bool
 ) -> None:
     """Also what must be encoded, and what must be sorted after it was."""
-    request = Request("POST", f"{native.API}/accounts", query={} if form else sent)
+    request = Request("POST", f"{native.API_URL}/accounts", query={} if form else sent)
     if form:
         request = evolve(request, body=sent, encoding="form")
     for named_more in ({"oauth_callback": more}, {"oauth_verifier": more}, {}):
-        signed = authorized(request, APP, 1_793_800_000_000, nonce, token, more, **named_more)
+        signed = authorize_request(request, APP, 1_793_800_000_000, nonce, token, more, **named_more)
         ours = fields(signed.headers["Authorization"])
         assert ours == by_oauthlib(request, ours, more)
 
 
 def test_the_legs_of_the_consent_are_signed_as_by_oauthlib() -> None:
     callback = "https://ads.example/connect/callback/x"
-    first = next(request_token(APP, callback, "state", 1_793_800_000_000))
+    first = next(fetch_request_token(APP, callback, "state", 1_793_800_000_000))
     ours = fields(first.headers["Authorization"])
     assert ours["oauth_callback"] == callback
     assert "oauth_token" not in ours
     assert ours == by_oauthlib(first, ours, "")
     answer = {"oauth_token": "request-token", "oauth_verifier": "proof"}
-    last = next(exchange(APP, callback, answer, "request secret", 1_793_800_000_000))
+    last = next(fetch_credentials(APP, callback, answer, "request secret", 1_793_800_000_000))
     ours = fields(last.headers["Authorization"])
     assert (ours["oauth_token"], ours["oauth_verifier"]) == ("request-token", "proof")
     assert ours == by_oauthlib(last, ours, "request secret")
@@ -520,7 +522,7 @@ def test_the_legs_of_the_consent_are_signed_as_by_oauthlib() -> None:
 
 def test_a_wrong_signature_is_found() -> None:
     one = WRITES[0]
-    ours = fields(authorized(one.request, APP, 1_793_800_000_000, "n1", TOKEN, SECRET).headers["Authorization"])
+    ours = fields(authorize_request(one.request, APP, 1_793_800_000_000, "n1", TOKEN, SECRET).headers["Authorization"])
     for wrong in (
         by_oauthlib(one.request, ours, "another secret"),
         by_oauthlib(evolve(one.request, method="PUT"), ours, SECRET),

@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 from attrs import define, field
 
-from adsunify.service.people import hash_password
+from adsunify.service.users import hash_password
 from adsunify.store import people
 from tests.server.served import Served
 

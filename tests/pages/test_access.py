@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adsunify.service.people import add, found, remove
-from adsunify_server.app import application
+from adsunify.service.users import add_member, create_workspace, remove_member
+from adsunify_server.app import make_application
 from tests.server.served import NEVER, Served, brief, connect
 
 from .browsing import PASSWORD, browser, email
@@ -100,10 +100,10 @@ async def test_a_member_of_a_form_or_query_stands_once(site: Served) -> None:
 
 
 def _routes(site: Served) -> list[tuple[str, str]]:
-    app = application(site.service, delivers=False)
+    app = make_application(site.service, delivers=False)
     found = []
     for route in app.router.routes():
-        if route.handler.__qualname__.startswith("Door."):
+        if route.handler.__qualname__.startswith("PageRouter."):
             assert route.resource is not None
             shape = "/".join("*" if "{" in part else part for part in route.resource.canonical.split("/"))
             found.append((route.method, shape))
@@ -178,8 +178,8 @@ async def test_another_persons_token_is_none(site: Served) -> None:
 async def test_a_form_changes_the_workspace_that_its_page_showed(site: Served) -> None:
     """Not the one chosen in another tab meanwhile, nor the one that is left to who was removed from the first."""
     store, address = site.service.store, "everywhere@shop.example"
-    first = await add(store, "shop", address, "admin", PASSWORD)
-    second = await found(store, "a second shop", address, None)
+    first = await add_member(store, "shop", address, "admin", PASSWORD)
+    second = await create_workspace(store, "a second shop", address, None)
     async with browser(site) as person:
         await person.sign_in(address)
         await person.send({"workspaceId": str(first["workspaceId"])}, action="/workspace")
@@ -187,7 +187,7 @@ async def test_a_form_changes_the_workspace_that_its_page_showed(site: Served) -
             page = (await person.open("/people")).form("/people")
             assert "People of shop" in person.text
             if left:
-                await remove(store, "shop", address)
+                await remove_member(store, "shop", address)
             else:
                 await person.send({"workspaceId": str(second["workspaceId"])}, action="/workspace")
             rows = await site.rows()
@@ -314,7 +314,7 @@ async def test_a_webhook_that_has_ended_says_why(site: Served) -> None:
     async def public(host: str) -> list[str]:
         return ["93.184.216.34"]
 
-    site.service.resolving = public
+    site.service.resolve_host = public
     key_id, secret = await site.key("admin")
     await site.caller(secret).post("/webhooks", {"url": "HTTPS://hooks.example.com/ended"}, 201)
     async with browser(site) as person:

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 from attrs import evolve
 
-from adsunify.adapter.oauth import challenge
+from adsunify.adapter.oauth import make_code_challenge
 from tests.server.served import Served, brief, connect
 
 from .browsing import PASSWORD, email
@@ -182,7 +182,7 @@ async def test_an_agent_is_allowed_and_revoked(site: Served) -> None:
             "response_type": "code",
             "client_id": registered.json()["client_id"],
             "redirect_uri": client,
-            "code_challenge": challenge(verifier),
+            "code_challenge": make_code_challenge(verifier),
             "code_challenge_method": "S256",
             "scope": "ads:read ads:write",
             "state": "mine",
@@ -256,7 +256,7 @@ async def test_a_refused_change_fits_a_phone(site: Served) -> None:
     try:
         await site.admin.problem(400, "POST", f"/operations/{prepared['id']}/execute", {"confirmed": True})
     finally:
-        site.networks.state.faults.told.clear()
+        site.networks.state.faults.pending.clear()
     long = "x" * 120
     async with chromium() as one:
         await sign_in(one, site)

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from adsunify.adapter.oauth import challenge
-from adsunify.service.people import add, found
+from adsunify.adapter.oauth import make_code_challenge
+from adsunify.service.users import add_member, create_workspace
 from tests.server.served import Served
 
 from .browsing import Browser, browser, email
@@ -25,7 +25,7 @@ async def address(site: Served, redirect: str = BACK, name: str = "Helper", **ch
         "response_type": "code",
         "client_id": answer.json()["client_id"],
         "redirect_uri": redirect,
-        "code_challenge": challenge(VERIFIER),
+        "code_challenge": make_code_challenge(VERIFIER),
         "code_challenge_method": "S256",
         "scope": "ads:read ads:write",
         "state": "a&b",
@@ -138,8 +138,8 @@ async def test_what_was_not_offered_is_not_given(site: Served) -> None:
 
 
 async def test_one_of_several_workspaces(site: Served) -> None:
-    await found(site.service.store, "bakery", "ann@bakery.example", None)
-    made = await add(site.service.store, "bakery", email("member"), "viewer", None)
+    await create_workspace(site.service.store, "bakery", "ann@bakery.example", None)
+    made = await add_member(site.service.store, "bakery", email("member"), "viewer", None)
     asked = await address(site)
     async with browser(site) as person:
         await person.sign_in(email("member"))

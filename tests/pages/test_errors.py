@@ -7,7 +7,7 @@ import re
 import httpx
 import pytest
 
-from adsunify.service.limiting import Limiting, Rates
+from adsunify.service.rate_limits import RateLimiter, RateLimits
 from tests.server.served import PREFIX, Served
 
 from .browsing import Page, browser, email
@@ -57,7 +57,7 @@ async def test_a_defect(site: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError(SECRET)
 
-    monkeypatch.setattr("adsunify_server.pages.joining.Visit.page", broken)
+    monkeypatch.setattr("adsunify_server.pages.request.PageRequest.render_page", broken)
     answer = await site.http.get("/sign-in", headers={"Accept": BROWSER})
     assert "the reason is in the log" in page_of(answer, 500).text
     assert SECRET not in answer.text
@@ -89,11 +89,11 @@ async def test_the_api_is_never_a_page(site: Served, path: str) -> None:
 
 async def test_who_is_signed_in_is_limited_by_himself(site: Served) -> None:
     """Each person has his own bucket, whatever the browser; who is not signed in has none."""
-    service, before = site.service, site.service.limiting
+    service, before = site.service, site.service.rate_limiter
     async with browser(site) as person, browser(site) as other:
         await person.sign_in(email("admin"))
         await other.sign_in(email("member"))
-        service.limiting = Limiting(Rates(reads=1), service.measured)
+        service.rate_limiter = RateLimiter(RateLimits(reads=1), service.counters)
         try:
             await person.open("/operations")
             await person.open("/operations", expected=429)
@@ -103,4 +103,4 @@ async def test_who_is_signed_in_is_limited_by_himself(site: Served) -> None:
             for _ in range(3):
                 assert (await site.http.get("/sign-in")).status_code == 200
         finally:
-            service.limiting = before
+            service.rate_limiter = before

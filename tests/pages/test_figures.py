@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adsunify.networks import ADAPTERS, adapter
-from adsunify_server.pages.figures import column, money
-from adsunify_server.pages.wording import FACTS, facts
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify_server.pages.numbers import format_column, format_money
+from adsunify_server.pages.wording import ACCOUNT_FACTS, list_account_facts
 from tests.server.served import Served, connect
 
 from .browsing import browser, email
@@ -28,13 +28,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
     ],
 )
 async def test_money_has_the_digits_of_its_currency(amount: str, currency: str | None, shown: str) -> None:
-    assert money(amount, currency) == shown
+    assert format_money(amount, currency) == shown
 
 
 async def test_a_column_has_digits_alike() -> None:
-    assert column(["25.6", None, "58", "0.125"], "USD") == ["25.600", "", "58.000", "0.125"]
-    assert column([4, None, 12], None) == ["4", "", "12"]
-    assert column(["4", "0.5"], None) == ["4.0", "0.5"]
+    assert format_column(["25.6", None, "58", "0.125"], "USD") == ["25.600", "", "58.000", "0.125"]
+    assert format_column([4, None, 12], None) == ["4", "", "12"]
+    assert format_column(["4", "0.5"], None) == ["4.0", "0.5"]
 
 
 async def test_insights_say_what_a_total_is(site: Served) -> None:
@@ -55,8 +55,8 @@ async def test_insights_say_what_a_total_is(site: Served) -> None:
 
 async def test_every_fact_of_an_account_has_words() -> None:
     """But the number of Meta's status, which is shown as its word."""
-    declared = {(network, extra.name) for network in ADAPTERS for extra in adapter(network).network.extras}
-    assert declared - set(FACTS) == {("meta", "accountStatus")} and set(FACTS) <= declared
+    declared = {(network, extra.name) for network in ADAPTER_PACKAGES for extra in get_adapter(network).network.extras}
+    assert declared - set(ACCOUNT_FACTS) == {("meta", "accountStatus")} and set(ACCOUNT_FACTS) <= declared
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ async def test_facts_of_accounts_can_be_read(
     network: str, currency: str | None, extras: dict[str, str], shown: list[tuple[str, str]]
 ) -> None:
     account = {"network": network, "nativeId": "1", "currency": currency, "timezone": "UTC", "extras": extras}
-    assert facts(account) == shown
+    assert list_account_facts(account) == shown
 
 
 async def test_an_account_is_told_in_words(site: Served) -> None:

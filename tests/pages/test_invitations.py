@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import select
 
 from adsunify.errors import AdsunifyError, NotFound
-from adsunify.service import signing_in
-from adsunify.service.people import found, password_matches
-from adsunify.service.signing_in import INVITATION_MILLISECONDS, Tries
+from adsunify.service import login
+from adsunify.service.login import INVITATION_MILLISECONDS, LoginThrottle
+from adsunify.service.users import create_workspace, is_password_correct
 from adsunify.store import people
 from adsunify.store.schema import invitations
 from tests.server.served import Served
@@ -23,17 +23,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def link(one: Served, address: str, role: str = "member", name: str = "admin") -> str:
     """The token of a new invitation."""
-    made = await signing_in.invite(one.service, one.people[name].actor, address, role)
+    made = await login.create_invitation(one.service, one.people[name].actor, address, role)
     return str(made["url"]).rpartition("/")[2]
 
 
 async def role_of(one: Served, address: str) -> str | None:
     """What someone is in ``shop``."""
-    person = await one.service.store.read(people.user_with_email, address)
+    person = await one.service.store.read(people.find_user_by_email, address)
     if person is None:
         return None
     home = one.people["admin"].actor.workspace_id
-    member = await one.service.store.read(people.membership, home, person.id)
+    member = await one.service.store.read(people.find_membership, home, person.id)
     return None if member is None else member.role
 
 
@@ -93,7 +93,7 @@ async def test_who_is_signed_in_joins_at_once(site: Served) -> None:
 
 async def test_a_member_stays_what_he_is(site: Served) -> None:
     token = await link(site, email("admin"), "viewer")
-    await signing_in.accept(site.service, Tries(), token, PASSWORD, "127.0.0.1")
+    await login.accept_invitation(site.service, LoginThrottle(), token, PASSWORD, "127.0.0.1")
     assert await role_of(site, email("admin")) == "admin"
 
 
@@ -131,7 +131,7 @@ async def test_its_maker_must_be_an_admin_still(both: Served) -> None:
     async with browser(both) as person:
         await person.open(f"/invitation/{token}", 403)
     with pytest.raises(AdsunifyError, match="no admin"):
-        await signing_in.accept(both.service, Tries(), token, "a good password", "127.0.0.1")
+        await login.accept_invitation(both.service, LoginThrottle(), token, "a good password", "127.0.0.1")
     assert await role_of(both, "friend@x.example") is None
 
 
@@ -142,29 +142,29 @@ async def test_a_person_without_password_elsewhere_is_not_taken_over(both: Serve
     await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
     token = await link(both, "cy@bank.example")
     with pytest.raises(AdsunifyError, match="has no password yet"):
-        await signing_in.accept(both.service, Tries(), token, "a good password", "127.0.0.1")
-    assert (await store.read(people.user, person.id)).password_hash is None
+        await login.accept_invitation(both.service, LoginThrottle(), token, "a good password", "127.0.0.1")
+    assert (await store.read(people.get_user, person.id)).password_hash is None
 
 
 async def test_of_all_who_use_it_one_joins(both: Served) -> None:
     token = await link(both, "crowd@x.example")
     words = [f"password {number}" for number in range(8)]
-    tried = [signing_in.accept(both.service, Tries(), token, word, "127.0.0.1") for word in words]
+    tried = [login.accept_invitation(both.service, LoginThrottle(), token, word, "127.0.0.1") for word in words]
     ended = await asyncio.gather(*tried, return_exceptions=True)
     (one,) = [number for number, session in enumerate(ended) if isinstance(session, str)]
     assert all(isinstance(error, NotFound) for error in ended if not isinstance(error, str))
-    person = await both.service.store.read(people.user_with_email, "crowd@x.example")
+    person = await both.service.store.read(people.find_user_by_email, "crowd@x.example")
     assert person is not None and person.password_hash is not None
-    assert password_matches(words[one], person.password_hash)
+    assert is_password_correct(words[one], person.password_hash)
 
 
 async def test_it_lives_seven_days(both: Served) -> None:
     first, second = await link(both, "late@x.example"), await link(both, "later@x.example")
     both.hands.pass_(milliseconds=INVITATION_MILLISECONDS - 10_000)
-    await signing_in.accept(both.service, Tries(), first, "a good password", "127.0.0.1")
+    await login.accept_invitation(both.service, LoginThrottle(), first, "a good password", "127.0.0.1")
     both.hands.ahead += timedelta(seconds=11)
     with pytest.raises(NotFound):
-        await signing_in.accept(both.service, Tries(), second, "a good password", "127.0.0.1")
+        await login.accept_invitation(both.service, LoginThrottle(), second, "a good password", "127.0.0.1")
 
 
 @pytest.mark.parametrize("token", ["x", "A" * 43, "%00", "<script>"])
@@ -174,7 +174,7 @@ async def test_what_is_no_invitation(site: Served, token: str) -> None:
 
 
 async def test_people_of_another_workspace_are_not_shown(site: Served) -> None:
-    await found(site.service.store, "bakery", "ann@bakery.example", None)
+    await create_workspace(site.service.store, "bakery", "ann@bakery.example", None)
     async with browser(site) as person:
         await person.sign_in(email("viewer"))
         await person.open("/people")

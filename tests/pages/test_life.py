@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTER_PACKAGES
 from tests.server.served import Served, brief, connect, given
 
 from .browsing import browser, email, found
@@ -81,7 +81,7 @@ async def test_credentials_of_their_own(site: Served) -> None:
         await site.settled()
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_a_review_says_the_budget_in_the_accounts_money(site: Served, network: str) -> None:
     """Whatever units the network counts in."""
     account = await connect(site, network)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adsunify.errors import NotFound
-from adsunify.service.people import add, remove
-from adsunify.service.signing_in import Tries, accept, invite
+from adsunify.service.login import LoginThrottle, accept_invitation, create_invitation
+from adsunify.service.users import add_member, remove_member
 from tests.server.served import Served
 
 from .browsing import Browser, browser, email
@@ -18,7 +18,7 @@ FIRST, SECOND = "a good password", "a better password"
 async def someone(site: Served, name: str, role: str = "member") -> tuple[str, str]:
     """A new member's e-mail address and key."""
     address = f"{name}@shop.example"
-    made = await add(site.service.store, "shop", address, role, FIRST)
+    made = await add_member(site.service.store, "shop", address, role, FIRST)
     return address, str(made["apiKey"])
 
 
@@ -63,13 +63,15 @@ async def test_removed(site: Served) -> None:
 async def test_an_invitation_does_not_bring_back_who_was_removed(both: Served) -> None:
     """He may have more than one: the form was sent twice, or another admin invited him, too."""
     address, service = "twice@shop.example", both.service
-    first, second = [str((await invite(service, both.people["admin"].actor, address, "admin"))["url"]) for _ in "12"]
-    await accept(service, Tries(), first.rpartition("/")[2], FIRST, "127.0.0.1")
-    await remove(service.store, "shop", address)
+    first, second = [
+        str((await create_invitation(service, both.people["admin"].actor, address, "admin"))["url"]) for _ in "12"
+    ]
+    await accept_invitation(service, LoginThrottle(), first.rpartition("/")[2], FIRST, "127.0.0.1")
+    await remove_member(service.store, "shop", address)
     with pytest.raises(NotFound):
-        await accept(service, Tries(), second.rpartition("/")[2], FIRST, "127.0.0.1")
-    again = str((await invite(service, both.people["admin"].actor, address, "viewer"))["url"])
-    assert await accept(service, Tries(), again.rpartition("/")[2], FIRST, "127.0.0.1")
+        await accept_invitation(service, LoginThrottle(), second.rpartition("/")[2], FIRST, "127.0.0.1")
+    again = str((await create_invitation(service, both.people["admin"].actor, address, "viewer"))["url"])
+    assert await accept_invitation(service, LoginThrottle(), again.rpartition("/")[2], FIRST, "127.0.0.1")
 
 
 async def test_the_last_admin_stays(site: Served) -> None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify_server.pages.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, panel
+from adsunify_server.pages.chart import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, make_panel
 
 amounts = st.none() | st.decimals(0, 10**12, places=2).map(str)
 FLOOR = HEIGHT - BOTTOM
@@ -20,7 +20,7 @@ def days(count: int) -> list[str]:
 
 @given(st.lists(amounts, max_size=400))
 def test_every_day_stands_in_its_place(values: list[str | None]) -> None:
-    made = panel("Spend", "USD", list(zip(days(len(values)), values, strict=True)), "bars")
+    made = make_panel("Spend", "USD", list(zip(days(len(values)), values, strict=True)), "bars")
     known = [value for value in values if value is not None]
     assert len(made.marks) == len(known)
     assert [mark.says.split(": ")[1] for mark in made.marks] == [f"{Decimal(value)} USD" for value in known]
@@ -38,16 +38,16 @@ def test_every_day_stands_in_its_place(values: list[str | None]) -> None:
 
 def test_a_missing_day_breaks_the_line() -> None:
     values = list(zip(days(5), ["1", "2", None, "4", "5"], strict=True))
-    assert [piece.count(",") for piece in panel("Clicks", "clicks", values, "line").points] == [2, 2]
+    assert [piece.count(",") for piece in make_panel("Clicks", "clicks", values, "line").points] == [2, 2]
 
 
 def test_nothing_at_all() -> None:
-    made = panel("Clicks", "clicks", [], "line")
+    made = make_panel("Clicks", "clicks", [], "line")
     assert (made.marks, made.points, made.days, made.summary) == ((), (), (), "Clicks: no figures.")
 
 
 def test_its_scale() -> None:
-    made = panel("Spend", "USD", [("2026-01-01", "63.10"), ("2026-01-02", "12")], "bars")
+    made = make_panel("Spend", "USD", [("2026-01-01", "63.10"), ("2026-01-02", "12")], "bars")
     assert [tick.label for tick in made.levels] == ["0", "40", "80"]
     assert [tick.label for tick in made.days] == ["2026-01-01", "2026-01-02"]
     assert made.summary.startswith("Spend per day, 2026-01-01 to 2026-01-02: from 12 to 63.10 USD.")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.store.schema import operations
 from tests.server.served import Served, brief, connect
 
@@ -42,7 +42,7 @@ async def reviewed(site: Served, operation: Mapping[str, Any], name: str = "admi
         return await person.open(operation["reviewUrl"])
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_an_activation_says_what_begins_to_spend(site: Served, network: str) -> None:
     """Names, the budget with its period, and the time: from what is stored, without asking the network."""
     asked, source = await created(site, network)
@@ -62,7 +62,11 @@ async def test_an_activation_says_what_begins_to_spend(site: Served, network: st
 
 @pytest.mark.parametrize(
     "network",
-    [network for network in ADAPTERS if any("lifetime" in one.periods for one in adapter(network).network.formats)],
+    [
+        network
+        for network in ADAPTER_PACKAGES
+        if any("lifetime" in one.periods for one in get_adapter(network).network.formats)
+    ],
 )
 async def test_a_budget_for_all_days_is_told_as_such(site: Served, network: str) -> None:
     account = site.accounts.get(network) or await connect(site, network)

@@ -11,12 +11,12 @@ from attrs import evolve
 from sqlalchemy import select
 
 from adsunify.errors import Conflict, Unauthenticated
-from adsunify.service import signing_in
-from adsunify.service.people import add, found, new_password, password_matches
-from adsunify.service.signing_in import SESSION_MILLISECONDS, TooManyTries, Tries
+from adsunify.service import login
+from adsunify.service.login import SESSION_MILLISECONDS, LoginThrottle, TooManyLoginTries
+from adsunify.service.users import add_member, create_workspace, is_password_correct, reset_password
 from adsunify.store import people
 from adsunify.store.schema import sessions
-from adsunify.store.sessions import end_all
+from adsunify.store.sessions import end_all_sessions
 from tests.server.served import Served, brief, connect
 
 from .browsing import PASSWORD, browser, email
@@ -26,7 +26,7 @@ COOKIE = "adsunify_session"
 
 
 async def session_of(one: Served, name: str) -> str:
-    return await signing_in.sign_in(one.service, Tries(), email(name), PASSWORD, "127.0.0.1")
+    return await login.sign_in(one.service, LoginThrottle(), email(name), PASSWORD, "127.0.0.1")
 
 
 async def test_in_and_out(site: Served) -> None:
@@ -78,9 +78,9 @@ async def test_only_hashes_are_kept(site: Served) -> None:
 async def test_a_session_lives_thirty_days(both: Served) -> None:
     token = await session_of(both, "admin")
     both.hands.pass_(milliseconds=SESSION_MILLISECONDS - 10_000)
-    assert await signing_in.visitor(both.service, token) is not None
+    assert await login.find_user_session(both.service, token) is not None
     both.hands.pass_(seconds=11)
-    assert await signing_in.visitor(both.service, token) is None
+    assert await login.find_user_session(both.service, token) is None
     await session_of(both, "admin")  # forgets what is over
     kept = await both.service.store.read(lambda connection: connection.execute(select(sessions)).all())
     assert len(kept) == 1
@@ -90,8 +90,8 @@ async def test_what_a_person_may_do_is_as_it_is_now(both: Served) -> None:
     store, actor = both.service.store, both.people["member"].actor
     token = await session_of(both, "member")
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "viewer", store.clock)
-    found = await signing_in.visitor(both.service, token)
-    assert found is not None and not found.actor.writes
+    found = await login.find_user_session(both.service, token)
+    assert found is not None and not found.actor.can_operate
     await store.write(people.remove_membership, actor.workspace_id, actor.user_id)
     async with browser(both) as person:
         person.http.cookies.set(COOKIE, token)
@@ -126,30 +126,30 @@ async def test_an_unknown_address_costs_as_many_hashes(site: Served, monkeypatch
 
     def count(password: str, kept: str) -> bool:
         hashes.append(kept)
-        return password_matches(password, kept)
+        return is_password_correct(password, kept)
 
-    monkeypatch.setattr(signing_in, "password_matches", count)
+    monkeypatch.setattr(login, "is_password_correct", count)
     for address in (email("admin"), "nobody@shop.example", email("admin"), "somebody@shop.example"):
         with pytest.raises(Unauthenticated):
-            await signing_in.sign_in(site.service, Tries(), address, "wrong horse", "127.0.0.1")
+            await login.sign_in(site.service, LoginThrottle(), address, "wrong horse", "127.0.0.1")
     assert len(hashes) == 4
     assert len({kept.rsplit("$", 2)[0] for kept in hashes}) == 1, "the parameters differ"
     assert hashes[1] == hashes[3] != hashes[0], "an unknown address makes a hash of its own"
 
 
 async def test_guessing_is_limited(site: Served) -> None:
-    tries, now = Tries(), site.service.store.clock.now()
-    for _ in range(signing_in.TRIES_BY_EMAIL):
-        tries.take("a@x.example", "10.0.0.1", now)
-    with pytest.raises(TooManyTries):
-        tries.take("a@x.example", "10.0.0.1", now)
-    tries.take("a@x.example", "10.0.0.2", now)
-    tries.take("b@x.example", "10.0.0.1", now)
-    tries.take("a@x.example", "10.0.0.1", now + signing_in.TRY_MILLISECONDS)
-    for number in range(signing_in.TRIES_BY_SOURCE):
-        tries.take(f"{number}@x.example", "10.0.0.3", now)
-    with pytest.raises(TooManyTries):
-        tries.take("c@x.example", "10.0.0.3", now)
+    tries, now = LoginThrottle(), site.service.store.clock.now()
+    for _ in range(login.MAX_TRIES_BY_EMAIL):
+        tries.begin_try("a@x.example", "10.0.0.1", now)
+    with pytest.raises(TooManyLoginTries):
+        tries.begin_try("a@x.example", "10.0.0.1", now)
+    tries.begin_try("a@x.example", "10.0.0.2", now)
+    tries.begin_try("b@x.example", "10.0.0.1", now)
+    tries.begin_try("a@x.example", "10.0.0.1", now + login.TRY_MILLISECONDS)
+    for number in range(login.MAX_TRIES_BY_ADDRESS):
+        tries.begin_try(f"{number}@x.example", "10.0.0.3", now)
+    with pytest.raises(TooManyLoginTries):
+        tries.begin_try("c@x.example", "10.0.0.3", now)
 
 
 class Gate(asyncio.Semaphore):
@@ -176,7 +176,7 @@ async def test_a_session_that_ended_writes_nothing_more(site: Served) -> None:
         executing = asyncio.create_task(person.send({"confirmed": "true"}, action="/execute", expected=403))
         while site.networks.writes() == writes:
             await asyncio.sleep(0.01)
-        await site.service.store.write(end_all, site.people["admin"].actor.user_id)
+        await site.service.store.write(end_all_sessions, site.people["admin"].actor.user_id)
         await executing
     assert site.networks.writes() == writes + 1
     found = await site.admin.get(f"/operations/{prepared['id']}")
@@ -187,56 +187,58 @@ async def test_a_session_that_ended_writes_nothing_more(site: Served) -> None:
 async def test_a_password_that_was_changed_meanwhile_opens_nothing(both: Served) -> None:
     """The sessions that a new password ends are all: none begins late with the old one."""
     store = both.service.store
-    await add(store, "shop", "slow@shop.example", "member", "the old password")
+    await add_member(store, "shop", "slow@shop.example", "member", "the old password")
 
     async def changed() -> None:
-        await new_password(store, "shop", "slow@shop.example", "the new password")
+        await reset_password(store, "shop", "slow@shop.example", "the new password")
 
     with pytest.raises(Conflict) as refused:
-        await signing_in.sign_in(both.service, Tries(Gate(changed)), "slow@shop.example", "the old password", "::1")
+        await login.sign_in(both.service, LoginThrottle(Gate(changed)), "slow@shop.example", "the old password", "::1")
     assert refused.value.code == "password_changed"
 
 
 async def test_who_was_right_begins_anew(site: Served) -> None:
-    tries, now = Tries(), site.service.store.clock.now()
+    tries, now = LoginThrottle(), site.service.store.clock.now()
     for _ in range(30):
-        tries.take("a@x.example", "10.0.0.1", now)
-        tries.right("a@x.example", "10.0.0.1")
+        tries.begin_try("a@x.example", "10.0.0.1", now)
+        tries.forgive_tries("a@x.example", "10.0.0.1")
 
 
 async def test_a_stranger_locks_nobody_out(site: Served) -> None:
     """However often others guess, from as many addresses as they like; who shares an address with them waits."""
-    tries = Tries()
-    for number in range(signing_in.TRIES_BY_EMAIL + 5):
+    tries = LoginThrottle()
+    for number in range(login.MAX_TRIES_BY_EMAIL + 5):
         for source in ("192.0.2.1", "192.0.2.2"):
-            with pytest.raises((Unauthenticated, TooManyTries)):
-                await signing_in.sign_in(site.service, tries, email("viewer"), f"guess {number}", source)
-    with pytest.raises(TooManyTries):
-        await signing_in.sign_in(site.service, tries, email("viewer"), PASSWORD, "192.0.2.1")
-    assert await signing_in.sign_in(site.service, tries, email("viewer"), PASSWORD, "198.51.100.7")
+            with pytest.raises((Unauthenticated, TooManyLoginTries)):
+                await login.sign_in(site.service, tries, email("viewer"), f"guess {number}", source)
+    with pytest.raises(TooManyLoginTries):
+        await login.sign_in(site.service, tries, email("viewer"), PASSWORD, "192.0.2.1")
+    assert await login.sign_in(site.service, tries, email("viewer"), PASSWORD, "198.51.100.7")
 
 
 async def test_guesses_at_once_count_too(site: Served) -> None:
     """A burst is held back before the first of it was found wrong."""
-    tries = Tries()
+    tries = LoginThrottle()
     tried = [
-        signing_in.sign_in(site.service, tries, email("viewer"), f"guess {number}", "127.0.0.1")
-        for number in range(signing_in.TRIES_BY_EMAIL + 20)
+        login.sign_in(site.service, tries, email("viewer"), f"guess {number}", "127.0.0.1")
+        for number in range(login.MAX_TRIES_BY_EMAIL + 20)
     ]
     ended = await asyncio.gather(*tried, return_exceptions=True)
-    assert sum(isinstance(one, TooManyTries) for one in ended) == 20
+    assert sum(isinstance(one, TooManyLoginTries) for one in ended) == 20
 
 
 async def test_too_many_tries_on_the_page(site: Served) -> None:
     async with browser(site) as person:
-        for _ in range(signing_in.TRIES_BY_EMAIL):
+        for _ in range(login.MAX_TRIES_BY_EMAIL):
             await person.open("/sign-in")
             await person.send({"email": "guessed@shop.example", "password": "x"}, expected=401)
         await person.send({"email": "guessed@shop.example", "password": "x"}, expected=429)
         assert "Too many tries" in person.text
         assert person.answer is not None and 0 < int(person.answer.headers["Retry-After"]) <= 900
-        await add(site.service.store, "shop", "guessed@shop.example", "viewer", PASSWORD)
-        made = await signing_in.invite(site.service, site.people["stranger"].actor, "guessed@shop.example", "viewer")
+        await add_member(site.service.store, "shop", "guessed@shop.example", "viewer", PASSWORD)
+        made = await login.create_invitation(
+            site.service, site.people["stranger"].actor, "guessed@shop.example", "viewer"
+        )
         await person.open(str(made["url"]))
         await person.send({"password": PASSWORD}, expected=429)
         assert 0 < int(person.answer.headers["Retry-After"]) <= 900
@@ -266,8 +268,8 @@ async def test_where_it_goes_on(site: Served, following: str, path: str) -> None
 
 
 async def test_several_workspaces(site: Served) -> None:
-    await found(site.service.store, "second shop", "owner@second.example", None)
-    made = await add(site.service.store, "second shop", email("admin"), "viewer", None)
+    await create_workspace(site.service.store, "second shop", "owner@second.example", None)
+    made = await add_member(site.service.store, "second shop", email("admin"), "viewer", None)
     async with browser(site) as person:
         await person.sign_in(email("admin"))
         assert "admin of shop" in person.text or "viewer of second shop" in person.text
@@ -286,7 +288,7 @@ async def test_several_workspaces(site: Served) -> None:
 
 
 async def test_admin_init_makes_someone_who_signs_in(site: Served) -> None:
-    made = await found(site.service.store, "bakery", "ann@bakery.example", None)
+    made = await create_workspace(site.service.store, "bakery", "ann@bakery.example", None)
     async with browser(site) as person:
         await person.sign_in("ann@bakery.example", made["password"])
         assert "admin of bakery" in person.text

@@ -21,10 +21,10 @@ from attrs import define, evolve
 from sqlalchemy import Connection, func, select
 
 from adsunify.service import webhooks
-from adsunify.service.delivering import Worker
+from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import deliveries as stored
 from adsunify.store.schema import deliveries
-from adsunify.webhooks import EVENT_ID, SIGNATURE, sign, verify
+from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, sign, verify
 
 from .executing import pinned
 from .measuring import (
@@ -67,7 +67,7 @@ AGAINST_PEERS = {
 def _signatures(rounds: int) -> Iterator[Result]:
     for size, body in BODIES.items():
         now = int(time.time())
-        headers = {EVENT_ID: EVENT, SIGNATURE: sign(body, EVENT, SECRET, now)}
+        headers = {EVENT_ID_HEADER: EVENT, SIGNATURE_HEADER: sign(body, EVENT, SECRET, now)}
         signed, key = f"{now}.{EVENT}.".encode() + body, SECRET.encode()
         works: dict[str, Callable[[], object]] = {
             "hmac.digest": partial(digest, key, signed, "sha256"),
@@ -132,7 +132,9 @@ class Deliveries:
         url = self.receiver.ready["url"] + path
         targets = service.settings.webhook_dev_targets | {url}
         service.settings = evolve(service.settings, webhook_dev_targets=targets)
-        made = await webhooks.create(service, self.world.actor, url=url, account_id=None, events=["sync.failed"])
+        made = await webhooks.create_webhook(
+            service, self.world.actor, url=url, account_id=None, events=["sync.failed"]
+        )
         return str(made["webhookId"])
 
     async def queued(self, webhook_ids: list[str], each: int, path: str = "/hook") -> None:
@@ -142,13 +144,13 @@ class Deliveries:
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
-        worker = Worker(self.world.service)
+        worker = WebhookWorker(self.world.service)
         running = asyncio.create_task(worker.run())
         try:
             yield
         finally:
             worker.stop()
-            for task in worker.sending:
+            for task in worker.sending_tasks:
                 task.cancel()
             await running
 
@@ -158,7 +160,7 @@ class Deliveries:
     async def drained(self, webhook_ids: list[str], count: int) -> float:
         """Seconds a delivery until everything queued for these subscriptions is delivered."""
         self.receiver.ask("count")
-        measured = self.world.service.measured.attempts
+        measured = self.world.service.counters.delivery_attempts
         before = measured["delivered"]
         began = time.perf_counter()
         async with self.working():
@@ -182,7 +184,11 @@ class Deliveries:
     def sent(self, count: int) -> float:
         """Seconds a request of aiohttp's client."""
         body = BODIES["264 B"]
-        headers = {EVENT_ID: EVENT, SIGNATURE: sign(body, EVENT, SECRET, 0), "Content-Type": "application/json"}
+        headers = {
+            EVENT_ID_HEADER: EVENT,
+            SIGNATURE_HEADER: sign(body, EVENT, SECRET, 0),
+            "Content-Type": "application/json",
+        }
 
         async def once() -> float:
             url = self.receiver.ready["url"] + "/hook"
@@ -220,7 +226,7 @@ class Deliveries:
 
         async def once() -> float:
             waits = []
-            measured = self.world.service.measured.attempts
+            measured = self.world.service.counters.delivery_attempts
             async with self.working():
                 for _ in range(EVENTS):
                     await asyncio.sleep(0.01)
@@ -237,8 +243,8 @@ class Deliveries:
 
 def _queue(connection: Connection, webhook_id: str, url: str, count: int, at: int) -> None:
     body = BODIES["264 B"].decode()
-    made = [stored.due(webhook_id, url, str(uuid4()), "sync.failed", body, at) for _ in range(count)]
-    stored.queue(connection, made)
+    made = [stored.make_due_delivery(webhook_id, url, str(uuid4()), "sync.failed", body, at) for _ in range(count)]
+    stored.queue_deliveries(connection, made)
 
 
 def _left(connection: Connection, webhook_ids: list[str]) -> int:

@@ -56,9 +56,9 @@ class Batches:
         service = self.world.service
         ids = await self.world.prepared([chain()] * parallel)
         self.network.ask(delay)
-        before = service.store.commits
+        before = service.store.commit_count
         began = time.perf_counter()
-        done = await operations.execute_many(service, self.world.actor, operation_ids=ids, confirmed=True)
+        done = await operations.execute_operations(service, self.world.actor, operation_ids=ids, confirmed=True)
         spent = time.perf_counter() - began
         refused = [one for one in done["results"] if one.get("status") != "succeeded"]
         if refused:
@@ -67,7 +67,7 @@ class Batches:
         self.requests += self.network.ask(delay)["requests"]
         if parallel == 1:
             self.lone_operations += 1
-            self.lone_commits += service.store.commits - before
+            self.lone_commits += service.store.commit_count - before
         return spent
 
     def explain(self, url: str, delay: float, parallel: int) -> str:

@@ -12,11 +12,11 @@ from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Table, and_, func, insert, literal, select, text
 
-from adsunify.execution.state import Advance, Intent, Receipt, Seen
+from adsunify.execution.state import Intent, ObservedStatus, Receipt, StateCommit
 from adsunify.store import deliveries, new_id, operations, reports, schema, webhooks
-from adsunify.store.advance import advance
-from adsunify.store.deliveries import Ended
-from adsunify.store.operations import Draft, Idempotency
+from adsunify.store.deliveries import AttemptOutcome
+from adsunify.store.operations import Idempotency, OperationDraft
+from adsunify.store.state_commits import commit_state
 from adsunify.store.webhooks import WebhookRecord
 
 from .world import World, chain
@@ -114,7 +114,7 @@ async def fill(world: World, count: int) -> str:
     hook, paused = await subscribed(world), await subscribed(world)
     rows = await _life(world, hook.id)
     waiting = {**rows[schema.deliveries], "webhook_id": paused.id, "status": "pending", "attempts": 0, "tries": 0}
-    await store.write(webhooks.change, actor, paused.id, {"active": False})
+    await store.write(webhooks.update_webhook, actor, paused.id, {"active": False})
     for first in range(0, count, AT_ONCE):
         await store.write(_fill, rows, waiting, first, min(first + AT_ONCE, count))
     await store.write(_repeat, schema.reports, rows[schema.reports], UNREAD, 0, max(count // REPORTED_EACH, 1))
@@ -131,27 +131,29 @@ async def subscribed(world: World) -> WebhookRecord:
     """A subscription to what is prepared."""
     store, url = world.service.store, "https://hooks.example/"
     id_, kinds = new_id(store.clock.now()), ["operation.prepared"]
-    return await store.write(webhooks.create, world.actor, id_, url, None, kinds, store.clock)
+    return await store.write(webhooks.create_webhook, world.actor, id_, url, None, kinds, store.clock)
 
 
 async def _life(world: World, hook: str) -> Rows:
     """One operation prepared, executed, and told of: the rows that it left."""
     store, actor, account = world.service.store, world.actor, world.account
     key = Idempotency("key", "0" * 64)
-    kept = await store.write(operations.prepare, actor, [Draft(account.id, PLAN)], store.clock, key)
+    kept = await store.write(operations.prepare_operations, actor, [OperationDraft(account.id, PLAN)], store.clock, key)
     (id_,) = kept.operation_ids
     step = PLAN.steps[0]
-    claim = Advance(id_, None, intent=Intent(0, step.key, 1, step.request.to_json()), trigger="claim")
-    fence = (await store.write(advance, claim, actor, store.clock)).fence
+    claim = StateCommit(id_, None, intent=Intent(0, step.key, 1, step.request.to_json()), trigger="claim")
+    fence = (await store.write(commit_state, claim, actor, store.clock)).fence
     receipt = Receipt(0, step.key, 1, "applied", 200, "r", {"id": "1200000001"}, response={"id": "1200000001"})
-    ended = Advance(id_, fence, receipt=receipt, trigger="succeed")
-    await store.write(advance, ended, actor, store.clock, seen=[Seen("campaign", "1200000001", "paused")])
-    while taken := await store.write(deliveries.claim, store.clock, 10):
-        told = [Ended(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in taken]
-        await store.write(deliveries.settle, told)
+    ended = StateCommit(id_, fence, receipt=receipt, trigger="succeed")
+    await store.write(
+        commit_state, ended, actor, store.clock, seen=[ObservedStatus("campaign", "1200000001", "paused")]
+    )
+    while taken := await store.write(deliveries.claim_deliveries, store.clock, 10):
+        told = [AttemptOutcome(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in taken]
+        await store.write(deliveries.record_results, told)
     days = ("2030-01-01", "2030-01-31")
-    report, _ = await store.write(reports.begin, actor.workspace_id, account.id, *days, store.clock)
-    await store.write(reports.started, report.id, "6012345678901", store.clock)
+    report, _ = await store.write(reports.begin_report, actor.workspace_id, account.id, *days, store.clock)
+    await store.write(reports.mark_started, report.id, "6012345678901", store.clock)
     return await store.read(_rows, id_, hook)
 
 

@@ -23,22 +23,22 @@ from sqlalchemy import Connection, text
 
 from adsunify import plan, read_brief
 from adsunify.actor import Actor
-from adsunify.adapter.oauth import App
-from adsunify.contract import ENDPOINTS, Call
-from adsunify.execution.state import Advance, Intent, Receipt, Seen
+from adsunify.adapter.oauth import OAuthClient
+from adsunify.contract import ENDPOINTS, ApiRequest
+from adsunify.execution.state import Intent, ObservedStatus, Receipt, StateCommit
 from adsunify.http.messages import Request, Response
 from adsunify.http.transport import HttpTransport
 from adsunify.plans.records import Plan
-from adsunify.service import access
-from adsunify.service.dispatch import call
+from adsunify.service import api_keys
+from adsunify.service.dispatch import call_endpoint
 from adsunify.store import deliveries, entities, events, open_store, operations, reports, sessions
-from adsunify.store.advance import advance
-from adsunify.store.deliveries import Ended
-from adsunify.store.operations import Draft
+from adsunify.store.deliveries import AttemptOutcome
+from adsunify.store.operations import OperationDraft
+from adsunify.store.state_commits import commit_state
 from adsunify.values.exact_json import dumps
-from adsunify_server.app import application
-from adsunify_server.metrics import metrics
-from adsunify_server.pages.visiting import SESSION
+from adsunify_server.app import make_application
+from adsunify_server.metrics import make_metrics_application
+from adsunify_server.pages.request import SESSION_COOKIE
 
 from .filling import DELIVERY, OPERATION, PLAN, fill, id_of, subscribed
 from .measuring import Result, at_most, in_turns, judged, not_installed, unmeasured
@@ -93,10 +93,12 @@ class Stored:
     ) -> Any:
         """One call of an endpoint, up to the bytes of the answer."""
         content = b"" if body is None else json.dumps(body).encode()
-        if key is None and ENDPOINT[name].idempotent:
+        if key is None and ENDPOINT[name].takes_idempotency_key:
             key = f"key {self.chance.random()}"
-        answer = await call(self.world.service, actor or self.world.actor, ENDPOINT[name], Call(path, {}, content, key))
-        dumps(answer.envelope())
+        answer = await call_endpoint(
+            self.world.service, actor or self.world.actor, ENDPOINT[name], ApiRequest(path, {}, content, key)
+        )
+        dumps(answer.to_envelope())
         return answer.data
 
     def any(self, tag: int) -> str:
@@ -177,7 +179,7 @@ class Stored:
 
     async def recover(self) -> float:
         store = self.world.service.store
-        return await timed(lambda _: store.write(operations.recover, store.clock), WRITES)
+        return await timed(lambda _: store.write(operations.recover_operations, store.clock), WRITES)
 
     # webhooks and events
 
@@ -199,7 +201,7 @@ class Stored:
 
     async def next_due(self) -> float:
         return await timed(
-            lambda _: self.world.service.store.read(deliveries.next_due, self.world.service.store.clock), READS
+            lambda _: self.world.service.store.read(deliveries.find_next_due, self.world.service.store.clock), READS
         )
 
     async def deliver(self) -> float:
@@ -208,10 +210,10 @@ class Stored:
         await self.world.prepared([PLAN] * 10 * WRITES)
 
         async def one(_: int) -> None:
-            claimed = await store.write(deliveries.claim, store.clock, 10)
+            claimed = await store.write(deliveries.claim_deliveries, store.clock, 10)
             assert len(claimed) == 10
-            ended = [Ended(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in claimed]
-            await store.write(deliveries.settle, ended)
+            ended = [AttemptOutcome(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in claimed]
+            await store.write(deliveries.record_results, ended)
 
         return await timed(one, WRITES)
 
@@ -231,18 +233,22 @@ class Stored:
         return await timed(lambda _: self.asked("post_webhook_delivery_redeliver", path()), WRITES)
 
     async def latest_events(self) -> float:
-        return await timed(lambda _: self.world.service.store.read(events.latest, self.world.actor.workspace_id), READS)
+        return await timed(
+            lambda _: self.world.service.store.read(events.list_events, self.world.actor.workspace_id), READS
+        )
 
     async def events_of_one(self) -> float:
-        return await timed(lambda _: self.world.service.store.read(events.of_operation, self.any(OPERATION)), READS)
+        return await timed(
+            lambda _: self.world.service.store.read(events.list_operation_events, self.any(OPERATION)), READS
+        )
 
     # what was read, and the whole
 
     async def tree(self) -> float:
         """The statuses in a tree that was read: as they were seen before."""
         store, account = self.world.service.store, self.world.account.id
-        seen = [Seen("campaign", f"number {number:08x}", "paused") for number in range(SEEN)]
-        return await timed(lambda _: store.write(entities.record_seen, account, seen, store.clock.now()), WRITES)
+        seen = [ObservedStatus("campaign", f"number {number:08x}", "paused") for number in range(SEEN)]
+        return await timed(lambda _: store.write(entities.record_statuses, account, seen, store.clock.now()), WRITES)
 
     async def report(self) -> float:
         """What insights keep of a report: begun, made by the network, looked for by its job, read to its end."""
@@ -250,11 +256,11 @@ class Stored:
         days = ("2029-01-01", "2029-01-31")
 
         async def one(n: int) -> None:
-            begun, mine = await store.write(reports.begin, account.workspace_id, account.id, *days, store.clock)
+            begun, mine = await store.write(reports.begin_report, account.workspace_id, account.id, *days, store.clock)
             assert mine
-            await store.write(reports.started, begun.id, f"job {n}", store.clock)
-            assert await store.read(reports.of_job, account.id, f"job {n}") is not None
-            await store.write(reports.forgotten, begun.id)
+            await store.write(reports.mark_started, begun.id, f"job {n}", store.clock)
+            assert await store.read(reports.find_report_by_job, account.id, f"job {n}") is not None
+            await store.write(reports.delete_report, begun.id)
 
         return await timed(one, WRITES)
 
@@ -273,14 +279,17 @@ async def executed(world: World, operation_id: str, plan: Plan) -> None:
     store, fence, receipt, seen = world.service.store, None, None, []
     for n, step in enumerate(plan.steps):
         intent = Intent(n, step.key, 1, step.request.to_json())
-        change = Advance(operation_id, fence, receipt, intent, trigger="claim" if fence is None else None)
-        done = await store.write(advance, change, world.actor, store.clock, seen=seen)
-        assert done.refused is None
+        change = StateCommit(operation_id, fence, receipt, intent, trigger="claim" if fence is None else None)
+        done = await store.write(commit_state, change, world.actor, store.clock, seen=seen)
+        assert done.refusal is None
         id_ = str(store.clock.now() * 1000 + n)
         fence, outputs = done.fence, {output.name: id_ for output in step.outputs}
-        receipt, seen = Receipt(n, step.key, 1, "applied", 200, "r", outputs), [Seen("campaign", id_, "paused")]
-    change = Advance(operation_id, fence, receipt, trigger="succeed")
-    await store.write(advance, change, world.actor, store.clock, seen=seen)
+        receipt, seen = (
+            Receipt(n, step.key, 1, "applied", 200, "r", outputs),
+            [ObservedStatus("campaign", id_, "paused")],
+        )
+    change = StateCommit(operation_id, fence, receipt, trigger="succeed")
+    await store.write(commit_state, change, world.actor, store.clock, seen=seen)
 
 
 async def timed(one: Callable[[int], Awaitable[Any]], calls: int) -> float:
@@ -340,20 +349,25 @@ async def _stored(url: str, count: int) -> Stored:
     """A database with so many operations, and its pages."""
     world = await made(await opened(url))
     service = world.service
-    service.transport, service.settings = Owning(), evolve(service.settings, apps={NETWORK: App("app", "secret")})
+    service.transport, service.settings = (
+        Owning(),
+        evolve(service.settings, apps={NETWORK: OAuthClient("app", "secret")}),
+    )
     hook = await fill(world, count)
     store, actor = world.service.store, world.actor
     token = secrets.token_urlsafe(32)
     hour = 3_600_000
-    await store.write(sessions.create, access.hashed(token), actor.user_id, actor.workspace_id, hour, store.clock)
-    app = application(world.service, delivers=False)
-    app.add_subapp("/watched", metrics(world.service, None))
+    await store.write(
+        sessions.create_session, api_keys.hash_token(token), actor.user_id, actor.workspace_id, hour, store.clock
+    )
+    app = make_application(world.service, delivers=False)
+    app.add_subapp("/watched", make_metrics_application(world.service, None))
     server = web.AppRunner(app, access_log=None)
     await server.setup()
     site = web.TCPSite(server, "127.0.0.1", 0)
     await site.start()
     host, port = server.addresses[0][:2]
-    browser = aiohttp.ClientSession(cookies={SESSION: token}, cookie_jar=aiohttp.CookieJar(unsafe=True))
+    browser = aiohttp.ClientSession(cookies={SESSION_COOKIE: token}, cookie_jar=aiohttp.CookieJar(unsafe=True))
     source = await _source(world)
     pages = f"http://{host}:{port}"
     return Stored(url, world, count, hook, source, pages, browser, server, random.Random(count))
@@ -362,8 +376,8 @@ async def _stored(url: str, count: int) -> Stored:
 async def _source(world: World) -> str:
     """A create that succeeded."""
     store, made_by = world.service.store, _plans()[NETWORK]
-    draft = Draft(world.account.id, made_by, unified=True)
-    (id_,) = (await store.write(operations.prepare, world.actor, [draft], store.clock)).operation_ids
+    draft = OperationDraft(world.account.id, made_by, unified=True)
+    (id_,) = (await store.write(operations.prepare_operations, world.actor, [draft], store.clock)).operation_ids
     await executed(world, id_, made_by)
     return id_
 
@@ -396,7 +410,7 @@ async def _growth(url: str, plans: Sequence[Plan]) -> tuple[float, float]:
         await world.prepared(plans)
     grown = await world.service.store.read(_size) - before
     await world.service.close()
-    return float(grown), float(GROWN * sum(len(one.stored) for one in plans))
+    return float(grown), float(GROWN * sum(len(one.canonical_bytes) for one in plans))
 
 
 # -- in turns -----------------------------------------------------------------------------------------------------

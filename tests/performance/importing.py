@@ -59,7 +59,7 @@ AIMS = (
     Aim("CampaignBrief against bare models", BRIEF, MODELS, at_most(1.1)),
     Aim("import adsunify.webhooks", WEBHOOKS, STANDARD, at_most(1.3)),
 )
-ADAPTER = "import adsunify.networks; adsunify.networks.adapter({network!r})"
+ADAPTER = "import adsunify.networks; adsunify.networks.get_adapter({network!r})"
 
 
 def environment() -> dict[str, str]:
@@ -127,7 +127,7 @@ def _imports(rounds: int) -> Iterator[Result]:
 
 
 def _adapters(rounds: int) -> Iterator[Result]:
-    from adsunify.networks import ADAPTERS as codes
+    from adsunify.networks import ADAPTER_PACKAGES as codes
 
     samples = in_turns(rounds, {code: partial(_adapter, code) for code in codes})
     for code in codes:

@@ -12,17 +12,17 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from attrs import frozen
 
-from adsunify.adapter.flows import answered
+from adsunify.adapter.flows import replay_flow
 from adsunify.adapter.network import Account
-from adsunify.contract import ENDPOINTS, Call
-from adsunify.contract.messages import read_call
+from adsunify.contract import ENDPOINTS, ApiRequest
+from adsunify.contract.messages import parse_request
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.models.brief import CampaignBrief, read_brief
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.planning import plan, plan_create
-from adsunify.store.operations import Draft
-from adsunify.values.countries import codes
-from adsunify.values.money import MICROS, units
+from adsunify.store.operations import OperationDraft
+from adsunify.values.countries import load_country_codes
+from adsunify.values.money import MICROS, to_units
 
 from . import floor
 from .measuring import Result, at_most, in_turns, judged, looped, profiled
@@ -42,7 +42,7 @@ LARGEST: Mapping[str, Any] = {
     "bid": "0.75",
     "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-02-15T08:00:00+01:00"},
     "targeting": {
-        "countries": sorted(codes())[:50],
+        "countries": sorted(load_country_codes())[:50],
         "locationIds": [f"city:24185{number:02d}" for number in range(50)],
         "keywords": [{"text": f"folding garden chair {number}", "match": "phrase"} for number in range(50)],
     },
@@ -62,10 +62,10 @@ def briefs() -> dict[str, dict[str, Any]]:
     longest: dict[str, int] = {}
     for path in sorted(BRIEFS.glob("*.json")):
         network = path.name.split("-")[0]
-        if network in ADAPTERS:
+        if network in ADAPTER_PACKAGES:
             written = json.loads(path.read_text())
             try:
-                length = len(plan(read_brief(written), account(network), now=NOW).stored)
+                length = len(plan(read_brief(written), account(network), now=NOW).canonical_bytes)
             except (LookupNeeded, InvalidInput):  # it needs answers, or more of the account: the cases have them
                 continue
             if length > longest.get(network, 0):
@@ -87,7 +87,7 @@ def planned() -> dict[str, Planned]:
     """Of the exemplary cases of each network the one whose plan is the longest."""
     found: dict[str, Planned] = {}
     longest: dict[str, int] = {}
-    for network in sorted(ADAPTERS):
+    for network in sorted(ADAPTER_PACKAGES):
         for path in sorted((CASES / network / "exemplary").glob("*.json")):
             case = json.loads(path.read_text())
             if case["kind"] != "create":
@@ -99,7 +99,7 @@ def planned() -> dict[str, Planned]:
             now = datetime.fromisoformat(case["input"].get("now", "2026-01-01T00:00:00Z"))
             one = Planned(case["input"]["brief"], owner, _sent(network, case.get("exchange", ())), now)
             try:
-                length = len(plan(read_brief(one.brief), owner, lookups=one.lookups, now=now).stored)
+                length = len(plan(read_brief(one.brief), owner, lookups=one.lookups, now=now).canonical_bytes)
             except (LookupNeeded, InvalidInput):  # a case of what is refused
                 continue
             if length > longest.get(network, 0):
@@ -127,14 +127,14 @@ def account(network: str) -> Account:
 def prepare(one: Planned) -> Callable[[], tuple[str, str]]:
     """What the create call does before it stores: body to arguments and digest, checks, plan, its bytes and digest."""
     body = json.dumps({"accountId": ACCOUNT_ID, "campaign": one.brief}).encode()
-    asked = Call({}, {}, body, "key")
+    asked = ApiRequest({}, {}, body, "key")
 
     def work() -> tuple[str, str]:
-        arguments, _ = read_call(CREATE, asked)
+        arguments, _ = parse_request(CREATE, asked)
         campaign: CampaignBrief = arguments["campaign"]
-        made = answered(plan_create(one.account, campaign, one.now), one.lookups)
-        draft = Draft(ACCOUNT_ID, made)
-        return draft.stored, draft.plan.digest
+        made = replay_flow(plan_create(one.account, campaign, one.now), one.lookups)
+        draft = OperationDraft(ACCOUNT_ID, made)
+        return draft.plan_text, draft.plan.digest
 
     return work
 
@@ -199,7 +199,7 @@ def _money(rounds: int) -> Result:
     samples = in_turns(
         rounds,
         {
-            "ours": looped(lambda: units("1234.56", MICROS, "budget.amount")),
+            "ours": looped(lambda: to_units("1234.56", MICROS, "budget.amount")),
             "floor": looped(lambda: floor.micros("1234.56")),
         },
     )
@@ -210,5 +210,5 @@ def _money(rounds: int) -> Result:
         samples["ours"],
         samples["floor"],
         at_most(1.5),
-        lambda: profiled(lambda: units("1234.56", MICROS, "budget.amount"), 50_000),
+        lambda: profiled(lambda: to_units("1234.56", MICROS, "budget.amount"), 50_000),
     )

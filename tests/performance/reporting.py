@@ -11,10 +11,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from adsunify.adapter.insights import Days, daily
+from adsunify.adapter.insights import DatedValues, sum_by_day
 from adsunify.adapter.network import Account
 from adsunify.http.messages import Response
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.networks.amazon import reads as amazon
 from adsunify.networks.apple import reads as apple
 from adsunify.networks.chatgpt import reads as chatgpt
@@ -39,45 +39,45 @@ ROWS_A_PAGE = 1_000
 BEARABLE = 64 * 1024  # KiB
 
 
-def _google(native: Iterable[Any]) -> Days:
+def _google(native: Iterable[Any]) -> DatedValues:
     """The mapping of its pages, which name the fields that they were asked for."""
     asked = "metrics.impressions,metrics.clicks,metrics.costMicros,metrics.conversions,metrics.conversionsValue"
     mask = f"segments.date,{asked},metrics.videoTrueviewViews"
     rest = iter(native)
     pages = iter(lambda: list(islice(rest, ROWS_A_PAGE)), [])
     return chain.from_iterable(
-        google.reported(Response(200, {}, {"results": page, "fieldMask": mask}, "json")) for page in pages
+        google.parse_daily_metrics(Response(200, {}, {"results": page, "fieldMask": mask}, "json")) for page in pages
     )
 
 
-MAPPINGS: dict[str, Callable[[Iterable[Any]], Days]] = {
-    "amazon": partial(amazon.reported, Account("amazon", "1")),
-    "apple": partial(apple.reported, start=FIRST, end=FIRST + timedelta(1)),
-    "chatgpt": chatgpt.reported,
+MAPPINGS: dict[str, Callable[[Iterable[Any]], DatedValues]] = {
+    "amazon": partial(amazon.parse_daily_metrics, Account("amazon", "1")),
+    "apple": partial(apple.parse_daily_metrics, start=FIRST, end=FIRST + timedelta(1)),
+    "chatgpt": chatgpt.parse_daily_metrics,
     "google": _google,
-    "linkedin": linkedin.reported,
-    "meta": meta.reported,
-    "outbrain": outbrain.reported,
-    "pinterest": pinterest.reported,
-    "reddit": reddit.reported,
-    "snapchat": partial(snapchat.reported, timezone=ZONE),
-    "tiktok": tiktok.reported,
-    "x": x.reported,
+    "linkedin": linkedin.parse_daily_metrics,
+    "meta": meta.parse_daily_metrics,
+    "outbrain": outbrain.parse_daily_metrics,
+    "pinterest": pinterest.parse_daily_metrics,
+    "reddit": reddit.parse_daily_metrics,
+    "snapchat": partial(snapchat.parse_daily_metrics, timezone=ZONE),
+    "tiktok": tiktok.parse_daily_metrics,
+    "x": x.parse_daily_metrics,
 }
 """What each adapter makes days of figures with."""
 
 
 def results(rounds: int) -> Iterator[Result]:
-    assert set(MAPPINGS) == set(LOOPS) == set(ADAPTERS)
+    assert set(MAPPINGS) == set(LOOPS) == set(ADAPTER_PACKAGES)
     for network, mapping in MAPPINGS.items():
         yield _mapped(rounds, network, mapping)
     for network in MAPPINGS:
         yield _streamed(network)
 
 
-def _mapped(rounds: int, network: str, mapping: Callable[[Iterable[Any]], Days]) -> Result:
+def _mapped(rounds: int, network: str, mapping: Callable[[Iterable[Any]], DatedValues]) -> Result:
     native, loop = list(rows(network, ROWS_TIMED)), LOOPS[network]
-    if daily(mapping(native)) != daily(loop(native)):
+    if sum_by_day(mapping(native)) != sum_by_day(loop(native)):
         raise RuntimeError(f"the loop for {network} does not say what the adapter says")
 
     def ours() -> None:
@@ -114,10 +114,10 @@ def _streamed(network: str) -> Result:
 
 def stream(network: str, count: int) -> int:
     """So many rows, made one by one, become rows of days; KiB by which the most memory ever held has grown."""
-    daily(MAPPINGS[network](rows(network, 2 * DAYS)))
+    sum_by_day(MAPPINGS[network](rows(network, 2 * DAYS)))
     Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from now on
     before = _memory("VmRSS")
-    found = daily(MAPPINGS[network](rows(network, count)))
+    found = sum_by_day(MAPPINGS[network](rows(network, count)))
     if len(found) < DAYS:
         raise RuntimeError(f"{len(found)} days of {DAYS}")
     return _memory("VmHWM") - before

@@ -19,8 +19,8 @@ from typing import Any
 
 from aiohttp import web
 
-from adsunify_server.app import application
-from adsunify_server.listening import Runner
+from adsunify_server.app import make_application
+from adsunify_server.runner import ServerRunner
 
 from . import least
 from .floor import Campaign
@@ -84,7 +84,7 @@ async def _answering(runner: web.AppRunner, listening: socket.socket) -> AsyncIt
 @asynccontextmanager
 async def ours(listening: socket.socket, database: str) -> AsyncIterator[None]:
     service = await opened(database)
-    runner = Runner(application(service), SHUTDOWN_SECONDS)
+    runner = ServerRunner(make_application(service), SHUTDOWN_SECONDS)
     async with _answering(runner, listening):
         yield
     await service.close()

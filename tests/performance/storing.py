@@ -22,11 +22,11 @@ import asyncpg
 from attrs import define, field, frozen
 from sqlalchemy import Connection
 
-from adsunify.execution.state import Advance, Intent, Receipt
+from adsunify.execution.state import Intent, Receipt, StateCommit
 from adsunify.store import new_id, operations
-from adsunify.store.advance import advance
-from adsunify.store.operations import Draft, Idempotency
-from adsunify.store.statement import EACH, FETCH
+from adsunify.store.operations import Idempotency, OperationDraft
+from adsunify.store.state_commits import commit_state
+from adsunify.store.statement import EXECUTE_EACH_BY_DIALECT, FETCH_BY_DIALECT
 from adsunify.values.exact_json import Json
 
 from .measuring import Result, at_least, in_turns, judged, not_installed, profiled, unmeasured
@@ -60,16 +60,18 @@ class Lives:
         """A whole life; the operation's id."""
         store, actor, plan = self.world.service.store, self.world.actor, self.plan
         key = Idempotency(new_id(store.clock.now()), "0" * 64)
-        draft = Draft(self.world.account.id, plan)
-        kept = await store.write(operations.prepare, actor, [draft], store.clock, key)
+        draft = OperationDraft(self.world.account.id, plan)
+        kept = await store.write(operations.prepare_operations, actor, [draft], store.clock, key)
         operation_id = kept.operation_ids[0]
-        claim = Advance(operation_id, None, intent=self._intent(0), trigger="claim")
-        advanced = await store.write(advance, claim, actor, store.clock)
+        claim = StateCommit(operation_id, None, intent=self._intent(0), trigger="claim")
+        advanced = await store.write(commit_state, claim, actor, store.clock)
         for before, after in pairwise(range(STEPS)):
-            change = Advance(operation_id, advanced.fence, receipt=self._receipt(before), intent=self._intent(after))
-            await store.write(advance, change, actor, store.clock)
-        change = Advance(operation_id, advanced.fence, receipt=self._receipt(STEPS - 1), trigger="succeed")
-        await store.write(advance, change, actor, store.clock)
+            change = StateCommit(
+                operation_id, advanced.fence, receipt=self._receipt(before), intent=self._intent(after)
+            )
+            await store.write(commit_state, change, actor, store.clock)
+        change = StateCommit(operation_id, advanced.fence, receipt=self._receipt(STEPS - 1), trigger="succeed")
+        await store.write(commit_state, change, actor, store.clock)
         return operation_id
 
     async def in_parallel(self, count: int) -> None:
@@ -82,7 +84,7 @@ class Lives:
     async def read(self, operation_id: str, count: int) -> None:
         store, actor = self.world.service.store, self.world.actor
         for _ in range(count):
-            await store.read(operations.get, actor, operation_id, store.clock)
+            await store.read(operations.get_operation, actor, operation_id, store.clock)
 
     def _intent(self, n: int) -> Intent:
         step = self.plan.steps[n]
@@ -106,14 +108,14 @@ def _recorded(statements: list[Statement]) -> Iterator[None]:
 
         return recorded
 
-    fetch, each = dict(FETCH), dict(EACH)
-    FETCH.update({name: recording(run, False) for name, run in fetch.items()})
-    EACH.update({name: recording(run, True) for name, run in each.items()})
+    fetch, each = dict(FETCH_BY_DIALECT), dict(EXECUTE_EACH_BY_DIALECT)
+    FETCH_BY_DIALECT.update({name: recording(run, False) for name, run in fetch.items()})
+    EXECUTE_EACH_BY_DIALECT.update({name: recording(run, True) for name, run in each.items()})
     try:
         yield
     finally:
-        FETCH.update(fetch)
-        EACH.update(each)
+        FETCH_BY_DIALECT.update(fetch)
+        EXECUTE_EACH_BY_DIALECT.update(each)
 
 
 def transactions(statements: Sequence[Statement]) -> list[list[Statement]]:

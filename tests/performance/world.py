@@ -9,24 +9,24 @@ from attrs import frozen
 
 from adsunify.actor import Actor
 from adsunify.adapter.oauth import Credentials
-from adsunify.encryption import new_ring
+from adsunify.encryption import make_key_ring
 from adsunify.http.messages import Request
-from adsunify.plans.records import Binding, Output, Plan, Step, planned
-from adsunify.service import access
+from adsunify.plans.records import Binding, Output, Plan, Step, make_plan
+from adsunify.service import api_keys
 from adsunify.service.core import Service
-from adsunify.service.opening import READS, SECRET_KEYS, WRITES, open_service
-from adsunify.service.session import FIELD, sealed_credentials
+from adsunify.service.factory import READS_VARIABLE, SECRET_KEYS_VARIABLE, WRITES_VARIABLE, open_service
+from adsunify.service.network_session import CREDENTIALS_FIELD, encrypt_credentials
 from adsunify.store import connections, keys, new_id, operations, people
-from adsunify.store.connections import AccountRecord, FoundAccount
-from adsunify.store.operations import Draft
+from adsunify.store.connections import AccountRecord, DiscoveredAccountRow
+from adsunify.store.operations import OperationDraft
 
 from .preparing import NATIVE_IDS
 
 # set for the processes that this one starts, too: they open the same database
 ENVIRONMENT = {
-    SECRET_KEYS: os.environ.setdefault(SECRET_KEYS, new_ring().text()),
-    READS: "0",
-    WRITES: "0",
+    SECRET_KEYS_VARIABLE: os.environ.setdefault(SECRET_KEYS_VARIABLE, make_key_ring().to_text()),
+    READS_VARIABLE: "0",
+    WRITES_VARIABLE: "0",
 }
 NETWORK = "meta"
 STEPS = 5
@@ -43,8 +43,10 @@ class World:
 
     async def prepared(self, plans: Sequence[Plan]) -> tuple[str, ...]:
         """The ids of operations with these plans."""
-        drafts = [Draft(self.account.id, plan) for plan in plans]
-        kept = await self.service.store.write(operations.prepare, self.actor, drafts, self.service.store.clock)
+        drafts = [OperationDraft(self.account.id, plan) for plan in plans]
+        kept = await self.service.store.write(
+            operations.prepare_operations, self.actor, drafts, self.service.store.clock
+        )
         return kept.operation_ids
 
 
@@ -59,16 +61,16 @@ async def made(service: Service, name: str = "performance") -> World:
     home = await store.write(people.ensure_workspace, name, clock)
     person = await store.write(people.ensure_user, "performance@shop.example", clock)
     await store.write(people.set_membership, home.id, person.id, "admin", clock)
-    prefix, secret = access.new_key()
+    prefix, secret = api_keys.new_key()
     key = await store.write(
-        keys.create, home.id, person.id, "performance", prefix, access.hashed(secret), True, None, clock
+        keys.create_key, home.id, person.id, "performance", prefix, api_keys.hash_token(secret), True, None, clock
     )
     actor = Actor(home.id, person.id, key.id, "admin", True, "key", key.id)
     connection_id = new_id(clock.now())
-    sealed = sealed_credentials(service, home.id, connection_id, Credentials("EAAB-token"))
-    found = FoundAccount(NATIVE_IDS[NETWORK], "Shop", "USD", "America/New_York", "ACTIVE")
+    sealed = encrypt_credentials(service, home.id, connection_id, Credentials("EAAB-token"))
+    found = DiscoveredAccountRow(NATIVE_IDS[NETWORK], "Shop", "USD", "America/New_York", "ACTIVE")
     connected = await store.write(
-        connections.connect, actor, connection_id, NETWORK, [found], {FIELD: sealed}, None, clock
+        connections.save_connection, actor, connection_id, NETWORK, [found], {CREDENTIALS_FIELD: sealed}, None, clock
     )
     return World(service, actor, connected[0], secret)
 
@@ -84,11 +86,11 @@ def chain(steps: int = STEPS) -> Plan:
             {"account": NATIVE_IDS[NETWORK]},
             body=body,
             encoding="form_json",
-            nature="write",
+            kind="write",
         )
         bindings = (Binding("/body/parent_id", f"step{number - 1}", "id"),) if number else ()
-        outputs = (Output("id", ("/body/id",), text_only=True),)
+        outputs = (Output("id", ("/body/id",), is_text_only=True),)
         made_steps.append(
             Step(f"step{number}", "campaign", "Create it, paused.", request, bindings=bindings, outputs=outputs)
         )
-    return planned(NETWORK, "create", NATIVE_IDS[NETWORK], made_steps)
+    return make_plan(NETWORK, "create", NATIVE_IDS[NETWORK], made_steps)

@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 
 PACKAGES = ("adsunify", "adsunify_server", "adsunify_mcp")
 ANCHORED = frozenset({"match", "fullmatch"})
@@ -42,7 +42,7 @@ def _as_objects() -> Iterable[str]:
 
 
 def _level_ids() -> Iterable[str]:
-    return {level.ids for code in ADAPTERS for level in adapter(code).network.levels}
+    return {level.id_pattern for code in ADAPTER_PACKAGES for level in get_adapter(code).network.levels}
 
 
 def _segments() -> Iterable[str]:
@@ -50,10 +50,10 @@ def _segments() -> Iterable[str]:
 
 
 DYNAMIC: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
-    ("adsunify.adapter.hierarchy", "one.ids"): _level_ids,
+    ("adsunify.adapter.hierarchy", "one.id_pattern"): _level_ids,
     ("adsunify.contract.endpoint", "self.pattern"): _as_objects,
     ("adsunify_server.logs", "pattern"): _as_objects,
-    ("adsunify.sandbox.native", "built"): _segments,
+    ("adsunify.sandbox.network", "built"): _segments,
     ("adsunify.sandbox.checks", "pattern"): _as_objects,  # the callers' arguments are found where they stand
     ("adsunify.sandbox.networks.google.gaql", "built"): _as_objects,
 }

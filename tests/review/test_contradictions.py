@@ -20,7 +20,7 @@ def test_a_refusal_that_names_something_new_is_no_refusal(status: int) -> None:
     ):
         played = play(plan(step), [Response(status, {}, {**SAYS[status], **made})])
         (receipt,) = played.receipts
-        assert (receipt.state, played.ending.status, played.ending.next_action) == ("ambiguous", "unknown", False)
+        assert (receipt.state, played.ending.status, played.ending.has_next_action) == ("ambiguous", "unknown", False)
 
 
 @pytest.mark.parametrize("status", [401, 429, 400])

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.error_rules import failure
+from adsunify.adapter.error_rules import find_read_error
 from adsunify.errors import RequestNotSent
-from adsunify.execution.redaction import response_kept
+from adsunify.execution.redaction import redact_response
 from adsunify.http.messages import Request, Response
-from adsunify.http.redaction import text_kept
-from adsunify.networks import adapter
-from adsunify.problem_details import described
+from adsunify.http.redaction import redact_text
+from adsunify.networks import get_adapter
+from adsunify.problem_details import to_problem_details
 from adsunify.values.exact_json import dumps
 from tests.transport.server import OK, WRITE, answering, send, serving
 
@@ -33,9 +33,9 @@ TOKEN = "EAABsbCS1iHgBO7rZCxq4ZAcd1z8"
     ],
 )
 def test_a_token_that_a_network_repeats_is_redacted(text: str) -> None:
-    assert TOKEN not in text_kept(text)
-    assert TOKEN not in dumps(response_kept(Response(400, {}, {"error": {"message": text}})))
-    assert TOKEN not in dumps(response_kept(Response(200, {}, f"not JSON: {text}", "unreadable")))
+    assert TOKEN not in redact_text(text)
+    assert TOKEN not in dumps(redact_response(Response(400, {}, {"error": {"message": text}})))
+    assert TOKEN not in dumps(redact_response(Response(200, {}, f"not JSON: {text}", "unreadable")))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_token_that_a_network_repeats_is_redacted(text: str) -> None:
     ],
 )
 def test_a_sentence_about_tokens_stays_as_it_is(text: str) -> None:
-    assert text_kept(text) == text
+    assert redact_text(text) == text
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
@@ -63,10 +63,10 @@ def test_a_sentence_about_tokens_stays_as_it_is(text: str) -> None:
 )
 def test_the_error_of_a_read_repeats_no_token(network: str, body: dict[str, Any], status: int) -> None:
     """It goes to the caller, and into logs."""
-    problem = failure(adapter(network).network, Response(status, {}, body))
+    problem = find_read_error(get_adapter(network).network, Response(status, {}, body))
     assert problem is not None and problem.native.message is not None
     assert "[redacted]" in problem.message
-    assert TOKEN not in dumps(described(problem))
+    assert TOKEN not in dumps(to_problem_details(problem))
 
 
 @pytest.mark.parametrize("value", [f"Bearer {TOKEN} ", f" Bearer {TOKEN}", f"Bearer {TOKEN}\t"])
@@ -82,9 +82,9 @@ async def test_a_header_that_cannot_be_written_is_not_sent_and_not_repeated(valu
 @pytest.mark.parametrize(
     "request_",
     [
-        Request("DELETE", "https://network.example/x/{id}", path={"id": "\ud800"}, nature="write"),
-        Request("DELETE", "https://network.example/x", query={"id": "\ud800"}, nature="write"),
-        Request("DELETE", "https://[network.example/x", nature="write"),
+        Request("DELETE", "https://network.example/x/{id}", path={"id": "\ud800"}, kind="write"),
+        Request("DELETE", "https://network.example/x", query={"id": "\ud800"}, kind="write"),
+        Request("DELETE", "https://[network.example/x", kind="write"),
     ],
 )
 async def test_an_address_that_cannot_be_written_is_not_sent(request_: Request) -> None:

@@ -105,6 +105,6 @@ def test_the_marketplace_limits_are_those_of_the_documentation() -> None:
         pytest.skip("ADSUNIFY_SPECS names no folder of official descriptions")
     document = json.loads((Path(folder) / "amazon" / "marketplace-limits.json").read_text())
     for country, limits in MARKETPLACES.items():
-        for amounts, kind in ((limits.bid, "spBid"), (limits.budget, "spDailyBudget")):
+        for amounts, kind in ((limits.bid_limits, "spBid"), (limits.budget_limits, "spDailyBudget")):
             documented = document[kind][country]
             assert amounts == (Decimal(documented["min"]), Decimal(documented["max"]))

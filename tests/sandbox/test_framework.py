@@ -19,49 +19,53 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.sandbox import Running, sandbox, sandbox_thread
+from adsunify.sandbox import RunningSandbox, sandbox, sandbox_thread
 from adsunify.sandbox.framework import (
+    AbortRequest,
     Account,
-    Answer,
-    Login,
+    InvalidRequest,
     Network,
-    Problem,
-    Refusal,
+    OAuthConfig,
     Request,
+    Response,
     Route,
-    basic,
-    bearer,
+    array,
+    check_client,
     choice,
-    client,
     consent_routes,
     country_code,
-    exchange,
-    foreign,
-    grant,
+    exchange_code,
+    extend_token,
+    external_id,
     integer_text,
+    issue_grant,
     json_text,
-    lengthen,
-    listing,
     nullable,
     number,
+    parse_basic_auth,
     parse_json,
     record,
-    refresh,
-    revoke,
+    refresh_tokens,
+    require_bearer_token,
+    revoke_grant,
+    serialize_json,
     text,
-    visible,
-    write_json,
+    visible_text,
 )
 
 from . import calls
 
 HOST, LOGIN_HOST, FILES = "ads.example", "login.example", "files.example"
-LOGIN = Login(
-    pages=((LOGIN_HOST, "/oauth"),), needed=("ads",), allowed=("read",), access_seconds=60, access_prefix="Tiny|"
+LOGIN = OAuthConfig(
+    consent_pages=((LOGIN_HOST, "/oauth"),),
+    required_scopes=("ads",),
+    optional_scopes=("read",),
+    access_seconds=60,
+    access_prefix="Tiny|",
 )
 CAMPAIGN = record(
     required={"name": text(1, 20), "budget": number(1, 1000, places=2)},
-    optional={"status": choice("ACTIVE", "PAUSED"), "page": foreign("[0-9]+"), "end": nullable(text())},
+    optional={"status": choice("ACTIVE", "PAUSED"), "page": external_id("[0-9]+"), "end": nullable(text())},
 )
 
 
@@ -69,110 +73,115 @@ class Clock(calls.Clock):
     start = datetime(2027, 1, 1, tzinfo=UTC)
 
 
-def problem(request: Request, problem: Problem) -> Answer:
+def problem(request: Request, problem: InvalidRequest) -> Response:
     status = {"media_type": 415, "accept": 406}.get(problem.code, 401 if problem.code.startswith("token_") else 400)
     if request.route.role == "login":
-        return Answer(status, {"error": problem.code})
-    return Answer(status, {"tiny": {"code": problem.code, "where": problem.where}})
+        return Response(status, {"error": problem.code})
+    return Response(status, {"tiny": {"code": problem.code, "where": problem.where}})
 
 
-def failure(request: Request, status: int) -> Answer:
-    return Answer(status, {"tiny": status, "path": request.path}, {"Retry-After": "7"} if status == 429 else {})
+def failure(request: Request, status: int) -> Response:
+    return Response(status, {"tiny": status, "path": request.path}, {"Retry-After": "7"} if status == 429 else {})
 
 
-def create(request: Request) -> Answer:
-    if request.account(request.slots["account"]) is None:
-        raise Refusal(failure(request, 404))
-    items = request.json(record(required={"campaigns": listing(record(optional=ANY_CAMPAIGN), 1, 10)}))["campaigns"]
-    if request.told("error_in_200"):
-        raise Refusal(Answer(200, {"error": "no"}))
-    media = request.told("slow_media")
+def create(request: Request) -> Response:
+    if request.find_account(request.path_parameters["account"]) is None:
+        raise AbortRequest(failure(request, 404))
+    items = request.parse_json(record(required={"campaigns": array(record(optional=ANY_CAMPAIGN), 1, 10)}))["campaigns"]
+    if request.get_fault("error_in_200"):
+        raise AbortRequest(Response(200, {"error": "no"}))
+    media = request.get_fault("slow_media")
     if media is not None:
-        raise Refusal(Answer(200, {"wait": media.value}))
+        raise AbortRequest(Response(200, {"wait": media.value}))
     success: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
     for index, item in enumerate(items):
         try:
             with request.world.savepoint():
-                made = request.world.create("campaign", request.slots["account"], {"status": "ACTIVE", **item})
+                made = request.world.create(
+                    "campaign", request.path_parameters["account"], {"status": "ACTIVE", **item}
+                )
                 CAMPAIGN(item, "")  # after the change, so that the savepoint has something to undo
-                if request.told("partial") and index == len(items) - 1:
-                    raise Problem("fault", "", "told to fail")
+                if request.get_fault("partial") and index == len(items) - 1:
+                    raise InvalidRequest("fault", "", "told to fail")
                 success.append({"index": index, "id": made.id})
-        except Problem as found:
+        except InvalidRequest as found:
             errors.append({"index": index, "code": found.code})
-    return Answer(207, {"success": success, "error": errors})
+    return Response(207, {"success": success, "error": errors})
 
 
-def atomic(request: Request) -> Answer:
+def atomic(request: Request) -> Response:
     """Every item or none."""
-    given = request.form(record(required={"items": json_text(listing(CAMPAIGN, 1))}))["items"]
+    given = request.parse_form(record(required={"items": json_text(array(CAMPAIGN, 1))}))["items"]
     made = [request.world.create("ad", "act_1", item) for item in given]
-    if request.pairs == (("validate_only", "true"),):
-        raise Refusal(Answer(200, {"valid": True}))
+    if request.query_pairs == (("validate_only", "true"),):
+        raise AbortRequest(Response(200, {"valid": True}))
     if len(made) > 2:
-        raise Problem("too_many", "/items", "two at most")
-    return Answer(200, {"ids": [one.id for one in made]})
+        raise InvalidRequest("too_many", "/items", "two at most")
+    return Response(200, {"ids": [one.id for one in made]})
 
 
-def change(request: Request) -> Answer:
-    found = request.world.find("campaign", request.slots["id"])
+def change(request: Request) -> Response:
+    found = request.world.find("campaign", request.path_parameters["id"])
     if found is None:
-        raise Refusal(failure(request, 404))
+        raise AbortRequest(failure(request, 404))
     if request.method == "DELETE":
         request.world.remove(found)
     else:
-        request.world.put(found, {**found.data, **request.json(record(optional=ANY_CAMPAIGN))})
-    return Answer(204)
+        request.world.replace(found, {**found.data, **request.parse_json(record(optional=ANY_CAMPAIGN))})
+    return Response(204)
 
 
-def campaigns(request: Request) -> Answer:
-    request.query(optional={"limit": integer_text(1, 100)})
-    rows = [{"id": one.id, **one.data} for one in request.world.entities("campaign", request.slots["account"])]
-    return Answer(200, {"data": rows})
+def campaigns(request: Request) -> Response:
+    request.parse_query(optional={"limit": integer_text(1, 100)})
+    rows = [
+        {"id": one.id, **one.data}
+        for one in request.world.list_entities("campaign", request.path_parameters["account"])
+    ]
+    return Response(200, {"data": rows})
 
 
-def broken(request: Request) -> Answer:
+def broken(request: Request) -> Response:
     request.world.create("campaign", "act_1", {})
     raise LookupError("a defect of a network")
 
 
-def report(request: Request) -> Answer:
+def report(request: Request) -> Response:
     job = request.world.create("report", "act_1", {}, logged=False)
-    return Answer(200, {"id": job.id, "url": f"https://{FILES}/{job.id}"})
+    return Response(200, {"id": job.id, "url": f"https://{FILES}/{job.id}"})
 
 
-def download(request: Request) -> Answer:
+def download(request: Request) -> Response:
     request.headers.get("Authorization") is None or pytest.fail("a download carries no credentials")
-    return Answer(200, b"\x1f\x8bdata", media_type="application/octet-stream")
+    return Response(200, b"\x1f\x8bdata", media_type="application/octet-stream")
 
 
-def token(request: Request) -> Answer:
-    form = request.form()
+def token(request: Request) -> Response:
+    form = request.parse_form()
     in_body = "client_id" in form
-    name, secret = (form["client_id"], form["client_secret"]) if in_body else basic(request)
+    name, secret = (form["client_id"], form["client_secret"]) if in_body else parse_basic_auth(request)
     match form["grant_type"]:
         case "authorization_code":
             verifier = form.get("code_verifier")
-            issued = exchange(request, LOGIN, name, secret, form["code"], form["redirect_uri"], verifier)
+            issued = exchange_code(request, LOGIN, name, secret, form["code"], form["redirect_uri"], verifier)
         case "refresh_token":
-            issued = refresh(request, LOGIN, name, secret, form["refresh_token"])
+            issued = refresh_tokens(request, LOGIN, name, secret, form["refresh_token"])
         case "longer":
-            client(request, name, secret)
-            return Answer(200, {"access_token": lengthen(request, form["token"], 3600).text})
+            check_client(request, name, secret)
+            return Response(200, {"access_token": extend_token(request, form["token"], 3600).text})
         case _:
-            issued = grant(request, LOGIN, ("ads",))
+            issued = issue_grant(request, LOGIN, ("ads",))
     assert issued.refresh is not None
-    return Answer(200, {"access_token": issued.access.text, "refresh_token": issued.refresh.text})
+    return Response(200, {"access_token": issued.access.text, "refresh_token": issued.refresh.text})
 
 
-def dead(request: Request) -> Answer:
-    return Answer(200 if revoke(request, request.form()["token"]) else 400)
+def dead(request: Request) -> Response:
+    return Response(200 if revoke_grant(request, request.parse_form()["token"]) else 400)
 
 
 def guard(request: Request) -> None:
-    bearer(request)
-    request.header("X-Version", choice("3"))
+    require_bearer_token(request)
+    request.require_header("X-Version", choice("3"))
 
 
 ANY_CAMPAIGN = dict.fromkeys(("name", "budget", "status", "page", "end"), lambda value, where: value)
@@ -199,9 +208,9 @@ TINY = Network(
         Route("PUT", (HOST,), "/v1/{id}", change),
         Route("DELETE", (HOST,), "/v1/{id}", change),
     ),
-    problem=problem,
-    failure=failure,
-    guard=guard,
+    format_error=problem,
+    format_status_error=failure,
+    authorize_request=guard,
 )
 ONE = {"campaigns": [{"name": "Tea", "budget": 1}]}
 CREATE = f"/{HOST}/v1/act_1/campaigns"
@@ -213,13 +222,13 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def running(clock: Clock) -> AsyncIterator[Running]:
+async def running(clock: Clock) -> AsyncIterator[RunningSandbox]:
     async with sandbox(networks=[TINY], clock=clock) as running:
         yield running
 
 
 @pytest.fixture
-async def web(running: Running) -> AsyncIterator[httpx.AsyncClient]:
+async def web(running: RunningSandbox) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in."""
     async with httpx.AsyncClient(base_url=running.url, headers={"X-Version": "3"}) as web:
         tokens = await web.post(f"/{LOGIN_HOST}/token", data={"grant_type": "none", **APP})
@@ -272,7 +281,7 @@ async def test_a_refused_item_leaves_no_trace(web: httpx.AsyncClient) -> None:
     assert len((await web.get(CREATE)).json()["data"]) == 1
 
 
-async def test_a_refused_request_leaves_no_trace(web: httpx.AsyncClient, running: Running) -> None:
+async def test_a_refused_request_leaves_no_trace(web: httpx.AsyncClient, running: RunningSandbox) -> None:
     three = {"items": json.dumps([{"name": "Tea", "budget": 1}] * 3)}
     assert (await web.post(f"/{HOST}/v1/things:atomic", data=three)).json()["tiny"]["code"] == "too_many"
     checked = await web.post(
@@ -280,8 +289,8 @@ async def test_a_refused_request_leaves_no_trace(web: httpx.AsyncClient, running
     )
     assert checked.json() == {"valid": True}
     assert (await web.post(f"/{HOST}/v1/broken")).status_code == 500
-    assert running.state.worlds["tiny"].entities("ad") == []
-    assert running.state.worlds["tiny"].entities("campaign") == []
+    assert running.state.worlds["tiny"].list_entities("ad") == []
+    assert running.state.worlds["tiny"].list_entities("campaign") == []
     assert await writes(web) == []
 
 
@@ -589,15 +598,15 @@ async def test_consent_is_refused(web: httpx.AsyncClient, wrong: dict[str, str])
 @pytest.mark.parametrize("code", ["UK", "XX", "ZZ", "EU", "us", "USA", ""])
 def test_a_country_that_does_not_exist_is_refused(code: str) -> None:
     assert (country_code("GB", "/at"), country_code("TW", "/at")) == ("GB", "TW")
-    with pytest.raises(Problem):
+    with pytest.raises(InvalidRequest):
         country_code(code, "/at")
 
 
 @pytest.mark.parametrize("name", ["", " ", "\t \n", "\u200b", "\u2060\ufeff \u00a0"])
 def test_a_name_that_nobody_can_see_is_refused(name: str) -> None:
-    assert visible()(" \u200ba", "/name") == " \u200ba"
-    with pytest.raises(Problem):
-        visible()(name, "/name")
+    assert visible_text()(" \u200ba", "/name") == " \u200ba"
+    with pytest.raises(InvalidRequest):
+        visible_text()(name, "/name")
 
 
 def test_in_a_thread_and_a_port_that_is_taken() -> None:
@@ -641,7 +650,7 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_json_is_written_and_read_exactly(value: Any) -> None:
-    assert parse_json(write_json(value).encode("utf-8", "surrogatepass")) == value
+    assert parse_json(serialize_json(value).encode("utf-8", "surrogatepass")) == value
 
 
 def test_numbers_keep_their_digits() -> None:
@@ -650,6 +659,8 @@ def test_numbers_keep_their_digits() -> None:
         Decimal("12345678901234567890.10"),
         Decimal("1e2"),
     ]
-    assert write_json({"budget": Decimal("35.50"), "small": Decimal("1E-7")}) == '{"budget":35.50,"small":0.0000001}'
+    assert (
+        serialize_json({"budget": Decimal("35.50"), "small": Decimal("1E-7")}) == '{"budget":35.50,"small":0.0000001}'
+    )
     with pytest.raises(TypeError):
-        write_json({"budget": 35.5})
+        serialize_json({"budget": 35.5})

@@ -9,8 +9,14 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from adsunify.sandbox.networks.google.messages import Fields, Kind
-from adsunify.sandbox.networks.google.tables import BY_NAME, MUTATE, QUERIED, SEARCH, SUGGEST
+from adsunify.sandbox.networks.google.messages import FieldType, MessageFields
+from adsunify.sandbox.networks.google.tables import (
+    MUTATE_MESSAGE,
+    QUERY_FIELDS,
+    RESOURCE_BY_NAME,
+    SEARCH_MESSAGE,
+    SUGGEST_MESSAGE,
+)
 from tests.sandbox.google_calls import (
     ACCOUNTS_HOST,
     ADS,
@@ -287,11 +293,11 @@ def test_the_tables_agree_with_the_descriptors() -> None:
     messages, enums = SPEC["messages"], SPEC["enums"]
     compared = 0
 
-    def compare(fields: Fields, name: str) -> None:
+    def compare(fields: MessageFields, name: str) -> None:
         nonlocal compared
         for member, held in fields.items():
             spec = messages[name][member]
-            kind: Kind = held.kind if held.kind.item is None else held.kind.item
+            kind: FieldType = held.kind if held.kind.item is None else held.kind.item
             assert (held.kind.item is not None) == bool(spec.get("repeated")), (name, member)
             assert held.oneof == spec.get("oneof", ""), (name, member)
             compared += 1
@@ -304,10 +310,10 @@ def test_the_tables_agree_with_the_descriptors() -> None:
                 assert spec["type"] in TYPES[kind.name], (name, member)
 
     for resource, name in MESSAGES.items():
-        compare(QUERIED[resource], name)
-    compare(SEARCH.fields, "services.SearchGoogleAdsRequest")
-    compare(SUGGEST.fields, "services.SuggestGeoTargetConstantsRequest")
-    compare(BY_NAME["ad"].fields, "resources.Ad")
-    for name, held in MUTATE.fields.items():
+        compare(QUERY_FIELDS[resource], name)
+    compare(SEARCH_MESSAGE.fields, "services.SearchGoogleAdsRequest")
+    compare(SUGGEST_MESSAGE.fields, "services.SuggestGeoTargetConstantsRequest")
+    compare(RESOURCE_BY_NAME["ad"].fields, "resources.Ad")
+    for name, held in MUTATE_MESSAGE.fields.items():
         assert name in messages["services.MutateGoogleAdsRequest"], held
     assert compared > 150

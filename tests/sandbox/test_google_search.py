@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.sandbox.framework import Problem
-from adsunify.sandbox.networks.google import network
-from adsunify.sandbox.networks.google.gaql import like, parse
+from adsunify.sandbox.framework import InvalidRequest
+from adsunify.sandbox.networks.google import make_network
+from adsunify.sandbox.networks.google.gaql import compile_like, parse_query
 from tests.sandbox.google_calls import (
     AD,
     ADS,
@@ -140,9 +140,9 @@ async def test_filters_order_and_keyset(web: httpx.AsyncClient) -> None:
 def test_any_text_is_a_query_or_refused(text: str) -> None:
     for query in (text, f"SELECT campaign.id FROM campaign WHERE campaign.name LIKE '{text}'"):
         try:
-            parse(query)
-            like(text)
-        except Problem as problem:
+            parse_query(query)
+            compile_like(text)
+        except InvalidRequest as problem:
             assert problem.code.startswith("queryError.")
 
 
@@ -208,7 +208,7 @@ async def test_search_takes_no_page_size_and_no_foreign_token(web: httpx.AsyncCl
 
 
 async def test_pages(clock: Clock) -> None:
-    async with conversation(clock, network(page_size=2)) as web:
+    async with conversation(clock, make_network(page_size=2)) as web:
         query, token, pages = "SELECT language_constant.id FROM language_constant LIMIT 5", "", []
         while True:
             more = {"pageToken": token} if token else {}

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from adsunify.sandbox.networks.pinterest.columns import SYNC, in_jobs
+from adsunify.sandbox.networks.pinterest.columns import SYNC_COLUMNS, is_job_column
 from tests.sandbox.calls import writes
 from tests.sandbox.pinterest_calls import (
     BERLIN,
@@ -253,6 +253,6 @@ async def test_columns_are_those_of_the_description() -> None:
     if folder is None:
         pytest.skip("ADSUNIFY_SPECS names no folder of official descriptions")
     native = json.loads(Path(folder, "pinterest", "openapi-5.23.0-ads-subset.json").read_text())["components"]
-    assert native["parameters"]["query_columns"]["schema"]["items"]["enum"].__len__() == len(SYNC)
-    assert set(native["parameters"]["query_columns"]["schema"]["items"]["enum"]) == SYNC
-    assert [column for column in native["schemas"]["ReportingColumnAsync"]["enum"] if not in_jobs(column)] == []
+    assert native["parameters"]["query_columns"]["schema"]["items"]["enum"].__len__() == len(SYNC_COLUMNS)
+    assert set(native["parameters"]["query_columns"]["schema"]["items"]["enum"]) == SYNC_COLUMNS
+    assert [column for column in native["schemas"]["ReportingColumnAsync"]["enum"] if not is_job_column(column)] == []

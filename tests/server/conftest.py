@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTER_PACKAGES
 from tests.databases import ENGINES, empty_database
 
 from .served import Served, connect, served
@@ -25,7 +25,7 @@ async def empty(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serve
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(empty: Served) -> Served:
     """A server with every network connected, and meta in the other workspace as well."""
-    for network in ADAPTERS:
+    for network in ADAPTER_PACKAGES:
         await connect(empty, network)
     await connect(empty, "meta", "stranger")
     return empty

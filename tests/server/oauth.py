@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 from attrs import frozen
 
-from adsunify.adapter.oauth import challenge
-from adsunify.service import agents
+from adsunify.adapter.oauth import make_code_challenge
+from adsunify.service import oauth_server
 
 from .served import Served
 
@@ -29,8 +29,10 @@ class Client:
     async def allowed(self, name: str, write: bool) -> str:
         """Where a person who consents is sent back to."""
         actor = self.server.people[name].actor
-        asked = await agents.asked(self.server.service, self.query)
-        return await agents.allow(self.server.service, asked, actor.user_id, actor.workspace_id, write=write)
+        asked = await oauth_server.read_authorization_request(self.server.service, self.query)
+        return await oauth_server.grant_consent(
+            self.server.service, asked, actor.user_id, actor.workspace_id, write=write
+        )
 
     async def code(self, name: str = "admin", *, write: bool = True) -> str:
         """A person consents; the code that comes back."""
@@ -68,7 +70,7 @@ async def registered(kind: type[Kind], server: Served, **query: str) -> Kind:
         "client_id": made.json()["client_id"],
         "redirect_uri": REDIRECT,
         "response_type": "code",
-        "code_challenge": challenge(verifier),
+        "code_challenge": make_code_challenge(verifier),
         "code_challenge_method": "S256",
         "scope": "ads:read ads:write",
         "state": "st",

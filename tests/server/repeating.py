@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from adsunify.actor import Actor
 from adsunify.models.brief import CampaignBrief
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.service import campaigns, operations
 from adsunify.service.core import Service
 from tests.crash.stage import ids
@@ -61,7 +61,7 @@ async def repeating(sandbox_url: str) -> AsyncIterator[str]:
 async def prepare_campaign(service: Service, actor: Actor, network: str, account_id: str) -> str:
     """Prepare a campaign; the id of the operation."""
     campaign = CampaignBrief.model_validate(brief(network))
-    made = await campaigns.create(service, actor, account_id=account_id, campaign=campaign, idempotency=None)
+    made = await campaigns.prepare_campaign(service, actor, account_id=account_id, campaign=campaign, idempotency=None)
     return str(made.data["id"])  # type: ignore[index, call-overload] # JSON
 
 
@@ -73,7 +73,7 @@ async def assert_each_receipt_is_its_own(server: Served, each: int) -> int:
     """
     service, people = server.service, server.people
     prepared: dict[str, list[tuple[Actor, str]]] = {}
-    for network in ADAPTERS:
+    for network in ADAPTER_PACKAGES:
         pairs = [("admin", server.accounts.get(network)), ("stranger", server.foreign.get(network))]
         accounts = [(people[name].actor, account_id) for name, account_id in pairs if account_id is not None]
         prepared[network] = [
@@ -101,9 +101,9 @@ async def _receipts(service: Service, prepared: Sequence[tuple[Actor, str]]) -> 
     """Execute one operation after the other; the ids that the receipt of each step holds."""
     found = []
     for actor, operation_id in prepared:
-        shown: Any = await operations.execute(service, actor, operation_id=operation_id, confirmed=True)
+        shown: Any = await operations.execute_operation(service, actor, operation_id=operation_id, confirmed=True)
         while shown.get("nextAction") == "execute" and "retryAfterMs" not in shown:
-            shown = await operations.execute(service, actor, operation_id=operation_id, confirmed=True)
+            shown = await operations.execute_operation(service, actor, operation_id=operation_id, confirmed=True)
         assert shown["status"] == "succeeded", shown["error"]
         found += [ids(step) for step in shown["receipt"]["steps"]]
     return found
@@ -111,8 +111,8 @@ async def _receipts(service: Service, prepared: Sequence[tuple[Actor, str]]) -> 
 
 def _written(rows: Sequence[Mapping[str, str]]) -> dict[str, list[frozenset[str]]]:
     """The ids that each native write touched, by network, in order."""
-    found: dict[str, list[frozenset[str]]] = {network: [] for network in ADAPTERS}
-    for network in ADAPTERS:
+    found: dict[str, list[frozenset[str]]] = {network: [] for network in ADAPTER_PACKAGES}
+    for network in ADAPTER_PACKAGES:
         own = [row for row in rows if row["network"] == network]
         for _, group in groupby(own, key=lambda row: row["request"]):
             found[network].append(frozenset(row["id"] for row in group))

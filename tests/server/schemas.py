@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from adsunify.problem_details import CODES
+from adsunify.problem_details import PROBLEM_CODES
 
 PREFIX = "/api/v1/ads"
 
@@ -62,7 +62,7 @@ class Schemas:
             assert media_type == "application/problem+json"
             self.validator("/components/schemas/Problem").validate(body)
             assert (body["status"], body["requestId"]) == (answer.status_code, request_id)
-            assert CODES[body["code"]][0] == answer.status_code
+            assert PROBLEM_CODES[body["code"]][0] == answer.status_code
             assert body["type"] == f"urn:adsunify:problem:{body['code']}"
             assert found is None or str(answer.status_code) in found[1]["responses"]
             return

@@ -23,26 +23,26 @@ from pydantic.alias_generators import to_camel
 from sqlalchemy import Connection, func, select
 
 from adsunify.actor import Actor, Role
-from adsunify.cli.briefs import OWN, SHARED
-from adsunify.cli.consent import SANDBOX_CREDENTIALS, Form
-from adsunify.networks import adapter
-from adsunify.sandbox.networks import load
+from adsunify.cli.briefs import NETWORK_MEMBERS, SHARED_MEMBERS
+from adsunify.cli.consent import SANDBOX_CREDENTIALS, FormParser
+from adsunify.networks import get_adapter
+from adsunify.sandbox.networks import load_networks
 from adsunify.sandbox.server import Sandbox
-from adsunify.service import access
+from adsunify.service import api_keys
 from adsunify.service.core import Service
-from adsunify.service.opening import SECRET_KEYS, open_service
+from adsunify.service.factory import SECRET_KEYS_VARIABLE, open_service
 from adsunify.store import Clock, keys, people
-from adsunify.store.events import EventRecord, latest
+from adsunify.store.events import EventRecord, list_events
 from adsunify.store.schema import deliveries, metadata
-from adsunify_server.app import application
-from adsunify_server.listening import Runner
-from adsunify_server.metrics import REQUESTS, Requests
+from adsunify_server.app import make_application
+from adsunify_server.metrics import REQUESTS, RequestMetrics
+from adsunify_server.runner import ServerRunner
 from tests.briefs import changed
 
 from .schemas import Schemas
 
 PREFIX = "/api/v1/ads"
-RING = {SECRET_KEYS: "test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}
+RING = {SECRET_KEYS_VARIABLE: "test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}
 _numbers = itertools.count(1)
 NEVER = "00000000-0000-7000-8000-000000000000"
 """A well-formed id of nothing."""
@@ -97,14 +97,14 @@ class Simulation:
 @asynccontextmanager
 async def simulated(hands: Hands) -> AsyncIterator[Simulation]:
     """The simulated networks, with a list of what they were asked."""
-    state = Sandbox(load(), hands.now)
+    state = Sandbox(load_networks(), hands.now)
     asked: list[tuple[str, str, str]] = []
 
     async def answer(request: web.Request) -> web.StreamResponse:
         host, _, path = request.raw_path.removeprefix("/").partition("/")
         if host != "_sandbox":
             asked.append((request.method, host, f"/{path}"))
-        return await state.answer(request)
+        return await state.handle_request(request)
 
     app = web.Application(client_max_size=64 * 1024 * 1024)
     app.router.add_route("*", "/{anything:.*}", answer)
@@ -205,7 +205,7 @@ class Served:
     hands: Hands
     http: httpx.AsyncClient
     schemas: Schemas
-    requests: Requests
+    requests: RequestMetrics
     people: dict[str, Person] = field(factory=dict)
     accounts: dict[str, str] = field(factory=dict)
     foreign: dict[str, str] = field(factory=dict)
@@ -228,15 +228,15 @@ class Served:
     ) -> tuple[str, str]:
         """A new key of a person, made behind the API; its id and secret. ``expires_in``: milliseconds."""
         actor, clock = self.people[name].actor, self.service.store.clock
-        prefix, secret = access.new_key()
+        prefix, secret = api_keys.new_key()
         expires_at = None if expires_in is None else clock.now() + expires_in
         key = await self.service.store.write(
-            keys.create,
+            keys.create_key,
             actor.workspace_id,
             actor.user_id,
             title,
             prefix,
-            access.hashed(secret),
+            api_keys.hash_token(secret),
             can_write,
             expires_at,
             clock,
@@ -256,7 +256,7 @@ class Served:
 
     async def events(self, kind: str | None = None, name: str = "admin") -> list[EventRecord]:
         """The events of the person's workspace, oldest first."""
-        found = await self.service.store.read(latest, self.people[name].actor.workspace_id, 10_000)
+        found = await self.service.store.read(list_events, self.people[name].actor.workspace_id, 10_000)
         return [event for event in reversed(found) if kind is None or event.type == kind]
 
     async def rows(self) -> dict[str, int]:
@@ -266,8 +266,8 @@ class Served:
 
     async def settled(self) -> None:
         """Wait for what runs beside the requests."""
-        while self.service.background:
-            await asyncio.wait(self.service.background)
+        while self.service.background_tasks:
+            await asyncio.wait(self.service.background_tasks)
 
     async def delivered(self) -> None:
         """Wait until no notification is due or under way."""
@@ -298,8 +298,8 @@ async def served(database: str, settings: Mapping[str, str] | None = None) -> As
         clock = Clock(hands.milliseconds, lambda: 0)
         environment = RING | dict(settings or {})
         opened = await open_service(database, environment, base_url=base_url, sandbox_url=networks.url, clock=clock)
-        app = application(opened.service)
-        runner = Runner(app, 5)
+        app = make_application(opened.service)
+        runner = ServerRunner(app, 5)
         await runner.setup()
         await web.SockSite(runner, listening).start()
         client = httpx.AsyncClient(base_url=base_url, trust_env=False, timeout=60)
@@ -330,7 +330,7 @@ async def consent(one: Served, network: str, name: str = "admin") -> httpx.Respo
 
 async def press(browser: httpx.AsyncClient, page: httpx.Response, follow: bool = True) -> httpx.Response:
     """Press the one button of a page."""
-    form = Form()
+    form = FormParser()
     form.feed(page.text)
     assert page.status_code == 200 and form.action is not None, page.text
     address = urljoin(str(page.url), form.action)
@@ -345,7 +345,7 @@ def given(network: str, **changes: str) -> dict[str, str]:
 
 async def connect(one: Served, network: str, name: str = "admin") -> str:
     """Connect a network; returns the account id of its account in US dollars."""
-    if adapter(network).network.login.kind == "credentials":
+    if get_adapter(network).network.login.kind == "credentials":
         await one.person(name).post("/connections/credentials", given(network), 201)
     else:
         page = await consent(one, network, name)
@@ -370,11 +370,11 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
     ``changes`` replace members (``targeting__countries=[...]`` a nested one); None leaves one out.
     """
     made: dict[str, Any] = {
-        **SHARED,
+        **SHARED_MEMBERS,
         "name": f"Garden chairs {next(_numbers)}",
         "budget": {"amount": "20", "currency": "USD", "period": "daily"},
         "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-02-15T09:00:00Z"},
-        **OWN[network],
+        **NETWORK_MEMBERS[network],
         **CHANGES.get(network, {}),
     }
     if network == "snapchat":  # it takes one creative only so often within a second

@@ -18,7 +18,7 @@ CONFIRMED = {"confirmed": True}
 
 @pytest.fixture(autouse=True)
 def no_faults_left(both: Served) -> None:
-    both.networks.state.faults.told.clear()
+    both.networks.state.faults.pending.clear()
 
 
 async def prepared(one: Served, caller: Caller) -> str:
@@ -29,7 +29,7 @@ async def prepared(one: Served, caller: Caller) -> str:
 
 async def revoke(one: Served, key_id: str) -> None:
     actor = one.people["member"].actor
-    await one.service.store.write(keys.revoke, actor.workspace_id, actor.user_id, key_id, one.service.store.clock)
+    await one.service.store.write(keys.revoke_key, actor.workspace_id, actor.user_id, key_id, one.service.store.clock)
 
 
 async def demote(one: Served, key_id: str) -> None:
@@ -124,12 +124,12 @@ async def test_an_event_is_recorded_with_its_transition_or_not_at_all(
     operation = await prepared(both, both.admin)
     rows = await both.rows()
 
-    row = events.event_row
+    row = events.make_event_row
 
     def broken(*told: Any, **more: Any) -> dict[str, Any]:
         return row(*told, **more) | {"type": None}  # which the database refuses
 
-    monkeypatch.setattr(events, "event_row", broken)
+    monkeypatch.setattr(events, "make_event_row", broken)
     body = {"accountId": both.accounts["meta"], "campaign": brief("meta")}
     await both.admin.problem(500, "POST", "/create", body, headers={"Idempotency-Key": "never bound"})
     await both.admin.problem(500, "POST", f"/operations/{operation}/cancel", {})

@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from adsunify.contract import ENDPOINTS
-from adsunify.models.base import WireModel
+from adsunify.models.base import ApiModel
 from adsunify_mcp import protocol
-from adsunify_mcp.protocol import NEWEST, VERSIONS
-from adsunify_mcp.search import UNREACHABLE
+from adsunify_mcp.protocol import NEWEST_VERSION, VERSIONS
+from adsunify_mcp.search import HIDDEN_OPERATIONS
 
 from .served import Served, brief
 
@@ -46,7 +46,12 @@ async def tool(server: Served, name: str, token: str = "", **arguments: Any) -> 
 
 @pytest.mark.parametrize(
     ("asked", "answered"),
-    [*((version, version) for version in VERSIONS), ("2024-11-05", NEWEST), ("2026-07-28", NEWEST), (None, NEWEST)],
+    [
+        *((version, version) for version in VERSIONS),
+        ("2024-11-05", NEWEST_VERSION),
+        ("2026-07-28", NEWEST_VERSION),
+        (None, NEWEST_VERSION),
+    ],
 )
 async def test_the_version_is_negotiated(empty: Served, asked: str | None, answered: str) -> None:
     result = (await post(empty, request("initialize", protocolVersion=asked))).json()["result"]
@@ -127,7 +132,7 @@ async def test_tools_are_described_once(empty: Served, monkeypatch: pytest.Monke
     def again(*_: Any, **__: Any) -> dict[str, Any]:
         raise AssertionError("a schema was made for a request")
 
-    monkeypatch.setattr(WireModel, "model_json_schema", again)
+    monkeypatch.setattr(ApiModel, "model_json_schema", again)
     assert len((await post(empty, request("tools/list"))).json()["result"]["tools"]) == 7
 
 
@@ -413,9 +418,9 @@ async def test_plain_requests_find_their_operation(empty: Served) -> None:
 
 
 async def test_every_operation_can_be_found(empty: Served) -> None:
-    for operation_id in {endpoint.operation_id for endpoint in ENDPOINTS} - UNREACHABLE:
+    for operation_id in {endpoint.operation_id for endpoint in ENDPOINTS} - HIDDEN_OPERATIONS:
         found = (await tool(empty, "search_tools", query=operation_id))["structuredContent"]["data"]
         assert [one["operationId"] for one in found] == [operation_id]
-    for operation_id in UNREACHABLE:
+    for operation_id in HIDDEN_OPERATIONS:
         refused = await tool(empty, "call_tool", operationId=operation_id)
         assert refused["structuredContent"]["error"]["code"] == "not_for_agents"

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from adsunify.contract import ENDPOINTS, Endpoint
-from adsunify_server.app import BODY_BYTES
-from adsunify_server.examples import ID, PATHS
+from adsunify_server.app import MAX_BODY_BYTES
+from adsunify_server.examples import EXAMPLE_ID, PATH_EXAMPLES
 
 from .served import PREFIX, Served
 
@@ -25,7 +25,7 @@ every = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda one: one.opera
 
 
 def address(endpoint: Endpoint) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: PATHS.get(found[1], ID), endpoint.path)
+    return re.sub(r"\{(\w+)\}", lambda found: PATH_EXAMPLES.get(found[1], EXAMPLE_ID), endpoint.path)
 
 
 async def ask(one: Served, endpoint: Endpoint, **more: object) -> httpx.Response:
@@ -48,7 +48,7 @@ async def chunks(size: int) -> AsyncIterator[bytes]:
 async def test_a_body_may_be_so_large(empty: Served, endpoint: Endpoint) -> None:
     """Two megabytes, with their length and without."""
     before = await empty.rows()
-    for large in (b"{" + b" " * 2 * BODY_BYTES, chunks(2 * BODY_BYTES)):
+    for large in (b"{" + b" " * 2 * MAX_BODY_BYTES, chunks(2 * MAX_BODY_BYTES)):
         headers = {**JSON, "Authorization": f"Bearer {empty.people['admin'].tokens['write']}"}
         answer = await empty.http.request(endpoint.method, PREFIX + address(endpoint), content=large, headers=headers)
         empty.schemas.check(endpoint.method, address(endpoint), answer)
@@ -62,7 +62,7 @@ async def test_a_body_may_be_so_large(empty: Served, endpoint: Endpoint) -> None
 @every
 async def test_the_largest_body_is_read(empty: Served, endpoint: Endpoint) -> None:
     if endpoint.body is not None:
-        answer = await ask(empty, endpoint, content=b"[" + b" " * (BODY_BYTES - 2) + b"]")
+        answer = await ask(empty, endpoint, content=b"[" + b" " * (MAX_BODY_BYTES - 2) + b"]")
         refused(answer, 422, "invalid_input")
 
 
@@ -141,7 +141,7 @@ def headers_for(one: Served, path: str) -> dict[str, str]:
 @pytest.mark.parametrize("path", DOORS)
 async def test_other_doors_take_no_more(empty: Served, path: str) -> None:
     headers = headers_for(empty, path)
-    for large in (b"a=" + b"b" * 2 * BODY_BYTES, chunks(2 * BODY_BYTES)):
+    for large in (b"a=" + b"b" * 2 * MAX_BODY_BYTES, chunks(2 * MAX_BODY_BYTES)):
         answer = await empty.http.post(path, content=large, headers=headers)
         refused(answer, 413, "body_too_large")
         assert re.fullmatch("[0-9a-f]{32}", answer.headers["X-Request-Id"])
@@ -151,7 +151,7 @@ async def test_other_doors_take_no_more(empty: Served, path: str) -> None:
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "GZIP, identity", "no-such-encoding"])
 async def test_no_body_has_a_content_encoding(empty: Served, path: str, encoding: str) -> None:
     """A compressed body is neither unpacked nor read, whatever it holds."""
-    bomb = zlib.compress(b" " * 8 * BODY_BYTES)
+    bomb = zlib.compress(b" " * 8 * MAX_BODY_BYTES)
     headers = {**headers_for(empty, path), "Content-Encoding": encoding}
     answer = await empty.http.post(path, content=bomb, headers=headers)
     refused(answer, 415, "unsupported_media_type")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.service import dispatch, shapes
+from adsunify.service import dispatch, serializers
 
 from .served import NEVER, Served, brief
 
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def test_plans_are_remembered_up_to_a_number_of_bytes(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Large ones are not kept at all; the one that was read longest ago goes first."""
-    views = shapes.Views(100_000)
-    monkeypatch.setattr(shapes, "VIEWS", views)
+    views = serializers.PlanViewCache(100_000)
+    monkeypatch.setattr(serializers, "PLAN_VIEWS", views)
     shown = brief("meta")
     native = {"geo_locations": {"countries": ["US"]}, "flexible_spec": ["x" * 50] * 4_000}
     large = {**shown, "targeting": {"native": native}}
@@ -28,21 +28,21 @@ async def test_plans_are_remembered_up_to_a_number_of_bytes(server: Served, monk
     for _ in range(2):
         whole = await server.admin.get(f"/operations/{made['id']}")
         assert len(json.dumps(whole)) > 200_000
-    assert views.held == 0
+    assert views.cached_bytes == 0
     sizes = []
     for number in range(40):
         body = {"accountId": server.accounts["meta"], "campaign": {**shown, "name": f"Remembered {number}"}}
         made = await server.admin.post("/create", body, 201)
         again = [await server.admin.get(f"/operations/{made['id']}") for _ in range(2)]
         assert again[0] == again[1] and again[0]["plan"] == made["plan"]
-        sizes.append(views.held)
+        sizes.append(views.cached_bytes)
     assert 0 < max(sizes) <= 100_000
     assert sizes[0] * len(sizes) > 100_000  # there were more
 
 
 async def test_a_large_body_is_read_beside_other_requests(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server goes on answering while a body is read, however long that takes."""
-    loop, begun, read_call = asyncio.get_running_loop(), asyncio.Event(), dispatch.read_call
+    loop, begun, read_call = asyncio.get_running_loop(), asyncio.Event(), dispatch.parse_request
     answered: asyncio.Future[None] = loop.create_future()
 
     def slow(*arguments: Any) -> Any:
@@ -50,7 +50,7 @@ async def test_a_large_body_is_read_beside_other_requests(empty: Served, monkeyp
         asyncio.run_coroutine_threadsafe(asyncio.wait_for(asyncio.shield(answered), 30), loop).result()
         return read_call(*arguments)
 
-    monkeypatch.setattr(dispatch, "read_call", slow)
+    monkeypatch.setattr(dispatch, "parse_request", slow)
     body = {"payload": {"a": [1] * 10_000}}
     reading = asyncio.create_task(empty.admin.send("POST", f"/accounts/{NEVER}/campaigns", body))
     await begun.wait()
@@ -67,4 +67,4 @@ async def test_no_lock_is_kept_for_what_nobody_works_on(server: Served) -> None:
     )
     await server.admin.execute(made["id"])
     gc.collect()
-    assert dict(server.service.executions) == {} and dict(server.service.refreshing) == {}
+    assert dict(server.service.execution_slots) == {} and dict(server.service.refresh_locks) == {}

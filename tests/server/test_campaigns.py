@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from adsunify.networks import ADAPTERS, adapter
-from adsunify.store.operations import get as get_operation
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.store.operations import get_operation as get_operation
 
 from .served import NEVER, Served, brief, stocked
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-networks = pytest.mark.parametrize("network", list(ADAPTERS))
+networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 BRIEFS = Path(__file__).parents[2] / "examples" / "briefs"
 FOREIGN = {"pinterest": "pageId"}
 """A member of a brief that the network has no place for; of the others it is ``boardId``."""
@@ -25,7 +25,7 @@ MICROS_OF_EVERY_CURRENCY = {"reddit", "snapchat", "pinterest", "chatgpt"}
 
 @pytest.fixture(autouse=True)
 def no_faults_left(server: Served) -> None:
-    server.networks.state.faults.told.clear()
+    server.networks.state.faults.pending.clear()
 
 
 def asked(server: Served, network: str, **changes: Any) -> dict[str, Any]:
@@ -133,7 +133,7 @@ async def test_issues_say_what_is_accepted(server: Served) -> None:
     assert issue["message"] in problem["detail"]
 
 
-@pytest.mark.parametrize("network", [code for code in ADAPTERS if code not in MICROS_OF_EVERY_CURRENCY])
+@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if code not in MICROS_OF_EVERY_CURRENCY])
 async def test_money_is_exact_or_refused(server: Served, network: str) -> None:
     body = asked(server, network, budget__amount="20.000001")
     assert {path for path, _ in await server.admin.refused("POST", "/create", body)} == {"campaign.budget.amount"}
@@ -211,9 +211,11 @@ async def test_what_is_created_is_paused(server: Served, network: str) -> None:
     before = {node["id"] for node in (await _tree(server, network))["nodes"]}
     await created(server, network)
     made = [node for node in (await _tree(server, network))["nodes"] if node["id"] not in before]
-    declared = {one.kind for one in adapter(network).network.levels}
+    declared = {one.kind for one in get_adapter(network).network.levels}
     assert {"campaign", "adGroup", "ad"} & declared <= {node["kind"] for node in made}
-    born = {one.kind for one in adapter(network).network.levels if one.born}  # others say why they cannot be
+    born = {
+        one.kind for one in get_adapter(network).network.levels if one.initial_status
+    }  # others say why they cannot be
     assert {node["status"] for node in made if node["kind"] in born} == {"paused"}
 
 
@@ -222,12 +224,12 @@ async def _tree(server: Served, network: str) -> Any:
 
 
 async def test_no_secret_stands_in_an_operation(server: Served) -> None:
-    for network in ADAPTERS:
+    for network in ADAPTER_PACKAGES:
         operation = await created(server, network)
         record = await server.service.store.read(
             get_operation, server.people["admin"].actor, operation["id"], server.service.store.clock
         )
-        for text in (json.dumps(operation), record.plan().stored.decode()):
+        for text in (json.dumps(operation), record.read_plan().canonical_bytes.decode()):
             for token in server.networks.state.worlds[network].tokens:
                 assert token not in text
             assert "sandbox-secret" not in text and "Bearer" not in text

@@ -21,10 +21,10 @@ DAY = 24 * 60 * 60 * 1000
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def one(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     """A server of its own: what a wrong clock writes stays in the database."""
-    before = clock_module._last
+    before = clock_module._last_id
     async with served(f"sqlite:///{tmp_path_factory.mktemp('clock') / 'served.db'}") as server:
         yield server
-    clock_module._last = before  # ids made afterwards must not follow those of the far future
+    clock_module._last_id = before  # ids made afterwards must not follow those of the far future
 
 
 async def test_a_moment_of_a_wrong_clock_does_not_last(one: Served) -> None:

@@ -14,9 +14,9 @@ from sqlalchemy import update
 
 from adsunify.client import AsyncAds
 from adsunify.errors import AdsunifyError
-from adsunify.execution.executor import Limits
-from adsunify.networks import ADAPTERS
-from adsunify.store import connections, people, sealed
+from adsunify.execution.executor import ExecutionLimits
+from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.store import connections, encrypted_secrets, people
 from adsunify.store.schema import operations
 from tests.agents.agent import Agent, said
 from tests.cli.running import run
@@ -43,8 +43,8 @@ async def clean(site: Served) -> AsyncIterator[None]:
     settings = site.service.settings
     yield
     site.service.settings = settings
-    site.networks.state.faults.told.clear()
-    await site.service.store.write(people.require_approval, site.people["admin"].actor.workspace_id, False)
+    site.networks.state.faults.pending.clear()
+    await site.service.store.write(people.set_require_approval, site.people["admin"].actor.workspace_id, False)
     for network in ("meta",):
         if (await site.admin.get(f"/accounts/{site.accounts[network]}"))["status"] != "active":
             await connect(site, network)
@@ -55,7 +55,7 @@ async def started(site: Served, network: str = "meta") -> str:
     body = {"accountId": site.accounts[network], "campaign": brief(network)}
     operation: str = (await site.admin.post("/create", body, 201))["id"]
     settings = site.service.settings
-    site.service.settings = evolve(settings, limits=Limits(steps=1))
+    site.service.settings = evolve(settings, limits=ExecutionLimits(max_steps=1))
     await site.admin.execute(operation)
     site.service.settings = settings
     return operation
@@ -91,12 +91,12 @@ async def cancel(site: Served, operation: str) -> None:
 async def need_reauth(site: Served, operation: str) -> None:
     account = await site.admin.get(f"/accounts/{site.accounts['meta']}")
     store = site.service.store
-    await store.write(connections.needs_reauth, account["connectionId"], store.clock)
+    await store.write(connections.mark_needs_reauth, account["connectionId"], store.clock)
 
 
 async def need_approval(site: Served, operation: str) -> None:
     workspace = site.people["admin"].actor.workspace_id
-    await site.service.store.write(people.require_approval, workspace, True)
+    await site.service.store.write(people.set_require_approval, workspace, True)
 
 
 async def refuse_token(site: Served, operation: str) -> None:
@@ -116,7 +116,7 @@ async def stall(site: Served, operation: str) -> None:
 
 async def forget_credentials(site: Served, operation: str) -> None:
     connection_id = (await site.admin.get(f"/accounts/{site.accounts['meta']}"))["connectionId"]
-    await site.service.store.write(sealed.forget, connections.SECRETS, connection_id)
+    await site.service.store.write(encrypted_secrets.delete_secrets, connections.SECRETS_TABLE, connection_id)
 
 
 async def break_application(site: Served, operation: str) -> None:
@@ -241,7 +241,7 @@ async def test_a_refresh_that_is_refused_between_two_writes(site: Served) -> Non
     await connect(site, "amazon")
 
 
-@pytest.mark.parametrize("network", [code for code in ADAPTERS if code != "google"])
+@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if code != "google"])
 async def test_a_part_of_a_creation_that_expires(site: Served, network: str) -> None:
     """On every network that creates in several writes: refused at the second, and the time is over."""
     operation = await started(site, network)
@@ -258,7 +258,7 @@ async def test_a_part_of_a_creation_that_expires(site: Served, network: str) -> 
     assert not {"nextAction", "retryAfterMs"} & set(problem["operation"])
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_nothing_of_a_creation_is_written_when_it_expires(site: Served, network: str) -> None:
     body = {"accountId": site.accounts[network], "campaign": brief(network)}
     operation = (await site.admin.post("/create", body, 201))["id"]

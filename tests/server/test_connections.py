@@ -14,15 +14,15 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from adsunify.cli.consent import Form
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.cli.consent import FormParser
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.store.schema import consents, secrets
 
 from .served import Served, brief, connect, consent, given, press
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-CONSENTED = [code for code in ADAPTERS if adapter(code).network.login.kind != "credentials"]
-GIVEN = [code for code in ADAPTERS if code not in CONSENTED]
+CONSENTED = [code for code in ADAPTER_PACKAGES if get_adapter(code).network.login.kind != "credentials"]
+GIVEN = [code for code in ADAPTER_PACKAGES if code not in CONSENTED]
 consented = pytest.mark.parametrize("network", CONSENTED)
 """Networks with a consent page; the others take credentials of a person's own."""
 
@@ -84,7 +84,7 @@ async def test_opening_it_goes_to_the_network(empty: Served, network: str) -> No
         assert going.status_code == 303
         assert going.headers["Location"].startswith(f"{empty.networks.url}/")
         query = parse_qs(urlsplit(going.headers["Location"]).query)
-        if adapter(network).network.login.kind == "oauth1":  # all else was said when the token was asked for
+        if get_adapter(network).network.login.kind == "oauth1":  # all else was said when the token was asked for
             assert list(query) == ["oauth_token"]
         else:
             assert query["redirect_uri"] == [f"{empty.base_url}/connect/callback/{network}"]
@@ -116,7 +116,7 @@ async def test_looking_at_a_link_changes_nothing(empty: Served, network: str) ->
         for method in ("GET", "HEAD", "GET"):
             page = await preview.request(method, link["url"])
         assert (page.status_code == 200 and "Set-Cookie" in page.headers) or preview.cookies
-        assert "<strong>shop</strong>" in page.text and adapter(network).network.title in page.text
+        assert "<strong>shop</strong>" in page.text and get_adapter(network).network.title in page.text
         assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
         assert page.headers["Referrer-Policy"] == "no-referrer"
     assert (await empty.rows(), len(empty.networks.asked)) == (before, asked)
@@ -128,14 +128,14 @@ async def test_only_the_button_of_its_page_uses_a_link_up(empty: Served) -> None
     """A form of another site lacks the cookie, or its token; it brings nobody into a consent that he did not see."""
     link = await empty.admin.post("/connections/authorize", {"network": "meta"}, 201)
     async with browser() as victim, browser() as thief:
-        form = Form()
+        form = FormParser()
         form.feed((await thief.get(link["url"])).text)
         before = await empty.rows()
         assert (await victim.post(link["url"], data=form.fields)).status_code == 403
         page = await victim.get(link["url"])
         for fields in ({}, form.fields):
             assert (await victim.post(link["url"], data=fields)).status_code == 403
-        own = Form()
+        own = FormParser()
         own.feed(page.text)
         answer = await victim.post(link["url"], data=own.fields, headers={"Sec-Fetch-Site": "cross-site"})
         assert answer.status_code == 403
@@ -165,7 +165,7 @@ async def test_what_is_no_link(empty: Served, token: str) -> None:
 # -- the way back -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_a_whole_round(empty: Served, network: str) -> None:
     if network in CONSENTED:
         page = await consent(empty, network)
@@ -299,16 +299,16 @@ async def test_a_network_that_fails_in_between(empty: Served) -> None:
         address = await allowed(empty, client)
         await empty.networks.fault("meta", "status", path="/v26.0/oauth/access_token", value=500, times=10)
         assert (await client.get(address)).status_code == 400
-        empty.networks.state.faults.told.clear()
+        empty.networks.state.faults.pending.clear()
     assert await connected(empty) == before
 
 
 async def test_a_first_tree_that_cannot_be_read(empty: Served) -> None:
     """Three tries, then it has failed; the accounts are connected nevertheless."""
-    empty.networks.state.faults.told.clear()
+    empty.networks.state.faults.pending.clear()
     await empty.networks.fault("amazon", "status", path="/sp/campaigns/list", value=500, times=1000)
     await connect(empty, "amazon", "stranger")
-    empty.networks.state.faults.told.clear()
+    empty.networks.state.faults.pending.clear()
     failed = await empty.events("sync.failed", "stranger")
     accounts = await empty.person("stranger").get("/accounts", network="amazon")
     assert {event.account_id for event in failed} == {one["accountId"] for one in accounts}
@@ -332,7 +332,7 @@ async def test_an_account_that_moved_or_went_before_its_first_tree_was_read(
         assert (await person.post("/connections/credentials", given(network), 201))["accounts"] == made["accounts"]
     else:
         await person.send("DELETE", f"/connections/{made['connectionId']}")
-    empty.networks.state.faults.told.clear()
+    empty.networks.state.faults.pending.clear()
     await empty.settled()
     assert len(await empty.events("sync.failed", "stranger")) == failed
 
@@ -376,7 +376,7 @@ ONLY_FORGOTTEN = {"pinterest"}
 """It revokes the tokens of system users only: a user's one runs out."""
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_disconnecting(empty: Served, network: str) -> None:
     account = await connect(empty, network)
     created = await empty.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
@@ -434,7 +434,7 @@ async def test_disconnecting_from_a_network_out_of_reach(empty: Served) -> None:
     connection = (await empty.admin.get(f"/accounts/{account}"))["connectionId"]
     await empty.networks.fault("meta", "reset_before", path="/v26.0/me/permissions", times=10)
     assert (await empty.admin.delete(f"/connections/{connection}"))["status"] == "disconnected"
-    empty.networks.state.faults.told.clear()
+    empty.networks.state.faults.pending.clear()
     assert (await empty.admin.get(f"/accounts/{account}"))["status"] == "disconnected"
 
 

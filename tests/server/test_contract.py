@@ -12,15 +12,15 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from adsunify.contract import ENDPOINTS
-from adsunify.contract.endpoint import operation_id
+from adsunify.contract.endpoint import make_operation_id
 from adsunify.errors import AdsunifyError, OperationError
-from adsunify.networks import ADAPTERS
-from adsunify.problem_details import CODES
+from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.problem_details import PROBLEM_CODES
 from adsunify.service.dispatch import EXTRA_VALIDATIONS, USE_CASES
 from adsunify.values.exact_json import dumps
 from adsunify_mcp import search
 from adsunify_mcp.tools import TOOLS
-from adsunify_server.openapi import document
+from adsunify_server.openapi import make_document
 
 from .served import PREFIX, Served
 
@@ -157,7 +157,7 @@ async def test_operation_ids_are_frozen() -> None:
     ],
 )
 async def test_operation_ids_of_what_comes_later(method: str, path: str, expected: str) -> None:
-    assert operation_id(method, path) == expected
+    assert make_operation_id(method, path) == expected
 
 
 async def test_the_document_is_openapi_3_1_0(empty: Served) -> None:
@@ -169,7 +169,7 @@ async def test_the_document_is_openapi_3_1_0(empty: Served) -> None:
     assert whole["openapi"] == "3.1.0"
     assert whole["info"]["version"] == "1.1.0"
     assert whole["servers"] == [{"url": empty.base_url}]
-    assert whole == document(empty.base_url)
+    assert whole == make_document(empty.base_url)
 
 
 async def test_document_and_table_say_the_same(empty: Served) -> None:
@@ -196,7 +196,7 @@ async def test_formats_are_named(empty: Served) -> None:
                 unnamed.append(f"{name}.{member}")
     assert unnamed == []
     (network,) = operations(empty.schemas.document)["get_network"]["parameters"]
-    assert network["schema"] == {"type": "string", "enum": list(ADAPTERS)}
+    assert network["schema"] == {"type": "string", "enum": list(ADAPTER_PACKAGES)}
 
 
 async def test_descriptions_are_no_docstrings(empty: Served) -> None:
@@ -211,7 +211,10 @@ async def test_descriptions_are_no_docstrings(empty: Served) -> None:
 
     told = [*described(empty.schemas.document)]
     assert len(told) > 200 and all(told)
-    found = [*described(json.loads(dumps(search.operations()))), *described([tool.shown for tool in TOOLS.values()])]
+    found = [
+        *described(json.loads(dumps(search.operation_schemas()))),
+        *described([tool.listing for tool in TOOLS.values()]),
+    ]
     assert len(found) > 100
     page = (await empty.http.get("/docs")).text
     marks = r"``|:\w+:`|\n {2,}\S|\bRaises [A-Z]"
@@ -294,10 +297,10 @@ async def test_every_answer_has_an_id(empty: Served, path: str) -> None:
 async def test_the_codes_of_problems_are_documented(empty: Served) -> None:
     """Every answer of these tests is held against the table; here, that the document tells all of it."""
     told = empty.schemas.document["components"]["schemas"]["Problem"]["properties"]["code"]["description"]
-    assert all(f"`{code}` ({status})" in told for code, (status, _) in CODES.items())
-    assert {str(status) for status, _ in CODES.values()} <= REFUSALS
+    assert all(f"`{code}` ({status})" in told for code, (status, _) in PROBLEM_CODES.items())
+    assert {str(status) for status, _ in PROBLEM_CODES.values()} <= REFUSALS
     defaults = {kind.default_code: kind.status for kind in _kinds(AdsunifyError) if kind is not OperationError}
-    assert {code: CODES[code][0] for code in defaults} == defaults
+    assert {code: PROBLEM_CODES[code][0] for code in defaults} == defaults
 
 
 def _kinds(kind: type[AdsunifyError]) -> set[type[AdsunifyError]]:

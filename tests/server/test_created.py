@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection, select
 
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.store.schema import created_entities
 
 from .served import Served, brief
@@ -18,19 +18,19 @@ def kinds(connection: Connection, operation_id: str) -> set[str]:
     return set(connection.execute(select(created_entities.c.kind).where(wanted)).scalars())
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_an_id_of_another_operation_makes_the_outcome_unknown(server: Served, network: str) -> None:
     """The network forgets what it made, and gives its ids again."""
     account, worlds = server.accounts[network], server.networks.state.worlds
     tokens = worlds[network].tokens
-    worlds[network] = server.networks.state.networks[network].world(server.hands.now)
+    worlds[network] = server.networks.state.networks[network].create_world(server.hands.now)
     worlds[network].tokens = tokens
     first = await server.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
     done = await server.admin.execute(first["id"])
     assert done["status"] == "succeeded"
-    levels = {level.kind for level in adapter(network).network.levels}
+    levels = {level.kind for level in get_adapter(network).network.levels}
     assert await server.service.store.read(kinds, first["id"]) == levels & {"campaign", "adGroup", "ad"}
-    worlds[network] = server.networks.state.networks[network].world(server.hands.now)
+    worlds[network] = server.networks.state.networks[network].create_world(server.hands.now)
     worlds[network].tokens = tokens
     second = await server.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
     problem = await server.admin.problem(400, "POST", f"/operations/{second['id']}/execute", {"confirmed": True})

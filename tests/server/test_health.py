@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import Connection, text
 
 from adsunify.errors import StoreError
-from adsunify.problem_details import CODES
-from adsunify.store.migrate import HEAD
+from adsunify.problem_details import PROBLEM_CODES
+from adsunify.store.migrate import HEAD_VERSION
 from adsunify_server import health
 
 from .served import Served
@@ -24,7 +24,7 @@ def not_ready(answer: httpx.Response, code: str = "not_ready") -> dict[str, Any]
     assert answer.status_code == 503
     assert answer.headers["Content-Type"] == "application/problem+json"
     problem: dict[str, Any] = answer.json()
-    assert (problem["code"], CODES[problem["code"]][0]) == (code, 503)
+    assert (problem["code"], PROBLEM_CODES[problem["code"]][0]) == (code, 503)
     assert problem["requestId"] == answer.headers["X-Request-Id"]
     return problem
 
@@ -45,7 +45,7 @@ async def test_a_database_of_another_version(both: Served) -> None:
         not_ready(await both.http.get("/readyz"))
         assert (await both.http.get("/healthz")).status_code == 200
     finally:
-        await both.service.store.write(at, HEAD)
+        await both.service.store.write(at, HEAD_VERSION)
     assert (await both.http.get("/readyz")).status_code == 200
 
 
@@ -62,15 +62,15 @@ async def test_a_database_that_does_not_answer(empty: Served, monkeypatch: pytes
     async def silent(*_: object, **__: object) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(health, "SECONDS", 0.01)
+    monkeypatch.setattr(health, "DATABASE_TIMEOUT_SECONDS", 0.01)
     monkeypatch.setattr(type(empty.service.store), "read", silent)
     not_ready(await empty.http.get("/readyz"))
 
 
 async def test_while_it_shuts_down(empty: Served) -> None:
-    empty.service.stopping = True
+    empty.service.is_stopping = True
     try:
         not_ready(await empty.http.get("/readyz"))
         assert (await empty.http.get("/healthz")).status_code == 200
     finally:
-        empty.service.stopping = False
+        empty.service.is_stopping = False

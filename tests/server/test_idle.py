@@ -13,10 +13,10 @@ from adsunify.store import open_store
 
 IDLE = """
 import asyncio, sys
-from adsunify.cli.serve import serving
+from adsunify.cli.serve import running_server
 
 async def idle():
-    async with serving(sys.argv[1], "127.0.0.1", 0):
+    async with running_server(sys.argv[1], "127.0.0.1", 0):
         print(*sys.modules)
 
 asyncio.run(idle())

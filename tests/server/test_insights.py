@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 import pytest
 import pytest_asyncio
 
-from adsunify.adapter.insights import NO_CAMPAIGNS, QUIET_DAYS, UNKNOWN_DAYS, DateRange
-from adsunify.networks import ADAPTERS, adapter
-from adsunify.service.accounts import MOST_DAYS
-from adsunify.values.dates import months_before
+from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE, UNKNOWN_DAYS_NOTE, DateRange
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.service.accounts import MAX_DAYS
+from adsunify.values.dates import subtract_months
 
 from .served import Served, brief
 
@@ -27,7 +27,7 @@ REPORT = ("POST", "advertising-api.amazon.com", "/reporting/reports")
 
 @pytest.fixture(autouse=True)
 def no_faults_left(server: Served) -> None:
-    server.networks.state.faults.told.clear()
+    server.networks.state.faults.pending.clear()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -61,7 +61,7 @@ async def finished(server: Served, account: str, start: date, end: date) -> Any:
     raise AssertionError("the report never ends")
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_days_and_totals(server: Served, live: dict[str, str], network: str) -> None:
     account = live[network]
     end = await today(server, account) - timedelta(days=1)
@@ -136,7 +136,7 @@ async def test_a_report_that_the_network_has_no_more_is_asked_for_anew(server: S
     assert len(await server.events("sync.failed")) == failed
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_days_that_have_not_begun_are_missing(server: Served, live: dict[str, str], network: str) -> None:
     account = live[network]
     today_ = await today(server, account)
@@ -151,7 +151,9 @@ async def test_days_that_have_not_begun_are_missing(server: Served, live: dict[s
         assert event.data["endDate"] <= str(today_)
 
 
-@pytest.mark.parametrize("network", [code for code in ADAPTERS if not adapter(code).network.reports])
+@pytest.mark.parametrize(
+    "network", [code for code in ADAPTER_PACKAGES if not get_adapter(code).network.has_report_jobs]
+)
 async def test_no_report_is_resumed_where_all_is_answered_at_once(server: Served, network: str) -> None:
     path = f"/accounts/{server.accounts[network]}/catalogs/report:abc123"
     await server.admin.problem(404, "GET", path)
@@ -219,18 +221,20 @@ async def test_a_report_is_resumed_through_its_catalog(server: Served, live: dic
     assert again["rows"] == found["rows"]
 
 
-@pytest.mark.parametrize("network", [code for code in ADAPTERS if adapter(code).network.history is not None])
+@pytest.mark.parametrize(
+    "network", [code for code in ADAPTER_PACKAGES if get_adapter(code).network.history is not None]
+)
 async def test_days_before_the_history_are_refused(server: Served, live: dict[str, str], network: str) -> None:
     """Every network alike: 422 at ``startDate`` with the earliest day, and no request goes out."""
-    path, history = f"/accounts/{live[network]}/insights", adapter(network).network.history
+    path, history = f"/accounts/{live[network]}/insights", get_adapter(network).network.history
     assert history is not None
     today_ = await today(server, live[network])
-    query = {"startDate": str(months_before(today_, 60)), "endDate": str(months_before(today_, 48))}
+    query = {"startDate": str(subtract_months(today_, 60)), "endDate": str(subtract_months(today_, 48))}
     asked = len(server.networks.asked)
     (issue,) = (await server.admin.problem(422, "GET", path, query=query))["issues"]
     assert (issue["path"], issue["code"]) == ("startDate", "too_early")
     earliest = date.fromisoformat(re.findall(r"\d{4}-\d{2}-\d{2}", issue["message"])[0])
-    assert abs((months_before(today_, history.months) - timedelta(days=history.days) - earliest).days) <= 1
+    assert abs((subtract_months(today_, history.months) - timedelta(days=history.days) - earliest).days) <= 1
     for end in (earliest, earliest + timedelta(days=30)):
         query = {"startDate": str(earliest - timedelta(days=1)), "endDate": str(end)}
         assert await server.admin.refused("GET", path, query=query) == {("startDate", "too_early")}
@@ -256,7 +260,7 @@ QUIET = {
 }
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 @pytest.mark.parametrize(("back", "first", "last"), [(6, 2, 2), (5, 0, 3)], ids=["one day", "the whole range"])
 async def test_days_without_delivery(
     server: Served, live: dict[str, str], back: int, first: int, last: int, network: str
@@ -265,7 +269,7 @@ async def test_days_without_delivery(
     account = live[network]
     start = await today(server, account) - timedelta(days=back)
     asked = DateRange(start, start + timedelta(days=back - 1 if first else last))
-    days = [str(day) for day in asked.days()]
+    days = [str(day) for day in asked.iterate_days()]
     quiet = days[first : last + 1]
     await server.networks.quiet(network, *quiet)
     try:
@@ -279,9 +283,9 @@ async def test_days_without_delivery(
     assert {day for day in rows if not rows[day]["impressions"]} == ({*quiet} if answer == "zeros" else set())
     gaps = [{"startDate": quiet[0], "endDate": quiet[-1]}] if answer == "gap" else []
     assert (coverage["complete"], coverage["missing"]) == (answer != "gap", gaps)
-    assert [note for note in coverage["notes"] if note in (UNKNOWN_DAYS, QUIET_DAYS)] == {
-        "gap": [UNKNOWN_DAYS],
-        "zero": [QUIET_DAYS],
+    assert [note for note in coverage["notes"] if note in (UNKNOWN_DAYS_NOTE, QUIET_DAYS_NOTE)] == {
+        "gap": [UNKNOWN_DAYS_NOTE],
+        "zero": [QUIET_DAYS_NOTE],
         "zeros": [],
     }[answer]
     impressions = None if answer == "gap" or not rows else sum(row["impressions"] for row in rows.values())
@@ -298,7 +302,7 @@ async def test_an_account_without_campaigns_is_complete(server: Served) -> None:
     end = await today(server, account) - timedelta(days=1)
     found = await finished(server, account, end - timedelta(days=6), end)
     assert (found["rows"], found["coverage"]["complete"], found["coverage"]["missing"]) == ([], True, [])
-    assert NO_CAMPAIGNS in found["coverage"]["notes"]
+    assert NO_CAMPAIGNS_NOTE in found["coverage"]["notes"]
     assert len(await server.events("analytics.synced")) == synced + 1
 
 
@@ -338,7 +342,7 @@ async def test_a_job_that_is_none(server: Served, network: str, job: str) -> Non
     }
 
 
-@pytest.mark.parametrize("network", [code for code in ADAPTERS if adapter(code).network.reports])
+@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if get_adapter(code).network.has_report_jobs])
 async def test_a_job_of_another_account(server: Served, live: dict[str, str], network: str) -> None:
     """Its figures would be shown as this account's, in this account's currency: one token reads both at the network."""
     account = live[network]
@@ -364,7 +368,7 @@ async def test_a_report_that_cannot_be_asked_for_leaves_nothing(server: Served, 
     problem = await server.admin.problem(400, "GET", path, query=query)
     assert (problem["code"], problem["outcome"]) == ("provider_unreadable", "not_applied")
     assert await server.rows() == before
-    server.networks.state.faults.told.clear()
+    server.networks.state.faults.pending.clear()
     assert (await ask(server, account, end - timedelta(days=1), end))["pending"] is not None
 
 
@@ -377,7 +381,7 @@ async def test_a_report_that_passes_out_of_reach_goes_on(server: Served, live: d
     await server.networks.fault("amazon", "status", path="/reporting/reports/", value=503, times=1000)
     query = {"startDate": str(start), "endDate": str(end)}
     await server.admin.problem(400, "GET", f"/accounts/{account}/insights", query=query)
-    server.networks.state.faults.told.clear()
+    server.networks.state.faults.pending.clear()
     found = await ask(server, account, start, end)
     assert found["pending"] is None or found["pending"]["job"] == job
     await finished(server, account, start, end)
@@ -409,15 +413,15 @@ async def test_a_range_is_bounded(server: Served) -> None:
     """The networks report a month or so at a time: without a bound one call would become thousands of theirs."""
     path = f"/accounts/{server.accounts['outbrain']}/insights"
     asked = len(server.networks.asked)
-    for start, end in (("0001-01-01", "9999-12-31"), ("2023-01-01", str(date(2023, 1, 1) + timedelta(days=MOST_DAYS)))):
+    for start, end in (("0001-01-01", "9999-12-31"), ("2023-01-01", str(date(2023, 1, 1) + timedelta(days=MAX_DAYS)))):
         query = {"startDate": start, "endDate": end}
         assert await server.admin.refused("GET", path, query=query) == {("endDate", "range_too_long")}
     assert len(server.networks.asked) == asked
-    last = date(2023, 1, 1) + timedelta(days=MOST_DAYS - 1)
+    last = date(2023, 1, 1) + timedelta(days=MAX_DAYS - 1)
     assert (await ask(server, server.accounts["outbrain"], date(2023, 1, 1), last))["coverage"]
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 async def test_no_day_is_too_early_to_be_refused(server: Served, network: str) -> None:
     """The first midnight of the calendar is none in UTC, and no network has figures of the last millennium."""
     for account in await server.admin.get("/accounts", network=network):

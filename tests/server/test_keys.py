@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select
 
-from adsunify.service import access
-from adsunify.store.schema import api_keys
+from adsunify.service import api_keys
+from adsunify.store import schema
 
 from .served import NEVER, Caller, Served
 
@@ -70,7 +70,7 @@ async def test_a_name_that_nobody_can_see_is_refused(empty: Served, name: str) -
 
 async def test_only_a_hash_of_the_secret_is_stored(empty: Served) -> None:
     secret = (await empty.admin.post("/keys", {"name": "hashed"}, 201))["secret"]
-    rows = await empty.service.store.read(lambda connection: connection.execute(select(api_keys)).all())
+    rows = await empty.service.store.read(lambda connection: connection.execute(select(schema.api_keys)).all())
     assert secret[13:] not in str(rows)
     assert any(row.prefix == secret[4:12] and re.fullmatch("[0-9a-f]{64}", row.secret_hash) for row in rows)
 
@@ -182,9 +182,9 @@ async def test_a_secret_takes_the_same_comparison_whoever_it_is(empty: Served, m
         return compare(one, other)
 
     _, secret = await empty.key("admin")
-    monkeypatch.setattr(access.hmac, "compare_digest", counted)
+    monkeypatch.setattr(api_keys.hmac, "compare_digest", counted)
     for token in (secret, secret[:-1] + "~", secret[:13] + "A" * 43, "adu_nobody00_" + "A" * 43):
         compared.clear()
-        found = await access.actor(empty.service, token.replace("~", "A" if secret[-1] != "A" else "B"))
+        found = await api_keys.actor_from_key(empty.service, token.replace("~", "A" if secret[-1] != "A" else "B"))
         assert (found is not None) is (token == secret)
         assert compared == [(64, 64)]

@@ -13,10 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.errors import InvalidInput, RateLimited
-from adsunify.problem_details import described, error_from
-from adsunify.service import agents
-from adsunify.service.limiting import MINUTE, Buckets, Limiting, Rates, Standing, network, source
-from adsunify.service.opening import PROXIES, READS, WRITES, open_service
+from adsunify.problem_details import from_problem_details, to_problem_details
+from adsunify.service import oauth_server
+from adsunify.service.factory import PROXIES_VARIABLE, READS_VARIABLE, WRITES_VARIABLE, open_service
+from adsunify.service.rate_limits import (
+    MINUTE,
+    BucketState,
+    RateLimiter,
+    RateLimits,
+    TokenBuckets,
+    find_client_ip,
+    ip_bucket,
+)
 from adsunify.store import agents as kept_agents
 
 from .served import PREFIX, RING, Served
@@ -29,12 +37,12 @@ REDIRECT = "https://agent.example/cb"
 async def limited(one: Served, **rates: int) -> AsyncIterator[None]:
     """The server with these limits, and fresh buckets."""
     service = one.service
-    before = service.limiting
-    service.limiting = Limiting(Rates(**rates), service.measured)
+    before = service.rate_limiter
+    service.rate_limiter = RateLimiter(RateLimits(**rates), service.counters)
     try:
         yield
     finally:
-        service.limiting = before
+        service.rate_limiter = before
 
 
 # -- buckets ------------------------------------------------------------------------------------------------------
@@ -42,48 +50,48 @@ async def limited(one: Served, **rates: int) -> AsyncIterator[None]:
 
 @given(count=st.integers(1, 50), window=st.integers(1, 100_000), start=st.integers(0, 10**13))
 async def test_a_bucket_holds_exactly_what_it_says(count: int, window: int, start: int) -> None:
-    buckets = Buckets(count, window)
+    buckets = TokenBuckets(count, window)
     standing = [buckets.take("a", start) for _ in range(count)]
-    assert [one.remaining for one in standing if isinstance(one, Standing)] == list(range(count - 1, -1, -1))
+    assert [one.remaining for one in standing if isinstance(one, BucketState)] == list(range(count - 1, -1, -1))
     wait = buckets.take("a", start)
     assert isinstance(wait, int) and 0 < wait <= window
-    assert isinstance(buckets.take("b", start), Standing)
+    assert isinstance(buckets.take("b", start), BucketState)
     if wait > 1:
         assert isinstance(buckets.take("a", start + wait - 1), int)
-    assert isinstance(buckets.take("a", start + wait), Standing)
+    assert isinstance(buckets.take("a", start + wait), BucketState)
 
 
 @given(st.integers(1, 20), st.lists(st.integers(0, 400), max_size=200))
 async def test_no_window_holds_more_than_a_full_bucket_and_what_fills_it(count: int, pauses: list[int]) -> None:
-    buckets, at, taken = Buckets(count, 1000), 0, []
+    buckets, at, taken = TokenBuckets(count, 1000), 0, []
     for pause in pauses:
         at += pause
-        if isinstance(buckets.take("a", at), Standing):
+        if isinstance(buckets.take("a", at), BucketState):
             taken.append(at)
     for first in taken:
         assert sum(first <= one < first + 1000 for one in taken) <= 2 * count
 
 
 async def test_a_bucket_is_full_again_after_its_window() -> None:
-    buckets = Buckets(3, MINUTE)
-    assert [buckets.take("a", 0) for _ in range(3)][-1] == Standing(3, 0, MINUTE)
+    buckets = TokenBuckets(3, MINUTE)
+    assert [buckets.take("a", 0) for _ in range(3)][-1] == BucketState(3, 0, MINUTE)
     assert buckets.take("a", 0) == MINUTE // 3
-    assert buckets.take("a", MINUTE) == Standing(3, 2, MINUTE // 3)
+    assert buckets.take("a", MINUTE) == BucketState(3, 2, MINUTE // 3)
 
 
 async def test_what_is_given_back_does_not_count() -> None:
-    buckets = Buckets(1, MINUTE)
+    buckets = TokenBuckets(1, MINUTE)
     buckets.give_back("a")
     for _ in range(3):
-        assert isinstance(buckets.take("a", 0), Standing)
+        assert isinstance(buckets.take("a", 0), BucketState)
         buckets.give_back("a")
     buckets.take("a", 0)
-    buckets.fill("a")
-    assert isinstance(buckets.take("a", 0), Standing)
+    buckets.reset("a")
+    assert isinstance(buckets.take("a", 0), BucketState)
 
 
 async def test_buckets_are_bounded_and_the_longest_unused_goes_first() -> None:
-    buckets = Buckets(1, MINUTE, most=100)
+    buckets = TokenBuckets(1, MINUTE, max_keys=100)
     buckets.take("kept", 0)
     for number in range(10_000):
         buckets.take(str(number), 0)
@@ -104,7 +112,7 @@ async def test_buckets_are_bounded_and_the_longest_unused_goes_first() -> None:
     ],
 )
 async def test_what_an_address_is_counted_as(address: str, counted: str) -> None:
-    assert network(address) == counted
+    assert ip_bucket(address) == counted
 
 
 @pytest.mark.parametrize(
@@ -121,7 +129,7 @@ async def test_what_an_address_is_counted_as(address: str, counted: str) -> None
     ],
 )
 async def test_who_asks_behind_proxies(proxies: int, forwarded: list[str], expected: str) -> None:
-    assert source(proxies, "peer", forwarded) == expected
+    assert find_client_ip(proxies, "peer", forwarded) == expected
 
 
 # -- credentials --------------------------------------------------------------------------------------------------
@@ -234,8 +242,8 @@ async def test_nothing_else_is_limited(empty: Served) -> None:
 
 
 async def test_a_client_is_told_with_the_same_error() -> None:
-    told = described(RateLimited("Too many.", retry_after=1.5, limit=3))
-    again = error_from({**told, "requestId": "x"})
+    told = to_problem_details(RateLimited("Too many.", retry_after=1.5, limit=3))
+    again = from_problem_details({**told, "requestId": "x"})
     assert isinstance(again, RateLimited)
     assert (again.retry_after, again.status, again.code) == (1.5, 429, "rate_limited")
 
@@ -280,16 +288,16 @@ async def test_addresses_are_told_apart_behind_a_proxy(empty: Served) -> None:
 
 
 async def test_many_addresses_take_no_more_memory_than_few() -> None:
-    limiting = Limiting(Rates(failures=1), measured=_none())
+    limiting = RateLimiter(RateLimits(failures=1), counters=_none())
     for number in range(30_000):
-        limiting.failed(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}", 0)
+        limiting.count_bad_token(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}", 0)
     assert len(limiting._failures) == 10_000
 
 
 def _none() -> Any:
-    from adsunify.service.measuring import Measured
+    from adsunify.service.counters import Counters
 
-    return Measured()
+    return Counters()
 
 
 async def test_clients_are_registered_so_often(empty: Served) -> None:
@@ -307,21 +315,28 @@ async def test_an_unused_client_is_forgotten_and_a_used_one_is_not(both: Served)
     register = {"redirect_uris": [REDIRECT]}
     unused = (await both.http.post("/oauth/register", json=register)).json()["client_id"]
     used = (await both.http.post("/oauth/register", json=register)).json()["client_id"]
-    await store.write(kept_agents.consent, actor.workspace_id, actor.user_id, used, False, "r", 1000, store.clock)
-    both.hands.pass_(milliseconds=agents.UNUSED_MILLISECONDS - 60_000)
+    await store.write(kept_agents.create_grant, actor.workspace_id, actor.user_id, used, False, "r", 1000, store.clock)
+    both.hands.pass_(milliseconds=oauth_server.UNUSED_CLIENT_MILLISECONDS - 60_000)
     await both.http.post("/oauth/register", json=register)
-    assert await store.read(kept_agents.client, unused) is not None
+    assert await store.read(kept_agents.find_client, unused) is not None
     both.hands.pass_(minutes=2)
     await both.http.post("/oauth/register", json=register)
-    assert await store.read(kept_agents.client, unused) is None
-    assert await store.read(kept_agents.client, used) is not None
+    assert await store.read(kept_agents.find_client, unused) is None
+    assert await store.read(kept_agents.find_client, used) is not None
 
 
 # -- settings -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [(READS, "-1"), (READS, "many"), (WRITES, "1000001"), (PROXIES, "11"), (PROXIES, "1.5")]
+    ("name", "value"),
+    [
+        (READS_VARIABLE, "-1"),
+        (READS_VARIABLE, "many"),
+        (WRITES_VARIABLE, "1000001"),
+        (PROXIES_VARIABLE, "11"),
+        (PROXIES_VARIABLE, "1.5"),
+    ],
 )
 async def test_a_limit_that_cannot_be_is_refused_at_the_start(tmp_path: Any, name: str, value: str) -> None:
     with pytest.raises(InvalidInput) as caught:
@@ -331,9 +346,9 @@ async def test_a_limit_that_cannot_be_is_refused_at_the_start(tmp_path: Any, nam
 
 
 async def test_limits_are_read_from_the_environment(tmp_path: Any) -> None:
-    opened = await open_service(f"sqlite:///{tmp_path / 'a.db'}", {**RING, READS: "7", PROXIES: "1"})
+    opened = await open_service(f"sqlite:///{tmp_path / 'a.db'}", {**RING, READS_VARIABLE: "7", PROXIES_VARIABLE: "1"})
     await opened.service.close()
-    assert opened.service.settings.rates == Rates(reads=7)
+    assert opened.service.settings.rate_limits == RateLimits(reads=7)
     assert opened.service.settings.proxies == 1
 
 

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 import pytest
 
-from adsunify_server import listening
+from adsunify_server import runner
 
 from .served import NEVER, PREFIX, Served
 
@@ -118,7 +118,7 @@ async def test_a_head_that_does_not_end_is_closed(
     empty: Served, monkeypatch: pytest.MonkeyPatch, before: bytes
 ) -> None:
     """However its bytes are spread; a connection that sends none at all ends, too."""
-    monkeypatch.setattr(listening, "HEAD_SECONDS", 1.5)
+    monkeypatch.setattr(runner, "HEAD_TIMEOUT_SECONDS", 1.5)
     answer = await drip(empty, before, b"GET /healthz HTTP/1.1\r\nX: " + b"x" * 1000)
     assert answer.count(b"HTTP/1.1 200 OK") == (1 if before else 0)
     assert answer.count(b"HTTP/1.1") == answer.count(b"HTTP/1.1 200 OK")
@@ -127,7 +127,7 @@ async def test_a_head_that_does_not_end_is_closed(
 
 async def test_a_whole_head_ends_its_time(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """A body may take longer, and so may the pause before the next request."""
-    monkeypatch.setattr(listening, "HEAD_SECONDS", 1.5)
+    monkeypatch.setattr(runner, "HEAD_TIMEOUT_SECONDS", 1.5)
     token = empty.people["admin"].tokens["write"].encode()
     head = b"POST " + KEYS + b" HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nContent-Length: 13\r\n"
     at = urlsplit(empty.base_url)

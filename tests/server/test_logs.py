@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from adsunify_server.logs import STRUCK, JsonFormatter, TextFormatter, configure, redacted
+from adsunify_server.logs import REDACTED, JsonFormatter, TextFormatter, configure_logging, redact_secrets
 
 from .served import PREFIX, Served
 
@@ -128,7 +128,7 @@ async def test_a_defect_is_told_with_its_request(empty: Served, monkeypatch: pyt
     trouble, line = lines(stream)
     assert trouble["requestId"] == line["requestId"] == answer.headers["X-Request-Id"]
     assert (trouble["level"], trouble["error"], line["status"]) == ("error", "ZeroDivisionError", 500)
-    assert "Traceback" in trouble["traceback"] and STRUCK in trouble["traceback"]
+    assert "Traceback" in trouble["traceback"] and REDACTED in trouble["traceback"]
     assert KEY not in stream.getvalue()
 
 
@@ -156,32 +156,32 @@ async def test_lines_for_people(empty: Served) -> None:
 @pytest.mark.parametrize("secret", [KEY, ACCESS, REFRESH, SIGNING])
 @pytest.mark.parametrize("around", ["{}", "x{}", "Authorization: Bearer {}", '{{"token": "{}"}}', "a={}&b=1", "'{}'"])
 async def test_our_secrets_are_struck_out(secret: str, around: str) -> None:
-    text = redacted(around.format(secret))
+    text = redact_secrets(around.format(secret))
     if around == "x{}":  # no word of ours
         assert text == f"x{secret}"
         return
-    assert secret not in text and STRUCK in text
+    assert secret not in text and REDACTED in text
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Authorization: Bearer abc.def-ghi, next", f"Authorization: Bearer {STRUCK}, next"),
-        ("authorization: bearer abc", f"authorization: bearer {STRUCK}"),
-        ("Basic dXNlcjpwYXNz", f"Basic {STRUCK}"),
+        ("Authorization: Bearer abc.def-ghi, next", f"Authorization: Bearer {REDACTED}, next"),
+        ("authorization: bearer abc", f"authorization: bearer {REDACTED}"),
+        ("Basic dXNlcjpwYXNz", f"Basic {REDACTED}"),
         ("Cookie: adsunify_session=abc; adsunify_visit=def", None),
-        ("__Host-adsunify_session=abc", f"__Host-adsunify_session={STRUCK}"),
-        ("GET /invitation/abc-def HTTP/1.1", f"GET /invitation/{STRUCK} HTTP/1.1"),
-        ("/connect/abc?x=1", f"/connect/{STRUCK}?x=1"),
+        ("__Host-adsunify_session=abc", f"__Host-adsunify_session={REDACTED}"),
+        ("GET /invitation/abc-def HTTP/1.1", f"GET /invitation/{REDACTED} HTTP/1.1"),
+        ("/connect/abc?x=1", f"/connect/{REDACTED}?x=1"),
         ("/connect/callback/meta", "/connect/callback/meta"),
-        ("https://h/p?access_token=abc&x=1", f"https://h/p?access_token={STRUCK}&x=1"),
-        ("client_secret=abc", f"client_secret={STRUCK}"),
-        ("code=abc&state=def", f"code={STRUCK}&state={STRUCK}"),
+        ("https://h/p?access_token=abc&x=1", f"https://h/p?access_token={REDACTED}&x=1"),
+        ("client_secret=abc", f"client_secret={REDACTED}"),
+        ("code=abc&state=def", f"code={REDACTED}&state={REDACTED}"),
         ("status=200 endpoint=get_keys", "status=200 endpoint=get_keys"),
     ],
 )
 async def test_what_else_is_struck_out(text: str, expected: str | None) -> None:
-    struck = redacted(text)
+    struck = redact_secrets(text)
     if expected is None:
         assert "abc" not in struck and "def" not in struck
     else:
@@ -193,7 +193,7 @@ async def test_a_line_stays_json(secret: str) -> None:
     with logged() as stream:
         logging.getLogger("adsunify.server").warning('said "%s" and more', secret)
     (line,) = lines(stream)
-    assert STRUCK in line["message"] and "and more" in line["message"]
+    assert REDACTED in line["message"] and "and more" in line["message"]
     assert CANARY not in line["message"] and KEY not in line["message"]
 
 
@@ -203,7 +203,7 @@ async def test_others_say_only_warnings() -> None:
     before = (root.level, root.handlers[:], logging.getLogger("adsunify").level)
     stream = StringIO()
     try:
-        configure("debug", "json", stream)
+        configure_logging("debug", "json", stream)
         logging.getLogger("adsunify.server").debug("ours")
         logging.getLogger("httpcore.http11").debug("theirs")
         logging.getLogger("httpx").info("theirs")

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from adsunify.actor import Actor
-from adsunify.execution.executor import Ending
+from adsunify.execution.executor import ExecutionResult
 from adsunify.service import execution
 from adsunify.service.core import Service
 
@@ -26,25 +26,25 @@ async def prepared(one: Served, name: str) -> str:
 async def test_a_workspace_waits_for_itself_alone(both: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     own, others = [await prepared(both, "admin") for _ in range(5)], await prepared(both, "stranger")
     shop, held, most = both.people["admin"].actor.workspace_id, asyncio.Event(), 0
-    executed = execution._executed
+    executed = execution._drive_executor
 
-    async def slow(service: Service, actor: Actor, loaded: execution.Loaded) -> Ending:
+    async def slow(service: Service, actor: Actor, loaded: execution.LoadedOperation) -> ExecutionResult:
         nonlocal most
-        most = max(most, service.measured.executing)
+        most = max(most, service.counters.executions_in_flight)
         if actor.workspace_id == shop:
             await held.wait()
         return await executed(service, actor, loaded)
 
-    monkeypatch.setattr(execution, "_executed", slow)
-    monkeypatch.setattr(execution, "AT_ONCE", 2)
-    both.service.executions.clear()
+    monkeypatch.setattr(execution, "_drive_executor", slow)
+    monkeypatch.setattr(execution, "MAX_CONCURRENT_EXECUTIONS", 2)
+    both.service.execution_slots.clear()
     running = [asyncio.create_task(both.admin.execute(one)) for one in own]
-    while both.service.measured.executing < 2:
+    while both.service.counters.executions_in_flight < 2:
         await asyncio.sleep(0.01)
     assert (await both.person("stranger").execute(others))["status"] == "succeeded"
     assert {one["status"] for one in await both.admin.get("/operations")} == {"prepared"}  # they can be looked at
-    assert both.service.measured.executing == 2
+    assert both.service.counters.executions_in_flight == 2
     held.set()
     assert {one["status"] for one in await asyncio.gather(*running)} == {"succeeded"}
     assert most == 3
-    both.service.executions.clear()
+    both.service.execution_slots.clear()

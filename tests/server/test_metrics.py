@@ -15,10 +15,10 @@ from sqlalchemy import Connection, update
 
 from adsunify.contract import ENDPOINTS
 from adsunify.errors import StoreError
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.service.core import Service
 from adsunify.store.schema import operations
-from adsunify_server.metrics import MEDIA_TYPE, SECONDS, Requests, metrics
+from adsunify_server.metrics import DURATION_BUCKETS, MEDIA_TYPE, RequestMetrics, make_metrics_application
 
 from .served import Served, brief
 
@@ -53,9 +53,9 @@ def parsed(text: str) -> Samples:
 
 
 @asynccontextmanager
-async def watched(service: Service, requests: Requests | None) -> AsyncIterator[httpx.AsyncClient]:
+async def watched(service: Service, requests: RequestMetrics | None) -> AsyncIterator[httpx.AsyncClient]:
     """A client at the address where the metrics are answered."""
-    runner = web.AppRunner(metrics(service, requests), access_log=None)
+    runner = web.AppRunner(make_metrics_application(service, requests), access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     url = f"http://127.0.0.1:{runner.addresses[0][1]}"
@@ -99,10 +99,10 @@ async def test_requests_are_counted_by_endpoint(empty: Served) -> None:
 
 
 async def test_buckets_add_up() -> None:
-    requests = Requests()
+    requests = RequestMetrics()
     for seconds in (0.004, 0.005, 0.006, 0.3, 31.0):
-        requests.count("x", 200, seconds)
-    counts = dict(zip((*SECONDS, None), requests.durations["x"], strict=True))
+        requests.count_request("x", 200, seconds)
+    counts = dict(zip((*DURATION_BUCKETS, None), requests.duration_counts["x"], strict=True))
     assert (counts[0.005], counts[0.01], counts[0.5], counts[None]) == (2, 1, 1, 1)
 
 
@@ -166,7 +166,7 @@ async def test_labels_are_words_of_ours(both: Served) -> None:
                     r"(GET|POST|OPTIONS|HEAD|\*) [/a-z0-9_.{}\[\]^+:A-Z-]+", text
                 )
             elif name == "network":
-                assert text in ADAPTERS
+                assert text in ADAPTER_PACKAGES
             elif name in ("status", "le"):
                 assert re.fullmatch(r"[0-9.]+|\+Inf", text)
             else:

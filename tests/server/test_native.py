@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
 
 from .served import NEVER, Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-networks = pytest.mark.parametrize("network", list(ADAPTERS))
+networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 MISSING = {("google", "ad"): "1~999999999"}
 TAKEN_FROM = {"outbrain": ("budgetId", "budgets")}
 """The member of a native campaign that names something of the account, and the catalog it is found in."""
 PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
 LEVELS = [
     (network, kind)
-    for network in ADAPTERS
+    for network in ADAPTER_PACKAGES
     for kind in PATHS
-    if any(one.kind == kind for one in adapter(network).network.levels)
+    if any(one.kind == kind for one in get_adapter(network).network.levels)
 ]
 levels = pytest.mark.parametrize(("network", "kind"), LEVELS)
 highest_levels = pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_a_level_that_the_network_does_not_have(server: Served, network: s
 async def test_settings(server: Served, network: str, kind: str) -> None:
     node = (await made(server, network))[kind]
     found = await server.admin.get(at(server, network, kind, node["id"], "settings"))
-    declared = [one.field for one in adapter(network).network.settings if one.level == kind]
+    declared = [one.field for one in get_adapter(network).network.settings if one.level == kind]
     assert [one["field"] for one in found["fields"]] == declared
     assert (found["entityId"], found["kind"]) == (node["id"], kind)
 
@@ -200,7 +200,7 @@ async def test_a_deletion(server: Served, network: str, kind: str) -> None:
 
 @networks
 async def test_a_native_creation_and_its_update(server: Served, network: str) -> None:
-    templates = {one.kind: one for one in adapter(network).network.templates}
+    templates = {one.kind: one for one in get_adapter(network).network.templates}
     assert "campaign" in templates
     path = at(server, network, "campaign")
     payload = json.loads(dumps(dict(templates["campaign"].payload)))

@@ -10,8 +10,8 @@ import pytest
 from attrs import evolve
 
 from adsunify.errors import Forbidden, NotFound
-from adsunify.service import agents
-from adsunify.service.agents import OAuthError
+from adsunify.service import oauth_server
+from adsunify.service.oauth_server import OAuthError
 from adsunify.store import people
 
 from .oauth import REDIRECT, agent
@@ -95,9 +95,9 @@ async def test_a_registration_names_a_member_once(empty: Served) -> None:
 async def test_what_is_no_request_for_consent(empty: Served, change: dict[str, str], error: str) -> None:
     one = await agent(empty, **change)
     with pytest.raises(OAuthError) as refused:
-        await agents.asked(empty.service, one.query)
+        await oauth_server.read_authorization_request(empty.service, one.query)
     assert refused.value.error == error
-    assert f"error={error}" in agents.refusal(empty.service, one.query, refused.value)
+    assert f"error={error}" in oauth_server.refusal_url(empty.service, one.query, refused.value)
 
 
 @pytest.mark.parametrize(
@@ -115,22 +115,22 @@ async def test_what_is_no_request_for_consent(empty: Served, change: dict[str, s
 async def test_nobody_is_sent_to_another_address(empty: Served, redirect: str) -> None:
     one = await agent(empty, redirect_uri=redirect)
     with pytest.raises(NotFound):
-        await agents.asked(empty.service, one.query)
+        await oauth_server.read_authorization_request(empty.service, one.query)
 
 
 async def test_a_loopback_address_has_any_port(empty: Served) -> None:
     one = await agent(empty, redirect_uri="http://127.0.0.1:51234/callback")
-    assert (await agents.asked(empty.service, one.query)).client.name == "Helper"
+    assert (await oauth_server.read_authorization_request(empty.service, one.query)).client.name == "Helper"
 
 
 async def test_who_may_consent(empty: Served) -> None:
     one = await agent(empty)
-    asked = await agents.asked(empty.service, one.query)
+    asked = await oauth_server.read_authorization_request(empty.service, one.query)
     viewer, stranger = empty.people["viewer"].actor, empty.people["stranger"].actor
     with pytest.raises(Forbidden):
-        await agents.allow(empty.service, asked, viewer.user_id, viewer.workspace_id, write=True)
+        await oauth_server.grant_consent(empty.service, asked, viewer.user_id, viewer.workspace_id, write=True)
     with pytest.raises(Forbidden):
-        await agents.allow(empty.service, asked, stranger.user_id, viewer.workspace_id, write=False)
+        await oauth_server.grant_consent(empty.service, asked, stranger.user_id, viewer.workspace_id, write=False)
     assert (await one.tokens("viewer", write=False))["scope"] == "ads:read"
 
 
@@ -351,7 +351,7 @@ async def test_an_agent_is_told_who_it_is_and_when_it_ends(empty: Served, monkey
     assert found["grantExpiresAt"] == grant["expiresAt"]
     left = datetime.fromisoformat(found["expiresAt"]) - empty.service.now()
     assert timedelta(minutes=50) < left <= timedelta(hours=1)
-    monkeypatch.setattr(agents, "GRANT_MILLISECONDS", 10 * 60 * 1000)
+    monkeypatch.setattr(oauth_server, "GRANT_MILLISECONDS", 10 * 60 * 1000)
     short = await empty.caller((await (await agent(empty)).tokens())["access_token"]).get("/auth/verify")
     assert short["expiresAt"] == short["grantExpiresAt"]  # a token does not outlive its grant
 

@@ -12,16 +12,16 @@ from attrs import evolve
 from sqlalchemy import update
 
 from adsunify.errors import StoreError
-from adsunify.execution.executor import KillPoint, Limits
-from adsunify.networks import ADAPTERS
+from adsunify.execution.executor import ExecutionLimits, KillPoint
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.service import execution
-from adsunify.store.advance import advance
 from adsunify.store.schema import operations
+from adsunify.store.state_commits import commit_state
 
 from .served import NEVER, Caller, Served, brief, stocked
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-networks = pytest.mark.parametrize("network", list(ADAPTERS))
+networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 CONFIRMED = {"confirmed": True}
 CREATES = {
     "meta": "/v26.0/act_1001/campaigns",
@@ -44,7 +44,7 @@ ANSWERS_EMPTY = {"linkedin"}
 
 @pytest.fixture(autouse=True)
 def no_faults_left(server: Served) -> None:
-    server.networks.state.faults.told.clear()
+    server.networks.state.faults.pending.clear()
 
 
 async def prepared(server: Served, network: str = "meta", caller: Caller | None = None) -> str:
@@ -126,7 +126,7 @@ async def test_while_it_runs_it_is_running(server: Served) -> None:
 async def test_a_write_that_takes_its_time_is_not_taken_for_lost(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execution, "RENEW_AFTER", 0.02)
+    monkeypatch.setattr(execution, "RENEW_SECONDS", 0.02)
     operation, writes = await prepared(server), server.networks.writes()
     await server.networks.fault("meta", "latency", path=CREATES["meta"], value=600)
     first = asyncio.create_task(server.admin.execute(operation))
@@ -150,15 +150,17 @@ async def test_a_client_that_hangs_up_stops_nothing(server: Served) -> None:
             await hasty.post(
                 f"{server.base_url}/api/v1/ads/operations/{operation}/execute", json=CONFIRMED, headers=headers
             )
-    while server.service.uncut:
-        await asyncio.wait(server.service.uncut)
+    while server.service.shielded_tasks:
+        await asyncio.wait(server.service.shielded_tasks)
     assert (await server.admin.get(f"/operations/{operation}"))["status"] == "succeeded"
     assert server.networks.writes() == writes + 4
 
 
 async def test_a_call_works_for_so_long_and_hands_back(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     operation = await prepared(server)
-    monkeypatch.setattr(server.service, "settings", evolve(server.service.settings, limits=Limits(steps=1)))
+    monkeypatch.setattr(
+        server.service, "settings", evolve(server.service.settings, limits=ExecutionLimits(max_steps=1))
+    )
     for applied in (1, 2, 3):
         back = await server.admin.execute(operation)
         assert (back["status"], back["nextAction"], len(states(back))) == ("prepared", "execute", applied)
@@ -172,27 +174,27 @@ async def test_no_step_begins_when_the_time_of_a_call_is_over(server: Served) ->
     """However long the steps last: what counts is when the last of them was answered."""
     operation = await prepared(server)
     writes = server.networks.writes()
-    hands, passes = server.hands, server.service.passing
+    hands, passes = server.hands, server.service.kill_point_hook
 
     def slowly(point: KillPoint) -> None:
         if point is KillPoint.applied_before_read:
             hands.pass_(seconds=11)
         passes(point)
 
-    server.service.passing = slowly
+    server.service.kill_point_hook = slowly
     back = await server.admin.execute(operation)
     assert (back["status"], back["nextAction"], len(states(back))) == ("prepared", "execute", 2)
     assert server.networks.writes() == writes + 2
-    server.service.passing = passes
+    server.service.kill_point_hook = passes
     assert (await server.admin.execute(operation))["status"] == "succeeded"
 
 
 async def test_a_server_that_stops_begins_nothing(server: Served) -> None:
     """And says that the same operation is to be continued, though nothing of it is stored."""
     operation, rows = await prepared(server), await server.rows()
-    server.service.stopping = True
+    server.service.is_stopping = True
     back = await server.admin.execute(operation)
-    server.service.stopping = False
+    server.service.is_stopping = False
     assert (back["status"], back["nextAction"], states(back)) == ("prepared", "execute", [])
     assert await server.rows() == rows and await told(server, operation) == ["prepared"]
     assert (await server.admin.execute(operation))["status"] == "succeeded"
@@ -270,9 +272,9 @@ async def test_a_network_that_cannot_be_reached(server: Served) -> None:
     """Not a byte was sent: prepared, to be continued."""
     operation = await prepared(server)
     transport = server.service.transport
-    url, transport._sandbox = transport._sandbox, "http://127.0.0.1:9"  # nobody listens there
+    url, transport._sandbox_url = transport._sandbox_url, "http://127.0.0.1:9"  # nobody listens there
     back = await server.admin.execute(operation)
-    transport._sandbox = url
+    transport._sandbox_url = url
     assert (back["status"], back["nextAction"], back["error"]["code"]) == ("prepared", "execute", "not_sent")
     server.hands.pass_(milliseconds=back["retryAfterMs"])
     assert (await server.admin.execute(operation))["status"] == "succeeded"
@@ -408,13 +410,13 @@ async def test_a_receipt_lands_though_the_store_fails_for_a_while(
     server: Served, monkeypatch: pytest.MonkeyPatch, done: bool
 ) -> None:
     """``done``: the commit was made, and its answer was lost."""
-    monkeypatch.setattr(execution, "EVIDENCE_PAUSE", 0.0)
+    monkeypatch.setattr(execution, "EVIDENCE_PAUSE_SECONDS", 0.0)
     operation, writes, failures = await prepared(server), server.networks.writes(), 0
     write = type(server.service.store).write
 
     async def failing(store: Any, function: Any, *given: Any) -> Any:
         nonlocal failures
-        receipt = function is advance and given[0].receipt is not None
+        receipt = function is commit_state and given[0].receipt is not None
         found = await write(store, function, *given) if done or not receipt or failures % 3 == 2 else None
         failures += receipt
         if receipt and failures % 3:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 import pytest_asyncio
 
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
 
 from .served import Served, served
@@ -69,7 +69,7 @@ def asks_below(account: str, kind: str, parent_id: str) -> list[Ask]:
 
 
 def below(network: str, kind: str) -> list[str]:
-    return [one.kind for one in adapter(network).network.levels if one.parent_kind == kind and one.kind in PATHS]
+    return [one.kind for one in get_adapter(network).network.levels if one.parent_kind == kind and one.kind in PATHS]
 
 
 async def not_there(server: Served, asked: list[Ask]) -> None:
@@ -157,7 +157,7 @@ async def test_which_of_many_is_not_there(server: Served, network: str, kind: st
     if network != "outbrain":  # far from every other one's
         missing = missing[: last - 3] + "9999"[: last + 1] + missing[last + 1 :] if last > 3 else missing
     body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [found, missing]}
-    fields = [one.field for one in adapter(network).network.settings if one.level == kind and one.unit == "money"]
+    fields = [one.field for one in get_adapter(network).network.settings if one.level == kind and one.unit == "money"]
     asked = [("/bulk-status", {"status": "paused"})]
     asked += [("/bulk-edit", {"field": name, "mode": "set", "value": 30}) for name in fields[:1]]
     for path, more in asked:
@@ -171,7 +171,7 @@ async def test_below_which_parent_a_payload_names(server: Served, network: str) 
     """The native member that names the parent counts as ``parentId`` does."""
     nodes = await made(server, network)
     for _, kind in [one for one in LEVELS if one[0] == network and one[1] in nodes]:
-        one = next(each for each in adapter(network).network.levels if each.kind == kind)
+        one = next(each for each in get_adapter(network).network.levels if each.kind == kind)
         if not one.parent_kind:
             continue
         member = one.parent.rpartition("/")[2]
@@ -185,7 +185,7 @@ async def test_below_which_parent_a_payload_names(server: Served, network: str) 
 async def test_another_marketers_budget_is_not_there(server: Served) -> None:
     """A campaign of Outbrain is of the marketer of its budget, which alone is named."""
     budget = (await server.admin.get(f"/accounts/{server.accounts['outbrain']}/catalogs/budgets"))[0]["id"]
-    template = next(one for one in adapter("outbrain").network.templates if one.kind == "campaign")
+    template = next(one for one in get_adapter("outbrain").network.templates if one.kind == "campaign")
     body = {"payload": {**json.loads(dumps(dict(template.payload))), "budgetId": budget}}
     for account in await others(server, "outbrain"):
         await not_there(server, [("POST", f"/accounts/{account}/campaigns", body)])
@@ -193,7 +193,7 @@ async def test_another_marketers_budget_is_not_there(server: Served) -> None:
 
 @pytest.mark.parametrize("kind", ["adGroup", "ad"])
 async def test_every_read_says_the_parent(server: Served, kind: str) -> None:
-    for network in ADAPTERS:
+    for network in ADAPTER_PACKAGES:
         if (network, kind) in LEVELS:
             node = (await made(server, network))[kind]
             path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{node['id']}"

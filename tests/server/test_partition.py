@@ -34,7 +34,7 @@ async def test_a_receipt_lands_though_the_connections_to_the_database_are_cut(
     async with served(url.replace(socket_folder, str(tmp_path))) as server:
         account = await connect(server, "meta")
         prepared = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
-        monkeypatch.setattr(execution, "EVIDENCE_PAUSE", 0.0)
+        monkeypatch.setattr(execution, "EVIDENCE_PAUSE_SECONDS", 0.0)
         await server.networks.fault("meta", "latency", method="POST", path="/v26.0/act_*/campaigns", value=500)
         path, writes = f"/operations/{prepared['id']}/execute", server.networks.writes()
         executing = asyncio.create_task(server.admin.send("POST", path, {"confirmed": True}))
@@ -42,7 +42,7 @@ async def test_a_receipt_lands_though_the_connections_to_the_database_are_cut(
             while server.networks.writes() == writes:
                 await asyncio.sleep(0.01)
             partition.cut()
-            monkeypatch.setattr(postgresql, "SECONDS", 3.0)
+            monkeypatch.setattr(postgresql, "TIMEOUT_SECONDS", 3.0)
             assert (await executing).status_code in (200, 503)
         done = await server.admin.execute(prepared["id"])
         assert done["status"] == "succeeded"

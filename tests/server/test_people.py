@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 
 from adsunify.errors import InvalidInput
-from adsunify.service.people import add, found, hash_password, password_matches
+from adsunify.service.users import add_member, create_workspace, hash_password, is_password_correct
 from adsunify.store import people
 
 from .served import Served
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def kept(server: Served, user_id: object) -> str:
-    found = (await server.service.store.read(people.user, str(user_id))).password_hash
+    found = (await server.service.store.read(people.get_user, str(user_id))).password_hash
     assert found is not None
     return found
 
@@ -23,19 +23,19 @@ async def kept(server: Served, user_id: object) -> str:
 @pytest_asyncio.fixture(autouse=True, scope="module", loop_scope="module")
 async def shops(empty: Served) -> None:
     for workspace in ("bakery", "butcher"):
-        await found(empty.service.store, workspace, f"owner@{workspace}.example", None)
+        await create_workspace(empty.service.store, workspace, f"owner@{workspace}.example", None)
 
 
 async def test_a_new_person(empty: Served) -> None:
-    made = await add(empty.service.store, "bakery", "  Ann@Bakery.example ", "member", None)
+    made = await add_member(empty.service.store, "bakery", "  Ann@Bakery.example ", "member", None)
     assert made["email"] == "ann@bakery.example"
-    assert password_matches(made["password"], await kept(empty, made["userId"]))
+    assert is_password_correct(made["password"], await kept(empty, made["userId"]))
     verified = await empty.caller(made["apiKey"]).get("/auth/verify")
     assert (verified["workspace"], verified["role"], verified["canWrite"]) == ("bakery", "member", True)
 
 
 async def test_a_viewers_key_reads_only(empty: Served) -> None:
-    made = await add(empty.service.store, "bakery", "vic@bakery.example", "viewer", None)
+    made = await add_member(empty.service.store, "bakery", "vic@bakery.example", "viewer", None)
     (key,) = [key for key in await empty.caller(made["apiKey"]).get("/keys") if key["ownerId"] == made["userId"]]
     assert (key["name"], key["canWrite"]) == ("viewer", False)
 
@@ -43,14 +43,14 @@ async def test_a_viewers_key_reads_only(empty: Served) -> None:
 async def test_who_has_a_password_keeps_it(empty: Served) -> None:
     """Adding someone to a second workspace does not lock him out of the first."""
     store = empty.service.store
-    first = await add(store, "bakery", "bob@bakery.example", "member", "correct horse")
+    first = await add_member(store, "bakery", "bob@bakery.example", "member", "correct horse")
     assert first["password"] == "correct horse"
-    second = await add(store, "butcher", "BOB@bakery.example", "admin", None)
+    second = await add_member(store, "butcher", "BOB@bakery.example", "admin", None)
     assert (second["userId"], second["password"]) == (first["userId"], None)
-    assert password_matches("correct horse", await kept(empty, first["userId"]))
-    third = await add(store, "butcher", "bob@bakery.example", "admin", "another horse")
+    assert is_password_correct("correct horse", await kept(empty, first["userId"]))
+    third = await add_member(store, "butcher", "bob@bakery.example", "admin", "another horse")
     assert third["password"] == "another horse"
-    assert password_matches("another horse", await kept(empty, first["userId"]))
+    assert is_password_correct("another horse", await kept(empty, first["userId"]))
     assert (await empty.caller(first["apiKey"]).get("/auth/verify"))["workspace"] == "bakery"
     assert (await empty.caller(second["apiKey"]).get("/auth/verify"))["workspace"] == "butcher"
 
@@ -68,7 +68,7 @@ async def test_who_has_a_password_keeps_it(empty: Served) -> None:
 async def test_what_is_refused(empty: Served, workspace: str, email: str, password: str | None, path: str) -> None:
     before = await empty.rows()
     with pytest.raises(InvalidInput) as error:
-        await add(empty.service.store, workspace, email, "member", password)
+        await add_member(empty.service.store, workspace, email, "member", password)
     assert [issue.path for issue in error.value.issues] == [path]
     assert await empty.rows() == before
 
@@ -77,7 +77,7 @@ async def test_a_workspace_is_founded_once(empty: Served) -> None:
     before = await empty.rows()
     for workspace in ("bakery", " bakery ", " "):
         with pytest.raises(InvalidInput) as error:
-            await found(empty.service.store, workspace, "eve@x.example", None)
+            await create_workspace(empty.service.store, workspace, "eve@x.example", None)
         assert [issue.path for issue in error.value.issues] == ["workspace"]
     assert await empty.rows() == before
 
@@ -85,4 +85,4 @@ async def test_a_workspace_is_founded_once(empty: Served) -> None:
 async def test_passwords_are_argon2id(empty: Served) -> None:
     one, two = hash_password("correct horse"), hash_password("correct horse")
     assert one.startswith("$argon2id$") and one != two
-    assert password_matches("correct horse", one) and not password_matches("correct horsE", one)
+    assert is_password_correct("correct horse", one) and not is_password_correct("correct horsE", one)

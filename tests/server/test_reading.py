@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 
 from .served import NEVER, Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-networks = pytest.mark.parametrize("network", list(ADAPTERS))
+networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 
 FORMATS = {
     "meta": ({"page_link_ad", "existing_creative"}, {"traffic", "awareness", "conversions"}, {"daily", "lifetime"}),
@@ -40,11 +40,11 @@ def kinds_of(network: str) -> set[str]:
 
 async def test_networks(server: Served) -> None:
     found = await server.admin.get("/networks")
-    assert [one["network"] for one in found] == list(ADAPTERS)
+    assert [one["network"] for one in found] == list(ADAPTER_PACKAGES)
     for one in found:
         detail = await server.admin.get(f"/networks/{one['network']}")
         assert one.items() <= detail.items()
-        assert one["login"]["kind"] == adapter(one["network"]).network.login.kind and one["formats"]
+        assert one["login"]["kind"] == get_adapter(one["network"]).network.login.kind and one["formats"]
 
 
 async def test_workflows_are_those_of_the_networks(server: Served) -> None:
@@ -59,7 +59,7 @@ async def test_workflows_are_those_of_the_networks(server: Served) -> None:
             paths = {requirement["path"] for requirement in row["inputs"]}
             assert paths and all(path.split(".")[0] in ("bid", "schedule", "targeting", "creative", "platform")
                                  for path in paths)  # fmt: skip
-    assert {row["network"] for row in rows} == set(ADAPTERS)
+    assert {row["network"] for row in rows} == set(ADAPTER_PACKAGES)
 
 
 @networks
@@ -79,7 +79,7 @@ async def test_what_a_network_declares(server: Served, network: str) -> None:
 
 async def test_accounts(server: Served) -> None:
     every = await server.admin.get("/accounts")
-    by_network = {code: await server.admin.get("/accounts", network=code) for code in ADAPTERS}
+    by_network = {code: await server.admin.get("/accounts", network=code) for code in ADAPTER_PACKAGES}
     assert sorted(one["accountId"] for one in every) == sorted(
         one["accountId"] for some in by_network.values() for one in some
     )
@@ -161,19 +161,19 @@ async def test_a_tree_that_cannot_be_read(server: Served, network: str) -> None:
     problem = await server.admin.problem(400, "GET", f"/accounts/{account}/tree")
     assert (problem["code"], problem["outcome"]) == ("provider_unreadable", "not_applied")
     assert problem["network"]["status"] == 500
-    server.networks.state.faults.told.clear()
+    server.networks.state.faults.pending.clear()
     for fault, code in (("html", "provider_unreadable"), ("reset_before", "connection_lost")):
         await server.networks.fault(network, fault, times=1000)
         problem = await server.admin.problem(400, "GET", f"/accounts/{account}/tree")
         assert (problem["code"], problem["outcome"]) == (code, "not_applied")
-        server.networks.state.faults.told.clear()
+        server.networks.state.faults.pending.clear()
     assert await server.rows() == before
 
 
 async def test_a_throttled_read_says_how_long(server: Served) -> None:
     await server.networks.fault("amazon", "status", value=429, times=1000)
     answer = await server.admin.send("GET", f"/accounts/{server.accounts['amazon']}/tree")
-    server.networks.state.faults.told.clear()
+    server.networks.state.faults.pending.clear()
     assert (answer.status_code, answer.json()["code"]) == (400, "provider_throttled")
     assert int(answer.headers.get("Retry-After", "1")) >= 1
 
@@ -215,7 +215,7 @@ FURTHER_CONSENT = {("linkedin", "pages")}
 @networks
 async def test_every_declared_catalog_answers(server: Served, network: str) -> None:
     account = server.accounts[network]
-    for one in adapter(network).network.catalogs:
+    for one in get_adapter(network).network.catalogs:
         path = f"/accounts/{account}/catalogs/{one.resource}"
         sought = SOUGHT.get((network, one.resource), "tea")
         answer = await server.admin.send("GET", path if one.suffix != "required" else f"{path}:{sought}")

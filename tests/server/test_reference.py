@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pydantic.alias_generators import to_camel
 
-from adsunify.contract import ENDPOINTS, Call, Endpoint
+from adsunify.contract import ENDPOINTS, ApiRequest, Endpoint
 from adsunify.contract.endpoint import ERROR_STATUSES
-from adsunify.contract.messages import read_call
+from adsunify.contract.messages import parse_request
 from adsunify.errors import InvalidInput
-from adsunify.problem_details import CODES
+from adsunify.problem_details import PROBLEM_CODES
 from adsunify.values.exact_json import dumps
-from adsunify_server.examples import sample
+from adsunify_server.examples import make_example
 from tests.pages.browsing import Page
 
 from .served import PREFIX, Served
@@ -44,7 +44,7 @@ async def test_every_endpoint_stands_there(empty: Served) -> None:
         said = article(text, endpoint)
         operation = empty.schemas.document["paths"][PREFIX + endpoint.path][endpoint.method.lower()]
         assert f"{endpoint.method} {PREFIX}{endpoint.path}" in said
-        assert endpoint.summary in said and endpoint.access_words in said
+        assert endpoint.summary in said and endpoint.access_description in said
         assert f"Answers {endpoint.status}; refusals: {', '.join(map(str, ERROR_STATUSES))}" in said.replace(" ,", ",")
         for parameter in operation["parameters"]:
             assert f"{parameter['name']} {parameter['in']} {'yes' if parameter['required'] else 'no'}" in said
@@ -59,8 +59,8 @@ async def test_every_code_and_status_stands_there(empty: Served) -> None:
     text = await page(empty)
     shown = Page(text)
     ids = {one["id"] for _, one in shown.elements if "id" in one}
-    assert {f"code-{code}" for code in CODES} | {f"status-{status}" for status in ERROR_STATUSES} <= ids
-    for code, (status, meaning) in CODES.items():
+    assert {f"code-{code}" for code in PROBLEM_CODES} | {f"status-{status}" for status in ERROR_STATUSES} <= ids
+    for code, (status, meaning) in PROBLEM_CODES.items():
         assert f"{code} {status} {' '.join(meaning.split())}" in shown.text
 
 
@@ -106,10 +106,13 @@ async def test_examples_are_good(empty: Served, endpoint: Endpoint) -> None:
     )
     given = operation["requestBody"]["content"]["application/json"]["example"] if endpoint.body is not None else {}
     try:
-        read_call(endpoint, Call(path, query, dumps(given).encode("ascii"), "a key" if endpoint.idempotent else None))
+        parse_request(
+            endpoint,
+            ApiRequest(path, query, dumps(given).encode("ascii"), "a key" if endpoint.takes_idempotency_key else None),
+        )
     except InvalidInput as refusal:
         pytest.fail(str(refusal))
     pointer = f"/paths/{(PREFIX + endpoint.path).replace('/', '~1')}/{endpoint.method.lower()}"
     schema = operation["responses"][str(endpoint.status)]
-    shown = sample(schema["content"]["application/json"]["schema"], document["components"]["schemas"])
+    shown = make_example(schema["content"]["application/json"]["schema"], document["components"]["schemas"])
     empty.schemas.validator(f"{pointer}/responses/{endpoint.status}/content/application~1json/schema").validate(shown)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adsunify import Account, InvalidInput, plan, read_brief
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.values import countries
 
 from .served import NEVER, PREFIX, Served, brief
@@ -17,7 +17,7 @@ from .served import NEVER, PREFIX, Served, brief
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SECRET = "s3cr3t-value"
-MANY_COUNTRIES = sorted(countries.codes())[:51]
+MANY_COUNTRIES = sorted(countries.load_country_codes())[:51]
 DAYS = {"startDate": "2026-01-01", "endDate": "2026-01-02"}
 
 
@@ -186,7 +186,7 @@ async def test_the_last_good_values(empty: Served, path: str, body: Any) -> None
     assert (await empty.admin.problem(404, "POST", path, body))["code"] == "not_found"
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 @pytest.mark.parametrize("member", ["url", "imageUrl"])
 @pytest.mark.parametrize("scheme", ["https", "z"])
 async def test_addresses_that_parsers_refuse(network: str, member: str, scheme: str) -> None:
@@ -539,7 +539,7 @@ EMPTY_PLACES: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-_EMPTY_NATIVE: list[tuple[str, dict[str, Any], str]] = [(code, {}, "") for code in ADAPTERS if code != "amazon"]
+_EMPTY_NATIVE: list[tuple[str, dict[str, Any], str]] = [(code, {}, "") for code in ADAPTER_PACKAGES if code != "amazon"]
 
 
 @pytest.mark.parametrize(("network", "native", "path"), EMPTY_PLACES + _EMPTY_NATIVE)

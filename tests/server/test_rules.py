@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
 from tests.networks.test_edit_members import NATIVE_AMOUNTS
 
@@ -34,7 +34,7 @@ async def ways(server: Served, network: str, goal: str = "") -> list[tuple[str, 
 
 
 def row(network: str, kind: str, field: str) -> Any:
-    return next(one for one in adapter(network).network.settings if (one.level, one.field) == (kind, field))
+    return next(one for one in get_adapter(network).network.settings if (one.level, one.field) == (kind, field))
 
 
 # -- amounts ------------------------------------------------------------------------------------------------------
@@ -140,13 +140,15 @@ async def test_a_bulk_edit_changes_money_and_numbers(server: Served, network: st
     problem = await server.admin.problem(422, "POST", "/bulk-edit", many | {"mode": "set", "value": 5})
     (issue,) = problem["issues"]
     assert (issue["path"], issue["code"]) == ("field", "not_supported")
-    money = [one.field for one in adapter(network).network.settings if (one.level, one.unit) == ("campaign", "money")]
+    money = [
+        one.field for one in get_adapter(network).network.settings if (one.level, one.unit) == ("campaign", "money")
+    ]
     assert all(field in issue["message"] for field in money if row(network, "campaign", field).lock is None)
 
 
 @networks
 async def test_a_bulk_edit_names_the_field_of_a_native_amount(server: Served, network: str) -> None:
-    rows = adapter(network).network.settings
+    rows = get_adapter(network).network.settings
     name, field = next(iter(NATIVE_AMOUNTS[network].items()))
     kind = next(one.level for one in rows if one.field == field and one.unit == "money")
     node = (await made(server, network))[kind]["id"]
@@ -202,7 +204,9 @@ RETARGETED: dict[str, tuple[str, dict[str, list[str]]]] = {
 }
 """Per network that can target: a level, and a targeting that it takes."""
 CAN_TARGET = [
-    code for code in ADAPTERS if any(one.path == "targeting.locations" for one in adapter(code).network.edits)
+    code
+    for code in ADAPTER_PACKAGES
+    if any(one.path == "targeting.locations" for one in get_adapter(code).network.edits)
 ]
 
 
@@ -259,7 +263,7 @@ async def test_a_list_takes_the_native_statuses_that_it_shows(server: Served, ne
     nodes = await made(server, network)
     for kind in [one for one in PATHS if one in nodes]:
         path = at(server, network, kind)
-        filters = next(one for one in adapter(network).network.levels if one.kind == kind).filters
+        filters = next(one for one in get_adapter(network).network.levels if one.kind == kind).status_filters
         problem = await server.admin.problem(422, "GET", path, query={"status": "NO_STATUS"})
         assert all(status in problem["issues"][0]["message"] for status in filters)
         status = nodes[kind]["nativeStatus"]
@@ -271,7 +275,7 @@ TOGETHER = {"budgetType": {"budget": "5000"}}
 """What has to be changed with a field, whatever is chosen for it."""
 
 
-GOALS = [(network, goal) for network in ADAPTERS for goal in adapter(network).network.formats[0].goals]
+GOALS = [(network, goal) for network in ADAPTER_PACKAGES for goal in get_adapter(network).network.formats[0].goals]
 
 
 @pytest.mark.parametrize(("network", "goal"), [one for one in GOALS if one[1] != "conversions" or one[0] == "amazon"])

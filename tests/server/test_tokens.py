@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import Connection, select
 
 from adsunify.errors import StoreError
-from adsunify.http.messages import Request, filled
-from adsunify.networks import ADAPTERS
-from adsunify.service import accounts, session
-from adsunify.service.opening import open_service
-from adsunify.service.session import Session
+from adsunify.http.messages import Request, build_request_url
+from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.service import accounts, network_session
+from adsunify.service.factory import open_service
+from adsunify.service.network_session import NetworkSession
 from adsunify.store import Clock, connections
 from adsunify.store.schema import secrets
 
@@ -91,7 +91,7 @@ async def test_a_database_that_is_gone_for_a_moment_loses_no_refreshed_token(
         return finish(connection, *given)
 
     monkeypatch.setattr(connections, "finish_refresh", failing)
-    monkeypatch.setattr(session, "KEEPING_PAUSE", 0.0, raising=False)
+    monkeypatch.setattr(network_session, "SAVE_PAUSE_SECONDS", 0.0, raising=False)
     for _ in range(2):
         await tree(empty, "amazon")
     assert refreshes(empty, "amazon") == before + 1
@@ -108,7 +108,9 @@ async def test_two_processes_refresh_once(empty: Served) -> None:
         services = [empty.service, opened.service] * 4
         for rounds in range(1, 11):
             empty.hands.pass_(minutes=56)
-            await asyncio.gather(*(accounts.tree(service, actor, account_id=account) for service in services))
+            await asyncio.gather(
+                *(accounts.read_account_tree(service, actor, account_id=account) for service in services)
+            )
             assert refreshes(empty, "google") == before + rounds
     finally:
         await opened.service.close()
@@ -122,7 +124,7 @@ async def test_a_refresh_that_fails_does_not_matter_while_the_token_lives(empty:
     empty.hands.pass_(minutes=4)
     problem = await empty.admin.problem(400, "GET", f"/accounts/{empty.accounts['google']}/tree")
     assert (problem["code"], problem["outcome"]) == ("provider_unreadable", "not_applied")
-    empty.networks.state.faults.told.clear()
+    empty.networks.state.faults.pending.clear()
     await tree(empty, "google")
     assert await statuses(empty, "google") == {"active"}
 
@@ -140,19 +142,19 @@ async def test_a_read_whose_token_is_refused_refreshes_and_is_repeated(empty: Se
 async def test_a_refresh_is_not_cut(empty: Served) -> None:
     """Whoever asked may go: the tokens that come are kept."""
     await connect(empty, "amazon")
-    session = await Session.of(empty.service, empty.people["admin"].actor, empty.accounts["amazon"])
+    session = await NetworkSession.load(empty.service, empty.people["admin"].actor, empty.accounts["amazon"])
     kept = await empty.service.store.read(_sealed, session.account.connection_id)
     empty.hands.pass_(minutes=56)
     before = refreshes(empty, "amazon")
     await empty.networks.fault("amazon", "latency", path="/auth/o2/token", value=200)
-    asking = asyncio.create_task(session.prepare())
+    asking = asyncio.create_task(session.load_credentials())
     while refreshes(empty, "amazon") == before:
         await asyncio.sleep(0.01)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert empty.service.uncut
-    await asyncio.wait(empty.service.uncut)
+    assert empty.service.shielded_tasks
+    await asyncio.wait(empty.service.shielded_tasks)
     assert await empty.service.store.read(_sealed, session.account.connection_id) != kept
     await tree(empty, "amazon")
     assert refreshes(empty, "amazon") == before + 1
@@ -249,14 +251,14 @@ async def test_a_refreshed_token_that_is_refused_again_is_confirmed_by_a_read(em
     await empty.networks.fault("amazon", "status", path="/v2/profiles", value=401, times=10)
     await empty.admin.execute(again["id"])
     await empty.admin.problem(400, "POST", f"/operations/{again['id']}/execute", {"confirmed": True})
-    empty.networks.state.faults.told.clear()
+    empty.networks.state.faults.pending.clear()
     assert await statuses(empty, "amazon") == {"needs_reauth"}
 
 
 # -- one refusal is no proof --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_one_refused_write_leaves_the_account_active(empty: Served, network: str) -> None:
     """Nothing was refused by a refresh, and the cheap read is answered: the answer may say that one can go on."""
     await connect(empty, network)
@@ -269,7 +271,7 @@ async def test_one_refused_write_leaves_the_account_active(empty: Served, networ
     assert (await empty.admin.execute(created["id"]))["status"] == "succeeded"
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_a_dead_token_is_confirmed_and_nothing_says_to_go_on(empty: Served, network: str) -> None:
     await connect(empty, network)
     created = await empty.admin.post("/create", {"accountId": empty.accounts[network], "campaign": brief(network)}, 201)
@@ -278,7 +280,7 @@ async def test_a_dead_token_is_confirmed_and_nothing_says_to_go_on(empty: Served
     if network in keys:
         await empty.networks.fault(network, "status", path=keys[network], value=401, times=10)
     problem = await empty.admin.problem(400, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})
-    empty.networks.state.faults.told.clear()
+    empty.networks.state.faults.pending.clear()
     assert (problem["code"], problem["outcome"]) == ("provider_token_refused", "not_applied")
     assert "nextAction" not in problem["operation"]
     assert await statuses(empty, network) == {"needs_reauth"}
@@ -286,17 +288,17 @@ async def test_a_dead_token_is_confirmed_and_nothing_says_to_go_on(empty: Served
     assert problem["code"] == "access_lost" and "connect the account again" in problem["detail"]
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_a_read_that_is_refused_twice_is_confirmed_by_another(empty: Served, network: str) -> None:
     """Networks answer 401 to what a user may not do, too: the account stays active while it can be listed."""
     await connect(empty, network)
     paths = {"google": "/v*googleAds:search*", "amazon": "/sp/campaigns/list"}
-    session = await Session.of(empty.service, empty.people["admin"].actor, empty.accounts[network])
-    request = next(session.adapter.reads.tree(session.native))
+    session = await NetworkSession.load(empty.service, empty.people["admin"].actor, empty.accounts[network])
+    request = next(session.adapter.reads.fetch_tree(session.native_account))
     assert isinstance(request, Request)
-    path = paths.get(network) or urlsplit(filled(request)).path
+    path = paths.get(network) or urlsplit(build_request_url(request)).path
     await empty.networks.fault(network, "status", path=path, value=401, times=2)
     problem = await empty.admin.problem(400, "GET", f"/accounts/{empty.accounts[network]}/tree")
-    empty.networks.state.faults.told.clear()
+    empty.networks.state.faults.pending.clear()
     assert problem["code"] == "provider_token_refused"
     assert await statuses(empty, network) == {"active"}

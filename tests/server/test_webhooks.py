@@ -14,9 +14,9 @@ from attrs import evolve
 
 from adsunify import webhooks
 from adsunify.service import webhooks as service
-from adsunify.service.authenticating import authenticate
-from adsunify.service.delivering import Worker
-from adsunify.service.people import remove
+from adsunify.service.authentication import authenticate
+from adsunify.service.users import remove_member
+from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import deliveries
 from adsunify.store import webhooks as stored
 from tests.webhooks.receiving import Receiver, receiving
@@ -36,7 +36,7 @@ async def _public(host: str) -> list[str]:
 async def receiver(both: Served) -> AsyncIterator[Receiver]:
     """A receiver that the server may call although it is on loopback."""
     async with receiving() as one:
-        both.service.resolving = _public
+        both.service.resolve_host = _public
         both.service.settings = evolve(both.service.settings, webhook_dev_targets=frozenset({one.url}))
         yield one
         for left in await both.admin.get("/webhooks"):
@@ -293,7 +293,7 @@ async def test_it_ends_with_its_owners_membership(both: Served) -> None:
     paused = await both.admin.send("PATCH", f"/webhooks/{made['webhookId']}", {"active": False})
     assert (paused.json()["data"]["status"], paused.json()["data"]["endedReason"]) == ("paused", None)
     await both.admin.send("PATCH", f"/webhooks/{made['webhookId']}", {"active": True})
-    await remove(both.service.store, "shop", "leaver@shop.example")
+    await remove_member(both.service.store, "shop", "leaver@shop.example")
     await shown_as_ended(both, made["webhookId"], "membership_ended")
 
 
@@ -303,7 +303,7 @@ async def test_it_ends_with_its_agents_grant(both: Served, receiver: Receiver, e
     helper = await agent(both)
     tokens = await helper.tokens()
     caller = await authenticate(both.service, f"Bearer {tokens['access_token']}")
-    made: Any = await service.create(both.service, caller, url=receiver.url, account_id=None, events=None)
+    made: Any = await service.create_webhook(both.service, caller, url=receiver.url, account_id=None, events=None)
     await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
     await receiver.count(1)
     await helper.tokens()  # a new consent is the same agent's
@@ -331,8 +331,8 @@ async def test_a_worker_that_died_loses_nothing(both: Served, receiver: Receiver
 
     def died(connection: Any) -> int:
         """Another worker claims it, and is never heard of again."""
-        stored.change(connection, both.people["admin"].actor, made["webhookId"], {"active": True})
-        return len(deliveries.claim(connection, both.service.store.clock, 10))
+        stored.update_webhook(connection, both.people["admin"].actor, made["webhookId"], {"active": True})
+        return len(deliveries.claim_deliveries(connection, both.service.store.clock, 10))
 
     assert await both.service.store.write(died) == 1
     await asyncio.sleep(0.1)
@@ -355,7 +355,7 @@ async def test_rebinding_reaches_nobody(both: Served, receiver: Receiver) -> Non
     async def inside(host: str) -> list[str]:
         return ["127.0.0.1"]
 
-    both.service.resolving = inside
+    both.service.resolve_host = inside
     path = f"/webhooks/{made['webhookId']}"
     queued = await both.admin.post(f"{path}/test", {}, 202)
     async with asyncio.timeout(20):
@@ -372,7 +372,7 @@ async def test_several_workers_share_the_work(both: Served, receiver: Receiver) 
     path = f"/webhooks/{made['webhookId']}"
     await both.admin.send("PATCH", path, {"active": False})
     queued = [(await both.admin.post(f"{path}/test", {}, 202))["eventId"] for _ in range(60)]
-    workers = [Worker(both.service) for _ in range(3)]
+    workers = [WebhookWorker(both.service) for _ in range(3)]
     running = [asyncio.create_task(worker.run()) for worker in workers]
     try:
         await both.admin.send("PATCH", path, {"active": True})

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from adsunify.networks import ADAPTERS, adapter
-from adsunify.service.core import moment
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.service.core import format_timestamp
 from adsunify.store.events import EventRecord
 
 from .served import Served, brief, connect
@@ -50,7 +50,7 @@ def told(events: list[EventRecord]) -> list[tuple[str, str, Any, Any]]:
     return [(one.data["kind"], one.data["entityId"], one.data["before"], one.data["status"]) for one in events]
 
 
-@pytest.mark.parametrize("network", ADAPTERS)
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 async def test_receipts_and_hierarchy_agree(server: Served, network: str) -> None:
     """Made, activated, paused, deleted: an event for each change, none for none; the hierarchy shows nothing new."""
     known = await tree(server, server.accounts[network])
@@ -60,7 +60,7 @@ async def test_receipts_and_hierarchy_agree(server: Served, network: str) -> Non
     assert await changes(server) == (await changes(server))[:before], "what is seen for the first time is no change"
     after = await tree(server, account)
     new = {key: status for key, status in after.items() if key not in known}
-    kinds = {one.kind for one in adapter(network).network.levels} & NAMES.keys()
+    kinds = {one.kind for one in get_adapter(network).network.levels} & NAMES.keys()
     assert {kind for kind, _ in new} == kinds
     assert len(await changes(server)) == before, "the hierarchy shows what the receipts said"
 
@@ -101,7 +101,7 @@ async def test_a_receipt_and_its_event_are_one(both: Served) -> None:
     events = (await changes(both))[before:]
     assert Counter(event.type for event in events) == dict.fromkeys(NAMES.values(), 1)
     received = sorted(step["receiptAt"] for step in done["receipt"]["steps"])
-    assert sorted(moment(event.created_at) for event in events) == received
+    assert sorted(format_timestamp(event.created_at) for event in events) == received
     assert {event.operation_id for event in events} == {live["id"]}
 
 
@@ -113,8 +113,8 @@ async def test_what_somebody_else_changed(both: Served) -> None:
     world = both.networks.state.worlds["meta"]
     changed = [(kind, id_) for kind, id_ in statuses if statuses[kind, id_] == "paused"][-2:]
     for _, id_ in changed:
-        entity = next(one for kind in NATIVE for one in world.entities(kind) if one.id == id_)
-        world.put(entity, {**entity.data, "status": "ACTIVE"})
+        entity = next(one for kind in NATIVE for one in world.list_entities(kind) if one.id == id_)
+        world.replace(entity, {**entity.data, "status": "ACTIVE"})
     for _ in range(2):
         after = await tree(both, account)
         assert {after[key] for key in changed} == {"active"}

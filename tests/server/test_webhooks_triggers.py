@@ -12,7 +12,7 @@ import pytest_asyncio
 from attrs import define, evolve
 
 from adsunify import webhooks
-from adsunify.events import EVENTS
+from adsunify.events import EVENT_DESCRIPTIONS
 from tests.webhooks.receiving import Received, Receiver, receiving
 
 from .served import Served, brief, connect
@@ -61,7 +61,7 @@ async def told(empty: Served) -> AsyncIterator[Told]:
     async with receiving() as receiver:
         settings = evolve(empty.service.settings, webhook_dev_targets=frozenset({receiver.url}))
         empty.service.settings = settings
-        made = await empty.admin.post("/webhooks", {"url": receiver.url, "events": list(EVENTS)}, 201)
+        made = await empty.admin.post("/webhooks", {"url": receiver.url, "events": list(EVENT_DESCRIPTIONS)}, 201)
         yield Told(empty, receiver, made["secret"])
 
 
@@ -167,7 +167,7 @@ async def has_failed(server: Served, told: Told) -> dict[str, Any]:
     await server.networks.fault("amazon", "status", path="/reporting/reports", value=403, times=1000)
     query = await _days(server, account)
     await server.admin.problem(400, "GET", f"/accounts/{account}/insights", query=query)
-    server.networks.state.faults.told.clear()
+    server.networks.state.faults.pending.clear()
     return {"operationId": None, "accountId": account, "network": "amazon", "what": "insights"}
 
 
@@ -211,7 +211,7 @@ TRIGGERS: dict[str, Trigger] = {
 
 
 async def test_every_event_has_one() -> None:
-    assert TRIGGERS.keys() == EVENTS.keys() - {"rule.triggered"}
+    assert TRIGGERS.keys() == EVENT_DESCRIPTIONS.keys() - {"rule.triggered"}
 
 
 @pytest.mark.parametrize("kind", TRIGGERS)

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from random import Random
 
-from adsunify.adapter.network import ErrorRule, Found, ItemAnswer, Login, Network, Unit
+from adsunify.adapter.network import ErrorRule, ItemResult, Login, MoneyUnit, Network, ParsedError
 from adsunify.http.messages import Request, Response
-from adsunify.plans.records import Binding, Items, Output, Overlay, Plan, Promise, Step, planned
-from adsunify.values.json_pointer import identifier, read, text
+from adsunify.plans.records import Binding, Expectation, ItemBatch, Output, Overlay, Plan, Step, make_plan
+from adsunify.values.json_pointer import get_text, get_value, parse_id
 
 HOST = "simulated.example"
 ID_BASE = 7_000_000
 
 
-def _error(response: Response) -> Found | None:
-    code = text(response.body, "/error/code")
-    return None if code is None else Found((code,), text(response.body, "/error/message"))
+def _error(response: Response) -> ParsedError | None:
+    code = get_text(response.body, "/error/code")
+    return None if code is None else ParsedError((code,), get_text(response.body, "/error/message"))
 
 
-def _items(step: Step, request: Request, response: Response) -> list[ItemAnswer] | None:
-    results = read(response.body, "/results")
+def _items(step: Step, request: Request, response: Response) -> list[ItemResult] | None:
+    results = get_value(response.body, "/results")
     if not isinstance(results, list):
         return None
     return [
-        ItemAnswer(row["position"], identifier(row.get("id")), Found((row["code"],)) if "code" in row else None)
+        ItemResult(row["position"], parse_id(row.get("id")), ParsedError((row["code"],)) if "code" in row else None)
         for row in results
     ]
 
@@ -34,9 +34,9 @@ NETWORK = Network(
     version="1",
     hosts=(HOST,),
     login=Login("credentials"),
-    unit=lambda account: Unit(100),
-    error=_error,
-    items=_items,
+    get_money_unit=lambda account: MoneyUnit(100),
+    parse_error=_error,
+    parse_item_results=_items,
     levels=(),
     formats=(),
     settings=(),
@@ -60,7 +60,7 @@ def _write(key: str, method: str = "POST", **more: object) -> Request:
         path=path,
         body=more.get("body", {"step": key}),
         encoding="json",
-        nature="write",
+        kind="write",
     )
 
 
@@ -78,7 +78,7 @@ def plan(random: Random) -> Plan:
             prefix = "" if cast == "integer" else random.choice(("", "urn:x:"))
             bindings = (Binding(where, random.choice(creates), "id", prefix, cast),)  # type: ignore[arg-type] # chosen
         if kind == "create":
-            promises = (Promise("/body/ok", True),) if random.random() < 0.5 else ()
+            promises = (Expectation("/body/ok", True),) if random.random() < 0.5 else ()
             outputs = (Output("id", ("/body/id",)),)
             steps.append(Step(key, "campaign", key, _write(key), "create", None, None, bindings, outputs, promises))
             creates.append(key)
@@ -86,14 +86,14 @@ def plan(random: Random) -> Plan:
             many = random.random() < 0.8
             sent = [{"item": index} for index in range(random.randint(1, 4) if many else 1)]
             body = {"step": key, "rows": sent}
-            items = Items("/body/rows", "id", many=many)
+            items = ItemBatch("/body/rows", "id", many=many)
             steps.append(Step(key, "ad", key, _write(key, body=body), "create", bindings=bindings, items=items))
             if not many:
                 creates.append(key)
         elif kind == "overlay":
             reading = Request("GET", f"https://{HOST}/read/{key}")
             overlay = Overlay(reading, "/thing", "/body/thing", ("etag",), {"/name": "new"}, ("/old",))
-            steps.append(Step(key, "ad", key, _write(key, "PUT"), "update", "77", overlay=overlay, empty_ok=True))
+            steps.append(Step(key, "ad", key, _write(key, "PUT"), "update", "77", overlay=overlay, can_be_empty=True))
         else:
-            steps.append(Step(key, "ad", key, _write(key, "DELETE"), "delete", "78", empty_ok=True))
-    return planned("simulated", "create", "account", steps)
+            steps.append(Step(key, "ad", key, _write(key, "DELETE"), "delete", "78", can_be_empty=True))
+    return make_plan("simulated", "create", "account", steps)

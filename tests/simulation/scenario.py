@@ -11,8 +11,17 @@ from random import Random
 from attrs import define
 
 from adsunify.errors import RequestNotSent
-from adsunify.execution.executor import Answer, Commit, Effect, Ending, Limits, RenewToken, Send, execute
-from adsunify.execution.state import LEASE_MILLISECONDS, Advance, Advanced, Receipt
+from adsunify.execution.executor import (
+    Commit,
+    Effect,
+    EffectResult,
+    ExecutionLimits,
+    ExecutionResult,
+    RenewToken,
+    SendWrite,
+    execute_plan,
+)
+from adsunify.execution.state import LEASE_MILLISECONDS, CommitResult, Receipt, StateCommit
 from adsunify.plans.records import Plan, Step
 
 from .plans import NETWORK
@@ -27,12 +36,12 @@ CALM = 16
 class Running:
     """An execution under way: the effect that it waits for. ``fence`` None: it has claimed nothing yet."""
 
-    generator: Generator[Effect, Answer, Ending]
+    generator: Generator[Effect, EffectResult, ExecutionResult]
     effect: Effect
     fence: int | None = None
     commits: int = 0
     sends: int = 0
-    stands: Advance | None = None
+    stands: StateCommit | None = None
     leased_until: int = 0
 
 
@@ -90,9 +99,9 @@ class Scenario:
     def _start(self, running: list[Running]) -> None:
         self.executes += 1
         hurried = self.random.random() < self.luck
-        limits = Limits(steps=self.random.choice((1, 2, 25)))
-        progress, until = self.store.progress(), self.clock.monotonic + limits.milliseconds
-        generator = execute(
+        limits = ExecutionLimits(max_steps=self.random.choice((1, 2, 25)))
+        progress, until = self.store.progress(), self.clock.monotonic + limits.max_milliseconds
+        generator = execute_plan(
             NETWORK,
             self.plan,
             progress,
@@ -100,20 +109,20 @@ class Scenario:
             limits=limits,
             stopping=lambda: hurried or self.clock.monotonic >= until,
         )
-        if progress.doubtful or hurried:
-            self._refuses(generator, bool(progress.doubtful))
+        if progress.doubtful_steps or hurried:
+            self._refuses(generator, bool(progress.doubtful_steps))
         else:
             running.append(Running(generator, next(generator)))
 
-    def _refuses(self, generator: Generator[Effect, Answer, Ending], doubtful: bool) -> None:
+    def _refuses(self, generator: Generator[Effect, EffectResult, ExecutionResult], doubtful: bool) -> None:
         """An execution that must end before its first commit."""
         try:
             effect = next(generator)
         except StopIteration as done:
-            if doubtful and done.value.refused != "doubtful":
+            if doubtful and done.value.refusal != "doubtful":
                 raise Broken("a doubtful operation is not refused as such") from None
         else:
-            if doubtful or not (isinstance(effect, Commit) and effect.advance.intent is None):
+            if doubtful or not (isinstance(effect, Commit) and effect.state_commit.intent is None):
                 raise Broken(f"something happens although it must not: {effect}")
             generator.close()
 
@@ -141,15 +150,15 @@ class Scenario:
         running.pop(index).generator.close()
         self.clock.restarts()
 
-    def _carried(self, one: Running) -> Answer | None:
+    def _carried(self, one: Running) -> EffectResult | None:
         """The effect's answer; None where the driver gives the execution up."""
         effect = one.effect
         if isinstance(effect, Commit):
-            return self._committed(one, effect.advance)
+            return self._committed(one, effect.state_commit)
         if isinstance(effect, RenewToken):
             return self.random.random() < 0.5
         step = self.steps[effect.key]
-        if not isinstance(effect, Send):
+        if not isinstance(effect, SendWrite):
             answer = self.provider.read()
             self._note("read", answer)
             return answer
@@ -162,10 +171,10 @@ class Scenario:
         if self.luck and self.random.random() < self.luck:
             self.clock.passes(self.random.choice((500, 9_000, 19_000, 29_999, 45_000)))
             if self.random.random() < 0.5:
-                self.store.advance(Advance("op", one.fence, renew=True), self.clock.now())
+                self.store.advance(StateCommit("op", one.fence, is_renewal=True), self.clock.now())
         return answer
 
-    def _committed(self, one: Running, change: Advance) -> Advanced | None:
+    def _committed(self, one: Running, change: StateCommit) -> CommitResult | None:
         if change.trigger == "succeed" and len(self.provider.applied) != self._planned():
             raise Broken("it succeeds although something was not written")
         if self.luck and self.random.random() < self.luck / 2:
@@ -176,9 +185,9 @@ class Scenario:
         answer = self.store.advance(change, self.clock.now())
         self._note("commit", change, answer)
         one.commits += 1
-        one.stands = change if answer.refused is None and change.intent is not None else None
-        if answer.refused is None:
-            one.fence, one.leased_until = answer.fence, answer.at + LEASE_MILLISECONDS
+        one.stands = change if answer.refusal is None and change.intent is not None else None
+        if answer.refusal is None:
+            one.fence, one.leased_until = answer.fence, answer.committed_at + LEASE_MILLISECONDS
         return answer
 
     # -- without chaos --
@@ -189,7 +198,7 @@ class Scenario:
         self.clock.set_right()
         self.store.expires_at = self.clock.now() + 3_600_000
         for _ in range(CALM):
-            if self._over() or self.store.progress().doubtful:
+            if self._over() or self.store.progress().doubtful_steps:
                 break
             self.clock.passes(max(LEASE_MILLISECONDS, self.store.not_before - self.clock.now()))
             self.store.expires_at += 86_400_000
@@ -197,10 +206,10 @@ class Scenario:
             self._start(running)
             while running:
                 self._carry(running, 0)
-        doubtful = self.store.progress().doubtful
+        doubtful = self.store.progress().doubtful_steps
         if doubtful:
             self.executes += 1
-            self._refuses(execute(NETWORK, self.plan, self.store.progress(), "op"), doubtful=True)
+            self._refuses(execute_plan(NETWORK, self.plan, self.store.progress(), "op"), doubtful=True)
         elif not self._over():
             raise Broken(f"it does not end: {self.store.status}")
         self._invariants()
@@ -213,7 +222,7 @@ class Scenario:
     def _items(self, step: Step) -> tuple[int, ...]:
         return (0,) if step.items is None else tuple(range(len(step.request.body["rows"])))
 
-    def _may_send(self, one: Running, effect: Send) -> None:
+    def _may_send(self, one: Running, effect: SendWrite) -> None:
         """A write leaves only after its own intent stands, as the only one without a receipt."""
         intent = one.stands.intent if one.stands is not None else None
         if intent is None or intent.key != effect.key or intent.request != effect.request.to_json():
@@ -270,17 +279,22 @@ class Scenario:
         if receipt.outputs["id"] != (ids if step.items.many else ids[0]):
             raise Broken(f"the outputs of {step.key} are not all ids in planned order")
 
-    def _ended(self, one: Running, ending: Ending, last: Answer) -> None:
+    def _ended(self, one: Running, ending: ExecutionResult, last: EffectResult) -> None:
         self._note("ended", ending)
         if ending.status == "succeeded" and one.sends == len(self.plan.steps):
             overlays = sum(step.overlay is not None for step in self.plan.steps[1:])
             if one.commits != len(self.plan.steps) + 1 + overlays:
                 raise Broken(f"{one.commits} commits for {len(self.plan.steps)} steps")
-        if ending.status is not None and one.fence is not None and isinstance(last, Advanced) and last.refused is None:
+        if (
+            ending.status is not None
+            and one.fence is not None
+            and isinstance(last, CommitResult)
+            and last.refusal is None
+        ):
             same = self.store.status == ending.status or self.store.fence != one.fence
             if not same:
                 raise Broken(f"it ended as {ending.status}, the store says {self.store.status}")
-        if ending.next_action and ending.status != "prepared":
+        if ending.has_next_action and ending.status != "prepared":
             raise Broken("only a prepared operation has a next action")
 
     def _note(self, *what: object) -> None:

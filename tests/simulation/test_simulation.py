@@ -11,7 +11,7 @@ from attrs import evolve
 from adsunify.errors import RequestNotSent, ResponseLost
 from adsunify.execution import executor, outcomes
 from adsunify.execution.outcomes import Ambiguous, Applied, Throttled
-from adsunify.execution.state import Intent, ItemReceipt, Progress
+from adsunify.execution.state import ExecutionProgress, Intent, ItemReceipt
 from adsunify.plans.records import Step
 from tests.simulation import world
 from tests.simulation.__main__ import main
@@ -55,68 +55,68 @@ Break = Callable[[pytest.MonkeyPatch], None]
 
 
 def _lost_is_sent_again(patch: pytest.MonkeyPatch) -> None:
-    real = executor._receipt
+    real = executor._make_receipt
 
     def receipt(network, step, request, intent, answer, progress):  # type: ignore[no-untyped-def] # as the original
         answer = RequestNotSent(answer.message) if isinstance(answer, ResponseLost) else answer
         return real(network, step, request, intent, answer, progress)
 
-    patch.setattr(executor, "_receipt", receipt)
+    patch.setattr(executor, "_make_receipt", receipt)
 
 
 def _ambiguous_is_throttled(patch: pytest.MonkeyPatch) -> None:
-    real = outcomes.outcome
+    real = outcomes.classify_write
 
     def outcome(*arguments: object) -> object:
         found = real(*arguments)  # type: ignore[arg-type] # as the original
         return Throttled(1.0, found.error) if isinstance(found, Ambiguous) else found
 
-    patch.setattr(executor, "outcome", outcome)
+    patch.setattr(executor, "classify_write", outcome)
 
 
 def _open_intents_are_overlooked(patch: pytest.MonkeyPatch) -> None:
     real = world.Store.progress
 
-    def progress(self: world.Store) -> Progress:
-        return evolve(real(self), doubtful=())
+    def progress(self: world.Store) -> ExecutionProgress:
+        return evolve(real(self), doubtful_steps=())
 
     patch.setattr(world.Store, "progress", progress)
     patch.setattr(world.Store, "open", lambda self: [])
 
 
 def _all_items_are_sent_again(patch: pytest.MonkeyPatch) -> None:
-    def remaining(step: Step, progress: Progress) -> tuple[int, ...] | None:
+    def remaining(step: Step, progress: ExecutionProgress) -> tuple[int, ...] | None:
         return None if step.items is None else tuple(range(len(step.request.body["rows"])))
 
-    patch.setattr(executor, "_remaining", remaining)
+    patch.setattr(executor, "_list_remaining_items", remaining)
 
 
 def _positions_count_in_the_array_as_sent(patch: pytest.MonkeyPatch) -> None:
     def planned(item: ItemReceipt, intent: Intent) -> ItemReceipt:
         return item
 
-    patch.setattr(executor, "_planned", planned)
+    patch.setattr(executor, "_to_planned_position", planned)
 
 
 def _only_the_last_attempt_counts(patch: pytest.MonkeyPatch) -> None:
-    real = executor._receipt
+    real = executor._make_receipt
 
     def receipt(network, step, request, intent, answer, progress):  # type: ignore[no-untyped-def] # as the original
         return real(network, step, request, intent, answer, evolve(progress, applied_items={}))
 
-    patch.setattr(executor, "_receipt", receipt)
+    patch.setattr(executor, "_make_receipt", receipt)
 
 
 def _unreadable_answers_are_fine(patch: pytest.MonkeyPatch) -> None:
-    real = outcomes.outcome
+    real = outcomes.classify_write
 
     def outcome(*arguments: object) -> object:
         try:
             return real(*arguments)  # type: ignore[arg-type] # as the original
-        except executor.READ_FAULTS:
+        except executor.RESPONSE_READ_ERRORS:
             return Applied({"id": "1"})
 
-    patch.setattr(executor, "outcome", outcome)
+    patch.setattr(executor, "classify_write", outcome)
 
 
 @pytest.mark.parametrize(

@@ -11,20 +11,20 @@ from adsunify.errors import RequestNotSent, ResponseLost
 from adsunify.execution.state import (
     LEASE_MILLISECONDS,
     REVIEW_MILLISECONDS,
-    Advance,
-    Advanced,
+    CommitResult,
+    ExecutionProgress,
     Intent,
-    Progress,
+    OperationStatus,
     Receipt,
-    Status,
+    StateCommit,
     Trigger,
-    expired,
-    progress,
-    transition,
+    apply_trigger,
+    is_expired,
+    read_progress,
 )
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Plan, Step
-from adsunify.values.json_pointer import read
+from adsunify.values.json_pointer import get_value
 
 from .plans import ID_BASE
 
@@ -75,7 +75,7 @@ class Store:
     """One operation and its attempts, with the semantics of the store's ``advance``."""
 
     def __init__(self, now: int) -> None:
-        self.status: Status = "prepared"
+        self.status: OperationStatus = "prepared"
         self.events = ["operation.prepared"]
         self.expires_at = now + REVIEW_MILLISECONDS
         self.fence = 0
@@ -88,27 +88,27 @@ class Store:
     def open(self) -> list[Attempt]:
         return [attempt for attempt in self.attempts.values() if attempt.receipt is None]
 
-    def progress(self) -> Progress:
+    def progress(self) -> ExecutionProgress:
         rows = [self.attempts[key] for key in sorted(self.attempts)]
         receipts = [row.receipt for row in rows if row.receipt is not None]
-        return progress(receipts, [row.intent.key for row in rows if row.receipt is None])
+        return read_progress(receipts, [row.intent.key for row in rows if row.receipt is None])
 
     def moves(self, trigger: Trigger) -> None:
-        self.status, event = transition(self.status, trigger)
+        self.status, event = apply_trigger(self.status, trigger)
         if event is not None:
             self.events.append(event)
 
     def stalled(self, now: int) -> bool:
         return self.status == "running" and self.lease_until <= now and bool(self.open())
 
-    def advance(self, change: Advance, now: int) -> Advanced:
+    def advance(self, change: StateCommit, now: int) -> CommitResult:
         if change.receipt is not None:
-            row = self.attempts[change.receipt.n, change.receipt.attempt]
+            row = self.attempts[change.receipt.step_index, change.receipt.attempt]
             if row.receipt is None:
                 row.receipt = change.receipt
         if change.fence is None:
             return self._claim(change, now)
-        if change.renew:
+        if change.is_renewal:
             refused = None if self._held(change) and self.lease_until > now else "fenced"
         elif change.trigger is not None:
             return self._end(change, now)
@@ -116,62 +116,62 @@ class Store:
             refused = self._continue(change, now)
         if refused is None:
             self.lease_until = now + LEASE_MILLISECONDS
-        elif not change.renew and self._held(change) and not self.open():
+        elif not change.is_renewal and self._held(change) and not self.open():
             self.next_action = refused == "fenced"
             self.moves("hand_back")
-        return Advanced(self.fence if change.fence is None else change.fence, now, refused)
+        return CommitResult(self.fence if change.fence is None else change.fence, now, refused)
 
-    def _held(self, change: Advance) -> bool:
+    def _held(self, change: StateCommit) -> bool:
         return self.status == "running" and self.fence == change.fence
 
-    def _claim(self, change: Advance, now: int) -> Advanced:
+    def _claim(self, change: StateCommit, now: int) -> CommitResult:
         if self.status == "running" and self.lease_until <= now and not self.open():
             self.moves("recover")
         if self.status != "prepared":
-            return Advanced(0, now, "claimed" if self.status == "running" else "not_prepared")
-        if expired(self.expires_at, now):
-            return Advanced(0, now, "expired")
+            return CommitResult(0, now, "claimed" if self.status == "running" else "not_prepared")
+        if is_expired(self.expires_at, now):
+            return CommitResult(0, now, "expired")
         if now < self.not_before:
-            return Advanced(0, now, "too_early")
+            return CommitResult(0, now, "too_early")
         if not self.allowed:
-            return Advanced(0, now, "access")
-        if change.intent is not None and (change.intent.n, change.intent.attempt) in self.attempts:
-            return Advanced(0, now, "claimed")  # it was attempted while this execution was about to
+            return CommitResult(0, now, "access")
+        if change.intent is not None and (change.intent.step_index, change.intent.attempt) in self.attempts:
+            return CommitResult(0, now, "claimed")  # it was attempted while this execution was about to
         self.moves("claim")
         self.fence += 1
         self.lease_until, self.next_action, self.not_before = now + LEASE_MILLISECONDS, False, 0
         if change.intent is not None:
-            self.attempts[change.intent.n, change.intent.attempt] = Attempt(change.intent, self.fence)
-        return Advanced(self.fence, now)
+            self.attempts[change.intent.step_index, change.intent.attempt] = Attempt(change.intent, self.fence)
+        return CommitResult(self.fence, now)
 
-    def _continue(self, change: Advance, now: int) -> str | None:
+    def _continue(self, change: StateCommit, now: int) -> str | None:
         if not self._held(change) or self.lease_until <= now:
             return "fenced"
         intent = change.intent
-        own = None if intent is None else self.attempts.get((intent.n, intent.attempt))
+        own = None if intent is None else self.attempts.get((intent.step_index, intent.attempt))
         if any(row is not own for row in self.open()):
             return "fenced"
         if intent is None:
             return None
-        if expired(self.expires_at, now):
+        if is_expired(self.expires_at, now):
             return "expired"
         if not self.allowed:
             return "access"
         if own is not None and (own.fence != change.fence or own.receipt is not None):
             return "fenced"
-        self.attempts[intent.n, intent.attempt] = own or Attempt(intent, self.fence)
+        self.attempts[intent.step_index, intent.attempt] = own or Attempt(intent, self.fence)
         return None
 
-    def _end(self, change: Advance, now: int) -> Advanced:
+    def _end(self, change: StateCommit, now: int) -> CommitResult:
         assert change.trigger is not None
         fence = self.fence if change.fence is None else change.fence
         if not self._held(change) or self.open():
-            ended = transition("running", change.trigger)[0]
-            return Advanced(fence, now, None if self.fence == fence and self.status == ended else "fenced")
+            ended = apply_trigger("running", change.trigger)[0]
+            return CommitResult(fence, now, None if self.fence == fence and self.status == ended else "fenced")
         self.moves(change.trigger)
-        self.next_action = change.next_action
+        self.next_action = change.has_next_action
         self.not_before = now + (change.retry_after or 0)
-        return Advanced(fence, now)
+        return CommitResult(fence, now)
 
 
 @define
@@ -214,13 +214,13 @@ class Provider:
     def _sent(self, step: Step, request: Request) -> list[int]:
         if step.items is None:
             return [0]
-        return [row["item"] for row in read({"body": request.body}, step.items.at)]
+        return [row["item"] for row in get_value({"body": request.body}, step.items.at)]
 
     def _parents(self, step: Step, request: Request) -> None:
         target = {"body": request.body, "query": request.query, "path": request.path}
         for binding in step.bindings:
             wanted = binding.prefix + self.applied.get((binding.step, 0), "none")
-            if str(read(target, binding.to)) != wanted:
+            if str(get_value(target, binding.to)) != wanted:
                 raise Broken(f"step {step.key} names another parent than the one that was made")
 
     # -- answers --
@@ -232,7 +232,7 @@ class Provider:
 
     def _fine(self, step: Step, request: Request) -> Response:
         ids = self._apply(step, request)
-        if step.empty_ok and self.random.random() < 0.5:
+        if step.can_be_empty and self.random.random() < 0.5:
             return Response(204, {}, None, "empty")
         return Response(self.random.choice((200, 201)), {"x-request-id": "r"}, self._answer(step, ids))
 
@@ -268,7 +268,7 @@ class Provider:
             Response(408, {}, None, "empty"),
             Response(302, {"location": "https://elsewhere.example"}, None, "empty"),
         )
-        if not step.empty_ok:
+        if not step.can_be_empty:
             answers += (
                 Response(200, {}, None, "empty"),
                 Response(200, {}, {"ok": True}),

@@ -12,9 +12,9 @@ from typing import Any
 
 from adsunify.actor import Actor
 from adsunify.errors import OperationError
-from adsunify.execution.state import Advance
+from adsunify.execution.state import StateCommit
 from adsunify.store import Store, open_store, operations
-from adsunify.store.advance import advance
+from adsunify.store.state_commits import commit_state
 from adsunify.values.exact_json import dumps
 
 from .world import intent
@@ -22,13 +22,13 @@ from .world import intent
 
 async def race(store: Store, actor: Actor, ids: list[str]) -> dict[str, Any]:
     async def claim(id_: str) -> tuple[int, str | None]:
-        change = Advance(id_, None, intent=intent(), trigger="claim")
-        advanced = await store.write(advance, change, actor, store.clock)
-        return advanced.fence, advanced.refused
+        change = StateCommit(id_, None, intent=intent(), trigger="claim")
+        advanced = await store.write(commit_state, change, actor, store.clock)
+        return advanced.fence, advanced.refusal
 
     async def cancel(id_: str) -> bool:
         try:
-            await store.write(operations.cancel, actor, id_, store.clock)
+            await store.write(operations.cancel_operation, actor, id_, store.clock)
         except OperationError:
             return False
         return True

@@ -25,13 +25,13 @@ from attrs import asdict, define, field, frozen
 from sqlalchemy import Connection, insert, select
 
 from adsunify.actor import Actor
-from adsunify.encryption import KeyRing, Place, new_ring, open_, seal
+from adsunify.encryption import KeyRing, SecretContext, decrypt, encrypt, make_key_ring
 from adsunify.errors import VaultError
 from adsunify.sandbox import sandbox
-from adsunify.service import access, connections
+from adsunify.service import api_keys, connections
 from adsunify.service.core import Service
-from adsunify.service.opening import SANDBOX_URL, SECRET_KEYS, open_service
-from adsunify.store import Store, keys, new_id, open_store, people, sealed
+from adsunify.service.factory import SANDBOX_URL_VARIABLE, SECRET_KEYS_VARIABLE, open_service
+from adsunify.store import Store, encrypted_secrets, keys, new_id, open_store, people
 from adsunify.store.schema import accounts, secrets
 from adsunify.store.schema import connections as connections_table
 from tests.postgres import execute
@@ -77,9 +77,9 @@ class Rehearsed:
 
 async def rehearse(database: str, count: int, kills: int, rate: float, batch: int) -> Rehearsed:
     """Rotate ``count`` secrets, killing the rotation ``kills`` times, under ``rate`` requests a second."""
-    old = new_ring()
-    both = new_ring(old)
-    new = KeyRing({both.newest: both.keys[both.newest]})
+    old = make_key_ring()
+    both = make_key_ring(old)
+    new = KeyRing({both.newest_id: both.keys[both.newest_id]})
     async with sandbox() as simulated:
         networks = simulated.url
         kept = await _filled(database, old, networks, count)
@@ -93,8 +93,8 @@ async def rehearse(database: str, count: int, kills: int, rate: float, batch: in
         async with _serving(database, new, networks) as base_url:
             after = await _load(base_url, kept, rate, asyncio.sleep(SETTLE_SECONDS * 2))
         opened = await store.read(_opened, new)
-        under = await store.read(sealed.under, new.prefix)
-        remaining = await store.read(sealed.under, old.prefix)
+        under = await store.read(encrypted_secrets.count_encrypted_with, new.newest_prefix)
+        remaining = await store.read(encrypted_secrets.count_encrypted_with, old.newest_prefix)
         await store.close()
     taken = sorted(reads.seconds)
     return Rehearsed(
@@ -140,7 +140,11 @@ async def _line(started: Process) -> Any:
 
 @asynccontextmanager
 async def _serving(database: str, ring: KeyRing, networks: str) -> AsyncIterator[str]:
-    environment = {SECRET_KEYS: ring.text(), SANDBOX_URL: networks, "ADSUNIFY_READS_PER_MINUTE": "0"}
+    environment = {
+        SECRET_KEYS_VARIABLE: ring.to_text(),
+        SANDBOX_URL_VARIABLE: networks,
+        "ADSUNIFY_READS_PER_MINUTE": "0",
+    }
     arguments = ("serve", "--port", "0", "--json", "--database", database, "--allow-unsafe-durability")
     async with _process(*arguments, **environment) as server:
         yield (await _line(server))["baseUrl"]
@@ -154,14 +158,14 @@ async def _rotate(
     arguments = ("admin", "keys", "rotate", "--json", "--database", database, "--batch", str(batch))
     for number in range(kills):
         wanted = number * count // kills  # the first one at its very beginning
-        async with _process(*arguments, **{SECRET_KEYS: ring.text()}) as rotating:
-            while await store.read(sealed.under, ring.prefix) <= wanted:
+        async with _process(*arguments, **{SECRET_KEYS_VARIABLE: ring.to_text()}) as rotating:
+            while await store.read(encrypted_secrets.count_encrypted_with, ring.newest_prefix) <= wanted:
                 assert rotating.returncode is None, "it ended before it was killed"
                 await asyncio.sleep(POLL_SECONDS)
             rotating.kill()
             await rotating.wait()
-        killed_at.append(await store.read(sealed.under, ring.prefix))
-    async with _process(*arguments, **{SECRET_KEYS: ring.text()}) as rotating:
+        killed_at.append(await store.read(encrypted_secrets.count_encrypted_with, ring.newest_prefix))
+    async with _process(*arguments, **{SECRET_KEYS_VARIABLE: ring.to_text()}) as rotating:
         out, _ = await rotating.communicate()
         assert rotating.returncode == 0
         assert set(json.loads(out)["remaining"].values()) == {0}
@@ -209,19 +213,19 @@ async def _load(base_url: str, kept: Kept, rate: float, work: Any) -> Reads:
 
 async def _filled(database: str, ring: KeyRing, networks: str, count: int) -> Kept:
     """A workspace with so many connections, each with an account and with credentials that the network takes."""
-    environment = {SECRET_KEYS: ring.text()}
+    environment = {SECRET_KEYS_VARIABLE: ring.to_text()}
     opened = await open_service(database, environment, sandbox_url=networks, allow_unsafe_durability=True)
     service, store = opened.service, opened.service.store
     home = await store.write(people.ensure_workspace, "shop", store.clock)
     person = await store.write(people.ensure_user, "ada@shop.example", store.clock)
     await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
-    prefix, token = access.new_key()
-    held = (home.id, person.id, "key", prefix, access.hashed(token), False, None, store.clock)
-    await store.write(keys.create, *held)
+    prefix, token = api_keys.new_key()
+    held = (home.id, person.id, "key", prefix, api_keys.hash_token(token), False, None, store.clock)
+    await store.write(keys.create_key, *held)
     actor = Actor(home.id, person.id, "session", "admin", True, "session")
-    made = await connections.connect(service, actor, network="chatgpt", api_key="sandbox-chatgpt-key")
-    while service.background:
-        await asyncio.wait(service.background)
+    made = await connections.connect_with_credentials(service, actor, network="chatgpt", api_key="sandbox-chatgpt-key")
+    while service.background_tasks:
+        await asyncio.wait(service.background_tasks)
     account_ids = await store.write(_copied, service, made["connectionId"], count - 1)
     await service.close()
     return Kept(token, account_ids)
@@ -233,7 +237,7 @@ def _copied(connection: Connection, service: Service, connection_id: str, count:
     one = connection.execute(select(connections_table).where(connections_table.c.id == connection_id)).one()._mapping
     account = connection.execute(select(accounts).where(accounts.c.connection_id == connection_id)).one()._mapping
     secret = connection.execute(select(secrets).where(secrets.c.row_id == connection_id)).one()._mapping
-    plain = open_(service.ring, _place(secret), secret["sealed"])
+    plain = decrypt(service.ring, _place(secret), secret["sealed"])
     rows: dict[str, list[dict[str, Any]]] = {"connections": [], "accounts": [], "secrets": []}
     for number in range(count):
         id_ = new_id(now)
@@ -241,14 +245,14 @@ def _copied(connection: Connection, service: Service, connection_id: str, count:
         native_id = f"adacct_copy_{number}"
         rows["accounts"].append({**account, "id": new_id(now), "connection_id": id_, "native_id": native_id})
         copy = {**secret, "row_id": id_}
-        rows["secrets"].append({**copy, "sealed": seal(service.ring, _place(copy), plain)})
+        rows["secrets"].append({**copy, "sealed": encrypt(service.ring, _place(copy), plain)})
     for table, name in ((connections_table, "connections"), (accounts, "accounts"), (secrets, "secrets")):
         connection.execute(insert(table), rows[name])
     return [account["id"], *(row["id"] for row in rows["accounts"])]
 
 
-def _place(row: Mapping[str, Any]) -> Place:
-    return Place(row["table_name"], row["row_id"], row["workspace_id"], row["field"])
+def _place(row: Mapping[str, Any]) -> SecretContext:
+    return SecretContext(row["table_name"], row["row_id"], row["workspace_id"], row["field"])
 
 
 def _opened(connection: Connection, ring: KeyRing) -> int:
@@ -256,7 +260,7 @@ def _opened(connection: Connection, ring: KeyRing) -> int:
     opened = 0
     for row in connection.execute(select(secrets)).all():
         try:
-            opened += bool(open_(ring, _place(row._mapping), row.sealed))
+            opened += bool(decrypt(ring, _place(row._mapping), row.sealed))
         except VaultError:
             continue
     return opened

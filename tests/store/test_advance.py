@@ -11,13 +11,13 @@ from attrs import evolve
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound
-from adsunify.execution.redaction import LONGEST_ID
-from adsunify.execution.state import REVIEW_MILLISECONDS, Advance, Created, Receipt, Seen, progress
+from adsunify.execution.redaction import MAX_ID_LENGTH
+from adsunify.execution.state import REVIEW_MILLISECONDS, CreatedId, ObservedStatus, Receipt, StateCommit, read_progress
 from adsunify.store import connections, keys, operations, people, sessions
-from adsunify.store.advance import advance
-from adsunify.store.attempts import open_intent, receipts, withdraw
-from adsunify.store.clock import AHEAD
-from adsunify.store.events import latest, of_operation
+from adsunify.store.attempts import list_receipts, save_intent, withdraw_intent
+from adsunify.store.clock import MAX_AHEAD_MILLISECONDS
+from adsunify.store.events import list_events, list_operation_events
+from adsunify.store.state_commits import commit_state
 from adsunify.values.exact_json import loads
 
 from .world import LEASE, START, World, intent, other_credential, plan_of, receipt
@@ -25,47 +25,49 @@ from .world import LEASE, START, World, intent, other_credential, plan_of, recei
 
 async def test_n_steps_cost_n_plus_one_commits(world: World) -> None:
     operation = await world.prepare()
-    before = world.store.commits
+    before = world.store.commit_count
     claimed = await world.claim(operation)
-    second = await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
-    ended = await world.advance(Advance(operation, second.fence, receipt=receipt(1), trigger="succeed"))
-    assert world.store.commits - before == 3
-    assert (claimed.refused, second.refused, ended.refused) == (None, None, None)
+    second = await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
+    ended = await world.advance(StateCommit(operation, second.fence, receipt=receipt(1), trigger="succeed"))
+    assert world.store.commit_count - before == 3
+    assert (claimed.refusal, second.refusal, ended.refusal) == (None, None, None)
     assert (await world.get(operation)).status == "succeeded"
     assert await world.events(operation) == ["prepared", "running", "succeeded"]
-    kept, in_flight = await world.store.read(receipts, operation)
+    kept, in_flight = await world.store.read(list_receipts, operation)
     assert in_flight == []
-    assert progress(kept).outputs == {"campaign": {"id": "101"}, "ad": {"id": "111"}}
+    assert read_progress(kept).outputs == {"campaign": {"id": "101"}, "ad": {"id": "111"}}
 
 
 async def test_receipts_come_back_as_they_were_kept(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
     kept = evolve(receipt(0), response=loads('{"spend": 12345678901234567890.123456789, "cafe": "\\u00e9"}'))
-    await world.advance(Advance(operation, claimed.fence, receipt=kept, trigger="hand_back", next_action=True))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=kept, trigger="hand_back", has_next_action=True))
     (attempt,) = await world.attempts(operation)
     assert attempt.receipt == kept
-    assert (attempt.state, attempt.late, attempt.intent_at) == ("applied", False, claimed.at)
+    assert (attempt.state, attempt.late, attempt.intent_at) == ("applied", False, claimed.committed_at)
 
 
 async def test_an_intent_without_a_receipt_is_told(world: World) -> None:
     operation = await world.prepare()
     await world.claim(operation)
-    assert await world.store.read(receipts, operation) == ([], [intent(0)])
+    assert await world.store.read(list_receipts, operation) == ([], [intent(0)])
 
 
 async def test_only_one_claim_holds(world: World) -> None:
     operation = await world.prepare()
     assert (await world.claim(operation)).fence == 1
     again = await world.claim(operation)
-    assert (again.fence, again.refused) == (0, "claimed")
+    assert (again.fence, again.refusal) == (0, "claimed")
     assert len(await world.attempts(operation)) == 1
 
 
 async def test_a_claim_after_a_hand_back_gets_the_next_fence(world: World) -> None:
     operation = await world.prepare()
     first = await world.claim(operation)
-    await world.advance(Advance(operation, first.fence, receipt=receipt(0), trigger="hand_back", next_action=True))
+    await world.advance(
+        StateCommit(operation, first.fence, receipt=receipt(0), trigger="hand_back", has_next_action=True)
+    )
     handed_back = await world.get(operation)
     assert (handed_back.status, handed_back.next_action) == ("prepared", True)
     second = await world.claim(operation, n=1)
@@ -77,9 +79,9 @@ async def test_a_claim_on_stale_receipts_is_refused(world: World) -> None:
     """Whoever read the receipts before another executed and handed back would repeat a write."""
     operation = await world.prepare()
     first = await world.claim(operation)
-    await world.advance(Advance(operation, first.fence, receipt=receipt(0), trigger="hand_back"))
+    await world.advance(StateCommit(operation, first.fence, receipt=receipt(0), trigger="hand_back"))
     stale = await world.claim(operation, n=0, attempt=1)
-    assert (stale.fence, stale.refused) == (0, "claimed")
+    assert (stale.fence, stale.refusal) == (0, "claimed")
     assert (await world.get(operation)).status == "prepared"
 
 
@@ -88,23 +90,25 @@ async def test_the_wait_that_a_network_asked_for(world: World) -> None:
     claimed = await world.claim(operation)
     throttled = receipt(0, state="throttled", retry_after=5_000)
     await world.advance(
-        Advance(operation, claimed.fence, receipt=throttled, trigger="hand_back", next_action=True, retry_after=5_000)
+        StateCommit(
+            operation, claimed.fence, receipt=throttled, trigger="hand_back", has_next_action=True, retry_after=5_000
+        )
     )
     assert (await world.get(operation)).retry_after == 5_000
     world.hands.pass_(4_999)
-    assert (await world.claim(operation, attempt=2)).refused == "too_early"
+    assert (await world.claim(operation, attempt=2)).refusal == "too_early"
     assert (await world.get(operation)).retry_after == 1
     world.hands.pass_(1)
     assert (await world.get(operation)).retry_after is None
-    assert (await world.claim(operation, attempt=2)).refused is None
+    assert (await world.claim(operation, attempt=2)).refusal is None
 
 
 @pytest.mark.parametrize("status", ["succeed", "lose"])
 async def test_what_has_ended_is_not_claimed(world: World, status: Any) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger=status))
-    assert (await world.claim(operation, n=1)).refused == "not_prepared"
+    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger=status))
+    assert (await world.claim(operation, n=1)).refusal == "not_prepared"
 
 
 async def test_an_ambiguous_outcome_is_told(world: World) -> None:
@@ -112,7 +116,7 @@ async def test_an_ambiguous_outcome_is_told(world: World) -> None:
     claimed = await world.claim(operation)
     lost = receipt(0, state="ambiguous")
     error = {"code": "outcome_unknown", "message": "Nobody knows."}
-    await world.advance(Advance(operation, claimed.fence, receipt=lost, trigger="lose", error=error))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=lost, trigger="lose", error=error))
     found = await world.get(operation)
     assert (found.status, found.error, found.next_action) == ("unknown", error, False)
     assert await world.events(operation) == ["prepared", "running", "unknown"]
@@ -125,7 +129,7 @@ async def test_an_ambiguous_outcome_is_told(world: World) -> None:
 async def test_a_claim_expires_to_the_millisecond(world: World, later: int, refused: str | None) -> None:
     operation = await world.prepare()
     world.hands.pass_(later)
-    assert (await world.claim(operation)).refused == refused
+    assert (await world.claim(operation)).refusal == refused
     assert len(await world.attempts(operation)) == (refused is None)
 
 
@@ -135,21 +139,21 @@ async def test_a_continuation_expires_to_the_millisecond(world: World, later: in
     world.hands.pass_(REVIEW_MILLISECONDS - 1_000)
     claimed = await world.claim(operation)
     world.hands.pass_(later - REVIEW_MILLISECONDS + 1_000)
-    change = Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
-    assert (await world.advance(change)).refused == refused
+    change = StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
+    assert (await world.advance(change)).refusal == refused
     states = [attempt.state for attempt in await world.attempts(operation)]
     assert states == ["applied"] if refused else ["applied", "in_flight"]
     found = await world.get(operation)
-    assert (found.status, found.expired) == (("prepared", True) if refused else ("running", False))
+    assert (found.status, found.is_expired) == (("prepared", True) if refused else ("running", False))
 
 
 async def test_a_clock_set_back_extends_nothing(world: World) -> None:
     operation = await world.prepare()
     world.hands.pass_(REVIEW_MILLISECONDS)
-    world.hands.wall -= AHEAD
-    assert (await world.claim(operation)).refused == "expired"
+    world.hands.wall -= MAX_AHEAD_MILLISECONDS
+    assert (await world.claim(operation)).refusal == "expired"
     world.hands.wall -= 60 * 60_000
-    assert (await world.claim(operation)).refused == "clock"
+    assert (await world.claim(operation)).refusal == "clock"
 
 
 async def test_an_operation_and_its_attempts_say_who_executed(world: World) -> None:
@@ -161,15 +165,15 @@ async def test_an_operation_and_its_attempts_say_who_executed(world: World) -> N
     assert (await world.get(operation)).executed_by is None
     first = await world.claim(operation, world.member)
     world.hands.pass_(1_000)
-    await world.advance(Advance(operation, first.fence, receipt=receipt(0), trigger="hand_back"), world.member)
+    await world.advance(StateCommit(operation, first.fence, receipt=receipt(0), trigger="hand_back"), world.member)
     assert (await world.get(operation)).executed_by == by(world.member, START)
     second = await world.claim(operation, world.admin, n=1)
     world.hands.pass_(1_000)
-    await world.advance(Advance(operation, second.fence, receipt=receipt(1), trigger="succeed"), world.admin)
+    await world.advance(StateCommit(operation, second.fence, receipt=receipt(1), trigger="succeed"), world.admin)
     assert (await world.get(operation)).executed_by == by(world.admin, START + 1_000)
     found = [attempt.executed_by for attempt in await world.attempts(operation)]
     assert found == [by(world.member, START), by(world.admin, START + 1_000)]
-    told = {event.type: event.data for event in await world.store.read(of_operation, operation)}
+    told = {event.type: event.data for event in await world.store.read(list_operation_events, operation)}
     assert "executedBy" not in told["operation.prepared"]
     assert told["operation.succeeded"]["executedBy"] == by(world.admin, START + 1_000)
 
@@ -178,15 +182,15 @@ async def test_an_id_that_another_step_created_makes_the_outcome_unknown(world: 
     changes: dict[str, Any]
     for of_step, changes in ((0, {"intent": intent(1)}), (1, {"trigger": "succeed"})):
         first, second = await world.prepare(), await world.prepare()
-        mine = [Created("ad", f"{of_step}{first}")]
+        mine = [CreatedId("ad", f"{of_step}{first}")]
         for operation, refused in ((first, None), (second, "ambiguous")):
             claimed = await world.claim(operation)
             if of_step:
-                await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
-            change = Advance(operation, claimed.fence, receipt=receipt(of_step), **changes)
+                await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
+            change = StateCommit(operation, claimed.fence, receipt=receipt(of_step), **changes)
             for _ in range(2):  # nobody learned of the first commit
-                done = await world.store.write(advance, change, world.admin, world.clock, LEASE, created=mine)
-                assert done.refused == refused
+                done = await world.store.write(commit_state, change, world.admin, world.clock, LEASE, created=mine)
+                assert done.refusal == refused
         found = await world.get(second)
         assert found.status == "unknown"
         assert found.error is not None and found.error["code"] == "outcome_unknown"
@@ -201,7 +205,7 @@ async def test_an_id_that_another_step_created_makes_the_outcome_unknown(world: 
 async def _lose(world: World, how: str, key_id: str) -> None:
     store, member = world.store, world.member
     if how == "key revoked":
-        await store.write(keys.revoke, member.workspace_id, member.user_id, key_id, store.clock)
+        await store.write(keys.revoke_key, member.workspace_id, member.user_id, key_id, store.clock)
     elif how == "key expired":
         world.hands.pass_(10_000)
     elif how == "member removed":
@@ -209,13 +213,13 @@ async def _lose(world: World, how: str, key_id: str) -> None:
     elif how == "role lowered":
         await store.write(people.set_membership, member.workspace_id, member.user_id, "viewer", store.clock)
     elif how == "session ended":
-        await store.write(sessions.end_all, member.user_id)
+        await store.write(sessions.end_all_sessions, member.user_id)
     elif how == "session expired":
         world.hands.pass_(10_000)
     elif how == "account disconnected":
         await store.write(connections.disconnect, member.workspace_id, world.account.connection_id, store.clock)
     elif how == "token refused":
-        await store.write(connections.needs_reauth, world.account.connection_id, store.clock)
+        await store.write(connections.mark_needs_reauth, world.account.connection_id, store.clock)
 
 
 LOSSES = [
@@ -235,24 +239,24 @@ async def test_access_lost_between_steps_stops_the_next_write(world: World, how:
     store, member = world.store, world.member
     expires = store.clock.now() + 10_000
     key = await store.write(
-        keys.create, member.workspace_id, member.user_id, "k", "abcdefgh", "00", True, expires, store.clock
+        keys.create_key, member.workspace_id, member.user_id, "k", "abcdefgh", "00", True, expires, store.clock
     )
-    await store.write(sessions.create, "hash", member.user_id, None, 10_000, store.clock)
+    await store.write(sessions.create_session, "hash", member.user_id, None, 10_000, store.clock)
     actor = evolve(member, kind="key", key_id=key.id, credential=key.id)
     if how.startswith("session"):
         actor = evolve(member, session_hash="hash")
     operation = await world.prepare(actor)
     other = await world.prepare(actor)
     claimed = await world.claim(operation, actor)
-    assert claimed.refused is None
+    assert claimed.refusal is None
     await _lose(world, how, key.id)
-    change = Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
-    assert (await world.advance(change, actor)).refused == "access"
+    change = StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
+    assert (await world.advance(change, actor)).refusal == "access"
     found = await world.get(operation)
     assert (found.status, found.next_action) == ("prepared", False)
     assert found.error is not None and found.error["code"] == "access_lost"
     assert [(one.n, one.state) for one in await world.attempts(operation)] == [(0, "applied")]
-    assert (await world.claim(other, actor)).refused == "access"
+    assert (await world.claim(other, actor)).refusal == "access"
 
 
 async def test_who_may_execute_what(world: World) -> None:
@@ -271,7 +275,7 @@ async def test_who_may_execute_what(world: World) -> None:
     ]
     for owner, caller, refused in cases:
         operation = await world.prepare(owner)
-        assert (await world.claim(operation, caller)).refused == refused, (owner, caller)
+        assert (await world.claim(operation, caller)).refusal == refused, (owner, caller)
 
 
 async def test_another_workspace_is_not_found(world: World) -> None:
@@ -286,15 +290,15 @@ async def test_another_workspace_is_not_found(world: World) -> None:
 
 async def test_a_lease_that_ran_out_with_nothing_in_flight_is_handed_back(world: World) -> None:
     operation = await world.prepare()
-    await world.advance(Advance(operation, None, trigger="claim"))
+    await world.advance(StateCommit(operation, None, trigger="claim"))
     world.hands.pass_(LEASE - 1)
     assert (await world.get(operation)).status == "running"
-    assert (await world.claim(operation)).refused == "claimed"
+    assert (await world.claim(operation)).refusal == "claimed"
     world.hands.pass_(1)
     found = await world.get(operation)
-    assert (found.status, found.next_action, found.stalled) == ("prepared", True, False)
+    assert (found.status, found.next_action, found.is_stalled) == ("prepared", True, False)
     second = await world.claim(operation)
-    assert (second.fence, second.refused) == (2, None)
+    assert (second.fence, second.refusal) == (2, None)
     assert await world.events(operation) == ["prepared", "running", "running"]
 
 
@@ -303,9 +307,9 @@ async def test_a_lease_that_ran_out_with_a_write_in_flight_stalls(world: World) 
     await world.claim(operation)
     world.hands.pass_(LEASE)
     found = await world.get(operation)
-    assert (found.status, found.stalled, found.next_action) == ("running", True, False)
-    assert (await world.claim(operation, attempt=2)).refused == "claimed"
-    assert await world.store.write(operations.recover, world.clock) == []
+    assert (found.status, found.is_stalled, found.next_action) == ("running", True, False)
+    assert (await world.claim(operation, attempt=2)).refusal == "claimed"
+    assert await world.store.write(operations.recover_operations, world.clock) == []
     assert (await world.get(operation)).status == "running"
 
 
@@ -313,11 +317,11 @@ async def test_recovery_hands_back_all_that_may_go_on(world: World) -> None:
     idle = await world.prepare()
     stalled = await world.prepare()
     working = await world.prepare()
-    await world.advance(Advance(idle, None, trigger="claim"))
+    await world.advance(StateCommit(idle, None, trigger="claim"))
     await world.claim(stalled)
     world.hands.pass_(LEASE)
-    await world.advance(Advance(working, None, trigger="claim"))
-    assert await world.store.write(operations.recover, world.clock) == [idle]
+    await world.advance(StateCommit(working, None, trigger="claim"))
+    assert await world.store.write(operations.recover_operations, world.clock) == [idle]
 
 
 async def test_renewing_prolongs_the_lease(world: World) -> None:
@@ -325,38 +329,38 @@ async def test_renewing_prolongs_the_lease(world: World) -> None:
     claimed = await world.claim(operation)
     for _ in range(3):
         world.hands.pass_(LEASE - 1)
-        assert (await world.advance(Advance(operation, claimed.fence, renew=True))).refused is None
-    assert not (await world.get(operation)).stalled
+        assert (await world.advance(StateCommit(operation, claimed.fence, is_renewal=True))).refusal is None
+    assert not (await world.get(operation)).is_stalled
     world.hands.pass_(LEASE)
-    assert (await world.advance(Advance(operation, claimed.fence, renew=True))).refused == "fenced"
+    assert (await world.advance(StateCommit(operation, claimed.fence, is_renewal=True))).refusal == "fenced"
 
 
 async def test_a_zombie_leaves_its_receipt_but_no_intent(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
     world.hands.pass_(LEASE)
-    assert (await world.get(operation)).stalled
-    late = await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
-    assert late.refused == "fenced"
+    assert (await world.get(operation)).is_stalled
+    late = await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
+    assert late.refusal == "fenced"
     (attempt,) = await world.attempts(operation)
     assert (attempt.state, attempt.late) == ("applied", True)
     found = await world.get(operation)  # the outcome is known after all: whoever executes may go on
-    assert (found.status, found.next_action, found.stalled) == ("prepared", True, False)
-    assert (await world.claim(operation, n=1)).refused is None
+    assert (found.status, found.next_action, found.is_stalled) == ("prepared", True, False)
+    assert (await world.claim(operation, n=1)).refusal is None
 
 
 async def test_a_zombie_behind_another_claim_changes_nothing(world: World) -> None:
     operation = await world.prepare()
-    zombie = await world.advance(Advance(operation, None, trigger="claim"))
+    zombie = await world.advance(StateCommit(operation, None, trigger="claim"))
     world.hands.pass_(LEASE)
     await world.claim(operation)
     for change in (
-        Advance(operation, zombie.fence, intent=intent(0, 2)),
-        Advance(operation, zombie.fence, trigger="succeed"),
-        Advance(operation, zombie.fence, trigger="hand_back"),
-        Advance(operation, zombie.fence, renew=True),
+        StateCommit(operation, zombie.fence, intent=intent(0, 2)),
+        StateCommit(operation, zombie.fence, trigger="succeed"),
+        StateCommit(operation, zombie.fence, trigger="hand_back"),
+        StateCommit(operation, zombie.fence, is_renewal=True),
     ):
-        assert (await world.advance(change)).refused == "fenced"
+        assert (await world.advance(change)).refusal == "fenced"
     assert [(one.attempt, one.fence) for one in await world.attempts(operation)] == [(1, 2)]
     assert (await world.get(operation)).status == "running"
     assert await world.events(operation) == ["prepared", "running", "running"]
@@ -366,8 +370,8 @@ async def test_a_late_success_is_a_success(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
     world.hands.pass_(LEASE + 1)
-    ended = await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="succeed"))
-    assert ended.refused is None
+    ended = await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger="succeed"))
+    assert ended.refusal is None
     assert (await world.get(operation)).status == "succeeded"
     assert (await world.attempts(operation))[0].late
 
@@ -377,11 +381,11 @@ async def test_with_a_write_in_flight_nothing_ends(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
     for change in (
-        Advance(operation, claimed.fence, trigger="hand_back"),
-        Advance(operation, claimed.fence, trigger="succeed"),
-        Advance(operation, claimed.fence, intent=intent(1)),
+        StateCommit(operation, claimed.fence, trigger="hand_back"),
+        StateCommit(operation, claimed.fence, trigger="succeed"),
+        StateCommit(operation, claimed.fence, intent=intent(1)),
     ):
-        assert (await world.advance(change)).refused == "fenced"
+        assert (await world.advance(change)).refusal == "fenced"
     assert (await world.get(operation)).status == "running"
     assert [one.state for one in await world.attempts(operation)] == ["in_flight"]
 
@@ -390,11 +394,11 @@ async def test_a_commit_that_was_not_learned_of_may_come_again(world: World) -> 
     operation = await world.prepare()
     claimed = await world.claim(operation)
     for change in (
-        Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1)),
-        Advance(operation, claimed.fence, receipt=receipt(1), trigger="succeed"),
+        StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1)),
+        StateCommit(operation, claimed.fence, receipt=receipt(1), trigger="succeed"),
     ):
         for _ in range(2):
-            assert (await world.advance(change)).refused is None
+            assert (await world.advance(change)).refusal is None
     assert [(one.n, one.state) for one in await world.attempts(operation)] == [(0, "applied"), (1, "applied")]
     assert await world.events(operation) == ["prepared", "running", "succeeded"]
 
@@ -402,16 +406,18 @@ async def test_a_commit_that_was_not_learned_of_may_come_again(world: World) -> 
 async def test_the_first_receipt_stands(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="hand_back"))
-    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0, state="ambiguous"), trigger="hand_back"))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger="hand_back"))
+    await world.advance(
+        StateCommit(operation, claimed.fence, receipt=receipt(0, state="ambiguous"), trigger="hand_back")
+    )
     assert (await world.attempts(operation))[0].state == "applied"
 
 
 async def test_a_receipt_without_an_intent_is_a_defect(world: World) -> None:
     operation = await world.prepare()
-    claimed = await world.advance(Advance(operation, None, trigger="claim"))
+    claimed = await world.advance(StateCommit(operation, None, trigger="claim"))
     with pytest.raises(LookupError):
-        await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="succeed"))
+        await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger="succeed"))
     assert (await world.get(operation)).status == "running"
 
 
@@ -420,46 +426,46 @@ async def test_a_receipt_alone_keeps_the_claim(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
     world.hands.pass_(LEASE - 1)
-    assert (await world.advance(Advance(operation, claimed.fence, receipt=receipt(0)))).refused is None
+    assert (await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0)))).refusal is None
     world.hands.pass_(LEASE - 1)
-    assert (await world.advance(Advance(operation, claimed.fence, intent=intent(1)))).refused is None
+    assert (await world.advance(StateCommit(operation, claimed.fence, intent=intent(1)))).refusal is None
 
 
 async def test_after_a_receipt_alone_nothing_is_in_flight(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0)))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0)))
     world.hands.pass_(LEASE)
     found = await world.get(operation)
-    assert (found.status, found.next_action, found.stalled) == ("prepared", True, False)
-    assert (await world.claim(operation, n=1)).refused is None
+    assert (found.status, found.next_action, found.is_stalled) == ("prepared", True, False)
+    assert (await world.claim(operation, n=1)).refusal is None
 
 
 async def test_a_write_after_a_receipt_alone_is_in_flight(world: World) -> None:
     """Nobody may take it for one that was between two writes when its process ended."""
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0)))
-    await world.advance(Advance(operation, claimed.fence, intent=intent(1)))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0)))
+    await world.advance(StateCommit(operation, claimed.fence, intent=intent(1)))
     world.hands.pass_(LEASE)
-    assert (await world.get(operation)).stalled
-    assert (await world.claim(operation, n=1, attempt=2)).refused == "claimed"
+    assert (await world.get(operation)).is_stalled
+    assert (await world.claim(operation, n=1, attempt=2)).refusal == "claimed"
 
 
 async def test_a_receipt_that_comes_again_leaves_the_next_write_in_flight(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
-    assert (await world.advance(Advance(operation, claimed.fence, receipt=receipt(0)))).refused == "fenced"
+    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
+    assert (await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0)))).refusal == "fenced"
     world.hands.pass_(LEASE)
-    assert (await world.get(operation)).stalled
+    assert (await world.get(operation)).is_stalled
 
 
 async def test_an_intent_that_has_its_receipt_does_not_stand_again(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0)))
-    assert (await world.advance(Advance(operation, claimed.fence, intent=intent(0)))).refused == "fenced"
+    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0)))
+    assert (await world.advance(StateCommit(operation, claimed.fence, intent=intent(0)))).refusal == "fenced"
     assert [attempt.state for attempt in await world.attempts(operation)] == ["applied"]
 
 
@@ -467,44 +473,46 @@ async def test_the_intent_of_another_claim_is_neither_sent_nor_withdrawn(world: 
     operation = await world.prepare()
     claimed = await world.claim(operation)
     at = world.clock.now()
-    assert not await world.store.write(open_intent, operation, claimed.fence + 1, intent(0), at, {})
-    await world.store.write(withdraw, operation, claimed.fence + 1, intent(0), at)
+    assert not await world.store.write(save_intent, operation, claimed.fence + 1, intent(0), at, {})
+    await world.store.write(withdraw_intent, operation, claimed.fence + 1, intent(0), at)
     assert [attempt.receipt for attempt in await world.attempts(operation)] == [None]
 
 
 async def test_a_zombie_does_not_take_the_end_of_another_claim_for_its_own(world: World) -> None:
     operation = await world.prepare()
     first = await world.claim(operation)
-    await world.advance(Advance(operation, first.fence, receipt=receipt(0)))
+    await world.advance(StateCommit(operation, first.fence, receipt=receipt(0)))
     world.hands.pass_(LEASE)
     second = await world.claim(operation, n=1)
-    end = Advance(operation, second.fence, receipt=receipt(1, state="throttled"), trigger="hand_back")
-    assert (await world.advance(end)).refused is None
-    assert (await world.advance(Advance(operation, first.fence, trigger="hand_back"))).refused == "fenced"
+    end = StateCommit(operation, second.fence, receipt=receipt(1, state="throttled"), trigger="hand_back")
+    assert (await world.advance(end)).refusal is None
+    assert (await world.advance(StateCommit(operation, first.fence, trigger="hand_back"))).refusal == "fenced"
 
 
 async def test_a_machine_whose_clock_is_behind_follows(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="hand_back"))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger="hand_back"))
     behind = type(world.clock)(lambda: world.hands.wall - 5_000, lambda: world.hands.monotonic)
-    change = Advance(operation, None, intent=intent(1), trigger="claim")
-    second = await world.store.write(advance, change, world.admin, behind, LEASE)
-    assert second.refused is None
-    assert second.at >= claimed.at
+    change = StateCommit(operation, None, intent=intent(1), trigger="claim")
+    second = await world.store.write(commit_state, change, world.admin, behind, LEASE)
+    assert second.refusal is None
+    assert second.committed_at >= claimed.committed_at
 
 
 async def test_statuses_that_a_receipt_shows_are_told_in_the_same_commit(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    before = world.store.commits
+    before = world.store.commit_count
     for n, status in ((0, "paused"), (1, "active")):
         following = {"intent": intent(1)} if n == 0 else {"trigger": "succeed"}
-        change = Advance(operation, claimed.fence, receipt=receipt(n), **following)
-        seen = [Seen("campaign", "c1", status)]
-        await world.store.write(advance, change, world.admin, world.clock, LEASE, seen)
-    assert world.store.commits - before == 2
-    told = [one for one in await world.store.read(latest, world.admin.workspace_id) if "status_changed" in one.type]
+        change = StateCommit(operation, claimed.fence, receipt=receipt(n), **following)
+        seen = [ObservedStatus("campaign", "c1", status)]
+        await world.store.write(commit_state, change, world.admin, world.clock, LEASE, seen)
+    assert world.store.commit_count - before == 2
+    told = [
+        one for one in await world.store.read(list_events, world.admin.workspace_id) if "status_changed" in one.type
+    ]
     assert [(one.type, one.data["status"], one.operation_id) for one in told] == [
         ("campaign.status_changed", "active", operation)
     ]
@@ -515,19 +523,19 @@ async def test_a_receipt_lands_whatever_the_id_that_it_shows(world: World) -> No
     operation = await world.prepare()
     claimed = await world.claim(operation)
     drawn = random.Random(1)
-    wide = "".join(chr(drawn.randrange(0x20000, 0x2A000)) for _ in range(LONGEST_ID))
-    change = Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
-    seen = [Seen("campaign", wide, "paused"), Seen("campaign", "c1", "paused")]
-    await world.store.write(advance, change, world.admin, world.clock, LEASE, seen)
+    wide = "".join(chr(drawn.randrange(0x20000, 0x2A000)) for _ in range(MAX_ID_LENGTH))
+    change = StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
+    seen = [ObservedStatus("campaign", wide, "paused"), ObservedStatus("campaign", "c1", "paused")]
+    await world.store.write(commit_state, change, world.admin, world.clock, LEASE, seen)
     assert [attempt.state for attempt in await world.attempts(operation)] == ["applied", "in_flight"]
 
 
 async def test_items_are_kept_with_the_intent(world: World) -> None:
     operation = await world.prepare(plan=plan_of("keywords"))
     sent = evolve(intent(0, key="keywords"), items=(2, 5))
-    claimed = await world.advance(Advance(operation, None, intent=sent, trigger="claim"))
+    claimed = await world.advance(StateCommit(operation, None, intent=sent, trigger="claim"))
     kept = Receipt(0, "keywords", 1, "rejected", http_status=207)
-    await world.advance(Advance(operation, claimed.fence, receipt=kept, trigger="hand_back"))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=kept, trigger="hand_back"))
     (attempt,) = await world.attempts(operation)
     assert attempt.items == (2, 5)
     assert attempt.receipt == kept

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adsunify.store import Clock, new_id
 from adsunify.store import clock as clock_module
-from adsunify.store.clock import AHEAD
+from adsunify.store.clock import MAX_AHEAD_MILLISECONDS
 
 from .world import START, Hands
 
@@ -21,9 +21,9 @@ from .world import START, Hands
 @pytest.fixture(autouse=True, scope="module")
 def _ids_as_before() -> Iterator[None]:
     """Here are ids of the far future: those made afterwards must not follow them."""
-    before = clock_module._last
+    before = clock_module._last_id
     yield
-    clock_module._last = before
+    clock_module._last_id = before
 
 
 FAR = 400 * 24 * 60 * 60 * 1000
@@ -39,8 +39,8 @@ def test_the_clock_turns_back_only_from_times_far_ahead_of_the_wall(moves: list[
         hands.wall += wall
         hands.monotonic += monotonic
         now = clock.now()
-        assert hands.wall <= now <= hands.wall + AHEAD
-        assert now >= before or before > hands.wall + AHEAD
+        assert hands.wall <= now <= hands.wall + MAX_AHEAD_MILLISECONDS
+        assert now >= before or before > hands.wall + MAX_AHEAD_MILLISECONDS
         assert clock.wall() == hands.wall
         before = now
 
@@ -49,7 +49,7 @@ def test_the_clock_goes_on_while_the_wall_is_set_back_a_little() -> None:
     hands = Hands()
     clock = Clock(lambda: hands.wall, lambda: hands.monotonic)
     hands.pass_(60_000)
-    hands.wall -= AHEAD
+    hands.wall -= MAX_AHEAD_MILLISECONDS
     assert clock.now() == START + 60_000
     hands.pass_(1_000)
     assert clock.now() == START + 61_000
@@ -65,8 +65,8 @@ def test_a_time_far_ahead_of_the_wall_is_forgotten(how: str) -> None:
     hands.wall -= FAR
     if how == "a stored time":
         clock = Clock(lambda: hands.wall, lambda: hands.monotonic)
-        clock.saw(START + FAR)
-        assert clock.is_ahead(START + FAR) and not clock.is_ahead(START + AHEAD)
+        clock.observe(START + FAR)
+        assert clock.is_ahead(START + FAR) and not clock.is_ahead(START + MAX_AHEAD_MILLISECONDS)
     assert clock.now() == START
     hands.pass_(1)
     assert clock.now() == START + 1
@@ -75,8 +75,8 @@ def test_a_time_far_ahead_of_the_wall_is_forgotten(how: str) -> None:
 def test_the_clock_is_not_before_what_was_stored() -> None:
     hands = Hands()
     clock = Clock(lambda: hands.wall, lambda: hands.monotonic)
-    clock.saw(START + 1_000)
-    clock.saw(None)
+    clock.observe(START + 1_000)
+    clock.observe(None)
     assert clock.now() == START + 1_000
     hands.pass_(1)
     assert clock.now() == START + 1_001
@@ -123,22 +123,22 @@ def test_ids_of_threads_differ() -> None:
 def test_time_goes_on_after_a_restart_with_the_wall_set_back() -> None:
     """A lease that was taken before the restart runs out although the wall is behind."""
     elapsed = 0
-    clock = Clock(wall=lambda: START - AHEAD + elapsed, monotonic=lambda: elapsed)
-    clock.saw(START)
+    clock = Clock(wall=lambda: START - MAX_AHEAD_MILLISECONDS + elapsed, monotonic=lambda: elapsed)
+    clock.observe(START)
     assert clock.now() == START
     elapsed = 30_000
     assert clock.now() == START + 30_000
 
 
 def test_a_forked_process_makes_ids_of_its_own() -> None:
-    clock_module.random_bytes()
+    clock_module.get_random_bytes()
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writing, clock_module.random_bytes())
+        os.write(writing, clock_module.get_random_bytes())
         os._exit(0)
     os.waitpid(child, 0)
     theirs = os.read(reading, clock_module.RANDOM_BYTES)
-    ours = {clock_module.random_bytes() for _ in range(1000)}
+    ours = {clock_module.get_random_bytes() for _ in range(1000)}
     assert len(ours) == 1000
     assert theirs not in ours

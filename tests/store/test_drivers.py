@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from adsunify.errors import InvalidInput, StoreError
 from adsunify.store import Clock, Store, open_store, people, postgresql, sqlite
-from adsunify.store.driver import announce
+from adsunify.store.driver import notify
 from adsunify.store.people import WorkspaceRecord
 from tests.postgres import Partition
 
@@ -137,7 +137,7 @@ async def test_closing_waits_for_what_was_begun_and_refuses_what_comes_after(url
 
 async def test_watchers_are_told_of_what_was_announced_and_of_nothing_else(store: Store) -> None:
     def announcing(connection: Connection, name: str) -> None:
-        announce(connection)
+        notify(connection)
         add(connection, name)
 
     told: list[set[str]] = []
@@ -204,9 +204,9 @@ on_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 @on_sqlite
 async def test_a_batch_is_one_commit(store: Store) -> None:
-    before = store.commits
+    before = store.commit_count
     await one_batch(store, *((add, f"w{n}") for n in range(50)))
-    assert store.commits - before == 2  # the blocking one, and the batch
+    assert store.commit_count - before == 2  # the blocking one, and the batch
 
 
 @on_sqlite
@@ -434,7 +434,7 @@ async def test_a_transaction_that_the_database_gave_up_is_not_called_done(store:
 
 @on_postgresql
 async def test_a_partition_does_not_hang_callers(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgresql, "SECONDS", 0.3)
+    monkeypatch.setattr(postgresql, "TIMEOUT_SECONDS", 0.3)
     socket_folder = parse_qs(urlsplit(url).query)["host"][0]
     partition = Partition(socket_folder)
     proxy = await asyncio.start_unix_server(partition, tmp_path / ".s.PGSQL.5432")
@@ -457,13 +457,13 @@ async def test_a_partition_does_not_hang_callers(url: str, tmp_path: Path, monke
 
 @on_postgresql
 async def test_a_lock_of_another_does_not_hang_callers(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgresql, "SECONDS", 0.3)
+    monkeypatch.setattr(postgresql, "TIMEOUT_SECONDS", 0.3)
     asyncpg = pytest.importorskip("asyncpg")
     holder = await asyncpg.connect(url)
     await holder.execute("BEGIN; LOCK TABLE workspaces")
     async with asyncio.timeout(20):
         refused = await asyncio.gather(
-            *(store.write(add, f"w{n}") for n in range(2 * postgresql.CONNECTIONS)), return_exceptions=True
+            *(store.write(add, f"w{n}") for n in range(2 * postgresql.MAX_CONNECTIONS)), return_exceptions=True
         )
     assert all(isinstance(one, StoreError) for one in refused)
     await holder.execute("ROLLBACK")
@@ -481,7 +481,7 @@ async def test_an_answer_that_came_while_the_loop_was_blocked_is_read(
         connection.execute(text("SELECT pg_sleep(0.4)"))
 
     await store.write(add, "connected")
-    monkeypatch.setattr(postgresql, "SECONDS", 1.0)
+    monkeypatch.setattr(postgresql, "TIMEOUT_SECONDS", 1.0)
     writing = asyncio.create_task(store.write(slowly))
     await asyncio.sleep(0.2)
     time.sleep(1.5)  # the answer comes, and the limit passes
@@ -491,7 +491,7 @@ async def test_an_answer_that_came_while_the_loop_was_blocked_is_read(
 
 @on_postgresql
 async def test_a_migration_may_take_its_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgresql, "SECONDS", 0.05)
+    monkeypatch.setattr(postgresql, "TIMEOUT_SECONDS", 0.05)
     await store.upgrade(lambda connection: connection.execute(text("SELECT pg_sleep(0.2)")) and None)
 
 

@@ -14,15 +14,19 @@ async def test_so_many_notifications_of_each_subscription_are_counted(world: Wor
     hooks = [new_id(world.clock.now()) for _ in range(2)]
     for id_ in hooks:
         where = (id_, "https://hooks.example/", None, ["operation.running"], world.clock)
-        await world.store.write(webhooks.create, world.admin, *where)
+        await world.store.write(webhooks.create_webhook, world.admin, *where)
     now = world.clock.now()
-    at = [(hooks[0], now)] * (gauges.MOST + 5) + [(hooks[1], now), (hooks[1], now + MINUTE)]
-    waiting = [deliveries.due(id_, "https://hooks.example/", "event", "test", "{}", due) for id_, due in at]
-    await world.store.write(deliveries.queue, waiting)
-    found = await world.store.read(gauges.gauges, now)
-    assert (found.backlog, found.due) == (gauges.MOST + 2, gauges.MOST + 1)
-    await world.store.write(webhooks.change, world.admin, hooks[1], {"active": False})
-    assert await world.store.read(gauges.gauges, now + MINUTE) == gauges.Gauges(gauges.MOST + 2, gauges.MOST + 2, 0, 0)
+    at = [(hooks[0], now)] * (gauges.MAX_COUNTED + 5) + [(hooks[1], now), (hooks[1], now + MINUTE)]
+    waiting = [
+        deliveries.make_due_delivery(id_, "https://hooks.example/", "event", "test", "{}", due) for id_, due in at
+    ]
+    await world.store.write(deliveries.queue_deliveries, waiting)
+    found = await world.store.read(gauges.read_gauges, now)
+    assert (found.backlog, found.due) == (gauges.MAX_COUNTED + 2, gauges.MAX_COUNTED + 1)
+    await world.store.write(webhooks.update_webhook, world.admin, hooks[1], {"active": False})
+    assert await world.store.read(gauges.read_gauges, now + MINUTE) == gauges.Gauges(
+        gauges.MAX_COUNTED + 2, gauges.MAX_COUNTED + 2, 0, 0
+    )
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -19,11 +19,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from adsunify.errors import StoreError
-from adsunify.execution.state import Advance, Created
+from adsunify.execution.state import CreatedId, StateCommit
 from adsunify.store import migrate, open_store, operations
-from adsunify.store.advance import advance
-from adsunify.store.operations import Draft
+from adsunify.store.operations import OperationDraft
 from adsunify.store.schema import WHERE, metadata
+from adsunify.store.state_commits import commit_state
 
 from .world import LEASE, Hands, made, plan_of, receipt
 
@@ -98,7 +98,7 @@ async def test_partial_indexes_hold_the_rows_that_the_tables_say(empty_url: str)
 def test_the_head_is_the_last_migration() -> None:
     folder = str(Path(migrate.__file__).parent / "migrations")
     scripts = ScriptDirectory(folder, version_locations=[folder])
-    assert scripts.get_heads() == [migrate.HEAD]
+    assert scripts.get_heads() == [migrate.HEAD_VERSION]
     assert [Path(one.path).name[:4] for one in scripts.walk_revisions()] == [
         one.revision for one in scripts.walk_revisions()
     ]
@@ -107,7 +107,7 @@ def test_the_head_is_the_last_migration() -> None:
 async def test_all_who_start_together_open_a_migrated_database(empty_url: str) -> None:
     stores = await asyncio.gather(*(open_store(empty_url) for _ in range(4)))
     for store in stores:
-        assert await store.read(migrate.version) == migrate.HEAD
+        assert await store.read(migrate.read_version) == migrate.HEAD_VERSION
         await store.close()
 
 
@@ -153,14 +153,14 @@ BEFORE_PACKING = (
 async def test_plans_are_packed(empty_url: str) -> None:
     world = await made(await open_store(empty_url), Hands())
     plans = [plan_of(f"step{n}") for n in range(501)]
-    drafts = [Draft(world.account.id, plan) for plan in plans]
-    kept = await world.store.write(operations.prepare, world.admin, drafts, world.clock)
+    drafts = [OperationDraft(world.account.id, plan) for plan in plans]
+    kept = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)
 
     def before(connection: Connection) -> None:
         for statement in BEFORE_PACKING:
             connection.execute(text(statement))
         rows = [
-            {"plan": plan.stored.decode("ascii"), "id": id_}
+            {"plan": plan.canonical_bytes.decode("ascii"), "id": id_}
             for plan, id_ in zip(plans, kept.operation_ids, strict=True)
         ]
         connection.execute(text("UPDATE operations SET plan = :plan WHERE id = :id"), rows)
@@ -168,7 +168,7 @@ async def test_plans_are_packed(empty_url: str) -> None:
     await world.store.write(before)
     await world.store.close()
     world.store = await open_store(empty_url)
-    assert [(await world.get(id_)).plan() for id_ in kept.operation_ids] == plans
+    assert [(await world.get(id_)).read_plan() for id_ in kept.operation_ids] == plans
     assert await world.store.read(differences) == []
     await world.store.close()
 
@@ -178,7 +178,9 @@ async def test_an_execution_goes_on_after_an_upgrade(empty_url: str) -> None:
     world = await made(await open_store(empty_url), Hands())
     operation = await world.prepare()
     first = await world.claim(operation)
-    await world.advance(Advance(operation, first.fence, receipt=receipt(0), trigger="hand_back", next_action=True))
+    await world.advance(
+        StateCommit(operation, first.fence, receipt=receipt(0), trigger="hand_back", has_next_action=True)
+    )
 
     def before(connection: Connection) -> None:
         for statement in BEFORE_ACTORS:
@@ -190,9 +192,9 @@ async def test_an_execution_goes_on_after_an_upgrade(empty_url: str) -> None:
     assert await world.store.read(differences) == []
     assert (await world.get(operation)).executed_by is None
     second = await world.claim(operation, n=1)
-    end = Advance(operation, second.fence, receipt=receipt(1), trigger="succeed")
-    done = await world.store.write(advance, end, world.admin, world.clock, LEASE, created=[Created("ad", "111")])
-    assert done.refused is None
+    end = StateCommit(operation, second.fence, receipt=receipt(1), trigger="succeed")
+    done = await world.store.write(commit_state, end, world.admin, world.clock, LEASE, created=[CreatedId("ad", "111")])
+    assert done.refusal is None
     found = await world.get(operation)
     assert found.status == "succeeded" and found.executed_by is not None
     assert [one.executed_by is None for one in await world.attempts(operation)] == [True, False]

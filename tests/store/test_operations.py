@@ -13,11 +13,11 @@ from sqlalchemy import Connection, text, update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
-from adsunify.execution.state import REVIEW_MILLISECONDS, TRANSITIONS, Advance
+from adsunify.execution.state import REVIEW_MILLISECONDS, TRANSITIONS, StateCommit
 from adsunify.store import operations, schema
-from adsunify.store.attempts import attempts_of
-from adsunify.store.events import of_operation
-from adsunify.store.operations import Draft, Idempotency
+from adsunify.store.attempts import list_attempts_by_operation
+from adsunify.store.events import list_operation_events
+from adsunify.store.operations import Idempotency, OperationDraft
 from adsunify.store.statement import Statement
 
 from .world import LEASE, PLAN, World, intent, other_credential, plan_of, receipt
@@ -27,32 +27,32 @@ async def test_what_is_prepared_comes_back_whole(world: World) -> None:
     plan = plan_of("campaign", warnings=("careful",), risk="spend")
     operation = await world.prepare(world.member, plan)
     found = await world.get(operation)
-    assert found.plan() == plan
+    assert found.read_plan() == plan
     assert (found.status, found.action, found.network) == ("prepared", "create", "meta")
     assert (found.risk, list(found.warnings), found.plan_version) == ("spend", ["careful"], plan.version)
     assert (found.user_id, found.credential) == (world.member.user_id, "session")
     assert found.expires_at == found.created_at + REVIEW_MILLISECONDS
-    assert (found.expired, found.stalled, found.next_action, found.retry_after) == (False, False, False, None)
+    assert (found.is_expired, found.is_stalled, found.next_action, found.retry_after) == (False, False, False, None)
 
 
 async def test_the_plan_is_checked_against_its_digest(world: World) -> None:
     operation = await world.prepare()
-    assert (await world.get(operation)).plan() == PLAN
+    assert (await world.get(operation)).read_plan() == PLAN
 
     def tamper(connection: Connection, plan: str) -> None:
         connection.execute(update(schema.operations).values(plan=plan))
 
-    await world.store.write(tamper, PLAN.stored.decode("ascii").replace('"n"', '"m"'))
+    await world.store.write(tamper, PLAN.canonical_bytes.decode("ascii").replace('"n"', '"m"'))
     with pytest.raises(ValueError, match="digest"):
-        (await world.get(operation)).plan()
+        (await world.get(operation)).read_plan()
     await world.store.write(lambda connection: connection.execute(text("UPDATE operations SET plan = 'not packed'")))
     with pytest.raises(ValueError, match="packed"):
-        (await world.get(operation)).plan()
+        (await world.get(operation)).read_plan()
 
 
 async def test_the_event_of_a_preparation_holds_identifiers_only(world: World) -> None:
     operation = await world.prepare()
-    (event,) = await world.store.read(of_operation, operation)
+    (event,) = await world.store.read(list_operation_events, operation)
     assert event.type == "operation.prepared"
     assert event.data == {
         "operationId": operation,
@@ -65,39 +65,41 @@ async def test_the_event_of_a_preparation_holds_identifiers_only(world: World) -
 async def test_a_refused_preparation_leaves_its_key_free(world: World) -> None:
     key = Idempotency("key", "digest")
     with pytest.raises(Exception):  # noqa: B017 - an account that is not there: each engine's own error
-        await world.store.write(operations.prepare, world.admin, [Draft("missing", PLAN)], world.clock, key)
-    assert await world.store.ask(operations.replayed(world.admin, key)) is None
-    drafts = [Draft(world.account.id, PLAN)]
-    assert not (await world.store.write(operations.prepare, world.admin, drafts, world.clock, key)).replayed
+        await world.store.write(
+            operations.prepare_operations, world.admin, [OperationDraft("missing", PLAN)], world.clock, key
+        )
+    assert await world.store.run_query(operations.find_by_idempotency_key(world.admin, key)) is None
+    drafts = [OperationDraft(world.account.id, PLAN)]
+    assert not (await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock, key)).is_replay
 
 
 async def test_a_key_is_bound_to_workspace_user_and_credential(world: World) -> None:
-    drafts = [Draft(world.account.id, PLAN)]
+    drafts = [OperationDraft(world.account.id, PLAN)]
     actors = [world.admin, world.member, other_credential(world.member, "client"), other_credential(world.member, "k")]
     made = [
-        await world.store.write(operations.prepare, actor, drafts, world.clock, Idempotency("key", f"{n}"))
+        await world.store.write(operations.prepare_operations, actor, drafts, world.clock, Idempotency("key", f"{n}"))
         for n, actor in enumerate(actors)
     ]
     assert len({one.operation_ids for one in made}) == 4
     for n, actor in enumerate(actors):
-        bound = await world.store.ask(operations.replayed(actor, Idempotency("key", f"{n}")))
+        bound = await world.store.run_query(operations.find_by_idempotency_key(actor, Idempotency("key", f"{n}")))
         assert bound is not None
         assert bound.operation_ids == made[n].operation_ids
         with pytest.raises(Conflict):
-            await world.store.ask(operations.replayed(actor, Idempotency("key", "changed")))
+            await world.store.run_query(operations.find_by_idempotency_key(actor, Idempotency("key", "changed")))
 
 
 async def test_an_expired_operation_keeps_its_key(world: World) -> None:
-    drafts, key = [Draft(world.account.id, PLAN)], Idempotency("key", "digest")
-    made = await world.store.write(operations.prepare, world.admin, drafts, world.clock, key)
+    drafts, key = [OperationDraft(world.account.id, PLAN)], Idempotency("key", "digest")
+    made = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock, key)
     world.hands.pass_(REVIEW_MILLISECONDS)
-    assert (await world.get(made.operation_ids[0])).expired
-    again = await world.store.write(operations.prepare, world.admin, drafts, world.clock, key)
-    assert (again.operation_ids, again.replayed) == (made.operation_ids, True)
+    assert (await world.get(made.operation_ids[0])).is_expired
+    again = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock, key)
+    assert (again.operation_ids, again.is_replay) == (made.operation_ids, True)
 
 
 async def _seen(world: World, actor: Actor) -> list[str]:
-    listed = await world.store.read(operations.latest, actor, world.clock)
+    listed = await world.store.read(operations.list_operations, actor, world.clock)
     assert all(one.packed is None for one in listed)
     return [one.id for one in listed]
 
@@ -125,10 +127,10 @@ async def test_scope(world: World) -> None:
 
 
 async def test_lists_give_the_latest_50_newest_first(world: World) -> None:
-    drafts = [Draft(world.account.id, PLAN)] * 40
-    first = (await world.store.write(operations.prepare, world.admin, drafts, world.clock)).operation_ids
+    drafts = [OperationDraft(world.account.id, PLAN)] * 40
+    first = (await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)).operation_ids
     world.hands.pass_(1)
-    second = (await world.store.write(operations.prepare, world.admin, drafts, world.clock)).operation_ids
+    second = (await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)).operation_ids
     newest_first = [*reversed(second), *reversed(first)]
     assert await _seen(world, world.admin) == newest_first[:50]
 
@@ -150,17 +152,17 @@ async def test_lists_are_read_off_an_index(world: World) -> None:
 async def test_attempts_of_many_operations_at_once(world: World) -> None:
     claimed, untouched = await world.prepare(), await world.prepare()
     await world.claim(claimed)
-    found = await world.store.read(attempts_of, [claimed, untouched])
+    found = await world.store.read(list_attempts_by_operation, [claimed, untouched])
     assert [(one.n, one.state, one.request) for one in found[claimed]] == [(0, "in_flight", None)]
     assert found[untouched] == []
-    assert await world.store.read(attempts_of, []) == {}
+    assert await world.store.read(list_attempts_by_operation, []) == {}
 
 
 # -- cancelling ---------------------------------------------------------------------------------------------------
 
 
 async def _cancel(world: World, operation: str, actor: Actor | None = None) -> str:
-    return (await world.store.write(operations.cancel, actor or world.admin, operation, world.clock)).status
+    return (await world.store.write(operations.cancel_operation, actor or world.admin, operation, world.clock)).status
 
 
 async def test_the_owner_cancels(world: World) -> None:
@@ -171,12 +173,12 @@ async def test_the_owner_cancels(world: World) -> None:
         await _cancel(world, operation, world.viewer)
     assert await _cancel(world, operation, world.member) == "cancelled"
     assert await _cancel(world, operation, world.member) == "cancelled"
-    *_, told = await world.store.read(of_operation, operation)
+    *_, told = await world.store.read(list_operation_events, operation)
     by = told.data["cancelledBy"]
     assert by == {"userId": world.member.user_id, "credential": "session", "at": "2027-01-15T08:00:00.000Z"}
     assert (await world.get(operation)).cancelled_by == by
     assert await world.events(operation) == ["prepared", "cancelled"]
-    assert (await world.claim(operation, world.member)).refused == "not_prepared"
+    assert (await world.claim(operation, world.member)).refusal == "not_prepared"
 
 
 async def test_what_is_partly_executed_or_expired_can_be_cancelled(world: World) -> None:
@@ -185,18 +187,20 @@ async def test_what_is_partly_executed_or_expired_can_be_cancelled(world: World)
     with pytest.raises(OperationError) as running:
         await _cancel(world, operation)
     assert running.value.code == "operation_running"
-    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="hand_back", next_action=True))
+    await world.advance(
+        StateCommit(operation, claimed.fence, receipt=receipt(0), trigger="hand_back", has_next_action=True)
+    )
     world.hands.pass_(REVIEW_MILLISECONDS)
     assert await _cancel(world, operation) == "cancelled"
     found = await world.get(operation)
-    assert (found.next_action, found.expired) == (False, False)
+    assert (found.next_action, found.is_expired) == (False, False)
     assert [one.state for one in await world.attempts(operation)] == ["applied"]
 
 
 async def test_what_stalls_cannot_be_cancelled_and_what_idles_can(world: World) -> None:
     stalled, idle = await world.prepare(), await world.prepare()
     await world.claim(stalled)
-    await world.advance(Advance(idle, None, trigger="claim"))
+    await world.advance(StateCommit(idle, None, trigger="claim"))
     world.hands.pass_(LEASE)
     with pytest.raises(OperationError) as refused:
         await _cancel(world, stalled)
@@ -208,7 +212,7 @@ async def test_what_stalls_cannot_be_cancelled_and_what_idles_can(world: World) 
 async def test_what_has_ended_cannot_be_cancelled(world: World, trigger: Any, code: str) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger=trigger))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger=trigger))
     with pytest.raises(OperationError) as refused:
         await _cancel(world, operation)
     assert refused.value.code == f"operation_{code}"
@@ -235,23 +239,25 @@ async def test_events_are_the_transitions(world: World, seed: int) -> None:
             case 0:
                 attempt = 1 + sum(one.n == n for one in tries)
                 advanced = await world.advance(
-                    Advance(id_, None, intent=evolve(intent(0, attempt, "x"), n=min(n, 2)), trigger="claim")
+                    StateCommit(
+                        id_, None, intent=evolve(intent(0, attempt, "x"), step_index=min(n, 2)), trigger="claim"
+                    )
                 )
-                if advanced.refused is None:
+                if advanced.refusal is None:
                     fences[id_].append(advanced.fence)
             case 1 if fence is not None:
-                kept = evolve(receipt(0, state=chance.choice(["applied", "rejected"])), n=0) if open_ else None
+                kept = evolve(receipt(0, state=chance.choice(["applied", "rejected"])), step_index=0) if open_ else None
                 if kept is not None:
-                    kept = evolve(kept, n=open_[0].n, attempt=open_[0].attempt)
+                    kept = evolve(kept, step_index=open_[0].n, attempt=open_[0].attempt)
                 trigger: Any = chance.choice(["hand_back", "succeed", "lose", None])
-                await world.advance(Advance(id_, fence, receipt=kept, trigger=trigger))
+                await world.advance(StateCommit(id_, fence, receipt=kept, trigger=trigger))
             case 2 if chance.random() < 0.2:
                 with suppress(OperationError):
                     await _cancel(world, id_)
             case 3:
                 world.hands.pass_(chance.choice([1, 1_000, LEASE]))
             case 4:
-                await world.store.write(operations.recover, world.clock)
+                await world.store.write(operations.recover_operations, world.clock)
         row = await world.get(id_)
         if (row.status, row.fence) != seen[id_][-1]:
             seen[id_].append((row.status, row.fence))

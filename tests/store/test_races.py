@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import Connection, text
 
 from adsunify.errors import Conflict, StoreError
-from adsunify.execution.state import Advance, Created
+from adsunify.execution.state import CreatedId, StateCommit
 from adsunify.store import Clock, Store, consents, open_store, operations, reports
-from adsunify.store.advance import advance
-from adsunify.store.operations import Draft, Idempotency, Prepared
+from adsunify.store.operations import Idempotency, OperationDraft, PreparedOperations
+from adsunify.store.state_commits import commit_state
 from adsunify.values.exact_json import loads
 
 from .world import LEASE, PLAN, World, intent, receipt
@@ -39,9 +39,9 @@ async def _raced(process: asyncio.subprocess.Process) -> dict[str, Any]:
 
 
 async def test_processes_race_for_operations(world: World, url: str) -> None:
-    drafts = [Draft(world.account.id, PLAN)] * OPERATIONS
+    drafts = [OperationDraft(world.account.id, PLAN)] * OPERATIONS
     world.hands.wall, clock = 0, Clock()
-    ids = (await world.store.write(operations.prepare, world.admin, drafts, clock)).operation_ids
+    ids = (await world.store.write(operations.prepare_operations, world.admin, drafts, clock)).operation_ids
     who = (world.admin.workspace_id, world.admin.user_id)
     processes = await asyncio.gather(*(_another_process(url, *who, *ids) for _ in range(2)))
     first, second = await asyncio.gather(*(_raced(process) for process in processes))
@@ -77,12 +77,12 @@ async def test_receipts_race_for_the_same_new_ids(world: World, url: str) -> Non
     for number in range(10):
         pair = [await world.prepare() for _ in range(2)]
         fences = [(await world.claim(operation)).fence for operation in pair]
-        made = [Created("ad", f"1{number}"), Created("ad", f"2{number}"), Created("campaign", f"3{number}")]
+        made = [CreatedId("ad", f"1{number}"), CreatedId("ad", f"2{number}"), CreatedId("campaign", f"3{number}")]
         done = await asyncio.gather(
             *(
                 store.write(
-                    advance,
-                    Advance(operation, fence, receipt=receipt(0), intent=intent(1)),
+                    commit_state,
+                    StateCommit(operation, fence, receipt=receipt(0), intent=intent(1)),
                     world.admin,
                     world.clock,
                     LEASE,
@@ -93,7 +93,7 @@ async def test_receipts_race_for_the_same_new_ids(world: World, url: str) -> Non
                 )
             )
         )
-        assert {one.refused for one in done} == {None, "ambiguous"}
+        assert {one.refusal for one in done} == {None, "ambiguous"}
         assert sorted([(await world.get(operation)).status for operation in pair]) == ["running", "unknown"]
     await other.close()
     assert await world.store.read(count, "created_entities") == 30
@@ -111,12 +111,12 @@ async def test_a_claim_that_waited_behind_a_whole_execution_sends_nothing(world:
     loop = asyncio.get_running_loop()
 
     def whole(connection: Connection) -> None:
-        claim = Advance(operation, None, intent=intent(0), trigger="claim")
-        claimed = advance(connection, claim, world.admin, world.clock, LEASE)
+        claim = StateCommit(operation, None, intent=intent(0), trigger="claim")
+        claimed = commit_state(connection, claim, world.admin, world.clock, LEASE)
         loop.call_soon(began.set)
         connection.execute(text("SELECT pg_sleep(0.5)"))
-        end = Advance(operation, claimed.fence, receipt=receipt(0, state="rejected"), trigger="hand_back")
-        advance(connection, end, world.admin, world.clock, LEASE)
+        end = StateCommit(operation, claimed.fence, receipt=receipt(0, state="rejected"), trigger="hand_back")
+        commit_state(connection, end, world.admin, world.clock, LEASE)
 
     first = asyncio.create_task(world.store.write(whole))
     await began.wait()
@@ -126,21 +126,21 @@ async def test_a_claim_that_waited_behind_a_whole_execution_sends_nothing(world:
     found = await world.get(operation)
     assert (found.status, found.fence) == ("prepared", 1)
     assert [attempt.fence for attempt in await world.attempts(operation)] == [1]
-    assert (await world.claim(operation, attempt=2)).refused is None
+    assert (await world.claim(operation, attempt=2)).refusal is None
 
 
 async def test_one_key_prepares_one_operation(world: World, url: str) -> None:
     other = await open_store(url, clock=world.clock)
     stores = [world.store, other]
-    drafts = [Draft(world.account.id, PLAN)] * 2
+    drafts = [OperationDraft(world.account.id, PLAN)] * 2
 
-    async def prepare(n: int, digest: str) -> Prepared:
+    async def prepare(n: int, digest: str) -> PreparedOperations:
         key = Idempotency("key", digest)
-        return await stores[n % 2].write(operations.prepare, world.member, drafts, world.clock, key)
+        return await stores[n % 2].write(operations.prepare_operations, world.member, drafts, world.clock, key)
 
     same = await asyncio.gather(*(prepare(n, "digest") for n in range(200)))
     assert len({one.operation_ids for one in same}) == 1
-    assert [one.replayed for one in same].count(False) == 1
+    assert [one.is_replay for one in same].count(False) == 1
     different = await asyncio.gather(*(prepare(n, "another") for n in range(20)), return_exceptions=True)
     assert all(isinstance(one, Conflict) for one in different)
     await other.close()
@@ -149,13 +149,15 @@ async def test_one_key_prepares_one_operation(world: World, url: str) -> None:
 
 
 async def test_different_requests_race_for_one_key(world: World) -> None:
-    drafts = [Draft(world.account.id, PLAN)]
+    drafts = [OperationDraft(world.account.id, PLAN)]
     jobs = [
-        world.store.write(operations.prepare, world.member, drafts, world.clock, Idempotency("key", f"digest {n}"))
+        world.store.write(
+            operations.prepare_operations, world.member, drafts, world.clock, Idempotency("key", f"digest {n}")
+        )
         for n in range(50)
     ]
     done = await asyncio.gather(*jobs, return_exceptions=True)
-    assert sum(isinstance(one, Prepared) for one in done) == 1
+    assert sum(isinstance(one, PreparedOperations) for one in done) == 1
     assert sum(isinstance(one, Conflict) for one in done) == 49
     assert await world.store.read(count, "operations") == 1
 
@@ -164,10 +166,20 @@ async def test_a_consent_is_used_once(world: World, url: str) -> None:
     other = await open_store(url, clock=world.clock)
     admin = world.admin
     await world.store.write(
-        consents.create, "state", "hash", admin.workspace_id, admin.user_id, "meta", {"a": "b"}, 600_000, world.clock
+        consents.create_token,
+        "state",
+        "hash",
+        admin.workspace_id,
+        admin.user_id,
+        "meta",
+        {"a": "b"},
+        600_000,
+        world.clock,
     )
     stores: list[Store] = [world.store, other]
-    used = await asyncio.gather(*(stores[n % 2].write(consents.use, "state", "hash", world.clock) for n in range(100)))
+    used = await asyncio.gather(
+        *(stores[n % 2].write(consents.use_token, "state", "hash", world.clock) for n in range(100))
+    )
     await other.close()
     assert [one.data for one in used if one is not None] == [{"a": "b"}]
 
@@ -178,7 +190,12 @@ async def test_a_report_is_asked_for_once(world: World, url: str) -> None:
     asked = await asyncio.gather(
         *(
             stores[n % 2].write(
-                reports.begin, world.admin.workspace_id, world.account.id, "2027-01-01", "2027-01-07", world.clock
+                reports.begin_report,
+                world.admin.workspace_id,
+                world.account.id,
+                "2027-01-01",
+                "2027-01-07",
+                world.clock,
             )
             for n in range(40)
         )

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select, text
 
 from adsunify.errors import NotFound
 from adsunify.store import deliveries, new_id, operations, schema, webhooks
-from adsunify.store.operations import Draft
+from adsunify.store.operations import OperationDraft
 
 from .world import PLAN, World
 
@@ -21,15 +21,17 @@ URL = "https://hooks.example/"
 async def test_deliveries_are_removed_some_at_a_time(world: World) -> None:
     hooks = [new_id(world.clock.now()) for _ in range(2)]
     for id_ in hooks:
-        await world.store.write(webhooks.create, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
+        await world.store.write(
+            webhooks.create_webhook, world.admin, id_, URL, None, ["operation.prepared"], world.clock
+        )
     now = world.clock.now()
     queued = [
-        deliveries.due(id_, URL, new_id(now), "operation.prepared", "{}", now)
-        for id_, count in zip(hooks, (webhooks.REMOVED_AT_ONCE + 3, 3), strict=True)
+        deliveries.make_due_delivery(id_, URL, new_id(now), "operation.prepared", "{}", now)
+        for id_, count in zip(hooks, (webhooks.REMOVE_BATCH_SIZE + 3, 3), strict=True)
         for _ in range(count)
     ]
-    await world.store.write(deliveries.queue, queued)
-    assert len(await world.store.write(deliveries.claim, world.clock, 20)) == 13
+    await world.store.write(deliveries.queue_deliveries, queued)
+    assert len(await world.store.write(deliveries.claim_deliveries, world.clock, 20)) == 13
 
     async def left() -> list[int]:
         return [
@@ -39,13 +41,13 @@ async def test_deliveries_are_removed_some_at_a_time(world: World) -> None:
             for table in (schema.deliveries, schema.delivery_attempts)
         ]
 
-    assert await world.store.write(webhooks.remove, world.admin, hooks[0]) is None
+    assert await world.store.write(webhooks.remove_webhook, world.admin, hooks[0]) is None
     assert sum(await left()) < 3 + 3 + 13
-    removed = await world.store.write(webhooks.remove, world.admin, hooks[0])
+    removed = await world.store.write(webhooks.remove_webhook, world.admin, hooks[0])
     assert removed is not None and removed.id == hooks[0]
     assert await left() == [3, 3]
     with pytest.raises(NotFound):
-        await world.store.write(webhooks.remove, world.admin, hooks[0])
+        await world.store.write(webhooks.remove_webhook, world.admin, hooks[0])
 
 
 def slowly(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,29 +66,29 @@ def slowly(work: Callable[..., Any]) -> Callable[..., Any]:
 async def test_an_event_while_its_subscription_goes(world: World, first: str) -> None:
     """Whichever is first: what the event tells of is kept, and the subscription is gone."""
     id_ = new_id(world.clock.now())
-    await world.store.write(webhooks.create, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
+    await world.store.write(webhooks.create_webhook, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
 
     async def remove(work: Callable[..., Any]) -> None:
         assert (await world.store.write(work, world.admin, id_)).id == id_
 
     async def prepare(work: Callable[..., Any]) -> None:
-        drafts = [Draft(world.account.id, PLAN)]
+        drafts = [OperationDraft(world.account.id, PLAN)]
         assert (await world.store.write(work, world.admin, drafts, world.clock)).operation_ids
 
-    both = [(remove, webhooks.remove), (prepare, operations.prepare)]
+    both = [(remove, webhooks.remove_webhook), (prepare, operations.prepare_operations)]
     (begun, slow), (meanwhile, quick) = both if first == "remove" else both[::-1]
     running = asyncio.create_task(begun(slowly(slow)))
     await asyncio.sleep(0.2)
     await asyncio.gather(running, meanwhile(quick))
     with pytest.raises(NotFound):
-        await world.store.read(webhooks.get, world.admin, id_)
+        await world.store.read(webhooks.get_webhook, world.admin, id_)
 
 
 async def test_who_queues_for_a_subscription_that_goes_does_not_find_it(world: World) -> None:
     id_ = new_id(world.clock.now())
-    await world.store.write(webhooks.create, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
-    going = asyncio.create_task(world.store.write(slowly(webhooks.remove), world.admin, id_))
+    await world.store.write(webhooks.create_webhook, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
+    going = asyncio.create_task(world.store.write(slowly(webhooks.remove_webhook), world.admin, id_))
     await asyncio.sleep(0.2)
     with pytest.raises(NotFound):
-        await world.store.write(webhooks.held, world.admin, id_)
+        await world.store.write(webhooks.lock_webhook, world.admin, id_)
     await going

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from adsunify.encryption import KeyRing, Place, open_, resealed, seal
+from adsunify.encryption import KeyRing, SecretContext, decrypt, encrypt, reencrypt
 from adsunify.errors import InvalidInput, VaultError
 from adsunify.service import cursors
 from adsunify.service.cursors import Position
-from adsunify.service.rotating import rotate
-from adsunify.store import Store, consents, sealed
+from adsunify.service.key_rotation import rotate_keys
+from adsunify.store import Store, consents, encrypted_secrets
 
 from .rotation import rehearse
 from .world import World
@@ -33,46 +33,46 @@ def test_a_rotation_under_load_that_is_killed(empty_url: str) -> None:
     assert (done.under_new, done.remaining, done.opened_without_the_old_key) == (SECRETS, 0, SECRETS)
 
 
-async def put(world: World, ring: KeyRing, count: int) -> list[Place]:
-    places = [Place("table", f"row {n:03}", world.admin.workspace_id, "field") for n in range(count)]
+async def put(world: World, ring: KeyRing, count: int) -> list[SecretContext]:
+    places = [SecretContext("table", f"row {n:03}", world.admin.workspace_id, "field") for n in range(count)]
     for place in places:
-        text = {place.field: seal(ring, place, f"secret of {place.row}")}
-        await world.store.write(sealed.put, "table", place.row, place.workspace, text, world.clock)
+        text = {place.field: encrypt(ring, place, f"secret of {place.row}")}
+        await world.store.write(encrypted_secrets.save_secrets, "table", place.row, place.workspace, text, world.clock)
     return places
 
 
-async def kept(store: Store, place: Place) -> str:
-    return (await store.read(sealed.get, place.table, place.row))[place.field]
+async def kept(store: Store, place: SecretContext) -> str:
+    return (await store.read(encrypted_secrets.get_secrets, place.table, place.row))[place.field]
 
 
 async def test_everything_is_sealed_again_and_told_on_the_way(world: World) -> None:
-    await world.store.write(sealed.forget, "connections", world.account.connection_id)
+    await world.store.write(encrypted_secrets.delete_secrets, "connections", world.account.connection_id)
     places = await put(world, OLD, 25)
     told: list[tuple[int, int]] = []
-    done = await rotate(world.store, BOTH, lambda *counts: told.append(counts), batch=10)
-    assert (done.resealed, done.under_newest, done.remaining, done.unreadable) == (25, 25, {"old": 0}, ())
+    done = await rotate_keys(world.store, BOTH, lambda *counts: told.append(counts), batch=10)
+    assert (done.reencrypted, done.under_newest, done.remaining, done.unreadable) == (25, 25, {"old": 0}, ())
     assert told == [(0, 25), (10, 25), (20, 25), (25, 25)]
     for place in places:
-        assert open_(NEW, place, await kept(world.store, place)) == f"secret of {place.row}"
-    again = await rotate(world.store, BOTH, lambda *_: None)
-    assert (again.resealed, again.under_newest) == (0, 25)
+        assert decrypt(NEW, place, await kept(world.store, place)) == f"secret of {place.row}"
+    again = await rotate_keys(world.store, BOTH, lambda *_: None)
+    assert (again.reencrypted, again.under_newest) == (0, 25)
 
 
 async def test_what_cannot_be_opened_stays_and_is_told(world: World) -> None:
     places = await put(world, OLD, 5)
     lost = KeyRing({"lost": b"l" * 32})
     (gone,) = await put(world, lost, 1)
-    done = await rotate(world.store, BOTH, lambda *_: None, batch=2)
-    assert done.resealed == 4
+    done = await rotate_keys(world.store, BOTH, lambda *_: None, batch=2)
+    assert done.reencrypted == 4
     assert [one.split()[0] for one in done.unreadable] == ["connections", "table"]
-    assert open_(lost, gone, await kept(world.store, gone))
-    assert open_(NEW, places[-1], await kept(world.store, places[-1]))
+    assert decrypt(lost, gone, await kept(world.store, gone))
+    assert decrypt(NEW, places[-1], await kept(world.store, places[-1]))
 
 
 async def test_who_writes_at_that_moment_wins(world: World) -> None:
     """A token that is refreshed while its old one is sealed again is the one that stays."""
     (place,) = await put(world, OLD, 1)
-    fresh = seal(BOTH, place, "refreshed")
+    fresh = encrypt(BOTH, place, "refreshed")
 
     class Meddling:
         """A store in which somebody writes between the read and the write of the rotation."""
@@ -81,20 +81,22 @@ async def test_who_writes_at_that_moment_wins(world: World) -> None:
 
         async def read(self, function: Any, *arguments: Any) -> Any:
             found = await world.store.read(function, *arguments)
-            if function is sealed.page:
+            if function is encrypted_secrets.list_not_encrypted_with:
                 text = {place.field: fresh}
-                await world.store.write(sealed.put, place.table, place.row, place.workspace, text, world.clock)
+                await world.store.write(
+                    encrypted_secrets.save_secrets, place.table, place.row, place.workspace, text, world.clock
+                )
             return found
 
         async def write(self, function: Any, *arguments: Any) -> Any:
             return await world.store.write(function, *arguments)
 
-    await rotate(Meddling(), BOTH, lambda *_: None)  # type: ignore[arg-type] # a store in all that is asked of it
+    await rotate_keys(Meddling(), BOTH, lambda *_: None)  # type: ignore[arg-type] # a store in all that is asked of it
     assert await kept(world.store, place) == fresh
 
 
 async def test_whoever_still_seals_under_the_old_key_is_caught_up_with(world: World) -> None:
-    await world.store.write(sealed.forget, "connections", world.account.connection_id)
+    await world.store.write(encrypted_secrets.delete_secrets, "connections", world.account.connection_id)
     places = await put(world, OLD, 10)
     late = [True]
 
@@ -112,31 +114,31 @@ async def test_whoever_still_seals_under_the_old_key_is_caught_up_with(world: Wo
                 await put(world, OLD, 1)
             return found
 
-    done = await rotate(Behind(), BOTH, lambda *_: None, batch=4)  # type: ignore[arg-type] # as above
+    done = await rotate_keys(Behind(), BOTH, lambda *_: None, batch=4)  # type: ignore[arg-type] # as above
     assert done.remaining == {"old": 0}
-    assert open_(NEW, places[0], await kept(world.store, places[0]))
+    assert decrypt(NEW, places[0], await kept(world.store, places[0]))
 
 
 async def test_a_consent_under_way_goes_on(world: World) -> None:
     who = (world.admin.workspace_id, world.admin.user_id)
-    place = Place("consents", "hash", world.admin.workspace_id, "verifier")
-    data = {"verifier": seal(OLD, place, "v"), "cookie": "c"}
-    await world.store.write(consents.create, "state", "hash", *who, "meta", data, 600_000, world.clock)
-    await rotate(world.store, BOTH, lambda *_: None)
-    used = await world.store.write(consents.use, "state", "hash", world.clock)
+    place = SecretContext("consents", "hash", world.admin.workspace_id, "verifier")
+    data = {"verifier": encrypt(OLD, place, "v"), "cookie": "c"}
+    await world.store.write(consents.create_token, "state", "hash", *who, "meta", data, 600_000, world.clock)
+    await rotate_keys(world.store, BOTH, lambda *_: None)
+    used = await world.store.write(consents.use_token, "state", "hash", world.clock)
     assert used is not None and used.data["cookie"] == "c"
-    assert open_(NEW, place, str(used.data["verifier"])) == "v"
+    assert decrypt(NEW, place, str(used.data["verifier"])) == "v"
 
 
 def test_a_cursor_outlives_the_key_until_that_is_gone() -> None:
-    cursor = cursors.signed(OLD, "account", {"limit": 5}, Position("next", 3))
-    assert cursors.unsigned(BOTH, "account", {"limit": 5}, cursor) == Position("next", 3)
+    cursor = cursors.encode_cursor(OLD, "account", {"limit": 5}, Position("next", 3))
+    assert cursors.decode_cursor(BOTH, "account", {"limit": 5}, cursor) == Position("next", 3)
     for ring, account in ((NEW, "account"), (BOTH, "another")):
         with pytest.raises(InvalidInput):
-            cursors.unsigned(ring, account, {"limit": 5}, cursor)
+            cursors.decode_cursor(ring, account, {"limit": 5}, cursor)
 
 
 def test_a_moved_ciphertext_is_not_sealed_again() -> None:
-    one, other = (Place("table", row, "workspace", "field") for row in ("1", "2"))
+    one, other = (SecretContext("table", row, "workspace", "field") for row in ("1", "2"))
     with pytest.raises(VaultError):
-        resealed(BOTH, other, seal(OLD, one, "secret"))
+        reencrypt(BOTH, other, encrypt(OLD, one, "secret"))

@@ -11,11 +11,11 @@ from attrs import evolve
 from sqlalchemy import Connection, func, select, text
 
 from adsunify.errors import Conflict, StoreError
-from adsunify.plans.marks import Mark
-from adsunify.plans.records import of_operation as marked
+from adsunify.plans.marks import IdempotencyMark
+from adsunify.plans.records import add_operation_marks as marked
 from adsunify.store import Store, open_store, operations, webhooks
-from adsunify.store.events import of_operation
-from adsunify.store.operations import Draft, Idempotency, Prepared
+from adsunify.store.events import list_operation_events
+from adsunify.store.operations import Idempotency, OperationDraft, PreparedOperations
 from adsunify.store.schema import deliveries, events, idempotency_keys
 from adsunify.store.schema import operations as table
 
@@ -24,8 +24,8 @@ from .world import PLAN, World, plan_of
 
 def preparing(world: World, key: str | None = None, digest: str = "d", account_id: str | None = None) -> Any:
     idempotency = None if key is None else Idempotency(key, digest)
-    draft = Draft(account_id or world.account.id, PLAN, unified=True)
-    return world.store.share(operations.preparing(world.admin, draft, world.clock, idempotency))
+    draft = OperationDraft(account_id or world.account.id, PLAN, unified=True)
+    return world.store.write_batched(operations.prepare_batched(world.admin, draft, world.clock, idempotency))
 
 
 def counts(connection: Connection) -> dict[str, int]:
@@ -39,16 +39,18 @@ async def rows(world: World) -> dict[str, int]:
 
 
 async def test_what_is_kept_is_what_one_alone_keeps(world: World) -> None:
-    alone = await world.store.write(operations.prepare, world.admin, [Draft(world.account.id, PLAN)], world.clock)
-    draft = Draft(world.account.id, PLAN)
-    shared = await world.store.share(operations.preparing(world.admin, draft, world.clock))
+    alone = await world.store.write(
+        operations.prepare_operations, world.admin, [OperationDraft(world.account.id, PLAN)], world.clock
+    )
+    draft = OperationDraft(world.account.id, PLAN)
+    shared = await world.store.write_batched(operations.prepare_batched(world.admin, draft, world.clock))
     records = [await world.get(one.operation_ids[0]) for one in (alone, shared)]
     assert {**vars_of(records[0]), "id": 0} == {**vars_of(records[1]), "id": 0}
-    assert records[1].plan() == PLAN
-    told = [await world.store.read(of_operation, one.operation_ids[0]) for one in (alone, shared)]
+    assert records[1].read_plan() == PLAN
+    told = [await world.store.read(list_operation_events, one.operation_ids[0]) for one in (alone, shared)]
     assert [[one.type for one in those] for those in told] == [["operation.prepared"]] * 2
     assert {**told[0][0].data, "operationId": 0} == {**told[1][0].data, "operationId": 0}
-    assert shared.made[0][0].id == records[1].id
+    assert shared.created[0][0].id == records[1].id
 
 
 def vars_of(record: Any) -> dict[str, Any]:
@@ -56,11 +58,11 @@ def vars_of(record: Any) -> dict[str, Any]:
 
 
 async def test_many_are_kept_by_few_commits(world: World, engine: str) -> None:
-    before = world.store.commits
-    made: list[Prepared] = await asyncio.gather(*(preparing(world, f"k{n}") for n in range(20)))
+    before = world.store.commit_count
+    made: list[PreparedOperations] = await asyncio.gather(*(preparing(world, f"k{n}") for n in range(20)))
     assert len({one.operation_ids for one in made}) == 20
-    assert not any(one.replayed for one in made)
-    assert world.store.commits - before <= (1 if engine == "postgresql" else 2)
+    assert not any(one.is_replay for one in made)
+    assert world.store.commit_count - before <= (1 if engine == "postgresql" else 2)
     assert await rows(world) == {"operations": 20, "events": 20, "idempotency_keys": 20}
     again = await preparing(world, "k7")
     assert (again.replayed, again.operation_ids) == (True, made[7].operation_ids)
@@ -90,7 +92,7 @@ async def test_what_the_database_refuses_of_one_harms_no_other(world: World) -> 
         preparing(world, "c"),
         return_exceptions=True,
     )
-    assert [isinstance(one, Prepared) for one in made] == [True, False, True]
+    assert [isinstance(one, PreparedOperations) for one in made] == [True, False, True]
     assert await rows(world) == {"operations": 2, "events": 2, "idempotency_keys": 2}
 
 
@@ -98,7 +100,7 @@ async def test_whoever_subscribed_is_told_in_the_same_commit(world: World) -> No
     heard = asyncio.Event()
     world.store.watchers.append(heard.set)
     hook = ("01a20495-0000-7000-8000-000000000001", "https://hooks.example/x", None, ["operation.prepared"])
-    await world.store.write(webhooks.create, world.admin, *hook, world.clock)
+    await world.store.write(webhooks.create_webhook, world.admin, *hook, world.clock)
     made = await asyncio.gather(*(preparing(world, f"k{n}") for n in range(5)))
     await asyncio.wait_for(heard.wait(), 10)
     assert not any(one.replayed for one in made)
@@ -107,11 +109,11 @@ async def test_whoever_subscribed_is_told_in_the_same_commit(world: World) -> No
 
 async def test_the_plan_has_the_marks_of_its_operation(world: World) -> None:
     plain = plan_of("a", "b", warnings=("mind this",), risk="spend")
-    plan = evolve(plain, steps=tuple(evolve(step, marks=(Mark("/body/mark"),)) for step in plain.steps))
-    draft = Draft(world.account.id, plan)
-    kept = await world.store.share(operations.preparing(world.admin, draft, world.clock))
+    plan = evolve(plain, steps=tuple(evolve(step, marks=(IdempotencyMark("/body/mark"),)) for step in plain.steps))
+    draft = OperationDraft(world.account.id, plan)
+    kept = await world.store.write_batched(operations.prepare_batched(world.admin, draft, world.clock))
     record = await world.get(kept.operation_ids[0])
-    assert record.plan() == marked(plan, record.id) != plan
+    assert record.read_plan() == marked(plan, record.id) != plan
     assert (record.plan_digest, record.warnings, record.risk) == (plan.digest, ("mind this",), "spend")
 
 

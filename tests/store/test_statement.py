@@ -29,36 +29,36 @@ def row(name: str) -> dict[str, Any]:
 
 
 def keep(connection: Connection, *names: str) -> None:
-    INSERT.each(connection, [row(name) for name in names])
+    INSERT.execute_each(connection, [row(name) for name in names])
 
 
 async def test_rows_have_names_and_the_types_of_their_columns(store: Store) -> None:
     await store.write(keep, "a", "b")
-    found = await store.read(NAMED.one, {"the_name": "b"})
+    found = await store.read(NAMED.fetch_one, {"the_name": "b"})
     assert found._asdict() == row("b")
     assert found.require_approval is True
-    assert await store.read(NAMED.one_or_none, {"the_name": "c"}) is None
+    assert await store.read(NAMED.fetch_one_or_none, {"the_name": "c"}) is None
     with pytest.raises(LookupError, match="FROM workspaces"):
-        await store.read(NAMED.one, {"the_name": "c"})
+        await store.read(NAMED.fetch_one, {"the_name": "c"})
 
 
 async def test_a_statement_brings_its_own_values(store: Store) -> None:
     await store.write(keep, "a")
     change = {"before": "a", "after": "z", "nobody asks for": 1}
-    assert [tuple(one) for one in await store.write(RENAME.all, change)] == [("id of a", False)]
-    assert await store.write(RENAME.all, change) == []
+    assert [tuple(one) for one in await store.write(RENAME.fetch_all, change)] == [("id of a", False)]
+    assert await store.write(RENAME.fetch_all, change) == []
 
 
 async def test_exact_json_goes_in_and_comes_out(store: Store) -> None:
     statement = Statement(insert(oauth_clients).returning(oauth_clients.c.redirect_uris))
     value: Mapping[str, Any] = {"exact": Decimal("1.10"), "large": 1 << 70, "text": "ä"}
     made = {"id": "1", "name": "n", "redirect_uris": value, "created_at": 1}
-    assert (await store.write(statement.one, made)).redirect_uris == value
+    assert (await store.write(statement.fetch_one, made)).redirect_uris == value
 
 
 async def test_a_value_that_is_not_given_is_a_defect(store: Store) -> None:
     with pytest.raises(KeyError, match="the_name"):
-        await store.read(NAMED.all, {})
+        await store.read(NAMED.fetch_all, {})
 
 
 async def test_statements_of_both_kinds_share_their_transaction(store: Store) -> None:
@@ -70,7 +70,7 @@ async def test_statements_of_both_kinds_share_their_transaction(store: Store) ->
     with pytest.raises(LookupError, match="gone"):
         await store.write(both)
     for name in ("a", "b"):
-        assert await store.read(NAMED.all, {"the_name": name}) == []
+        assert await store.read(NAMED.fetch_all, {"the_name": name}) == []
 
 
 async def test_a_taken_key_is_a_defect_of_its_caller_alone(store: Store) -> None:
@@ -79,4 +79,4 @@ async def test_a_taken_key_is_a_defect_of_its_caller_alone(store: Store) -> None
     assert [isinstance(one, Exception) for one in done] == [True, False]
     assert type(done[0]).__name__ in ("IntegrityError", "UniqueViolationError")
     await store.write(keep, "c")
-    assert await store.read(NAMED.one, {"the_name": "b"})
+    assert await store.read(NAMED.fetch_one, {"the_name": "b"})

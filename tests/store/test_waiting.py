@@ -17,12 +17,12 @@ async def subscribed(world: World) -> str:
     """A new subscription to what is prepared."""
     id_ = new_id(world.clock.now())
     hook = (id_, "https://hooks.example/", None, ["operation.prepared"], world.clock)
-    return (await world.store.write(webhooks.create, world.admin, *hook)).id
+    return (await world.store.write(webhooks.create_webhook, world.admin, *hook)).id
 
 
 async def taken(world: World, limit: int, room: dict[str, int] | None = None) -> Counter[str]:
     """How many deliveries of each subscription a worker takes."""
-    claimed = await world.store.write(deliveries.claim, world.clock, limit, room or {}, 5)
+    claimed = await world.store.write(deliveries.claim_deliveries, world.clock, limit, room or {}, 5)
     return Counter(one.webhook_id for one in claimed)
 
 
@@ -43,12 +43,12 @@ async def test_one_with_a_backlog_leaves_room_for_the_others(world: World) -> No
 async def test_what_waits_for_one_that_is_paused_or_full_is_left_aside(world: World) -> None:
     paused, full = await subscribed(world), await subscribed(world)
     await world.prepare()
-    await world.store.write(webhooks.change, world.admin, paused, {"active": False})
+    await world.store.write(webhooks.update_webhook, world.admin, paused, {"active": False})
     assert await taken(world, 10, {full: 0}) == {}
-    assert await world.store.read(deliveries.next_due, world.clock, [full]) is None
-    assert await world.store.read(deliveries.next_due, world.clock) == world.clock.now()
+    assert await world.store.read(deliveries.find_next_due, world.clock, [full]) is None
+    assert await world.store.read(deliveries.find_next_due, world.clock) == world.clock.now()
     assert await taken(world, 10) == {full: 1}
-    await world.store.write(webhooks.change, world.admin, paused, {"active": True})
+    await world.store.write(webhooks.update_webhook, world.admin, paused, {"active": True})
     assert await taken(world, 10) == {paused: 1}
 
 
@@ -59,7 +59,7 @@ async def test_a_backlog_is_not_walked_through(world: World) -> None:
         rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,) * query.count("?"))
         return " ".join(row.detail for row in rows)
 
-    told = await world.store.read(plan_of_query, deliveries._NEXT)
+    told = await world.store.read(plan_of_query, deliveries._NEXT_WEBHOOKS)
     assert "SEARCH later USING COVERING INDEX ix_deliveries_due (webhook_id>?)" in told  # from one to the next
     assert "SEARCH deliveries USING COVERING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at" in told
     told = await world.store.read(plan_of_query, deliveries._TAKE)

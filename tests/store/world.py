@@ -7,15 +7,15 @@ from typing import Any
 from attrs import define, evolve
 
 from adsunify.actor import Actor
-from adsunify.execution.state import Advance, Advanced, Intent, Receipt
+from adsunify.execution.state import CommitResult, Intent, Receipt, StateCommit
 from adsunify.http.messages import Request
-from adsunify.plans.records import Plan, Risk, Step, planned
+from adsunify.plans.records import Plan, Risk, Step, make_plan
 from adsunify.store import Clock, Store, connections, new_id, operations, people
-from adsunify.store.advance import advance
-from adsunify.store.attempts import Attempt, attempts
-from adsunify.store.connections import AccountRecord, FoundAccount
-from adsunify.store.events import of_operation
-from adsunify.store.operations import Draft, OperationRecord
+from adsunify.store.attempts import StepAttempt, list_attempts
+from adsunify.store.connections import AccountRecord, DiscoveredAccountRow
+from adsunify.store.events import list_operation_events
+from adsunify.store.operations import OperationDraft, OperationRecord
+from adsunify.store.state_commits import commit_state
 
 START = 1_800_000_000_000
 LEASE = 30_000
@@ -36,9 +36,9 @@ class Hands:
 
 def plan_of(*keys: str, warnings: tuple[str, ...] = (), risk: Risk = "low") -> Plan:
     """A plan with one step per key."""
-    request = Request("POST", "https://graph.example/campaigns", body={"name": "n"}, encoding="json", nature="write")
+    request = Request("POST", "https://graph.example/campaigns", body={"name": "n"}, encoding="json", kind="write")
     steps = [Step(key, "campaign", f"create {key}", request) for key in keys]
-    return planned("meta", "create", "act_1", steps, warnings, risk)
+    return make_plan("meta", "create", "act_1", steps, warnings, risk)
 
 
 PLAN = plan_of("campaign", "ad")
@@ -71,24 +71,27 @@ class World:
         return self.store.clock
 
     async def prepare(self, actor: Actor | None = None, plan: Plan = PLAN) -> str:
-        drafts = [Draft(self.account.id, plan)]
-        prepared = await self.store.write(operations.prepare, actor or self.admin, drafts, self.clock)
+        drafts = [OperationDraft(self.account.id, plan)]
+        prepared = await self.store.write(operations.prepare_operations, actor or self.admin, drafts, self.clock)
         return prepared.operation_ids[0]
 
-    async def advance(self, change: Advance, actor: Actor | None = None) -> Advanced:
-        return await self.store.write(advance, change, actor or self.admin, self.clock, LEASE)
+    async def advance(self, change: StateCommit, actor: Actor | None = None) -> CommitResult:
+        return await self.store.write(commit_state, change, actor or self.admin, self.clock, LEASE)
 
-    async def claim(self, operation_id: str, actor: Actor | None = None, n: int = 0, attempt: int = 1) -> Advanced:
-        return await self.advance(Advance(operation_id, None, intent=intent(n, attempt), trigger="claim"), actor)
+    async def claim(self, operation_id: str, actor: Actor | None = None, n: int = 0, attempt: int = 1) -> CommitResult:
+        return await self.advance(StateCommit(operation_id, None, intent=intent(n, attempt), trigger="claim"), actor)
 
     async def get(self, operation_id: str, actor: Actor | None = None) -> OperationRecord:
-        return await self.store.read(operations.get, actor or self.admin, operation_id, self.clock)
+        return await self.store.read(operations.get_operation, actor or self.admin, operation_id, self.clock)
 
-    async def attempts(self, operation_id: str) -> list[Attempt]:
-        return await self.store.read(attempts, operation_id)
+    async def attempts(self, operation_id: str) -> list[StepAttempt]:
+        return await self.store.read(list_attempts, operation_id)
 
     async def events(self, operation_id: str) -> list[str]:
-        return [event.type.removeprefix("operation.") for event in await self.store.read(of_operation, operation_id)]
+        return [
+            event.type.removeprefix("operation.")
+            for event in await self.store.read(list_operation_events, operation_id)
+        ]
 
 
 async def made(store: Store, hands: Hands) -> World:
@@ -106,11 +109,11 @@ async def made(store: Store, hands: Hands) -> World:
     return World(store, hands, admin, member, viewer, account)
 
 
-async def connect(store: Store, actor: Actor, *found: FoundAccount, network: str = "meta") -> AccountRecord:
+async def connect(store: Store, actor: Actor, *found: DiscoveredAccountRow, network: str = "meta") -> AccountRecord:
     """Connect accounts; the first of them."""
-    accounts = found or (FoundAccount("act_1", "Shop", "USD", "America/New_York"),)
+    accounts = found or (DiscoveredAccountRow("act_1", "Shop", "USD", "America/New_York"),)
     connected = await store.write(
-        connections.connect,
+        connections.save_connection,
         actor,
         new_id(store.clock.now()),
         network,

@@ -14,7 +14,7 @@ from adsunify.http.transport import HttpTransport
 Script = Callable[["Connection"], Awaitable[None]]
 
 HOST = "network.example"
-WRITE = Request("POST", f"https://{HOST}/v1/things", body={"name": "x"}, encoding="json", nature="write")
+WRITE = Request("POST", f"https://{HOST}/v1/things", body={"name": "x"}, encoding="json", kind="write")
 READ = Request("GET", f"https://{HOST}/v1/things")
 OK = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"id":"777"}'
 

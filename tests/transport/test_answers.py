@@ -28,7 +28,7 @@ async def test_a_gzip_bomb_is_not_inflated(nature: str) -> None:
     async with serving(answering(answer(200, bomb, "Content-Encoding: gzip"))) as server:
         tracemalloc.start()
         with pytest.raises(ResponseLost, match="larger"):
-            await send(server, Request("POST", WRITE.url, nature=nature))  # type: ignore[arg-type] # both are natures
+            await send(server, Request("POST", WRITE.url, kind=nature))  # type: ignore[arg-type] # both are natures
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert server.connections == 1
@@ -126,7 +126,7 @@ async def test_a_read_is_repeated_where_that_may_help(first: bytes, tries: int) 
 @pytest.mark.parametrize("status", [500, 503, 429])
 async def test_only_reads_are_repeated(nature: str, status: int) -> None:
     async with serving(answering(answer(status, b"{}", "Retry-After: 0"), OK)) as server:
-        assert (await send(server, Request("POST", READ.url, nature=nature))).status == status  # type: ignore[arg-type] # both are natures
+        assert (await send(server, Request("POST", READ.url, kind=nature))).status == status  # type: ignore[arg-type] # both are natures
         assert len(server.requests) == 1
 
 

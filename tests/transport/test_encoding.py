@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.http.encoding import encode_body
-from adsunify.http.messages import Encoding, Request
+from adsunify.http.messages import BodyEncoding, Request
 from adsunify.http.transport import HttpTransport
 
 from .server import HOST, OK, answer, answering, serving
@@ -128,7 +128,7 @@ async def test_dots_in_a_path_that_a_network_wants_are_sent_as_they_are() -> Non
     ],
 )
 async def test_headers_are_the_requests_over_our_own(
-    encoding: Encoding, body: dict[str, object], headers: dict[str, str], content_type: str | None
+    encoding: BodyEncoding, body: dict[str, object], headers: dict[str, str], content_type: str | None
 ) -> None:
     request = Request("POST", f"https://{HOST}/x", headers={"X-Own": "1", **headers}, body=body, encoding=encoding)
     head = (await _line(request)).split(b"\r\n\r\n")[0].decode().lower().split("\r\n")[1:]
@@ -140,7 +140,7 @@ async def test_headers_are_the_requests_over_our_own(
 
 
 async def test_a_download_brings_bytes_and_its_error_json() -> None:
-    request = Request("GET", f"https://{HOST}/r.csv", answer="bytes")
+    request = Request("GET", f"https://{HOST}/r.csv", response_format="bytes")
     script = answering(answer(200, b"a,b\n"), answer(404, b'{"e":1}'))
     async with serving(script) as server:
         sending = HttpTransport(server.url)

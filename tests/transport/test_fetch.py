@@ -21,7 +21,14 @@ from hypothesis import strategies as st
 from adsunify.errors import InvalidInput, RequestNotSent
 from adsunify.http import safe_fetch as module
 from adsunify.http.messages import Request
-from adsunify.http.safe_fetch import Destination, FetchError, checked_address, destination, fetch, public
+from adsunify.http.safe_fetch import (
+    FetchError,
+    FetchUrl,
+    fetch_url,
+    is_public_ipv4,
+    parse_public_url,
+    resolve_public_address,
+)
 from adsunify.http.transport import HttpTransport
 
 from .certificates import Authority
@@ -57,7 +64,7 @@ _edges = [edge + step for low, high in RANGES for edge, step in ((low, -1), (low
 @given(st.integers(0, 2**32 - 1) | st.sampled_from([edge for edge in _edges if 0 <= edge < 2**32]))
 def test_an_address_is_public_or_reserved_as_an_independent_table_says(number: int) -> None:
     reserved = any(low <= number <= high for low, high in RANGES)
-    assert public(str(ipaddress.IPv4Address(number))) is not reserved
+    assert is_public_ipv4(str(ipaddress.IPv4Address(number))) is not reserved
 
 
 @pytest.mark.parametrize(
@@ -76,9 +83,9 @@ def test_an_address_is_public_or_reserved_as_an_independent_table_says(number: i
     ],
 )
 def test_only_ipv4_in_its_proper_spelling_is_public(text: str) -> None:
-    assert not public(text)
-    assert public("8.8.8.8")
-    assert public("1.1.1.1")
+    assert not is_public_ipv4(text)
+    assert is_public_ipv4("8.8.8.8")
+    assert is_public_ipv4("1.1.1.1")
 
 
 TRICKS = [
@@ -103,10 +110,10 @@ TRICKS = [
 @pytest.mark.parametrize("url", TRICKS)
 async def test_a_trick_is_refused(url: str) -> None:
     with pytest.raises(InvalidInput) as problem:
-        destination(url, path="webhook.url")
+        parse_public_url(url, path="webhook.url")
     assert problem.value.issues[0].path == "webhook.url"
     with pytest.raises(FetchError) as failure:
-        await fetch(url, resolving=_never)
+        await fetch_url(url, resolving=_never)
     assert failure.value.reason == "refused"
 
 
@@ -125,7 +132,7 @@ async def _never(host: str) -> Sequence[str]:
     ],
 )
 def test_a_public_name_is_accepted(url: str, host: str, target: str) -> None:
-    assert destination(url) == Destination("https", host, 443, target)
+    assert parse_public_url(url) == FetchUrl("https", host, 443, target)
 
 
 # -- names --------------------------------------------------------------------------------------------------------
@@ -146,7 +153,7 @@ def _resolving(*answers: Sequence[str]) -> Any:
 )
 async def test_one_address_that_is_not_public_refuses_the_whole_answer(addresses: list[str]) -> None:
     with pytest.raises(FetchError) as problem:
-        await fetch("https://rebinding.example/", resolving=_resolving(addresses))
+        await fetch_url("https://rebinding.example/", resolving=_resolving(addresses))
     assert problem.value.reason == "refused"
 
 
@@ -156,7 +163,7 @@ async def test_a_name_without_address_is_unresolved() -> None:
 
     for resolving in (fails, _resolving([])):
         with pytest.raises(FetchError) as problem:
-            await checked_address("nowhere.example", resolving)
+            await resolve_public_address("nowhere.example", resolving)
         assert problem.value.reason == "unresolved"
 
 
@@ -174,7 +181,7 @@ async def test_the_time_counts_for_the_look_up_too() -> None:
         return []
 
     with pytest.raises(FetchError) as problem:
-        await fetch("https://slow.example/", resolving=slow, timeout=0.1)
+        await fetch_url("https://slow.example/", resolving=slow, timeout=0.1)
     assert problem.value.reason == "timeout"
 
 
@@ -215,15 +222,15 @@ class Guarded:
     def reach(self, port: int) -> None:
         """Let ``https://receiver.example/a`` be at a port of this machine."""
         self.patch.setattr(
-            module, "destination", lambda url, exempt: Destination("https", "receiver.example", port, "/a")
+            module, "parse_public_url", lambda url, exempt: FetchUrl("https", "receiver.example", port, "/a")
         )
-        self.patch.setattr(module, "public", lambda address: address == "127.0.0.1")
+        self.patch.setattr(module, "is_public_ipv4", lambda address: address == "127.0.0.1")
 
     async def fetch(
         self, resolving: Any = None, tls: ssl.SSLContext | None = None, cut: bool = False, **server: Any
     ) -> Any:
         async with self.serving(**server):
-            return await fetch(
+            return await fetch_url(
                 "https://receiver.example/a",
                 resolving=resolving or _resolving(["127.0.0.1"]),
                 tls=tls or self.authority.trusting(),
@@ -272,7 +279,7 @@ async def test_networks_are_verified_too(tmp_path: Path) -> None:
         finally:
             writer.close()
 
-    request = Request("DELETE", f"https://{HOST}/x", nature="write")
+    request = Request("DELETE", f"https://{HOST}/x", kind="write")
     listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
     url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
     async with listener:
@@ -327,7 +334,7 @@ async def test_a_broken_record_is_a_lost_answer(tmp_path: Path, monkeypatch: pyt
 
 async def test_a_status_counts_although_its_body_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = await Breaking(Authority(tmp_path), monkeypatch).fetch(said=answer(202, b"{}")[:-1], cut=True)
-    assert (found.status, found.content, found.cut) == (202, b"", True)
+    assert (found.status, found.content, found.is_truncated) == (202, b"", True)
 
 
 async def test_a_handshake_that_is_given_up_closes_its_connection(guarded: Guarded) -> None:
@@ -342,7 +349,7 @@ async def test_a_handshake_that_is_given_up_closes_its_connection(guarded: Guard
     async with await asyncio.start_server(accepted, "127.0.0.1", 0) as listener:
         guarded.reach(listener.sockets[0].getsockname()[1])
         with pytest.raises(FetchError):
-            await fetch("https://receiver.example/a", resolving=_resolving(["127.0.0.1"]), timeout=0.3)
+            await fetch_url("https://receiver.example/a", resolving=_resolving(["127.0.0.1"]), timeout=0.3)
         gc.disable()  # a collection would close it too, some day
         try:
             await asyncio.wait_for(ended.wait(), 5)
@@ -362,11 +369,11 @@ async def test_names_that_are_not_answered_delay_nothing_else(monkeypatch: pytes
         return look_up(host, *more, **named)
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
-    fetching = [asyncio.create_task(fetch(f"https://a{one}.slow.example/")) for one in range(60)]
+    fetching = [asyncio.create_task(fetch_url(f"https://a{one}.slow.example/")) for one in range(60)]
     try:
         async with serving(answering(answer(200))) as server:
             sending = HttpTransport(server.url.replace("127.0.0.1", "localhost"))
-            request = Request("DELETE", f"https://{HOST}/x", nature="write")
+            request = Request("DELETE", f"https://{HOST}/x", kind="write")
             assert (await sending.send(request, hosts=(HOST,))).status == 200
         async with asyncio.timeout(10):
             assert await asyncio.to_thread(len, "abc") == 3
@@ -382,12 +389,12 @@ async def test_names_that_are_not_answered_delay_nothing_else(monkeypatch: pytes
 async def test_an_exempt_address_is_fetched_whatever_it_is_and_only_it() -> None:
     async with serving(answering(answer(200, b"hello"))) as server:
         url = f"{server.url}/hook?x=1"
-        found = await fetch(url, method="POST", content=b"body", headers={"x-a": "1"}, exempt=[url])
-        assert (found.status, found.content, found.cut) == (200, b"hello", False)
+        found = await fetch_url(url, method="POST", content=b"body", headers={"x-a": "1"}, exempt=[url])
+        assert (found.status, found.content, found.is_truncated) == (200, b"hello", False)
         assert server.requests[0].startswith(b"POST /hook?x=1 HTTP/1.1\r\n")
         assert server.requests[0].endswith(b"\r\n\r\nbody")
         with pytest.raises(FetchError):
-            await fetch(url + "2", exempt=[url])
+            await fetch_url(url + "2", exempt=[url])
 
 
 async def test_a_redirect_is_not_followed() -> None:
@@ -398,16 +405,16 @@ async def test_a_redirect_is_not_followed() -> None:
         visited = True
 
     async with serving(canary) as trap, serving(answering(answer(307, b"", f"Location: {trap.url}"))) as server:
-        assert (await fetch(server.url, exempt=[server.url])).status == 307
+        assert (await fetch_url(server.url, exempt=[server.url])).status == 307
     assert not visited
 
 
 async def test_a_long_answer_is_refused_or_cut() -> None:
     async with serving(answering(answer(200, b"x" * 100_000))) as server:
-        found = await fetch(server.url, exempt=[server.url], limit=1_000, cut=True)
-        assert (found.content, found.cut) == (b"x" * 1_000, True)
+        found = await fetch_url(server.url, exempt=[server.url], limit=1_000, cut=True)
+        assert (found.content, found.is_truncated) == (b"x" * 1_000, True)
         with pytest.raises(FetchError) as problem:
-            await fetch(server.url, exempt=[server.url], limit=99_999)
+            await fetch_url(server.url, exempt=[server.url], limit=99_999)
         assert problem.value.reason == "too_large"
 
 
@@ -429,7 +436,7 @@ async def test_the_time_is_bounded(script: Any) -> None:
     async with serving(script) as server:
         started = time.monotonic()
         with pytest.raises(FetchError) as problem:
-            await fetch(server.url, exempt=[server.url], timeout=0.4)
+            await fetch_url(server.url, exempt=[server.url], timeout=0.4)
         assert problem.value.reason == "timeout"
         assert time.monotonic() - started < 5
 
@@ -442,8 +449,8 @@ async def _reset(connection: Connection) -> None:
 async def test_how_a_fetch_fails_is_told() -> None:
     async with serving(_reset) as server:
         with pytest.raises(FetchError) as problem:
-            await fetch(server.url, exempt=[server.url])
+            await fetch_url(server.url, exempt=[server.url])
         assert (problem.value.reason, problem.value.outcome) == ("lost", "unknown")
     with pytest.raises(FetchError) as problem:
-        await fetch(server.url, exempt=[server.url])
+        await fetch_url(server.url, exempt=[server.url])
     assert (problem.value.reason, problem.value.outcome) == ("unreachable", "not_applied")

@@ -9,7 +9,7 @@ import pytest
 from adsunify.adapter import flows
 from adsunify.adapter.flows import run_flow_async
 from adsunify.errors import ProviderError, ProviderUnreadable, RequestNotSent, ResponseLost
-from adsunify.http.messages import Flow, Request, Response, Wait
+from adsunify.http.messages import Flow, Request, Response, Sleep
 from adsunify.http.transport import HttpTransport
 
 from .server import HOST, answer, answering, serving
@@ -29,7 +29,7 @@ async def test_a_flow_asks_waits_and_returns() -> None:
 
     def flow() -> Flow[list[object]]:
         first = yield READ
-        waited = yield Wait(2.5, "the report is not ready")
+        waited = yield Sleep(2.5, "the report is not ready")
         second = yield READ
         return [first.body, waited.state, second.body]
 
@@ -96,7 +96,7 @@ async def test_a_flow_that_writes_is_refused_and_closed() -> None:
     def flow() -> Flow[None]:
         nonlocal closed
         try:
-            yield Request("POST", READ.url, nature="write")
+            yield Request("POST", READ.url, kind="write")
         finally:
             closed = True
 
@@ -110,7 +110,7 @@ async def test_a_list_that_does_not_end_is_given_up(
     size: int, seconds: float, pages: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After 64 MiB in all, or its time; also where the flow would handle a failure."""
-    monkeypatch.setattr(flows, "FLOW_SECONDS", seconds)
+    monkeypatch.setattr(flows, "MAX_FLOW_SECONDS", seconds)
     asked = 0
 
     async def page(request: Request) -> Response:

@@ -51,7 +51,7 @@ async def test_a_connection_that_never_opens_is_not_sent() -> None:
 
 
 async def test_waiting_for_a_free_connection_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "CONNECTIONS", 1)
+    monkeypatch.setattr(transport, "MAX_CONNECTIONS", 1)
 
     async def silent(connection: Connection) -> None:
         await connection.request()
@@ -71,20 +71,20 @@ async def test_waiting_for_a_free_connection_is_not_sent(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("request_", "why"),
     [
-        (Request("POST", "http://network.example/x", nature="write"), "https"),
-        (Request("POST", "https://other.example/x", nature="write"), "not a host"),
+        (Request("POST", "http://network.example/x", kind="write"), "https"),
+        (Request("POST", "https://other.example/x", kind="write"), "not a host"),
         (Request("GET", "https://other.example/x"), "not a host"),
         (Request("GET", "https://network.example:444/x"), "not a host"),
         (Request("GET", "https://user@network.example/x"), "not a host"),
-        (Request("POST", "https://other.example/x", nature="write", signed=False), "not a host"),
-        (Request("DELETE", "https://network.example/x/{id}", path={"id": ".."}, nature="write"), "a dot"),
-        (Request("DELETE", "https://network.example/x/{id}", path={"id": "."}, nature="write"), "a dot"),
-        (Request("DELETE", "https://network.example/x/{id}", path={"id": ""}, nature="write"), "empty"),
+        (Request("POST", "https://other.example/x", kind="write", is_signed=False), "not a host"),
+        (Request("DELETE", "https://network.example/x/{id}", path={"id": ".."}, kind="write"), "a dot"),
+        (Request("DELETE", "https://network.example/x/{id}", path={"id": "."}, kind="write"), "a dot"),
+        (Request("DELETE", "https://network.example/x/{id}", path={"id": ""}, kind="write"), "empty"),
         (Request("GET", "https://network.example/x", headers={"a": "b\r\nc: d"}), "header"),
         (Request("GET", "https://network.example/x", headers={"a": "\u2713"}), "header"),
         (Request("GET /", "https://network.example/x"), "method"),
         (Request("GET", "https://network.example/x", query_raw="a=b c"), "https"),
-        (Request("POST", "https://network.example/x", body={"a": [1]}, encoding="form", nature="write"), "text only"),
+        (Request("POST", "https://network.example/x", body={"a": [1]}, encoding="form", kind="write"), "text only"),
     ],
 )
 async def test_what_must_not_leave_does_not(request_: Request, why: str) -> None:
@@ -149,7 +149,7 @@ async def _endless_headers(connection: Connection) -> None:
 async def test_a_connection_that_ends_is_lost_and_nothing_is_repeated(act: Act, nature: str) -> None:
     async with serving(act) as server:
         with pytest.raises(ResponseLost) as problem:
-            await send(server, Request("POST", WRITE.url, body={}, encoding="json", nature=nature))  # type: ignore[arg-type] # both are natures
+            await send(server, Request("POST", WRITE.url, body={}, encoding="json", kind=nature))  # type: ignore[arg-type] # both are natures
         assert server.connections == 1
         assert len(server.requests) <= 1
     assert problem.value.outcome == "unknown"
@@ -237,7 +237,7 @@ async def _deaf(connection: Connection) -> None:
 
 @pytest.mark.parametrize("act", [_silent, _slow_headers, _slow_body, _deaf])
 async def test_time_is_up_means_lost(act: Act) -> None:
-    big = Request("POST", WRITE.url, body={"x": "y" * 10_000_000}, encoding="json", nature="write")
+    big = Request("POST", WRITE.url, body={"x": "y" * 10_000_000}, encoding="json", kind="write")
     async with serving(act) as server:
         started = time.monotonic()
         with pytest.raises(ResponseLost, match="too long"):
@@ -277,10 +277,10 @@ async def test_what_must_not_be_repeated_has_a_connection_that_is_closed_after_i
         await connection.reader.read()
         closed.append(connection.number)
 
-    request = evolve(WRITE, nature=nature)
+    request = evolve(WRITE, kind=nature)
     async with serving(act) as server:
         sending = HttpTransport(server.url)
-        async with sending.pool() as pool:
+        async with sending.open_pool() as pool:
             for number in range(1, 4):
                 await sending.send(request, hosts=(HOST,), pool=pool)
                 async with asyncio.timeout(5):
@@ -292,7 +292,7 @@ async def test_reads_share_the_connections_of_their_pool_and_of_no_other() -> No
     async with serving(answering(OK)) as server:
         sending = HttpTransport(server.url)
         for opened in (1, 2):
-            async with sending.pool() as pool:
+            async with sending.open_pool() as pool:
                 for _ in range(3):
                     await sending.send(READ, hosts=(HOST,), pool=pool)
             assert server.connections == opened
@@ -305,7 +305,7 @@ async def test_a_pooled_connection_that_the_server_closed_costs_a_read_nothing()
 
     async with serving(act) as server:
         sending = HttpTransport(server.url)
-        async with sending.pool() as pool:
+        async with sending.open_pool() as pool:
             for _ in range(3):
                 assert (await sending.send(READ, hosts=(HOST,), pool=pool)).status == 200
                 await asyncio.sleep(0.05)
@@ -484,7 +484,7 @@ async def test_a_long_address_is_sent_as_it_is() -> None:
         await connection.say(OK)
 
     async with serving(act) as server:
-        assert (await send(server, Request("DELETE", WRITE.url, query_raw=f"ids={ids}", nature="write"))).status == 200
+        assert (await send(server, Request("DELETE", WRITE.url, query_raw=f"ids={ids}", kind="write"))).status == 200
         assert server.requests[0].startswith(f"DELETE /{HOST}/v1/things?ids={ids} HTTP/1.1\r\n".encode())
 
 
@@ -515,7 +515,9 @@ def test_simulated_networks_are_only_on_this_machine(url: str) -> None:
 
 async def test_downloads_from_elsewhere_go_to_the_simulated_networks_too() -> None:
     async with serving(answering(answer(200, b"a,b\n1,2\n"))) as server:
-        found = await send(server, Request("GET", "https://files.example/r.csv?s=1", answer="bytes", signed=False))
+        found = await send(
+            server, Request("GET", "https://files.example/r.csv?s=1", response_format="bytes", is_signed=False)
+        )
         assert found.body == b"a,b\n1,2\n"
         assert server.requests[0].startswith(b"GET /files.example/r.csv?s=1 HTTP/1.1\r\n")
 
@@ -524,7 +526,7 @@ async def test_downloads_from_elsewhere_go_through_the_guard() -> None:
     sending = HttpTransport()
     for url in ("https://127.0.0.1/r", "https://localhost/r", "https://files.example:444/r"):
         with pytest.raises(RequestNotSent, match="Only https on port 443"):
-            await sending.send(Request("GET", url, signed=False), hosts=(HOST,))
+            await sending.send(Request("GET", url, is_signed=False), hosts=(HOST,))
 
 
 def test_nothing_of_the_environment_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:

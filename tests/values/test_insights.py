@@ -12,29 +12,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adsunify.adapter.insights import (
-    METRICS,
-    QUIET_DAYS,
-    UNKNOWN_DAYS,
+    METRIC_NAMES,
+    QUIET_DAYS_NOTE,
+    UNKNOWN_DAYS_NOTE,
     Coverage,
+    DailyMetrics,
     DateRange,
-    Figures,
     Insights,
-    Pending,
-    Row,
-    daily,
-    totals,
+    MetricValues,
+    PendingReport,
+    sum_by_day,
+    sum_metrics,
 )
 from adsunify.adapter.network import Metric
-from adsunify.adapter.reports import days
+from adsunify.adapter.reports import parse_report_rows
 from adsunify.errors import ProviderUnreadable
 
 ONE, TWO, THREE, FOUR = (date(2027, 3, day) for day in (1, 2, 3, 4))
 COVERAGE = Coverage(ONE, THREE, "Europe/Berlin")
-NOTHING = dict.fromkeys(METRICS)
+NOTHING = dict.fromkeys(METRIC_NAMES)
 
 
 def test_rows_of_one_day_are_summed_and_days_are_in_order():
-    rows = daily(
+    rows = sum_by_day(
         [
             (TWO, {"impressions": 5, "spend": Decimal("0.10"), "conversions": Decimal("0.5")}),
             (ONE, {"impressions": 1, "spend": 3}),
@@ -42,34 +42,34 @@ def test_rows_of_one_day_are_summed_and_days_are_in_order():
         ]
     )
     assert rows == (
-        Row(date=ONE, impressions=1, spend="3"),
-        Row(date=TWO, impressions=12, spend="0.3", conversions="1.5"),
+        DailyMetrics(date=ONE, impressions=1, spend="3"),
+        DailyMetrics(date=TWO, impressions=12, spend="0.3", conversions="1.5"),
     )
 
 
 def test_silence_in_a_part_silences_the_day_and_the_totals():
-    rows = daily(
+    rows = sum_by_day(
         [(ONE, {"clicks": 1, "videoViews": 4}), (ONE, {"clicks": None}), (TWO, {"clicks": 5, "videoViews": 2})]
     )
     assert [(row.clicks, row.video_views) for row in rows] == [(None, None), (5, 2)]
-    assert (totals(rows).clicks, totals(rows).video_views) == (None, None)
+    assert (sum_metrics(rows).clicks, sum_metrics(rows).video_views) == (None, None)
 
 
 def test_reach_has_no_sum():
-    assert daily([(ONE, {"reach": 5})])[0].reach == totals(daily([(ONE, {"reach": 5})])).reach == 5
-    assert daily([(ONE, {"reach": 5}), (ONE, {"reach": 6})])[0].reach is None
-    assert totals(daily([(ONE, {"reach": 5}), (TWO, {"reach": 6})])).reach is None
+    assert sum_by_day([(ONE, {"reach": 5})])[0].reach == sum_metrics(sum_by_day([(ONE, {"reach": 5})])).reach == 5
+    assert sum_by_day([(ONE, {"reach": 5}), (ONE, {"reach": 6})])[0].reach is None
+    assert sum_metrics(sum_by_day([(ONE, {"reach": 5}), (TWO, {"reach": 6})])).reach is None
 
 
 def test_nothing_is_not_zero():
-    assert totals(()) == Figures()
-    assert Figures().to_json() == NOTHING
+    assert sum_metrics(()) == MetricValues()
+    assert MetricValues().to_json() == NOTHING
 
 
 def test_the_answer_has_the_documented_shape():
     coverage = Coverage(ONE, THREE, "Europe/Berlin", True, TWO, notes=["restated for 3 days"])
     day = {"impressions": 120, "clicks": 4, "spend": Decimal("4.50"), "conversions": Decimal("1.25"), "reach": 100}
-    answer = Insights.of(
+    answer = Insights.from_days(
         [(ONE, day), (THREE, {**day, "conversions": None})], coverage, "zero", [{"native": 1}]
     ).to_json()
     figures = {"impressions": 120, "clicks": 4, "spend": "4.5", "conversions": "1.25", "reach": 100}
@@ -88,53 +88,53 @@ def test_the_answer_has_the_documented_shape():
             "complete": True,
             "provisionalFrom": "2027-03-02",
             "missing": [],
-            "notes": ["restated for 3 days", QUIET_DAYS],
+            "notes": ["restated for 3 days", QUIET_DAYS_NOTE],
         },
         "pending": None,
     }
-    assert list(answer["rows"][0]) == ["date", *METRICS]
+    assert list(answer["rows"][0]) == ["date", *METRIC_NAMES]
 
 
 def test_totals_of_an_incomplete_range_are_null():
-    coverage = Coverage(ONE, THREE, "UTC", complete=False, missing=(DateRange(TWO, THREE),))
-    answer = Insights.of([(ONE, {"clicks": 1})], coverage, "zero")
+    coverage = Coverage(ONE, THREE, "UTC", is_complete=False, missing_ranges=(DateRange(TWO, THREE),))
+    answer = Insights.from_days([(ONE, {"clicks": 1})], coverage, "zero")
     assert answer.rows[0].clicks == 1
-    assert answer.totals == Figures()
+    assert answer.totals == MetricValues()
     assert answer.to_json()["coverage"]["missing"] == [{"startDate": "2027-03-02", "endDate": "2027-03-03"}]
 
 
 @pytest.mark.parametrize(
     ("missing_day", "provisional", "missing", "notes"),
     [
-        ("zero", TWO, [], [QUIET_DAYS]),
-        ("gap", None, [TWO, FOUR], [UNKNOWN_DAYS]),
-        ("zero_once_final", None, [], [QUIET_DAYS]),
-        ("zero_once_final", THREE, [FOUR], [QUIET_DAYS, UNKNOWN_DAYS]),
-        ("zero_once_final", ONE, [TWO, FOUR], [UNKNOWN_DAYS]),
+        ("zero", TWO, [], [QUIET_DAYS_NOTE]),
+        ("gap", None, [TWO, FOUR], [UNKNOWN_DAYS_NOTE]),
+        ("zero_once_final", None, [], [QUIET_DAYS_NOTE]),
+        ("zero_once_final", THREE, [FOUR], [QUIET_DAYS_NOTE, UNKNOWN_DAYS_NOTE]),
+        ("zero_once_final", ONE, [TWO, FOUR], [UNKNOWN_DAYS_NOTE]),
     ],
 )
 def test_a_day_without_a_row_is_what_the_network_says(missing_day, provisional, missing, notes):
     coverage = Coverage(ONE, FOUR, "UTC", True, provisional)
-    answer = Insights.of([(ONE, {"clicks": 1}), (THREE, {"clicks": 2})], coverage, missing_day)
-    assert answer.coverage.missing == tuple(DateRange(day, day) for day in missing)
-    assert answer.coverage.complete is not bool(missing)
+    answer = Insights.from_days([(ONE, {"clicks": 1}), (THREE, {"clicks": 2})], coverage, missing_day)
+    assert answer.coverage.missing_ranges == tuple(DateRange(day, day) for day in missing)
+    assert answer.coverage.is_complete is not bool(missing)
     assert answer.totals.clicks == (None if missing else 3)
     assert answer.coverage.notes == notes
 
 
 def test_days_without_a_row_join_the_days_that_are_missing_already():
-    coverage = Coverage(ONE, FOUR, "UTC", complete=False, missing=(DateRange(ONE, TWO),))
-    answer = Insights.of([(TWO, {"clicks": 1}), (FOUR, {"clicks": 1})], coverage, "gap")
-    assert answer.coverage.missing == (DateRange(ONE, THREE),)
+    coverage = Coverage(ONE, FOUR, "UTC", is_complete=False, missing_ranges=(DateRange(ONE, TWO),))
+    answer = Insights.from_days([(TWO, {"clicks": 1}), (FOUR, {"clicks": 1})], coverage, "gap")
+    assert answer.coverage.missing_ranges == (DateRange(ONE, THREE),)
 
 
 def test_a_range_with_a_row_for_each_day_has_no_note_of_missing_days():
-    answer = Insights.of([(ONE, {}), (TWO, {}), (THREE, {})], Coverage(ONE, THREE, "UTC"), "gap")
-    assert (answer.coverage.complete, answer.coverage.missing, answer.coverage.notes) == (True, (), [])
+    answer = Insights.from_days([(ONE, {}), (TWO, {}), (THREE, {})], Coverage(ONE, THREE, "UTC"), "gap")
+    assert (answer.coverage.is_complete, answer.coverage.missing_ranges, answer.coverage.notes) == (True, (), [])
 
 
 def test_waiting_covers_nothing_and_says_what_resumes_it():
-    answer = Insights.waiting(ONE, THREE, None, Pending("job-1", "PROCESSING", 30_000)).to_json()
+    answer = Insights.from_pending_report(ONE, THREE, None, PendingReport("job-1", "PROCESSING", 30_000)).to_json()
     assert answer["pending"] == {"job": "job-1", "status": "PROCESSING", "retryAfterMs": 30_000}
     assert answer["coverage"]["complete"] is False
     assert answer["coverage"]["missing"] == [{"startDate": "2027-03-01", "endDate": "2027-03-03"}]
@@ -159,11 +159,11 @@ def test_waiting_covers_nothing_and_says_what_resumes_it():
 def test_figures_that_are_no_numbers_are_refused(figures):
     for rows in ([(ONE, figures)], [(ONE, figures), (ONE, figures)]):
         with pytest.raises(ProviderUnreadable):
-            daily(rows)
+            sum_by_day(rows)
 
 
 def test_whole_counts_may_come_as_decimals():
-    assert daily([(ONE, {"impressions": Decimal("12.0")})])[0].impressions == 12
+    assert sum_by_day([(ONE, {"impressions": Decimal("12.0")})])[0].impressions == 12
 
 
 def exactly(amount):
@@ -180,7 +180,7 @@ def exactly(amount):
     )
 )
 def test_sums_are_exact(parts):
-    answer = Insights.of([(day, {"spend": spend}) for day, spend in parts], COVERAGE, "zero")
+    answer = Insights.from_days([(day, {"spend": spend}) for day, spend in parts], COVERAGE, "zero")
     assert [row.date for row in answer.rows] == sorted({day for day, _ in parts})
     for row in answer.rows:
         spends = [spend for day, spend in parts if day == row.date]
@@ -198,7 +198,7 @@ def test_rows_of_a_report_stream_into_days():
     def peak(count):
         tracemalloc.start()
         try:
-            rows = daily(days(metrics, ({**told[number % 3]} for number in range(count)), "/date"))
+            rows = sum_by_day(parse_report_rows(metrics, ({**told[number % 3]} for number in range(count)), "/date"))
             return rows, tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -215,7 +215,7 @@ def test_rows_of_a_report_stream_into_days():
 def test_one_figure_that_is_no_number_among_many_is_refused(unit, value):
     rows = [{"date": "2027-03-01", "figure": "5"}, {"date": "2027-03-01", "figure": value}]
     with pytest.raises(ProviderUnreadable):
-        list(days((Metric("spend", "/figure", unit),), rows, "/date"))
+        list(parse_report_rows((Metric("spend", "/figure", unit),), rows, "/date"))
 
 
 def test_figures_of_every_kind_are_read_alike():
@@ -224,5 +224,7 @@ def test_figures_of_every_kind_are_read_alike():
     for kinds in (rows, *([row] for row in rows)):
         expected = [None if row["figure"] is None else Decimal(row["figure"]) for row in kinds]
         for unit, part in (("count", 1), ("whole", 1), ("major", 1), ("micros", 10**6), ("cents", 100)):
-            found = [told["spend"] for _, told in days((Metric("spend", "/figure", unit),), kinds, "/date")]
+            found = [
+                told["spend"] for _, told in parse_report_rows((Metric("spend", "/figure", unit),), kinds, "/date")
+            ]
             assert found == [None if one is None else one / part for one in expected]

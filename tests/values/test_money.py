@@ -13,12 +13,20 @@ from hypothesis import strategies as st
 
 from adsunify.errors import InvalidInput
 from adsunify.values import money
-from adsunify.values.currencies import EXPONENTS, exponent
-from adsunify.values.money import MICROS, changed, exact, major, multiple_of, units, written
+from adsunify.values.currencies import EXPONENTS, get_exponent
+from adsunify.values.money import (
+    MICROS,
+    apply_change,
+    format_decimal,
+    from_units,
+    require_multiple,
+    to_decimal,
+    to_units,
+)
 
 OFFSETS = (1, 5, 100, 1_000, 10_000, MICROS)
 CURRENCIES = sorted(code for code, digits in EXPONENTS.items() if digits is not None)
-AMOUNTS = st.from_regex(money.AMOUNT.replace("$", r"\Z"))
+AMOUNTS = st.from_regex(money.AMOUNT_REGEX.replace("$", r"\Z"))
 unhurried = settings(deadline=None)
 
 
@@ -37,13 +45,13 @@ def test_currencies_are_those_of_iso_4217():
 
 @pytest.mark.parametrize(("currency", "digits"), [("USD", 2), ("JPY", 0), ("KWD", 3), ("CLF", 4), ("HUF", 2)])
 def test_exponent_counts_the_digits_of_the_minor_unit(currency, digits):
-    assert exponent(currency) == digits
+    assert get_exponent(currency) == digits
 
 
 @pytest.mark.parametrize("currency", ["XXX", "XAU", "BGN", "usd", "", "EURO", "\0"])
 def test_exponent_refuses_what_no_amount_is_stated_in(currency):
     with pytest.raises(InvalidInput) as refused:
-        exponent(currency, "campaign.budget.currency")
+        get_exponent(currency, "campaign.budget.currency")
     assert [(issue.path, issue.code) for issue in refused.value.issues] == [
         ("campaign.budget.currency", "unknown_currency")
     ]
@@ -64,7 +72,7 @@ def test_exponent_refuses_what_no_amount_is_stated_in(currency):
     ],
 )
 def test_units_are_exact(amount, offset, native):
-    assert units(amount, offset, "budget.amount") == native
+    assert to_units(amount, offset, "budget.amount") == native
 
 
 @pytest.mark.parametrize(
@@ -80,7 +88,7 @@ def test_units_are_exact(amount, offset, native):
     ],
 )
 def test_units_refuse_what_the_network_cannot_hold(amount, offset, step, code):
-    assert refusal(units, amount, offset, "budget.amount", step=step) == code
+    assert refusal(to_units, amount, offset, "budget.amount", step=step) == code
 
 
 @pytest.mark.parametrize(
@@ -88,15 +96,15 @@ def test_units_refuse_what_the_network_cannot_hold(amount, offset, step, code):
     ["", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", " 1", "1 ", "1\n", "1_000", "0x1", "1.2.3", "١", "1.٢", "²", "NaN"],
 )
 def test_units_refuse_what_is_no_amount(amount):
-    assert refusal(units, amount, 100, "budget.amount") == "malformed"
+    assert refusal(to_units, amount, 100, "budget.amount") == "malformed"
 
 
 @unhurried
 @given(st.text(alphabet="0123456789.+-eE_ ٣²\n", max_size=12))
 def test_units_and_the_pattern_of_the_models_agree(text):
-    matches = re.fullmatch(money.AMOUNT.replace("$", ""), text) is not None
+    matches = re.fullmatch(money.AMOUNT_REGEX.replace("$", ""), text) is not None
     try:
-        units(text, MICROS, "budget.amount")
+        to_units(text, MICROS, "budget.amount")
     except InvalidInput as refused:
         assert not matches or refused.issues[0].code == "too_large"
     else:
@@ -108,49 +116,49 @@ def test_units_and_the_pattern_of_the_models_agree(text):
 def test_what_can_be_held_comes_back_identical_and_all_else_is_refused(currency, offset, amount):
     step = max(1, offset // 10 ** EXPONENTS[currency])
     in_units = Fraction(amount) * offset
-    if in_units.denominator == 1 and in_units % step == 0 and in_units <= money.LARGEST:
-        native = units(amount, offset, "budget.amount", step=step)
+    if in_units.denominator == 1 and in_units % step == 0 and in_units <= money.MAX_NATIVE_UNITS:
+        native = to_units(amount, offset, "budget.amount", step=step)
         assert native == in_units
-        assert Fraction(major(native, offset)) == Fraction(amount)
-        assert units(major(native, offset), offset, "budget.amount") == native
-        assert major(native, offset) == written(Decimal(amount))
+        assert Fraction(from_units(native, offset)) == Fraction(amount)
+        assert to_units(from_units(native, offset), offset, "budget.amount") == native
+        assert from_units(native, offset) == format_decimal(Decimal(amount))
     else:
-        code = refusal(units, amount, offset, "budget.amount", step=step)
+        code = refusal(to_units, amount, offset, "budget.amount", step=step)
         assert code in {"over_precision", "too_large"}
 
 
 @unhurried
 @given(st.integers(-(2**63), 2**63 - 1), st.sampled_from(OFFSETS))
 def test_major_has_one_form(native, offset):
-    amount = major(native, offset)
+    amount = from_units(native, offset)
     assert Fraction(amount) == Fraction(native, offset)
     assert re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]{0,5}[1-9])?", amount)
 
 
 def test_major_needs_an_offset_that_six_digits_can_hold():
     with pytest.raises(ValueError, match="does not divide"):
-        major(1, 3)
+        from_units(1, 3)
 
 
 def test_multiple_of_checks_the_billable_unit():
-    assert multiple_of(50_010_000, 10_000, MICROS, "budget.amount") == 50_010_000
-    assert refusal(multiple_of, 50_005_000, 10_000, MICROS, "budget.amount") == "over_precision"
+    assert require_multiple(50_010_000, 10_000, MICROS, "budget.amount") == 50_010_000
+    assert refusal(require_multiple, 50_005_000, 10_000, MICROS, "budget.amount") == "over_precision"
 
 
 def test_over_precision_says_what_would_be_accepted():
     with pytest.raises(InvalidInput, match=r"must be a multiple of 0\.01"):
-        units("50.005", MICROS, "bid", step=10_000)
+        to_units("50.005", MICROS, "bid", step=10_000)
 
 
 @pytest.mark.parametrize(
     ("amount", "digits", "number"), [("35.50", 2, "35.5"), ("35.0", 0, "35"), ("100", 2, "100"), ("0.1", 3, "0.1")]
 )
 def test_exact_is_a_decimal_of_bounded_precision(amount, digits, number):
-    assert str(exact(amount, digits, "bid")) == number
+    assert str(to_decimal(amount, digits, "bid")) == number
 
 
 def test_exact_refuses_more_digits():
-    assert refusal(exact, "35.005", 2, "budget.amount") == "over_precision"
+    assert refusal(to_decimal, "35.005", 2, "budget.amount") == "over_precision"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +174,7 @@ def test_exact_refuses_more_digits():
     ],
 )
 def test_changed_is_exact_and_cut_toward_the_lower_spend(mode, value, native, figure):
-    assert changed(1000, mode, Decimal(value), 100, "value") == (native, Decimal(figure))
+    assert apply_change(1000, mode, Decimal(value), 100, "value") == (native, Decimal(figure))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +196,8 @@ def test_changed_is_exact_and_cut_toward_the_lower_spend(mode, value, native, fi
 )
 def test_changed_refuses(mode, value, code):
     assert (
-        refusal(changed, 2**60 if "7" in value else 1000, mode, Decimal(value), 100, "budget.amount", step=10) == code
+        refusal(apply_change, 2**60 if "7" in value else 1000, mode, Decimal(value), 100, "budget.amount", step=10)
+        == code
     )
 
 
@@ -203,11 +212,11 @@ def test_changed_never_spends_more_than_asked(native, mode, percent, unit):
     offset, step = unit
     asked = native * (1 + Fraction(percent) / 100 * (1 if mode == "increase" else -1))
     if asked < step:
-        assert refusal(changed, native, mode, percent, offset, "budget.amount", step=step) == "out_of_range"
-    elif asked > money.LARGEST:
-        assert refusal(changed, native, mode, percent, offset, "budget.amount", step=step) == "too_large"
+        assert refusal(apply_change, native, mode, percent, offset, "budget.amount", step=step) == "out_of_range"
+    elif asked > money.MAX_NATIVE_UNITS:
+        assert refusal(apply_change, native, mode, percent, offset, "budget.amount", step=step) == "too_large"
     else:
-        new, figure = changed(native, mode, percent, offset, "budget.amount", step=step)
+        new, figure = apply_change(native, mode, percent, offset, "budget.amount", step=step)
         assert new % step == 0
         assert new <= asked < new + step
         assert Fraction(figure) == asked / offset
@@ -218,4 +227,4 @@ def test_changed_never_spends_more_than_asked(native, mode, percent, unit):
     [("0.10", "0.1"), ("1E+3", "1000"), ("1E-7", "0.0000001"), ("-0.00", "0"), ("-2.50", "-2.5"), ("100", "100")],
 )
 def test_written_has_one_form(number, text):
-    assert written(Decimal(number)) == text
+    assert format_decimal(Decimal(number)) == text

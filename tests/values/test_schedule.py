@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from adsunify.errors import InvalidInput
 from adsunify.values import dates
-from adsunify.values.dates import Digits, held, instant, local_days, midnight, utc_text, windows, zone
+from adsunify.values.dates import (
+    FractionDigits,
+    format_utc,
+    get_midnight,
+    get_timezone,
+    parse_instant,
+    parse_instant_exact,
+    split_date_range,
+    to_local_days,
+)
 
 unhurried = settings(deadline=None)
 ZONES = ("UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata", "Pacific/Apia", "Africa/Cairo", "America/Havana")
@@ -31,8 +40,8 @@ MOMENTS = st.datetimes(datetime(1970, 1, 2), datetime(2090, 1, 1), timezones=st.
     ],
 )
 def test_instant_is_in_utc(text, moment):
-    assert instant(text) == moment
-    assert instant(text).tzinfo is UTC
+    assert parse_instant(text) == moment
+    assert parse_instant(text).tzinfo is UTC
 
 
 @pytest.mark.parametrize(
@@ -60,7 +69,7 @@ def test_instant_is_in_utc(text, moment):
 )
 def test_instant_refuses(text, code):
     with pytest.raises(InvalidInput) as refused:
-        instant(text, "schedule.endAt")
+        parse_instant(text, "schedule.endAt")
     assert [(issue.path, issue.code) for issue in refused.value.issues] == [("schedule.endAt", code)]
     assert not text or text not in refused.value.issues[0].message
 
@@ -68,7 +77,7 @@ def test_instant_refuses(text, code):
 @unhurried
 @given(st.datetimes(datetime(1000, 1, 1), datetime(8999, 12, 31), timezones=OFFSETS))
 def test_every_instant_of_the_calendar_is_read(moment):
-    assert instant(moment.isoformat()) == moment
+    assert parse_instant(moment.isoformat()) == moment
 
 
 @unhurried
@@ -79,7 +88,7 @@ def test_the_pattern_knows_the_calendar(year, month, day):
         exists = True
     except ValueError:
         exists = False
-    assert (re.match(dates.INSTANT, f"{year:04}-{month:02}-{day:02}T00:00:00Z") is not None) is exists
+    assert (re.match(dates.INSTANT_REGEX, f"{year:04}-{month:02}-{day:02}T00:00:00Z") is not None) is exists
 
 
 @pytest.mark.parametrize(
@@ -92,12 +101,12 @@ def test_the_pattern_knows_the_calendar(year, month, day):
     ],
 )
 def test_utc_text_has_the_style_of_the_network(style, text):
-    assert utc_text(datetime(2027, 3, 1, 8, 0, 0, 999_999, ZoneInfo("America/New_York")), style) == text
+    assert format_utc(datetime(2027, 3, 1, 8, 0, 0, 999_999, ZoneInfo("America/New_York")), style) == text
 
 
 def test_utc_text_needs_a_zone():
     with pytest.raises(ValueError, match="names no instant"):
-        utc_text(datetime(2027, 3, 1))
+        format_utc(datetime(2027, 3, 1))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +120,7 @@ def test_utc_text_needs_a_zone():
     ],
 )
 def test_a_day_begins_at_its_first_instant(day, name, instant_):
-    assert midnight(day, name) == instant_
+    assert get_midnight(day, name) == instant_
     assert instant_.astimezone(ZoneInfo(name)).date() == day
     assert (instant_ - timedelta(microseconds=1)).astimezone(ZoneInfo(name)).date() == day - timedelta(days=1)
 
@@ -133,7 +142,7 @@ def test_a_day_begins_at_its_first_instant(day, name, instant_):
 )
 def test_zone_refuses_what_is_no_place(name):
     with pytest.raises(InvalidInput) as refused:
-        zone(name)
+        get_timezone(name)
     assert refused.value.issues[0].code == "unknown_timezone"
 
 
@@ -155,7 +164,7 @@ def test_zone_refuses_what_is_no_place(name):
     ],
 )
 def test_local_days(start, end, name, days):
-    first, last = local_days(instant(start), None if end is None else instant(end), name)
+    first, last = to_local_days(parse_instant(start), None if end is None else parse_instant(end), name)
     assert (first.isoformat(), last and last.isoformat()) == days
 
 
@@ -163,7 +172,7 @@ def test_local_days(start, end, name, days):
 @given(MOMENTS, st.timedeltas(timedelta(microseconds=1), timedelta(days=400)), st.sampled_from(ZONES))
 def test_local_days_are_those_touched(start, length, name):
     end = start + length
-    first, last = local_days(start, end, name)
+    first, last = to_local_days(start, end, name)
     assert first <= last
     local = ZoneInfo(name)
     assert start.astimezone(local).date() == first
@@ -174,7 +183,7 @@ def test_local_days_are_those_touched(start, length, name):
 @given(st.dates(date(2000, 1, 1), date(2050, 1, 1)), st.integers(-3, 400), st.integers(1, 95))
 def test_windows_cover_each_day_once(start, length, days):
     end = start + timedelta(days=length)
-    pieces = windows(start, end, days)
+    pieces = split_date_range(start, end, days)
     covered = [first + timedelta(days=step) for first, last in pieces for step in range((last - first).days + 1)]
     assert covered == [start + timedelta(days=step) for step in range(length + 1)]
     assert all((last - first).days < days for first, last in pieces)
@@ -193,10 +202,10 @@ def test_windows_cover_each_day_once(start, length, days):
         ("2027-03-01T08:00:00.1230001Z", 3, False),
     ],
 )
-def test_what_a_network_cannot_hold_is_not_cut_off(text: str, digits: Digits, fits: bool) -> None:
+def test_what_a_network_cannot_hold_is_not_cut_off(text: str, digits: FractionDigits, fits: bool) -> None:
     if fits:
-        assert held(text, "startAt", "Network", digits) == instant(text)
+        assert parse_instant_exact(text, "startAt", "Network", digits) == parse_instant(text)
         return
     with pytest.raises(InvalidInput) as problem:
-        held(text, "startAt", "Network", digits)
+        parse_instant_exact(text, "startAt", "Network", digits)
     assert [(issue.path, issue.code) for issue in problem.value.issues] == [("startAt", "over_precision")]

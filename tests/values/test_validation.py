@@ -11,37 +11,37 @@ import pytest
 from pydantic import Field
 
 from adsunify.errors import InvalidInput
-from adsunify.models.base import FreeForm, Maybe, WireModel, read
+from adsunify.models.base import ApiModel, FreeForm, Omittable, parse_model
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.edit import EditBody
 
 ACCOUNT = "01934f5c-7c0e-7000-8000-000000000001"
 
 
-class Place(WireModel):
+class Place(ApiModel):
     """An element of a list with a free-form member."""
 
-    radius_km: Maybe[Annotated[Decimal, Field(gt=0, le=1000, strict=False)]] = None
-    meta: Maybe[FreeForm] = None
+    radius_km: Omittable[Annotated[Decimal, Field(gt=0, le=1000, strict=False)]] = None
+    meta: Omittable[FreeForm] = None
 
 
-class Request(WireModel):
+class Request(ApiModel):
     """What a server may take."""
 
     account_id: UUID
-    campaign: Maybe[CampaignBrief] = None
-    payload: Maybe[FreeForm] = None
-    places: Maybe[list[Place]] = None
+    campaign: Omittable[CampaignBrief] = None
+    payload: Omittable[FreeForm] = None
+    places: Omittable[list[Place]] = None
 
 
-class Nested(WireModel):
+class Nested(ApiModel):
     """A brief that is required."""
 
     account_id: UUID
     campaign: CampaignBrief
 
 
-class Days(WireModel):
+class Days(ApiModel):
     """A query: text that is read."""
 
     start: Annotated[date, Field(strict=False)]
@@ -50,7 +50,7 @@ class Days(WireModel):
 
 def issues(model, data, prefix=""):
     with pytest.raises(InvalidInput) as refused:
-        read(model, data, prefix)
+        parse_model(model, data, prefix)
     return sorted((issue.path, issue.code) for issue in refused.value.issues)
 
 
@@ -75,7 +75,7 @@ def test_numbers_of_every_free_form_object_are_exact():
     literal = "0.1234567890123456789012345"
     data = '{"accountId": "ID", "payload": {"a": NUMBER}, "places": [{}, {"meta": {"b": [NUMBER]}}]}'
     data = data.replace("ID", ACCOUNT).replace("NUMBER", literal)
-    request = read(Request, data)
+    request = parse_model(Request, data)
     assert request.account_id == UUID(ACCOUNT)
     assert request.payload == {"a": Decimal(literal)}
     assert request.places[1].meta == {"b": [Decimal(literal)]}
@@ -84,9 +84,9 @@ def test_numbers_of_every_free_form_object_are_exact():
 def test_escaped_text_that_only_looks_like_nul_is_text():
     data = rf'{{"accountId": "{ACCOUNT}", "payload": {{"a": "\\u0000", "b": "\\x00", "c": "\u00e9\n"}}}}'
     expected = {"a": "\\u0000", "b": "\\x00", "c": "é\n"}
-    assert read(Request, data).payload == read(Request, data.encode()).payload == expected
-    assert read(Days, {"start": "2027-03-01"}).limit == 50
-    assert read(Place, {"meta": expected}).meta == expected
+    assert parse_model(Request, data).payload == parse_model(Request, data.encode()).payload == expected
+    assert parse_model(Days, {"start": "2027-03-01"}).limit == 50
+    assert parse_model(Place, {"meta": expected}).meta == expected
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_paths_begin_with_the_prefix(data, expected):
 
 def test_all_issues_are_told_with_what_is_accepted():
     with pytest.raises(InvalidInput) as refused:
-        read(Request, b'{"accountId": 5, "places": [{"radiusKm": 0}, 7], "x": 1}', "body")
+        parse_model(Request, b'{"accountId": 5, "places": [{"radiusKm": 0}, 7], "x": 1}', "body")
     assert [(issue.path, issue.code, issue.message) for issue in refused.value.issues] == [
         ("body.accountId", "malformed", "must be a UUID."),
         ("body.places.0.radiusKm", "out_of_range", "must be greater than 0."),
@@ -165,7 +165,7 @@ def test_a_refusal_says_what_would_be_accepted(change, issue):
         "schedule": {"startAt": "2030-01-01T00:00:00Z"}, "targeting": {}, "creative": {}, **change,
     }  # fmt: skip
     with pytest.raises(InvalidInput) as refused:
-        read(CampaignBrief, {name: value for name, value in brief.items() if value is not ...})
+        parse_model(CampaignBrief, {name: value for name, value in brief.items() if value is not ...})
     assert [(one.path, one.message) for one in refused.value.issues] == issue
 
 
@@ -175,8 +175,8 @@ def test_a_whole_number_is_an_integer_however_it_is_written(beside, written, tak
     """Also where a number beside it has to be read anew for its digits."""
     body = f'{{"targeting": {{"ageMax": {written}, "locations": [{beside}]}}, "fields": {{"name": "x"}}}}'
     if taken:
-        assert read(EditBody, body).targeting.age_max == 59
+        assert parse_model(EditBody, body).targeting.age_max == 59
     else:
         with pytest.raises(InvalidInput) as refused:
-            read(EditBody, body)
+            parse_model(EditBody, body)
         assert {issue.path for issue in refused.value.issues} == {"targeting.ageMax"}

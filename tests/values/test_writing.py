@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.values.exact_json import canonical, dumps, json_bytes
+from adsunify.values.exact_json import dumps, dumps_bytes, dumps_canonical
 
 TEXT = st.text(st.characters(exclude_categories=()))  # halves of characters too
 VALUES = st.recursive(
@@ -41,8 +41,8 @@ def reference(value: Any, sort_keys: bool = False) -> str:
 @given(VALUES)
 def test_byte_for_byte(value: Any) -> None:
     assert dumps(value) == reference(value)
-    assert json_bytes(value) == reference(value).encode()
-    assert canonical(value) == reference(value, sort_keys=True).encode()
+    assert dumps_bytes(value) == reference(value).encode()
+    assert dumps_canonical(value) == reference(value, sort_keys=True).encode()
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_byte_for_byte(value: Any) -> None:
 )
 def test_what_is_not_plain(value: Any) -> None:
     assert dumps(value) == reference(value)
-    assert canonical(value) == reference(value, sort_keys=True).encode()
+    assert dumps_canonical(value) == reference(value, sort_keys=True).encode()
 
 
 def test_deep_nesting_is_written() -> None:
@@ -78,14 +78,14 @@ def test_what_is_no_json_is_a_defect(value: object) -> None:
         dumps({"value": value})
 
 
-@pytest.mark.parametrize("write", [dumps, canonical])
+@pytest.mark.parametrize("write", [dumps, dumps_canonical])
 def test_a_number_that_is_none_is_a_defect(write: Any) -> None:
     with pytest.raises(ValueError, match="finite"):
         write([Decimal("NaN")])
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-@pytest.mark.parametrize("write", [dumps, canonical])
+@pytest.mark.parametrize("write", [dumps, dumps_canonical])
 def test_a_float_that_is_no_number_is_a_defect_wherever_it_stands(write: Any, number: float) -> None:
     with pytest.raises(ValueError):
         write({"a": [None, 1, (2, {"b": number})]})

@@ -14,11 +14,11 @@ import sys
 from typing import Any
 
 from adsunify.http.backend import NetworkStream
-from adsunify.service import delivering
-from adsunify.service.delivering import Worker
-from adsunify.service.opening import open_service
+from adsunify.service import webhook_worker
+from adsunify.service.factory import open_service
+from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import Store, deliveries
-from adsunify.store.deliveries import Claimed
+from adsunify.store.deliveries import ClaimedDelivery
 
 from .world import RING
 
@@ -39,9 +39,9 @@ class Fate:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def doomed(fate: Fate, store: Store) -> type[Worker]:
+def doomed(fate: Fate, store: Store) -> type[WebhookWorker]:
     """The worker, its points in the hands of fate."""
-    read, fetch, write = NetworkStream.read, delivering.fetch, store.write
+    read, fetch, write = NetworkStream.read, webhook_worker.fetch, store.write
 
     async def reading(stream: NetworkStream, *args: Any, **more: Any) -> bytes:
         fate.passes("sent")  # the answer is read after the whole request was written
@@ -53,7 +53,7 @@ def doomed(fate: Fate, store: Store) -> type[Worker]:
         return answer
 
     async def written(function: Any, *args: Any) -> Any:
-        settles = function is deliveries.settle
+        settles = function is deliveries.record_results
         if settles:
             fate.passes("saving")
         result = await write(function, *args)
@@ -63,10 +63,10 @@ def doomed(fate: Fate, store: Store) -> type[Worker]:
 
     store.write = written  # type: ignore[method-assign, assignment] # a point to die at
     NetworkStream.read = reading  # type: ignore[method-assign] # a point to die at
-    delivering.fetch = fetched  # type: ignore[assignment] # a point to die at
+    webhook_worker.fetch = fetched  # type: ignore[assignment] # a point to die at
 
-    class Doomed(Worker):
-        def _send(self, claimed: Claimed) -> None:
+    class Doomed(WebhookWorker):
+        def _start_delivery(self, claimed: ClaimedDelivery) -> None:
             fate.passes("claimed")
             super()._send(claimed)
 

@@ -28,7 +28,7 @@ async def waits(shop: World, good: int, slow: int, paused: bool) -> list[float]:
         never = [await stack.enter_async_context(misbehaving(silent)) for _ in range(slow)]
         made = [await shop.subscribed(one.url) for one in (*answering, *never)]
         for one in made[good:] if paused else ():
-            await webhooks.change(
+            await webhooks.update_webhook(
                 shop.service, shop.actor, webhook_id=one["webhookId"], url=None, active=False, events=None
             )
         arrived: list[tuple[str, float]] = []
@@ -45,7 +45,7 @@ async def waits(shop: World, good: int, slow: int, paused: bool) -> list[float]:
                 while len(arrived) < EVENTS * good:
                     await asyncio.sleep(0.01)
         for one in made:
-            await webhooks.remove(shop.service, shop.actor, webhook_id=one["webhookId"])
+            await webhooks.remove_webhook(shop.service, shop.actor, webhook_id=one["webhookId"])
     counted = list(happened)[WARM_UP:]
     return [at - happened[event_id] for event_id, at in arrived if event_id in counted]
 

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from adsunify.webhooks import EVENT_ID, SIGNATURE, WebhookVerificationError, sign, verify
+from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, WebhookVerificationError, sign, verify
 
 NOW = 1_800_000_000
 EVENT = "01934f5c-7c0e-7000-8000-000000000001"
@@ -79,7 +79,7 @@ def call(draw: random.Random) -> tuple[Any, Any, Any, Any]:
                 event = draw.choice(ODD)
             case 11:
                 signature = draw.choice([*ODD, f"t={NOW - draw.choice([301, -301, 86_400])},{V1}", V1, f"t={NOW}"])
-    headers: Any = {EVENT_ID: event, SIGNATURE: signature}
+    headers: Any = {EVENT_ID_HEADER: event, SIGNATURE_HEADER: signature}
     match draw.randrange(40):
         case 0:
             headers = {name: value for name, value in headers.items() if draw.random() < 0.5}
@@ -95,7 +95,7 @@ def true(body: Any, headers: Any, secret: Any, now: Any) -> bool:
     if not isinstance(headers, dict) or type(body) is not bytes or body != BODY:
         return False
     named = {str(name).lower(): value for name, value in headers.items()}
-    event, signature = named.get(EVENT_ID.lower()), named.get(SIGNATURE.lower())
+    event, signature = named.get(EVENT_ID_HEADER.lower()), named.get(SIGNATURE_HEADER.lower())
     secrets = [secret] if isinstance(secret, str) else secret if isinstance(secret, list) else []
     known = [one for one in secrets if isinstance(one, str) and one.rstrip("\0") == SECRET]  # HMAC pads keys with zeros
     if event != EVENT or not known or not isinstance(signature, str) or isinstance(now, bool):

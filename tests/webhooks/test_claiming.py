@@ -26,6 +26,6 @@ async def test_postgresql_plans_the_question_for_what_is_due_once(shop: World, r
     await shop.subscribed(receiver.url)
     await shop.happen(CLAIMS)
     for _ in range(CLAIMS):
-        assert len(await store.write(deliveries.claim, store.clock, 1)) == 1
+        assert len(await store.write(deliveries.claim_deliveries, store.clock, 1)) == 1
     kept = await store.write(_kept_plans)
     assert kept and all(kept), kept

@@ -15,7 +15,7 @@ import httpcore
 import pytest
 
 from adsunify.errors import InvalidInput
-from adsunify.http.safe_fetch import FetchError, fetch, public, resolve
+from adsunify.http.safe_fetch import FetchError, fetch_url, is_public_ipv4, resolve_host
 from adsunify.service import webhooks
 from tests.transport.test_fetch import RANGES
 
@@ -85,7 +85,7 @@ async def door(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Door]:
 
 
 async def subscribe(shop: World, url: str) -> Any:
-    return await webhooks.create(shop.service, shop.actor, url=url, account_id=None, events=None)
+    return await webhooks.create_webhook(shop.service, shop.actor, url=url, account_id=None, events=None)
 
 
 def test_there_are_enough_of_them() -> None:
@@ -93,7 +93,7 @@ def test_there_are_enough_of_them() -> None:
 
 
 async def test_a_trick_is_refused_at_registration_and_at_connect(shop: World, door: Door) -> None:
-    shop.service.resolving = names = Names(GOOD)
+    shop.service.resolve_host = names = Names(GOOD)
     good = await subscribe(shop, HOOK)
     asked = names.asked
     for url in TRICKS:
@@ -101,21 +101,21 @@ async def test_a_trick_is_refused_at_registration_and_at_connect(shop: World, do
             await subscribe(shop, url)
         assert [(issue.path, issue.code) for issue in refused.value.issues] == [("url", "destination_refused")], url
         with pytest.raises(InvalidInput):
-            await webhooks.change(
+            await webhooks.update_webhook(
                 shop.service, shop.actor, webhook_id=good["webhookId"], url=url, active=None, events=None
             )
         with pytest.raises(FetchError) as failed:
-            await fetch(url, method="POST", content=b"{}", resolving=names)
+            await fetch_url(url, method="POST", content=b"{}", resolving=names)
         assert failed.value.reason == "refused", url
     assert (names.asked, door.addresses) == (asked, [])
-    assert [one["url"] for one in await webhooks.list_(shop.service, shop.actor)] == [HOOK]  # type: ignore[index, call-overload] # JSON
+    assert [one["url"] for one in await webhooks.list_webhooks(shop.service, shop.actor)] == [HOOK]  # type: ignore[index, call-overload] # JSON
 
 
 @pytest.mark.parametrize("others", [(), (GOOD,)], ids=["alone", "among public ones"])
 async def test_a_name_of_what_is_not_public(shop: World, door: Door, others: tuple[str, ...]) -> None:
     """At registration, and at connect where the name led elsewhere before: one such address refuses the answer."""
     names = Names(GOOD)
-    shop.service.resolving = names
+    shop.service.resolve_host = names
     webhook_id = (await subscribe(shop, HOOK))["webhookId"]
     for address in NOT_PUBLIC:
         for answer in ((address, *others), (*others, address)):
@@ -124,11 +124,11 @@ async def test_a_name_of_what_is_not_public(shop: World, door: Door, others: tup
                 await subscribe(shop, HOOK)
             assert refused.value.issues[0].code == "destination_refused", answer
             with pytest.raises(FetchError) as failed:
-                await fetch(HOOK, method="POST", content=b"{}", resolving=names)
+                await fetch_url(HOOK, method="POST", content=b"{}", resolving=names)
             assert failed.value.reason == "refused", answer
     async with shop.working():
         names.addresses = ("127.0.0.1", *others)
-        await webhooks.test(shop.service, shop.actor, webhook_id=webhook_id)
+        await webhooks.queue_test_event(shop.service, shop.actor, webhook_id=webhook_id)
         delivery = await shop.settled(webhook_id, "pending", attempts=1)
     (attempt,) = await shop.attempts(webhook_id, delivery["deliveryId"])
     assert attempt["statusCode"] is None and "not public" in attempt["error"]
@@ -137,10 +137,10 @@ async def test_a_name_of_what_is_not_public(shop: World, door: Door, others: tup
 
 async def test_what_is_public_passes(shop: World, door: Door) -> None:
     for address in PUBLIC:
-        shop.service.resolving = Names(address)
+        shop.service.resolve_host = Names(address)
         await subscribe(shop, HOOK)
         with pytest.raises(FetchError) as failed:
-            await fetch(HOOK, resolving=shop.service.resolving)
+            await fetch_url(HOOK, resolving=shop.service.resolve_host)
         assert failed.value.reason == "unreachable"
     assert door.addresses == list(PUBLIC)
 
@@ -151,7 +151,7 @@ def test_a_hundred_thousand_addresses_against_an_independent_table() -> None:
     numbers = [edge for edge in edges if 0 <= edge < 2**32] + [draw.getrandbits(32) for _ in range(100_000)]
     for number in numbers:
         reserved = any(low <= number <= high for low, high in RANGES)
-        assert public(str(ipaddress.IPv4Address(number))) is not reserved, ipaddress.IPv4Address(number)
+        assert is_public_ipv4(str(ipaddress.IPv4Address(number))) is not reserved, ipaddress.IPv4Address(number)
 
 
 # -- rebinding ----------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ async def test_ten_thousand_rebinding_answers_reach_nobody(door: Door) -> None:
             names = Names(*answer)
             before = len(door.addresses)
             with pytest.raises(FetchError) as failed:
-                await fetch(HOOK, method="POST", content=b"{}", resolving=names)
+                await fetch_url(HOOK, method="POST", content=b"{}", resolving=names)
             clean = all(address in PUBLIC for address in answer)
             assert failed.value.reason == ("unreachable" if clean else "refused"), answer
             assert names.asked == 1
@@ -197,7 +197,7 @@ async def test_the_canary_sings(door: Door) -> None:
     """It would be heard: an address that is exempt from the rules reaches it."""
     url = "http://127.0.0.1:9/"
     with pytest.raises(FetchError) as failed:
-        await fetch(url, exempt=[url])
+        await fetch_url(url, exempt=[url])
     assert failed.value.reason == "lost"
     assert (door.addresses, door.visits) == (["127.0.0.1"], 1)
 
@@ -210,7 +210,7 @@ async def test_where_another_name_leads_counts(door: Door, monkeypatch: pytest.M
         return [(2, 1, 6, "inside.example.com", ("10.0.0.7", port)), (2, 1, 6, "", (GOOD, port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    assert await resolve("hooks.example.com") == ["10.0.0.7", GOOD]
+    assert await resolve_host("hooks.example.com") == ["10.0.0.7", GOOD]
     with pytest.raises(FetchError) as failed:
-        await fetch(HOOK)
+        await fetch_url(HOOK)
     assert (failed.value.reason, door.addresses) == ("refused", [])

@@ -86,7 +86,9 @@ def test_the_search_would_find_one() -> None:
     assert "urllib.request" in set(_imported(ast.parse("from urllib import request")))
 
 
-REPORT = Request("GET", "https://reports.example.com/file.json.gz?signature=x", signed=False, answer="bytes")
+REPORT = Request(
+    "GET", "https://reports.example.com/file.json.gz?signature=x", is_signed=False, response_format="bytes"
+)
 """A network names such a link for a finished report: it lies anywhere, and carries no credentials."""
 
 
@@ -98,9 +100,9 @@ async def test_a_link_of_a_network_is_guarded(monkeypatch: pytest.MonkeyPatch) -
     names = Names()
 
     async def fetched(url: str, **more: Any) -> Any:
-        return await safe_fetch.fetch(url, resolving=names, **more)
+        return await safe_fetch.fetch_url(url, resolving=names, **more)
 
-    monkeypatch.setattr(transport, "fetch", fetched)
+    monkeypatch.setattr(transport, "fetch_url", fetched)
     async with guarded(monkeypatch) as door:
         sending = HttpTransport(sleep=_at_once)
         for address in NOT_PUBLIC:

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from adsunify.service import webhooks
-from adsunify.webhooks import EVENT_ID, SIGNATURE, sign
+from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, sign
 
 from .world import World
 
@@ -84,21 +84,21 @@ async def test_an_example_receiver(shop: World, framework: str, tmp_path: Path) 
         ((id_, body),) = kept(inbox)
         assert id_ == event_id
 
-        await webhooks.redeliver(
+        await webhooks.redeliver_event(
             shop.service, shop.actor, webhook_id=made["webhookId"], delivery_id=delivery["deliveryId"]
         )
         assert (await shop.settled(made["webhookId"], "succeeded", attempts=2))["status"] == "succeeded"
         assert kept(inbox) == [(event_id, body)], "what came twice is kept once"
 
         now = shop.service.store.clock.now() // 1000
-        good = {EVENT_ID: event_id, SIGNATURE: sign(body, event_id, made["secret"], now)}
+        good = {EVENT_ID_HEADER: event_id, SIGNATURE_HEADER: sign(body, event_id, made["secret"], now)}
         async with httpx.AsyncClient(trust_env=False) as client:
             assert (await client.post(url, content=body, headers=good)).status_code == 204
             for content, headers in (
                 (body + b" ", good),
-                (body, {**good, EVENT_ID: "another"}),
-                (body, {**good, SIGNATURE: sign(body, event_id, "another", now)}),
-                (body, {**good, SIGNATURE: sign(body, event_id, made["secret"], now - 301)}),
+                (body, {**good, EVENT_ID_HEADER: "another"}),
+                (body, {**good, SIGNATURE_HEADER: sign(body, event_id, "another", now)}),
+                (body, {**good, SIGNATURE_HEADER: sign(body, event_id, made["secret"], now - 301)}),
                 (body, {}),
             ):
                 assert (await client.post(url, content=content, headers=headers)).status_code == 400

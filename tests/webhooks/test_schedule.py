@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, update
 
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.service import webhooks
-from adsunify.service.delivering import SCHEDULE, wait_after
+from adsunify.service.webhook_worker import RETRY_SCHEDULE, backoff_seconds
 from adsunify.store import deliveries
 from adsunify.store.schema import api_keys, memberships
 from adsunify.store.statement import Statement
@@ -92,7 +92,7 @@ async def test_attempts_and_waits(shop: World, name: str, attempts: int, tmp_pat
     assert {one["statusCode"] for one in history} == {int(name) if name.isdigit() else None}
     assert all((one["error"] is None) == name.isdigit() for one in history)
     assert len(waits) == attempts - 1
-    for wait, planned in zip(waits, SCHEDULE, strict=False):
+    for wait, planned in zip(waits, RETRY_SCHEDULE, strict=False):
         least = max(planned * 0.8, 7) if name == "503" else planned * 0.8
         assert least - 0.1 <= wait <= max(planned * 1.2, least) + 0.5
     if attempts == 8:
@@ -112,7 +112,7 @@ def test_retry_after_is_honoured_from_once_to_twice_the_wait(
     tries: int, asked: float | None, least: float | None, most: float | None
 ) -> None:
     for drawn in (0.0, 0.5, 1.0):
-        wait = wait_after(tries, asked, drawn)
+        wait = backoff_seconds(tries, asked, drawn)
         assert (wait is None) == (least is None)
         if wait is not None and least is not None and most is not None:
             assert least <= round(wait, 6) <= most
@@ -120,7 +120,7 @@ def test_retry_after_is_honoured_from_once_to_twice_the_wait(
 
 @pytest.mark.parametrize("asked", ["10000000", "9" * 30, "9" * 5_000, "Fri, 31 Dec 9999 23:59:59 GMT"])
 def test_however_long_retry_after_asks_for_it_is_twice_the_wait(asked: str) -> None:
-    assert wait_after(1, parse_retry_after({"retry-after": asked}, time.time()), 0.5) == 2 * SCHEDULE[0]
+    assert backoff_seconds(1, parse_retry_after({"retry-after": asked}, time.time()), 0.5) == 2 * RETRY_SCHEDULE[0]
 
 
 # -- on, off, again, gone -----------------------------------------------------------------------------------------
@@ -141,7 +141,9 @@ async def test_paused_no_attempt_is_used_and_nothing_is_lost(shop: World, receiv
     webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
 
     async def switched(active: bool) -> None:
-        await webhooks.change(shop.service, shop.actor, webhook_id=webhook_id, url=None, active=active, events=None)
+        await webhooks.update_webhook(
+            shop.service, shop.actor, webhook_id=webhook_id, url=None, active=active, events=None
+        )
 
     async with shop.working():
         await shop.happen()
@@ -167,7 +169,7 @@ async def test_delivered_again_it_has_eight_new_tries_and_its_old_history(shop: 
         (event_id,) = await shop.happen()
         delivery = await shop.settled(webhook_id)
         receiver.answer = answers(500)
-        again = await webhooks.redeliver(
+        again = await webhooks.redeliver_event(
             shop.service, shop.actor, webhook_id=webhook_id, delivery_id=delivery["deliveryId"]
         )
         assert isinstance(again, dict) and again["eventId"] == event_id
@@ -187,7 +189,7 @@ async def test_removed_nothing_more_comes(shop: World, receiver: Receiver) -> No
     async with shop.working():
         await shop.happen(2)
         await receiver.count(2)
-        await webhooks.remove(shop.service, shop.actor, webhook_id=webhook_id)
+        await webhooks.remove_webhook(shop.service, shop.actor, webhook_id=webhook_id)
         await shop.happen()
         shop.pass_(30 * 24 * 60 * MINUTE)
     assert len(receiver.got) == 2
@@ -222,7 +224,7 @@ async def test_a_backlog_drains_without_pauses(
 ) -> None:
     """A thousand are due at once, a hundred batches: no minute passes between them, and no batch is larger than ten."""
     batches: list[int] = []
-    take = Statement.all
+    take = Statement.fetch_all
 
     def counted(statement: Statement, connection: Connection, values: Mapping[str, Any]) -> list[Any]:
         found = take(statement, connection, values)
@@ -232,7 +234,7 @@ async def test_a_backlog_drains_without_pauses(
 
     webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
     expected = {event_id for _ in range(10) for event_id in await shop.happen(100)}
-    monkeypatch.setattr(Statement, "all", counted)
+    monkeypatch.setattr(Statement, "fetch_all", counted)
     async with shop.working():
         await shop.done(1_000, seconds=55)
     assert {one.event_id for one in receiver.got} == expected and len(receiver.got) == 1_000

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from adsunify.service import webhooks
 from adsunify.store import deliveries
-from adsunify.store.deliveries import Claimed, Ended
+from adsunify.store.deliveries import AttemptOutcome, ClaimedDelivery
 from adsunify.store.schema import deliveries as rows
 from adsunify.store.schema import delivery_attempts
 
@@ -20,13 +20,15 @@ LEASE = 1_000
 URL = "http://127.0.0.1:9/"
 
 
-async def claimed(shop: World, limit: int = 10) -> list[Claimed]:
+async def claimed(shop: World, limit: int = 10) -> list[ClaimedDelivery]:
     store = shop.service.store
-    return await store.write(deliveries.claim, store.clock, limit, {}, limit, LEASE)
+    return await store.write(deliveries.claim_deliveries, store.clock, limit, {}, limit, LEASE)
 
 
-def ended(one: Claimed, status: str, code: int | None, error: str | None = None, due: int | None = None) -> Ended:
-    return Ended(one.id, one.attempt, 7, code, error, status, due)
+def ended(
+    one: ClaimedDelivery, status: str, code: int | None, error: str | None = None, due: int | None = None
+) -> AttemptOutcome:
+    return AttemptOutcome(one.id, one.attempt, 7, code, error, status, due)
 
 
 def _kept(connection: Connection, ids: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -40,7 +42,7 @@ def _kept(connection: Connection, ids: Sequence[str]) -> list[tuple[Any, ...]]:
     return found
 
 
-async def kept(shop: World, taken: Sequence[Claimed]) -> list[tuple[Any, ...]]:
+async def kept(shop: World, taken: Sequence[ClaimedDelivery]) -> list[tuple[Any, ...]]:
     return await shop.service.store.read(_kept, [one.id for one in taken])
 
 
@@ -57,7 +59,7 @@ async def test_each_ends_in_its_own_way(shop: World) -> None:
         ("pending", None, 'It said: "\u00e4\\n\t\U0001f4a5".', due + 1),
     )
     told = [ended(one, *ways[number % 4]) for number, one in enumerate(taken)]
-    await shop.service.store.write(deliveries.settle, told[::-1])
+    await shop.service.store.write(deliveries.record_results, told[::-1])
     for number, found in enumerate(await kept(shop, taken)):
         status, code, error, next_ = ways[number % 4]
         assert found == (status, 1, next_, [(1, 7, code, error)])
@@ -71,13 +73,13 @@ async def test_what_was_claimed_anew_stays_with_who_has_it(shop: World, count: i
     shop.pass_(LEASE + 1)
     second = await claimed(shop)
     assert [one.attempt for one in second] == [2] * count
-    await shop.service.store.write(deliveries.settle, [ended(one, "succeeded", 200) for one in first])
+    await shop.service.store.write(deliveries.record_results, [ended(one, "succeeded", 200) for one in first])
     for one, found in zip(second, await kept(shop, second), strict=True):
         assert found == ("delivering", 2, one.lease_end, [(1, 7, 200, None), (2, None, None, None)])
-    await shop.service.store.write(deliveries.settle, [ended(one, "failed", 404) for one in second])
+    await shop.service.store.write(deliveries.record_results, [ended(one, "failed", 404) for one in second])
     for found in await kept(shop, second):
         assert found == ("failed", 2, None, [(1, 7, 200, None), (2, 7, 404, None)])
-    await shop.service.store.write(deliveries.settle, [ended(one, "pending", 500, due=1) for one in second])
+    await shop.service.store.write(deliveries.record_results, [ended(one, "pending", 500, due=1) for one in second])
     for found in await kept(shop, second):  # it had ended
         assert found == ("failed", 2, None, [(1, 7, 200, None), (2, 7, 500, None)])
 
@@ -87,8 +89,8 @@ async def test_what_was_removed_meanwhile_holds_nothing_up(shop: World) -> None:
     await shop.happen(3)
     taken = await claimed(shop)
     assert len(taken) == 6
-    await webhooks.remove(shop.service, shop.actor, webhook_id=gone)
-    await shop.service.store.write(deliveries.settle, [ended(one, "succeeded", 200) for one in taken])
+    await webhooks.remove_webhook(shop.service, shop.actor, webhook_id=gone)
+    await shop.service.store.write(deliveries.record_results, [ended(one, "succeeded", 200) for one in taken])
     left = [one for one in taken if one.webhook_id == stays]
     assert await kept(shop, left) == [("succeeded", 1, None, [(1, 7, 200, None)])] * 3
 
@@ -100,7 +102,9 @@ async def test_batches_are_taken_one_after_the_other(shop: World) -> None:
     await shop.happen(30)
 
     async def taken(limit: int, batches: int, **room: int) -> dict[str, int]:
-        found = await store.write(deliveries.claim, store.clock, limit, {one: 0, other: 0} | room, 5, LEASE, batches)
+        found = await store.write(
+            deliveries.claim_deliveries, store.clock, limit, {one: 0, other: 0} | room, 5, LEASE, batches
+        )
         assert all(found[0].lease_end == each.lease_end for each in found)
         return {name: count for name in (one, other) if (count := sum(each.webhook_id == name for each in found))}
 

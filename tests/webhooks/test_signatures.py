@@ -11,7 +11,7 @@ import pytest
 import stripe
 
 import adsunify
-from adsunify.webhooks import EVENT_ID, SIGNATURE, WebhookVerificationError, sign, verify
+from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, WebhookVerificationError, sign, verify
 
 from .mutations import BODY, EVENT, NOW, SECRET, mutated
 
@@ -61,7 +61,7 @@ def test_stripe_takes_what_comes_from_tomorrow_and_we_do_not() -> None:
     tomorrow = sign(BODY, EVENT, SECRET, now + 86_400)
     assert stripe.WebhookSignature.verify_header(f"{EVENT}.{BODY.decode()}", tomorrow, SECRET, 300)
     with pytest.raises(WebhookVerificationError, match="5 minutes"):
-        verify(BODY, {EVENT_ID: EVENT, SIGNATURE: tomorrow}, SECRET)
+        verify(BODY, {EVENT_ID_HEADER: EVENT, SIGNATURE_HEADER: tomorrow}, SECRET)
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_stripe_takes_what_comes_from_tomorrow_and_we_do_not() -> None:
         ({"payload": "text"}, "bytes"),
         ({"payload": bytearray(BODY)}, "bytes"),
         ({"headers": {}}, "Service-Event-Id is missing"),
-        ({"headers": {EVENT_ID: EVENT}}, "Service-Signature is missing"),
-        ({"headers": {EVENT_ID: EVENT, SIGNATURE: "v1=00"}}, "it reads t=<unix seconds>,v1=<hex>"),
-        ({"headers": {EVENT_ID: "a.b", SIGNATURE: f"t={NOW},v1=00"}}, "Service-Event-Id is malformed"),
+        ({"headers": {EVENT_ID_HEADER: EVENT}}, "Service-Signature is missing"),
+        ({"headers": {EVENT_ID_HEADER: EVENT, SIGNATURE_HEADER: "v1=00"}}, "it reads t=<unix seconds>,v1=<hex>"),
+        ({"headers": {EVENT_ID_HEADER: "a.b", SIGNATURE_HEADER: f"t={NOW},v1=00"}}, "Service-Event-Id is malformed"),
         ({"secret": "another"}, "no signature matches"),
         ({"secret": ""}, "empty"),
         ({"now": NOW + 301}, "5 minutes"),
@@ -83,7 +83,7 @@ def test_stripe_takes_what_comes_from_tomorrow_and_we_do_not() -> None:
 def test_a_refusal_says_why(changed: dict[str, object], why: str) -> None:
     given: dict[str, object] = {
         "payload": BODY,
-        "headers": {EVENT_ID: EVENT, SIGNATURE: sign(BODY, EVENT, SECRET, NOW)},
+        "headers": {EVENT_ID_HEADER: EVENT, SIGNATURE_HEADER: sign(BODY, EVENT, SECRET, NOW)},
         "secret": SECRET,
         "now": NOW,
     }

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from adsunify.http.backend import NetworkStream
-from adsunify.service import delivering
-from adsunify.service.delivering import ANSWER_BYTES
+from adsunify.service import webhook_worker
+from adsunify.service.webhook_worker import MAX_RESPONSE_BYTES
 
 from .receiving import Hostile, Misbehaviour, endless_body, misbehaving, receiving, silent, slow_body, slow_head
 from .world import World
@@ -22,7 +22,7 @@ SLOW: dict[str, Misbehaviour] = {"silent": silent, "slow head": slow_head}
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivering, "TIMEOUT_SECONDS", TIMEOUT)
+    monkeypatch.setattr(webhook_worker, "TIMEOUT_SECONDS", TIMEOUT)
 
 
 @pytest.mark.parametrize("name", SLOW)
@@ -53,7 +53,7 @@ async def test_of_an_endless_answer_no_more_than_64_kib_are_read(shop: World, mo
         delivery = await shop.settled(webhook_id)
         (attempt,) = await shop.attempts(webhook_id, delivery["deliveryId"])
     assert (delivery["status"], attempt["statusCode"]) == ("succeeded", 200)
-    assert 32 * 1024 < sum(read) <= ANSWER_BYTES
+    assert 32 * 1024 < sum(read) <= MAX_RESPONSE_BYTES
 
 
 def _told(head: str, body: bytes) -> Misbehaviour:
@@ -99,8 +99,8 @@ async def test_the_others_do_not_wait(shop: World) -> None:
         await shop.happen(each)
         await stack.enter_async_context(shop.working(patient=False))
         for receiver in good:
-            await receiver.count(each, seconds=delivering.TIMEOUT_SECONDS - 2)
-        assert all(one.got <= delivering.FIRST_EACH for one in slow)
+            await receiver.count(each, seconds=webhook_worker.TIMEOUT_SECONDS - 2)
+        assert all(one.got <= webhook_worker.INITIAL_CONCURRENCY for one in slow)
 
 
 async def test_who_does_not_answer_gets_one_attempt_at_a_time(shop: World, hurried: None) -> None:
@@ -109,9 +109,9 @@ async def test_who_does_not_answer_gets_one_attempt_at_a_time(shop: World, hurri
         await shop.happen(30)
         await good.count(30)
         await asyncio.sleep(TIMEOUT * 3)
-        assert worker.allowed[dead] == 1 and worker.busy[dead] <= 1
-        assert worker.allowed[alive] > delivering.FIRST_EACH
-        assert slow.got <= delivering.FIRST_EACH + 4
+        assert worker.concurrency_limits[dead] == 1 and worker.in_flight_counts[dead] <= 1
+        assert worker.concurrency_limits[alive] > webhook_worker.INITIAL_CONCURRENCY
+        assert slow.got <= webhook_worker.INITIAL_CONCURRENCY + 4
 
 
 async def test_a_quick_receiver_gets_more_at_once_but_never_all(shop: World) -> None:
@@ -132,6 +132,10 @@ async def test_a_quick_receiver_gets_more_at_once_but_never_all(shop: World) -> 
         webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
         await shop.happen(400)
         await shop.done(400)
-        assert worker.allowed[webhook_id] == delivering.MOST_EACH > delivering.AT_ONCE
-        assert not worker.busy and receiver.got == 400
-    assert delivering.FIRST_EACH < most <= delivering.AT_ONCE
+        assert (
+            worker.concurrency_limits[webhook_id]
+            == webhook_worker.MAX_CONCURRENCY
+            > webhook_worker.MAX_CONCURRENT_SENDS
+        )
+        assert not worker.in_flight_counts and receiver.got == 400
+    assert webhook_worker.INITIAL_CONCURRENCY < most <= webhook_worker.MAX_CONCURRENT_SENDS

@@ -13,14 +13,14 @@ from attrs import define, evolve
 from sqlalchemy import Connection, func, select
 
 from adsunify.actor import Actor
-from adsunify.service import access, webhooks
+from adsunify.service import api_keys, webhooks
 from adsunify.service.core import Service
-from adsunify.service.delivering import Worker
-from adsunify.service.opening import SECRET_KEYS, open_service
+from adsunify.service.factory import SECRET_KEYS_VARIABLE, open_service
+from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import Clock, events, keys, people
 from adsunify.store.schema import deliveries, delivery_attempts
 
-RING = {SECRET_KEYS: "test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}
+RING = {SECRET_KEYS_VARIABLE: "test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}
 EVENT = "sync.failed"
 """The event that these tests queue: it belongs to no operation."""
 ENDED = ("succeeded", "failed")
@@ -52,17 +52,19 @@ class World:
     async def subscribed(self, url: str, actor: Actor | None = None) -> dict[str, Any]:
         """A subscription to :data:`EVENT`, with its secret."""
         self.allow(url)
-        made: Any = await webhooks.create(self.service, actor or self.actor, url=url, account_id=None, events=[EVENT])
+        made: Any = await webhooks.create_webhook(
+            self.service, actor or self.actor, url=url, account_id=None, events=[EVENT]
+        )
         return dict(made)
 
     async def happen(self, count: int = 1) -> list[str]:
         """Let the event happen so often; its ids."""
         clock = self.service.store.clock
         rows = [
-            events.event_row(EVENT, self.actor.workspace_id, clock.now(), status="failed", more={"what": "tree"})
+            events.make_event_row(EVENT, self.actor.workspace_id, clock.now(), status="failed", more={"what": "tree"})
             for _ in range(count)
         ]
-        await self.service.store.write(events.record, rows)
+        await self.service.store.write(events.record_events, rows)
         return [str(UUID(row["id"])) for row in rows]
 
     def pass_(self, milliseconds: int) -> None:
@@ -72,27 +74,27 @@ class World:
             watcher()
 
     @asynccontextmanager
-    async def working(self, patient: bool = True) -> AsyncIterator[Worker]:
+    async def working(self, patient: bool = True) -> AsyncIterator[WebhookWorker]:
         """A worker, while the block lasts. Not ``patient``: what is in flight then is cut off."""
-        worker = Worker(self.service)
+        worker = WebhookWorker(self.service)
         running = asyncio.create_task(worker.run())
         try:
             yield worker
         finally:
             worker.stop()
             while not patient and not running.done():
-                for task in worker.sending:
+                for task in worker.sending_tasks:
                     task.cancel()
                 await asyncio.sleep(0.01)
             await running
 
     async def deliveries(self, webhook_id: str) -> list[Any]:
         """The latest 100, newest first, as the answers show them."""
-        found: list[Any] = await webhooks.deliveries(self.service, self.actor, webhook_id=webhook_id)
+        found: list[Any] = await webhooks.list_deliveries(self.service, self.actor, webhook_id=webhook_id)
         return found
 
     async def attempts(self, webhook_id: str, delivery_id: str) -> list[Any]:
-        found: list[Any] = await webhooks.attempts(
+        found: list[Any] = await webhooks.list_attempts(
             self.service, self.actor, webhook_id=webhook_id, delivery_id=delivery_id
         )
         return found
@@ -120,15 +122,15 @@ class World:
     async def key(self, expires_in: int | None = None) -> Actor:
         """The admin through a key of its own. ``expires_in``: milliseconds."""
         clock = self.service.store.clock
-        prefix, secret = access.new_key()
+        prefix, secret = api_keys.new_key()
         ends = None if expires_in is None else clock.now() + expires_in
         made = await self.service.store.write(
-            keys.create,
+            keys.create_key,
             self.actor.workspace_id,
             self.actor.user_id,
             "key",
             prefix,
-            access.hashed(secret),
+            api_keys.hash_token(secret),
             True,
             ends,
             clock,

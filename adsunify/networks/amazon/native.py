@@ -10,22 +10,30 @@ from functools import cache
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, Found, ItemAnswer, Level, Unit, currency_of, timezone_of
-from adsunify.errors import Issue, refused
+from adsunify.adapter.network import (
+    Account,
+    ItemResult,
+    Level,
+    MoneyUnit,
+    ParsedError,
+    require_currency,
+    require_timezone,
+)
+from adsunify.errors import Issue, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Step
-from adsunify.values.currencies import exponent
-from adsunify.values.dates import local_days
+from adsunify.values.currencies import get_exponent
+from adsunify.values.dates import to_local_days
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import identifier, read, text
+from adsunify.values.json_pointer import get_text, get_value, parse_id
 
 CODE = "amazon"
 VERSION = "Sponsored Products v3"
-CONSENT = "https://www.amazon.com/ap/oa"
+CONSENT_URL = "https://www.amazon.com/ap/oa"
 # Codes and tokens are good on all regions' hosts, so that one token endpoint serves them all.
-TOKEN = "https://api.amazon.com/auth/o2/token"
-PERMISSION = "advertising::campaign_management"
+TOKEN_URL = "https://api.amazon.com/auth/o2/token"
+OAUTH_SCOPE = "advertising::campaign_management"
 SCOPE_HEADER = "Amazon-Advertising-API-Scope"
 CLIENT_HEADER = "Amazon-Advertising-API-ClientId"
 REQUEST_ID_HEADERS = ("x-amzn-requestid", "x-amz-request-id")  # (unverified)
@@ -43,8 +51,8 @@ class Marketplace:
 
     region: str
     currency: str
-    bids: tuple[str, str]
-    budgets: tuple[str, str]
+    bid_limits: tuple[str, str]
+    budget_limits: tuple[str, str]
 
 
 # Amazon Ads documentation, bid and budget limits of Sponsored Products, September 2025.
@@ -73,30 +81,34 @@ MARKETPLACES: Mapping[str, Marketplace] = {
     "AU": Marketplace("FE", "AUD", ("0.02", "1410"), ("1.4", "1500000")),
     "SG": Marketplace("FE", "SGD", ("0.02", "1100"), ("1.39", "1300000")),
 }
-REGION_OF_CURRENCY: Mapping[str, str] = {one.currency: one.region for one in MARKETPLACES.values()}
+REGION_BY_CURRENCY: Mapping[str, str] = {one.currency: one.region for one in MARKETPLACES.values()}
 
 SELLER, VENDOR = "seller", "vendor"
 MANUAL_TARGETING = "MANUAL"
 DAILY = "DAILY"
 DOWN_ONLY = "LEGACY_FOR_SALES"  # keeps the bid a maximum
-STRATEGIES = (DOWN_ONLY, "AUTO_FOR_SALES", "MANUAL", "RULE_BASED")
+BID_STRATEGIES = (DOWN_ONLY, "AUTO_FOR_SALES", "MANUAL", "RULE_BASED")
 PLACEMENTS = ("PLACEMENT_TOP", "PLACEMENT_PRODUCT_PAGE", "PLACEMENT_REST_OF_SEARCH")
 ENABLED, PAUSED, ARCHIVED = "ENABLED", "PAUSED", "ARCHIVED"
 BROAD_MATCH = "BROAD_MATCH"
 # API reference, entity names, which says "selected ranges" of these scripts: their letters.
-_NAME = re.compile(
+_NAME_PATTERN = re.compile(
     r"[A-Za-z0-9\u00c0-\u017f\u0600-\u06ff\u0900-\u097f\u0b80-\u0bff\u3005\u3040-\u30ff\u4e00-\u9fff"
     r"""$ "'&()*+,./:;=?|-]*"""
 )
 NAME_CHARACTERS = (
     "Latin letters, digits, kana, kanji, Devanagari, Tamil, Arabic, blanks and - $ \" ' & ( ) * + , . / : ; = ? |"
 )
-SELLER_NAME, VENDOR_NAME, AD_GROUP_NAME = 128, 116, 255  # characters of a campaign's and an ad group's name
+MAX_SELLER_NAME_LENGTH, MAX_VENDOR_NAME_LENGTH, MAX_AD_GROUP_NAME_LENGTH = (
+    128,
+    116,
+    255,
+)  # characters of a campaign's and an ad group's name
 INELIGIBLE, ELIGIBLE_WITH_WARNING = "INELIGIBLE", "ELIGIBLE_WITH_WARNING"
 ITEM_ERROR = "207 error"
-THROTTLED_ITEM, BROKEN_ITEM = "throttledError", "internalServerError"
-REPORTS = "/reporting/reports"
-REPORT_MEDIA = "application/vnd.createasyncreportrequest.v3+json"
+THROTTLED_ITEM_CODE, BROKEN_ITEM_CODE = "throttledError", "internalServerError"
+REPORTS_PATH = "/reporting/reports"
+REPORT_MEDIA_TYPE = "application/vnd.createasyncreportrequest.v3+json"
 REPORT_DAYS = 31
 REPORT_COLUMNS = (
     *("date", "campaignId", "campaignName", "campaignStatus", "impressions", "clicks", "cost"),
@@ -107,28 +119,28 @@ REPORT_COLUMNS = (
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
-def unit(account: Account) -> Unit:
+def get_money_unit(account: Account) -> MoneyUnit:
     """Decimal numbers of the currency, as fine as its minor unit (finer fractions are documented nowhere)."""
-    return _unit(currency_of(account))
+    return _get_currency_unit(require_currency(account))
 
 
 @cache
-def _unit(currency: str) -> Unit:
-    return Unit(10 ** exponent(currency, "account.currency"), form="major")
+def _get_currency_unit(currency: str) -> MoneyUnit:
+    return MoneyUnit(10 ** get_exponent(currency, "account.currency"), form="major")
 
 
-def daily_budget(amount: Json) -> dict[str, Json]:
+def build_daily_budget(amount: Json) -> dict[str, Json]:
     """A campaign's budget; both members are always sent."""
     return {"budgetType": DAILY, "budget": amount}
 
 
-def limit_issues(account: Account, member: str, path: str, amount: Decimal) -> Iterator[Issue]:
+def check_amount_limits(account: Account, member: str, path: str, amount: Decimal) -> Iterator[Issue]:
     """What the marketplace says of a bid (``bids``) or a daily budget (``budgets``), where it is known."""
     country = account.extras.get("countryCode", "")
     if country not in MARKETPLACES:
         return
     market = MARKETPLACES[country]
-    lowest, highest = market.bids if member == "bids" else market.budgets
+    lowest, highest = market.bid_limits if member == "bids" else market.budget_limits
     if amount < Decimal(lowest) or (highest and amount > Decimal(highest)):
         text_ = f"from {lowest} to {highest}" if highest else f"of at least {lowest}"
         what = "a bid" if member == "bids" else "a daily budget"
@@ -136,22 +148,22 @@ def limit_issues(account: Account, member: str, path: str, amount: Decimal) -> I
         yield Issue(path, code, f"Amazon Ads ({country}) takes {what} {text_} {market.currency}.")
 
 
-def serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
+def get_serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
     """The first and last day of the campaign in the profile's time zone."""
-    return local_days(brief.schedule.start, brief.schedule.end, timezone_of(account))
+    return to_local_days(brief.schedule.start, brief.schedule.end, require_timezone(account))
 
 
 # -- requests -----------------------------------------------------------------------------------------------------
 
 
-def host(account: Account) -> str:
+def get_base_url(account: Account) -> str:
     """The address of the region that the profile lives in: its own, its marketplace's, or its currency's."""
     country = MARKETPLACES.get(account.extras.get("countryCode", ""))
     region = account.extras.get("region") or (country.region if country is not None else "")
     if not region:
-        region = REGION_OF_CURRENCY.get(currency_of(account), "")  # every currency belongs to one region
+        region = REGION_BY_CURRENCY.get(require_currency(account), "")  # every currency belongs to one region
     if region not in HOSTS:
-        raise refused(
+        raise invalid_input(
             "account.region",
             "account_extra_missing",
             f"Amazon Ads needs to know the profile's region: {', '.join(HOSTS)} (account extra region).",
@@ -159,115 +171,121 @@ def host(account: Account) -> str:
     return f"https://{HOSTS[region]}"
 
 
-def posted(account: Account, path: str, media: tuple[str, str], body: Json) -> Request:
+def build_account_query_request(account: Account, path: str, media: tuple[str, str], body: Json) -> Request:
     """A POST that only reads, and may be repeated. ``media``: what is sent, what is accepted."""
     headers = {"Content-Type": media[0], "Accept": media[1], SCOPE_HEADER: account.native_id}
-    return Request("POST", host(account) + path, headers=headers, body=body, encoding="json")
+    return Request("POST", get_base_url(account) + path, headers=headers, body=body, encoding="json")
 
 
 @cache
-def media_type(one: Level) -> str:
+def get_media_type(one: Level) -> str:
     """The media type of a level's resource: spCampaign, spAdGroup, spProductAd, spKeyword."""
     return f"application/vnd.sp{one.native[0].upper()}{one.native[1:]}.v3+json"
 
 
 @cache
-def collection(one: Level) -> str:
+def get_collection_member(one: Level) -> str:
     """The member that holds the entities of a level, in requests and answers."""
     return one.path.rpartition("/")[2]
 
 
-def identity(one: Level) -> str:
+def get_id_member(one: Level) -> str:
     """The member that holds the id of an entity of a level."""
     return one.id.removeprefix("/")
 
 
-def listed(account: Account, one: Level, body: Mapping[str, Json]) -> Request:
+def build_list_request(account: Account, one: Level, body: Mapping[str, Json]) -> Request:
     """The request of one page of a level's entities."""
-    return posted(account, f"{one.path}/list", (media_type(one), media_type(one)), dict(body))
+    return build_account_query_request(
+        account, f"{one.path}/list", (get_media_type(one), get_media_type(one)), dict(body)
+    )
 
 
-def id_filter(one: Level | str) -> str:
+def get_id_filter_member(one: Level | str) -> str:
     """The member that a list or a deletion names ids in: those of a level, or those of the parent it points at."""
-    return f"{one.removeprefix('/') if isinstance(one, str) else identity(one)}Filter"
+    return f"{one.removeprefix('/') if isinstance(one, str) else get_id_member(one)}Filter"
 
 
-def profiles(address: str) -> Request:
+def build_profiles_request(address: str) -> Request:
     """The profiles of one region. It takes no scope; agencies (DSP) are left out."""
     return Request("GET", f"{address}/v2/profiles", query={"profileTypeFilter": f"{SELLER},{VENDOR}"})
 
 
-def foreign_to_names(name: str) -> bool:
+def has_invalid_name_characters(name: str) -> bool:
     """Whether a name has a character that no entity name may have (natively malformedValueError)."""
-    return _NAME.fullmatch(name) is None
+    return _NAME_PATTERN.fullmatch(name) is None
 
 
-def profile_name(profile: Mapping[str, Json]) -> str:
+def get_profile_name(profile: Mapping[str, Json]) -> str:
     """The account's name; sellers may have none."""
-    name = text(profile, "/accountInfo/name")
-    return name or " ".join(text(profile, at) or "" for at in ("/accountInfo/id", "/countryCode")).strip()
+    name = get_text(profile, "/accountInfo/name")
+    return name or " ".join(get_text(profile, at) or "" for at in ("/accountInfo/id", "/countryCode")).strip()
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
-def error(response: Response) -> Found | None:
-    """The error of a whole request, in its three shapes; errors of single items are found by :func:`items`."""
+def parse_error(response: Response) -> ParsedError | None:
+    """The error of a whole request, in its three shapes; errors of single items are found by
+    :func:`parse_item_results`.
+    """
     body = response.body if response.state == "json" else None
-    code = text(body, "/code") or text(body, "/error")
+    code = get_text(body, "/code") or get_text(body, "/error")
     if code is None and response.status < 400:
         return None
-    message = next((found for at in _MESSAGES if (found := text(body, at)) is not None), None)
-    return Found((code,) if code else (), message, request_id_of(response))
+    message = next((found for at in _MESSAGE_POINTERS if (found := get_text(body, at)) is not None), None)
+    return ParsedError((code,) if code else (), message, parse_request_id(response))
 
 
 # "message" of Sponsored Products, "details" of the platform, "detail" of a duplicate report, the token endpoint's.
-_MESSAGES = ("/message", "/details", "/detail", "/error_description")
+_MESSAGE_POINTERS = ("/message", "/details", "/detail", "/error_description")
 
 
-def request_id_of(response: Response) -> str | None:
+def parse_request_id(response: Response) -> str | None:
     """The network's own id of the request, for its support."""
     return next((response.headers[name] for name in REQUEST_ID_HEADERS if name in response.headers), None)
 
 
-def item_error(item: Json, request_id: str | None) -> Found:
+def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
     """The errors of one item as one: the one that says least about whether it was written speaks for all of them."""
-    found: list[Found] = []
-    listed_errors = read(item, "/errors")
+    found: list[ParsedError] = []
+    listed_errors = get_value(item, "/errors")
     for one in listed_errors if isinstance(listed_errors, list) else ():
-        kind, value = text(one, "/errorType"), read(one, "/errorValue")
+        kind, value = get_text(one, "/errorType"), get_value(one, "/errorValue")
         if kind is None and isinstance(value, Mapping) and len(value) == 1:
             kind = next(iter(value))
         if kind is None:
-            return Found((), None, request_id)
-        reason, message, place = (text(value, f"/{kind}{at}") for at in ("/reason", "/message", "/cause/location"))
+            return ParsedError((), None, request_id)
+        reason, message, place = (get_text(value, f"/{kind}{at}") for at in ("/reason", "/message", "/cause/location"))
         said = f"{message or reason or kind}{f' (at {place})' if place else ''}"
-        listed_ = () if kind in (BROKEN_ITEM, THROTTLED_ITEM) else (ITEM_ERROR,)
-        found.append(Found((*((reason,) if reason else ()), kind, *listed_), said, request_id))
-    found.sort(key=lambda one: 0 if BROKEN_ITEM in one.codes else 2 if THROTTLED_ITEM in one.codes else 1)
-    return found[0] if found else Found((), None, request_id)
+        listed_ = () if kind in (BROKEN_ITEM_CODE, THROTTLED_ITEM_CODE) else (ITEM_ERROR,)
+        found.append(ParsedError((*((reason,) if reason else ()), kind, *listed_), said, request_id))
+    found.sort(key=lambda one: 0 if BROKEN_ITEM_CODE in one.codes else 2 if THROTTLED_ITEM_CODE in one.codes else 1)
+    return found[0] if found else ParsedError((), None, request_id)
 
 
-def items(levels: Sequence[Level], step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+def parse_item_results(
+    levels: Sequence[Level], step: Step, request: Request, response: Response
+) -> Sequence[ItemResult] | None:
     """What a 207 says of each sent item, by its ``index``; never by its place in the list."""
     one = next(level for level in levels if level.kind == step.kind)
-    found = read(response.body, f"/{collection(one)}")
-    success, failed = (read(found, at, []) for at in ("/success", "/error"))
+    found = get_value(response.body, f"/{get_collection_member(one)}")
+    success, failed = (get_value(found, at, []) for at in ("/success", "/error"))
     if not isinstance(found, Mapping) or not isinstance(success, list) or not isinstance(failed, list):
         return None
-    answers: list[ItemAnswer] = []
+    answers: list[ItemResult] = []
     for item, refused_ in [(item, False) for item in success] + [(item, True) for item in failed]:
-        position = read(item, "/index")
+        position = get_value(item, "/index")
         if not isinstance(position, int) or isinstance(position, bool):
             return None
         answers.append(
-            ItemAnswer(position, error=item_error(item, request_id_of(response)))
+            ItemResult(position, error=parse_item_error(item, parse_request_id(response)))
             if refused_
-            else ItemAnswer(position, identifier(read(item, one.id)))
+            else ItemResult(position, parse_id(get_value(item, one.id)))
         )
     return answers
 
 
-def next_token(response: Response) -> str | None:
+def parse_next_cursor(response: Response) -> str | None:
     """The cursor of the next page of a list; none, or an empty one, is the end."""
-    return text(response.body, "/nextToken") or None
+    return get_text(response.body, "/nextToken") or None

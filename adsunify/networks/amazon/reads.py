@@ -10,79 +10,96 @@ from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.error_rules import failure
-from adsunify.adapter.flows import ask, pages, settled
-from adsunify.adapter.hierarchy import Entity, FoundAccount, Page, Query, Tree, check_query, nest
-from adsunify.adapter.insights import Coverage, DateRange, Days, Insights, Pending
-from adsunify.adapter.network import Account, Level, Metric, level
-from adsunify.adapter.oauth import App, Credentials, bearer, challenge, token_request, trusted
-from adsunify.adapter.reports import days, downloaded, joint, separate
-from adsunify.adapter.settings import local_time
-from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
+from adsunify.adapter.error_rules import find_read_error
+from adsunify.adapter.flows import completed_flow, fetch_pages, fetch_response
+from adsunify.adapter.hierarchy import (
+    DiscoveredAccount,
+    EntityPage,
+    EntityTree,
+    ListQuery,
+    ParsedEntity,
+    check_query,
+    drop_orphans,
+)
+from adsunify.adapter.insights import Coverage, DatedValues, DateRange, Insights, PendingReport
+from adsunify.adapter.network import Account, Level, Metric, get_level
+from adsunify.adapter.oauth import (
+    Credentials,
+    OAuthClient,
+    add_bearer_token,
+    build_token_request,
+    can_sign,
+    make_code_challenge,
+)
+from adsunify.adapter.reports import download_report, join_job_ids, parse_report_rows, split_job_id
+from adsunify.adapter.settings import to_account_time
+from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
-from adsunify.values.dates import windows
+from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import ident, need, read, rows, text
+from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_value
 
 from .native import (
     BROAD_MATCH,
     CLIENT_HEADER,
-    CONSENT,
+    CONSENT_URL,
     DAILY,
     HOSTS,
-    PERMISSION,
+    OAUTH_SCOPE,
     REPORT_COLUMNS,
     REPORT_DAYS,
-    REPORT_MEDIA,
-    REPORTS,
+    REPORT_MEDIA_TYPE,
+    REPORTS_PATH,
     SCOPE_HEADER,
     SELLER,
-    TOKEN,
+    TOKEN_URL,
     VENDOR,
-    collection,
-    host,
-    id_filter,
-    listed,
-    next_token,
-    profile_name,
-    profiles,
+    build_list_request,
+    build_profiles_request,
+    get_base_url,
+    get_collection_member,
+    get_id_filter_member,
+    get_profile_name,
+    parse_next_cursor,
 )
-from .tables import FILTERS, LEVELS, LIVE, METRICS, NAMED, NETWORK, VENDOR_METRICS
+from .tables import LEVELS, LIVE_STATUSES, METRICS, NETWORK, SEARCHABLE_KINDS, STATUS_FILTERS, VENDOR_METRICS
 
-SMALLEST_PAGE = 10  # (unverified) one client documents 10 to 100
+MIN_PAGE_SIZE = 10  # (unverified) one client documents 10 to 100
 KDP_AUTHOR = "KDP_AUTHOR"
-NO_PAYMENT = "payment problem"
-FIRST_POLL, LATER_POLL = 30_000, 60_000  # milliseconds; a report takes up to 3 hours
+PAYMENT_PROBLEM = "payment problem"
+FIRST_POLL_MS, LATER_POLL_MS = 30_000, 60_000  # milliseconds; a report takes up to 3 hours
 RESTATED_DAYS = 28 + 14  # conversions are restated for 28 days and their window, traffic for 3 days
-_DAY = timedelta(days=1)
-_DUPLICATE = re.compile(r"duplicate of\s*:\s*([0-9A-Za-z-]{1,100})").search
+_ONE_DAY = timedelta(days=1)
+_find_duplicate = re.compile(r"duplicate of\s*:\s*([0-9A-Za-z-]{1,100})").search
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
+def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page of Login with Amazon."""
-    return oauth.authorize_url(
-        CONSENT,
+    return oauth.build_consent_url(
+        CONSENT_URL,
         client_id=app.client_id,
-        scope=PERMISSION,
+        scope=OAUTH_SCOPE,
         response_type="code",
         redirect_uri=redirect_uri,
         state=state,
-        code_challenge=challenge(verifier),
+        code_challenge=make_code_challenge(verifier),
         code_challenge_method="S256",
     )
 
 
-def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
+def fetch_credentials(
+    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
+) -> Flow[Credentials]:
     """The code of the consent, good for 5 minutes, becomes tokens."""
     if not answer.get("code"):
         said = ", ".join(answer[name].rstrip(".") for name in ("error", "error_description") if answer.get(name))
-        raise refused("code", "required", f"Amazon gave no code: {said or 'no reason'}.")
-    request = token_request(
-        TOKEN,
+        raise invalid_input("code", "required", f"Amazon gave no code: {said or 'no reason'}.")
+    request = build_token_request(
+        TOKEN_URL,
         grant_type="authorization_code",
         code=answer["code"],
         redirect_uri=redirect_uri,
@@ -90,49 +107,53 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
         client_secret=app.client_secret,
         code_verifier=verifier,
     )
-    return (yield from oauth.exchange(NETWORK, request, now))
+    return (yield from oauth.fetch_token(NETWORK, request, now))
 
 
-def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token; the refresh token stays the same and does not expire."""
-    return (yield from oauth.renewed(NETWORK, TOKEN, app, credentials, now))
+    return (yield from oauth.refresh_access_token(NETWORK, TOKEN_URL, app, credentials, now))
 
 
-def revoke(app: App, credentials: Credentials) -> Flow[None]:
+def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
     """Nothing to call: the user removes the app in the Amazon account."""
-    return (yield from settled(None))
+    return (yield from completed_flow(None))
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def _kind(profile: Mapping[str, Json]) -> str | None:
+def _get_account_type(profile: Mapping[str, Json]) -> str | None:
     # Authors (KDP) advertise by asin, as vendors do.
-    return VENDOR if text(profile, "/accountInfo/subType") == KDP_AUTHOR else text(profile, "/accountInfo/type")
+    return VENDOR if get_text(profile, "/accountInfo/subType") == KDP_AUTHOR else get_text(profile, "/accountInfo/type")
 
 
-def _found(profile: Mapping[str, Json], region: str) -> FoundAccount:
-    extras = {"region": region, "accountType": _kind(profile) or "", "countryCode": text(profile, "/countryCode") or ""}
-    unpaid = read(profile, "/accountInfo/validPaymentMethod") is False  # only delivered for vendors
-    return FoundAccount(
-        ident(profile, "/profileId", "profile"),
-        profile_name(profile),
-        text(profile, "/currencyCode"),
-        text(profile, "/timezone"),
-        NO_PAYMENT if unpaid else None,
+def _parse_account(profile: Mapping[str, Json], region: str) -> DiscoveredAccount:
+    extras = {
+        "region": region,
+        "accountType": _get_account_type(profile) or "",
+        "countryCode": get_text(profile, "/countryCode") or "",
+    }
+    unpaid = get_value(profile, "/accountInfo/validPaymentMethod") is False  # only delivered for vendors
+    return DiscoveredAccount(
+        require_id(profile, "/profileId", "profile"),
+        get_profile_name(profile),
+        get_text(profile, "/currencyCode"),
+        get_text(profile, "/timezone"),
+        PAYMENT_PROBLEM if unpaid else None,
         {name: value for name, value in extras.items() if value},
     )
 
 
-def accounts() -> Flow[list[FoundAccount]]:
+def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The profiles of all three regions: a host lists only its own, and often none."""
-    found: list[FoundAccount] = []
+    found: list[DiscoveredAccount] = []
     for region, name in HOSTS.items():
-        response = yield from ask(NETWORK, profiles(f"https://{name}"))
+        response = yield from fetch_response(NETWORK, build_profiles_request(f"https://{name}"))
         found.extend(
-            _found(profile, region)
-            for profile in rows(response.body, "", "list of profiles")
-            if _kind(profile) in (SELLER, VENDOR)
+            _parse_account(profile, region)
+            for profile in get_objects(response.body, "", "list of profiles")
+            if _get_account_type(profile) in (SELLER, VENDOR)
         )
     return found
 
@@ -140,72 +161,86 @@ def accounts() -> Flow[list[FoundAccount]]:
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _states(*states: str) -> dict[str, Json]:
+def _build_status_filter(*states: str) -> dict[str, Json]:
     # What an absent filter means is documented nowhere, so it is always sent.
     return {"stateFilter": {"include": list(states)}}
 
 
-def _following(request: Request, response: Response) -> Request | None:
-    token = next_token(response)
+def _build_next_request(request: Request, response: Response) -> Request | None:
+    token = parse_next_cursor(response)
     return None if token is None else evolve(request, body={**request.body, "nextToken": token})
 
 
-def tree(account: Account) -> Flow[Tree]:
+def fetch_tree(account: Account) -> Flow[EntityTree]:
     """All that is not archived."""
-    nodes: list[Entity] = []
+    nodes: list[ParsedEntity] = []
     for one in LEVELS:
-        for response in (yield from pages(NETWORK, listed(account, one, _states(*LIVE)), _following)):
-            nodes.extend(hierarchy.entity(one, native) for native in rows(response.body, f"/{collection(one)}"))
-    return Tree(nest(nodes))
+        for response in (
+            yield from fetch_pages(
+                NETWORK, build_list_request(account, one, _build_status_filter(*LIVE_STATUSES)), _build_next_request
+            )
+        ):
+            nodes.extend(
+                hierarchy.parse_entity(one, native)
+                for native in get_objects(response.body, f"/{get_collection_member(one)}")
+            )
+    return EntityTree(drop_orphans(nodes))
 
 
-def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
+def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level's entities."""
     one = check_query(NETWORK, kind, query)
-    body = _states(query.status) if query.status is not None else _states(*LIVE)
+    body = _build_status_filter(query.status) if query.status is not None else _build_status_filter(*LIVE_STATUSES)
     if query.search:
-        if kind not in NAMED:
-            raise refused("search", "not_supported", f"Amazon Ads searches {' and '.join(NAMED)} by name, no {kind}.")
+        if kind not in SEARCHABLE_KINDS:
+            raise invalid_input(
+                "search", "not_supported", f"Amazon Ads searches {' and '.join(SEARCHABLE_KINDS)} by name, no {kind}."
+            )
         body["nameFilter"] = {"queryTermMatchType": BROAD_MATCH, "include": [query.search]}
     if query.parent_id is not None:
-        body[id_filter(one.parent)] = {"include": [query.parent_id]}
+        body[get_id_filter_member(one.parent)] = {"include": [query.parent_id]}
     if query.cursor is not None:
         body["nextToken"] = query.cursor
-    request = listed(account, one, body | {"maxResults": query.limit})
+    request = build_list_request(account, one, body | {"maxResults": query.limit})
     response = yield request
-    if response.status == 400 and query.limit < SMALLEST_PAGE:
-        response = yield listed(account, one, body | {"maxResults": SMALLEST_PAGE})
-    problem = failure(NETWORK, response)
+    if response.status == 400 and query.limit < MIN_PAGE_SIZE:
+        response = yield build_list_request(account, one, body | {"maxResults": MIN_PAGE_SIZE})
+    problem = find_read_error(NETWORK, response)
     if problem is not None:
         raise problem
-    found = tuple(hierarchy.entity(one, native) for native in rows(response.body, f"/{collection(one)}"))
-    return Page(found, next_token(response))
+    found = tuple(
+        hierarchy.parse_entity(one, native) for native in get_objects(response.body, f"/{get_collection_member(one)}")
+    )
+    return EntityPage(found, parse_next_cursor(response))
 
 
-def _one(account: Account, one: Level, entity_id: str) -> Flow[Entity]:
-    body = _states(*FILTERS) | {id_filter(one): {"include": [entity_id]}, "includeExtendedDataFields": True}
-    response = yield from ask(NETWORK, listed(account, one, body))
-    for native in rows(response.body, f"/{collection(one)}"):
-        found = hierarchy.entity(one, native)
+def _fetch_level_entity(account: Account, one: Level, entity_id: str) -> Flow[ParsedEntity]:
+    body = _build_status_filter(*STATUS_FILTERS) | {
+        get_id_filter_member(one): {"include": [entity_id]},
+        "includeExtendedDataFields": True,
+    }
+    response = yield from fetch_response(NETWORK, build_list_request(account, one, body))
+    for native in get_objects(response.body, f"/{get_collection_member(one)}"):
+        found = hierarchy.parse_entity(one, native)
         if found.id == entity_id:
             return found
     raise ProviderNotFound(f"Amazon Ads has no {one.native} {entity_id} in this profile.")
 
 
-def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
+def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity, archived ones too: there is no path of its own, so the list is asked for its id."""
-    return (yield from _one(account, level(NETWORK, kind), entity_id))
+    return (yield from _fetch_level_entity(account, get_level(NETWORK, kind), entity_id))
 
 
-def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
-    """As :func:`entity`: the native entity is all that an edit needs."""
-    return (yield from entity(account, kind, entity_id))
+def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
+    """As :func:`fetch_entity`: the native entity is all that an edit needs."""
+    return (yield from fetch_entity(account, kind, entity_id))
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
 
-def _creation(account: Account, days: DateRange) -> Request:
+def _build_report_request(account: Account, days: DateRange) -> Request:
     """A report is asked for. It may be repeated: an identical one is answered by the id of the first."""
     start, end = days.start.isoformat(), days.end.isoformat()
     configuration = {
@@ -217,28 +252,28 @@ def _creation(account: Account, days: DateRange) -> Request:
         "columns": list(REPORT_COLUMNS),
     }
     body = {"name": f"insights {start}..{end}", "startDate": start, "endDate": end, "configuration": configuration}
-    headers = {"Content-Type": REPORT_MEDIA, SCOPE_HEADER: account.native_id}
-    return Request("POST", host(account) + REPORTS, headers=headers, body=body, encoding="json")
+    headers = {"Content-Type": REPORT_MEDIA_TYPE, SCOPE_HEADER: account.native_id}
+    return Request("POST", get_base_url(account) + REPORTS_PATH, headers=headers, body=body, encoding="json")
 
 
-def _created(account: Account, days: DateRange) -> Flow[Mapping[str, Json]]:
+def _create_report(account: Account, days: DateRange) -> Flow[Mapping[str, Json]]:
     """A report's ``reportId`` and ``status``: of a new one, or of the one that it would repeat."""
-    response = yield _creation(account, days)
+    response = yield _build_report_request(account, days)
     if response.status == 425:  # "The Request is a duplicate of : <reportId>": success in disguise
-        said = _DUPLICATE(text(response.body, "/detail") or text(response.body, "/details") or "")
+        said = _find_duplicate(get_text(response.body, "/detail") or get_text(response.body, "/details") or "")
         if said is None:
             raise ProviderUnreadable("Amazon Ads refused a duplicate report without naming the first.")
         return {"reportId": said.group(1), "status": None}
-    problem = failure(NETWORK, response)
+    problem = find_read_error(NETWORK, response)
     if problem is not None:
         raise problem
-    return {"reportId": ident(response.body, "/reportId", "report"), "status": text(response.body, "/status")}
+    return {"reportId": require_id(response.body, "/reportId", "report"), "status": get_text(response.body, "/status")}
 
 
-def _state(account: Account, report: str) -> Flow[Mapping[str, Json]]:
-    url, headers = host(account) + REPORTS + "/{reportId}", {SCOPE_HEADER: account.native_id}
-    response = yield from ask(NETWORK, Request("GET", url, path={"reportId": report}, headers=headers))
-    state = need(response.body, "", "report")
+def _fetch_report_state(account: Account, report: str) -> Flow[Mapping[str, Json]]:
+    url, headers = get_base_url(account) + REPORTS_PATH + "/{reportId}", {SCOPE_HEADER: account.native_id}
+    response = yield from fetch_response(NETWORK, Request("GET", url, path={"reportId": report}, headers=headers))
+    state = require_value(response.body, "", "report")
     if not isinstance(state, Mapping):
         raise ProviderUnreadable("The report's state is no object.")
     return {**state, "reportId": report}
@@ -246,82 +281,86 @@ def _state(account: Account, report: str) -> Flow[Mapping[str, Json]]:
 
 def _has_failed(state: Mapping[str, Json]) -> bool:
     # The word FAILED is documented nowhere (unverified), the reason is.
-    return text(state, "/status") == "FAILED" or bool(text(state, "/failureReason"))
+    return get_text(state, "/status") == "FAILED" or bool(get_text(state, "/failureReason"))
 
 
-def _day(value: Json, at: str) -> date | None:
+def _parse_day_or_none(value: Json, at: str) -> date | None:
     try:
-        return date.fromisoformat(text(value, at) or "")
+        return date.fromisoformat(get_text(value, at) or "")
     except ValueError:
         return None
 
 
-def _parts(start: date, end: date, count: int | None) -> list[DateRange]:
+def _split_report_days(start: date, end: date, count: int | None) -> list[DateRange]:
     """The days of each report. ``count``: as many as there are."""
-    pieces = [DateRange(*piece) for piece in windows(start, end, REPORT_DAYS)]
+    pieces = [DateRange(*piece) for piece in split_date_range(start, end, REPORT_DAYS)]
     if count is None:
         return pieces
     return pieces[-count:] if count <= len(pieces) else [DateRange(start, end)] * count
 
 
-def _metrics(account: Account) -> tuple[Metric, ...]:
+def _get_metrics(account: Account) -> tuple[Metric, ...]:
     return VENDOR_METRICS if account.extras.get("accountType") == VENDOR else METRICS
 
 
-def reported(account: Account, native: Iterable[Mapping[str, Json]]) -> Days:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]]) -> DatedValues:
     """The day of each row of a report and its figures."""
-    return days(_metrics(account), native, "/date")
+    return parse_report_rows(_get_metrics(account), native, "/date")
 
 
-def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
+def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Reports of at most 31 days each under one job. A row stands for a day with activity."""
-    today = (local_time(account, now) or now).date()
+    today = (to_account_time(account, now) or now).date()
     states: list[Mapping[str, Json]] = []
-    for report in separate(job) if job is not None else ():
-        states += [(yield from _state(account, report))]
-    parts = _parts(start, end, len(states) if job is not None else None)
+    for report in split_job_id(job) if job is not None else ():
+        states += [(yield from _fetch_report_state(account, report))]
+    parts = _split_report_days(start, end, len(states) if job is not None else None)
     if job is None:
         for part in parts:
-            states += [(yield from _created(account, part))]
-    unfinished = [state for state in states if text(state, "/status") != "COMPLETED" and not _has_failed(state)]
+            states += [(yield from _create_report(account, part))]
+    unfinished = [state for state in states if get_text(state, "/status") != "COMPLETED" and not _has_failed(state)]
     if unfinished:
-        wait = FIRST_POLL if job is None else LATER_POLL
+        wait = FIRST_POLL_MS if job is None else LATER_POLL_MS
         reports = [state["reportId"] for state in states]
-        pending = Pending(joint(reports), text(unfinished[0], "/status") or "PENDING", wait)
-        return Insights.waiting(start, end, account.timezone, pending)
+        pending = PendingReport(join_job_ids(reports), get_text(unfinished[0], "/status") or "PENDING", wait)
+        return Insights.from_pending_report(start, end, account.timezone, pending)
     native: list[Mapping[str, Json]] = []
     covered: list[DateRange] = []
-    notes = [note for note in {metric.note: None for metric in _metrics(account)} if note]
+    notes = [note for note in {metric.note: None for metric in _get_metrics(account)} if note]
     if states and all(_has_failed(state) for state in states):
-        said = text(states[0], "/failureReason") or "no reason given"
-        raise ProviderError(f"Amazon Ads made no report: {said}.", native=NativeError(text(states[0], "/status"), said))
+        said = get_text(states[0], "/failureReason") or "no reason given"
+        raise ProviderError(
+            f"Amazon Ads made no report: {said}.", native=NativeError(get_text(states[0], "/status"), said)
+        )
     for state, part in zip(states, parts, strict=True):
         # A job may be resumed without its dates: the report names its own.
-        days = DateRange(_day(state, "/startDate") or part.start, _day(state, "/endDate") or part.end)
+        days = DateRange(
+            _parse_day_or_none(state, "/startDate") or part.start, _parse_day_or_none(state, "/endDate") or part.end
+        )
         if _has_failed(state):
-            reason = text(state, "/failureReason") or "no reason given"
+            reason = get_text(state, "/failureReason") or "no reason given"
             notes.append(f"The report of {days.start} to {days.end} failed: {reason}.")
         else:
-            native.extend(rows((yield from downloaded(text(state, "/url"))), "", "report file"))
+            native.extend(get_objects((yield from download_report(get_text(state, "/url"))), "", "report file"))
             covered.append(days)
     if covered and not start <= covered[0].start <= covered[-1].end <= end:
         start, end = covered[0].start, covered[-1].end
     restated = max(start, today - timedelta(days=RESTATED_DAYS))
     provisional = restated if restated <= end else None
     coverage = Coverage(start, end, account.timezone, provisional_from=provisional, notes=notes)
-    return Insights.of(reported(account, native), coverage, NETWORK.missing_day, native)
+    return Insights.from_days(parse_daily_metrics(account, native), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """One page of a catalog."""
-    return (yield from catalogs.catalog(NETWORK, account, resource, query))
+    return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
 
 
-def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
+def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
     """The access token (its ``Atza|`` is part of it) and the app's id."""
-    if not trusted(NETWORK, request):
+    if not can_sign(NETWORK, request):
         return request
-    return bearer(evolve(request, headers={**request.headers, CLIENT_HEADER: app.client_id}), credentials)
+    return add_bearer_token(evolve(request, headers={**request.headers, CLIENT_HEADER: app.client_id}), credentials)

@@ -14,7 +14,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
-from adsunify.adapter.brief_checks import deny_political_ads, start_issues
+from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -28,18 +28,18 @@ from adsunify.adapter.network import (
     Metric,
     Network,
     Template,
-    timezone_of,
+    require_timezone,
 )
 from adsunify.errors import InvalidInput, Issue
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
-from adsunify.values.dates import zone
+from adsunify.values.dates import get_timezone
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import text
+from adsunify.values.json_pointer import get_text
 
 from .native import (
     ARCHIVED,
-    BROKEN_ITEM,
+    BROKEN_ITEM_CODE,
     CODE,
     DOWN_ONLY,
     ENABLED,
@@ -48,42 +48,49 @@ from .native import (
     MANUAL_TARGETING,
     MARKETPLACES,
     NAME_CHARACTERS,
+    OAUTH_SCOPE,
     PAUSED,
-    PERMISSION,
     SELLER,
-    THROTTLED_ITEM,
+    THROTTLED_ITEM_CODE,
     VENDOR,
     VERSION,
-    daily_budget,
-    error,
-    foreign_to_names,
-    host,
-    items,
-    limit_issues,
-    next_token,
-    posted,
-    profile_name,
-    profiles,
-    serving_days,
-    unit,
+    build_account_query_request,
+    build_daily_budget,
+    build_profiles_request,
+    check_amount_limits,
+    get_base_url,
+    get_money_unit,
+    get_profile_name,
+    get_serving_days,
+    has_invalid_name_characters,
+    parse_error,
+    parse_item_results,
+    parse_next_cursor,
 )
 from .settings import EDITS, SETTINGS
-from .targeting import eligibility, found_products, products, wrong_keywords
+from .targeting import build_eligibility_request, build_products_request, find_keywords_error, parse_products
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
-_STATES: Mapping[str, str] = {
+_UNIFIED_STATUSES: Mapping[str, str] = {
     ENABLED: "active",
     "ENABLING": "active",
     PAUSED: "paused",
     ARCHIVED: "archived",
     "USER_DELETED": "deleted",
 }
-_SETTABLE: Mapping[str, str] = {"active": ENABLED, "paused": PAUSED}
-FILTERS = (ENABLED, PAUSED, ARCHIVED)
-LIVE = (ENABLED, PAUSED)
+_WRITABLE_STATUSES: Mapping[str, str] = {"active": ENABLED, "paused": PAUSED}
+STATUS_FILTERS = (ENABLED, PAUSED, ARCHIVED)
+LIVE_STATUSES = (ENABLED, PAUSED)
 
-_level = partial(Level, status="/state", states=_STATES, settable=_SETTABLE, filters=FILTERS, born=PAUSED)
+_level = partial(
+    Level,
+    status="/state",
+    unified_statuses=_UNIFIED_STATUSES,
+    writable_statuses=_WRITABLE_STATUSES,
+    status_filters=STATUS_FILTERS,
+    initial_status=PAUSED,
+)
 
 CAMPAIGN = _level(
     "campaign",
@@ -91,7 +98,7 @@ CAMPAIGN = _level(
     "/sp/campaigns",
     "/campaignId",
     "/name",
-    shows={"targeting": ("/targetingType",), "bidding": ("/dynamicBidding",)},
+    settings_context={"targeting": ("/targetingType",), "bidding": ("/dynamicBidding",)},
 )
 AD_GROUP = _level(
     "adGroup",
@@ -101,7 +108,7 @@ AD_GROUP = _level(
     "/name",
     parent=CAMPAIGN.id,
     parent_kind="campaign",
-    shows={"bidding": ("/defaultBid",)},
+    settings_context={"bidding": ("/defaultBid",)},
 )
 AD = _level(
     "ad",
@@ -111,7 +118,7 @@ AD = _level(
     "",
     parent=AD_GROUP.id,
     parent_kind="adGroup",
-    shows={"creative": ("/sku", "/asin")},
+    settings_context={"creative": ("/sku", "/asin")},
     note="It has no name: the listing is the ad.",
 )
 KEYWORD = _level(
@@ -125,56 +132,56 @@ KEYWORD = _level(
     note="Shown in the tree and switched on by an activation.",
 )
 LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
-NAMED = ("campaign", "adGroup")
+SEARCHABLE_KINDS = ("campaign", "adGroup")
 """The kinds whose lists take a search: product ads have no name filter."""
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
 
 
-def _other_than(kind: str) -> Callable[[Account], bool]:
+def _other_type_test(kind: str) -> Callable[[Account], bool]:
     return lambda account: account.extras.get("accountType") != kind
 
 
-def _is_known(account: Account) -> bool:
+def _has_known_type(account: Account) -> bool:
     return account.extras.get("accountType") in (SELLER, VENDOR)
 
 
-def _days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     try:
-        yield from start_issues(NETWORK.title, brief, timezone_of(account))
-        first, _ = serving_days(account, brief)
+        yield from check_start_is_midnight(NETWORK.title, brief, require_timezone(account))
+        first, _ = get_serving_days(account, brief)
     except InvalidInput as problem:
         yield from problem.issues
         return
-    if now is not None and first < now.astimezone(zone(timezone_of(account))).date():
+    if now is not None and first < now.astimezone(get_timezone(require_timezone(account))).date():
         yield Issue("schedule.startAt", "past", "Amazon Ads takes no start before today in the profile's time zone.")
 
 
-def _amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     budget, bid = Decimal(brief.budget.amount), Decimal(brief.bid or "0")
-    yield from limit_issues(account, "budgets", "budget.amount", budget)
-    yield from limit_issues(account, "bids", "bid", bid)
+    yield from check_amount_limits(account, "budgets", "budget.amount", budget)
+    yield from check_amount_limits(account, "bids", "bid", bid)
     if bid > budget:  # biddingError BID_GT_BUDGET
         yield Issue("bid", "too_large", "Amazon Ads takes no bid above the daily budget.")
 
 
-def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if brief.name != brief.name.strip():
         yield Issue("name", "invalid", "Amazon Ads takes no name that begins or ends with a blank.")
-    elif foreign_to_names(brief.name):
+    elif has_invalid_name_characters(brief.name):
         yield Issue("name", "invalid", f"Amazon Ads takes these in a name: {NAME_CHARACTERS}.")
 
 
-_CREATIVE = tuple(
+_CREATIVE_MEMBERS = tuple(
     f"creative.{member}"
     for member in ["existingId", "headline", "body", "url", "imageUrl", "imageHash", "headlines", "descriptions"]
 )
-_OF_TYPE = "where the account's extra accountType is %s"
-_UNKNOWN = "where the account's extra accountType is not known"
-_MARKETPLACE = "the profile's marketplace is the geography"
-_SKU = "the seller's own number of an eligible listing"
-_ASIN = "the ASIN of an eligible listing"
+_ACCOUNT_TYPE_CONDITION = "where the account's extra accountType is %s"
+_UNKNOWN_TYPE_CONDITION = "where the account's extra accountType is not known"
+_GEOGRAPHY_REASON = "the profile's marketplace is the geography"
+_SKU_FORM = "the seller's own number of an eligible listing"
+_ASIN_FORM = "the ASIN of an eligible listing"
 
 FORMATS = (
     Format(
@@ -182,26 +189,53 @@ FORMATS = (
         "product ads with manual keywords",
         goals=("conversions",),
         periods=("daily",),
-        bid={"conversions": "maximum cost per click: the ad group's default bid and every keyword's bid"},
+        bid_meanings={"conversions": "maximum cost per click: the ad group's default bid and every keyword's bid"},
         inputs=(
-            Input("bid", "required", accepts="an ad group needs a default bid"),
+            Input("bid", "required", accepted_form="an ad group needs a default bid"),
             Input("schedule.endAt", "optional"),
-            Input("targeting.keywords", "required", test=wrong_keywords, accepts="1 to 50 different keywords"),
-            *(
-                Input(path, "one", group="product", unless=_is_known, reason=_UNKNOWN, accepts=accepts)
-                for path, accepts in (("platform.sku", f"{_SKU}, or {_ASIN}"), ("platform.asin", f"{_ASIN}, or {_SKU}"))
+            Input(
+                "targeting.keywords",
+                "required",
+                find_error=find_keywords_error,
+                accepted_form="1 to 50 different keywords",
             ),
-            Input("platform.sku", "required", unless=_other_than(SELLER), reason=_OF_TYPE % SELLER, accepts=_SKU),
-            Input("platform.asin", "required", unless=_other_than(VENDOR), reason=_OF_TYPE % VENDOR, accepts=_ASIN),
+            *(
+                Input(
+                    path,
+                    "one",
+                    group="product",
+                    is_exempt=_has_known_type,
+                    reason=_UNKNOWN_TYPE_CONDITION,
+                    accepted_form=accepts,
+                )
+                for path, accepts in (
+                    ("platform.sku", f"{_SKU_FORM}, or {_ASIN_FORM}"),
+                    ("platform.asin", f"{_ASIN_FORM}, or {_SKU_FORM}"),
+                )
+            ),
+            Input(
+                "platform.sku",
+                "required",
+                is_exempt=_other_type_test(SELLER),
+                reason=_ACCOUNT_TYPE_CONDITION % SELLER,
+                accepted_form=_SKU_FORM,
+            ),
+            Input(
+                "platform.asin",
+                "required",
+                is_exempt=_other_type_test(VENDOR),
+                reason=_ACCOUNT_TYPE_CONDITION % VENDOR,
+                accepted_form=_ASIN_FORM,
+            ),
             Input("platform.sku", "refused", reason="vendors and KDP authors advertise by platform.asin"),
             Input("platform.asin", "refused", reason="sellers advertise by platform.sku"),
             deny_political_ads(),
-            Input("targeting.countries", "refused", reason=_MARKETPLACE),
-            Input("targeting.locationIds", "refused", reason=_MARKETPLACE),
+            Input("targeting.countries", "refused", reason=_GEOGRAPHY_REASON),
+            Input("targeting.locationIds", "refused", reason=_GEOGRAPHY_REASON),
             Input("targeting.native", "refused", reason="keywords are all that this format targets by"),
-            *(Input(path, "refused", reason="the listing is the creative") for path in _CREATIVE),
+            *(Input(path, "refused", reason="the listing is the creative") for path in _CREATIVE_MEMBERS),
         ),
-        rules=(_name, _days, _amounts),
+        rules=(_check_name, _check_days, _check_amounts),
         notes=(
             "The daily budget is an average: a day may spend up to twice as much.",
             "Days are whole days in the profile's time zone.",
@@ -213,53 +247,57 @@ FORMATS = (
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def _profiles(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return profiles(host(account))
+def _build_profiles_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return build_profiles_request(get_base_url(account))
 
 
-def _eligibility(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return eligibility(account, {"asin": suffix})
+def _build_eligibility_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return build_eligibility_request(account, {"asin": suffix})
 
 
-def _suggestions(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+def _build_suggestions_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     media = "application/vnd.spkeywordsrecommendation.v5+json"
     body = {"recommendationType": "KEYWORDS_FOR_ASINS", "asins": [suffix], "sortDimension": "CLICKS"}
-    return posted(account, "/sp/targets/keywords/recommendations", (media, media), body | {"maxRecommendations": limit})
+    return build_account_query_request(
+        account, "/sp/targets/keywords/recommendations", (media, media), body | {"maxRecommendations": limit}
+    )
 
 
-def _portfolios(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+def _build_portfolios_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     media = "application/vnd.spPortfolio.v3+json"
-    return posted(account, "/portfolios/list", (media, media), {"nextToken": cursor} if cursor else {})
+    return build_account_query_request(
+        account, "/portfolios/list", (media, media), {"nextToken": cursor} if cursor else {}
+    )
 
 
-def _usage(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+def _build_usage_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     media = "application/vnd.spcampaignbudgetusage.v1+json"
-    return posted(account, "/sp/campaigns/budget/usage", (media, media), {"campaignIds": [suffix]})
+    return build_account_query_request(account, "/sp/campaigns/budget/usage", (media, media), {"campaignIds": [suffix]})
 
 
-def _used(row: Mapping[str, Json]) -> str:
-    return text(row, "/budgetUsagePercent") or ""
+def _get_used_percent(row: Mapping[str, Json]) -> str:
+    return get_text(row, "/budgetUsagePercent") or ""
 
 
-def _cursor_token(response: Response) -> str | None:
-    return text(response.body, "/cursorToken") or None
+def _parse_cursor_token(response: Response) -> str | None:
+    return get_text(response.body, "/cursorToken") or None
 
 
 CATALOGS = (
-    Catalog("profiles", _profiles, "", "/profileId", profile_name),
+    Catalog("profiles", _build_profiles_request, "", "/profileId", get_profile_name),
     Catalog(
         "products",
-        products,
-        found_products,
+        build_products_request,
+        parse_products,
         "/asin",
         "/title",
-        _cursor_token,
+        _parse_cursor_token,
         "optional",
         note="products:<ASIN>, or words of the title",
     ),
     Catalog(
         "product_eligibility",
-        _eligibility,
+        _build_eligibility_request,
         "/productResponseList",
         "/productDetails/asin",
         "/overallStatus",
@@ -268,20 +306,20 @@ CATALOGS = (
     ),
     Catalog(
         "keyword_suggestions",
-        _suggestions,
+        _build_suggestions_request,
         "/keywordTargetList",
         "/keyword",
         "/keyword",
         suffix="required",
         note="keyword_suggestions:<ASIN>; bids are shown as they come, in hundredths (unverified)",
     ),
-    Catalog("portfolios", _portfolios, "/portfolios", "/portfolioId", "/name", next_token),
+    Catalog("portfolios", _build_portfolios_request, "/portfolios", "/portfolioId", "/name", parse_next_cursor),
     Catalog(
         "campaign_budget_usage",
-        _usage,
+        _build_usage_request,
         "/success",
         "/campaignId",
-        _used,
+        _get_used_percent,
         suffix="required",
         note="campaign_budget_usage:<campaign id>",
     ),
@@ -298,7 +336,7 @@ TEMPLATES = (
             "name": "Autumn launch",
             "targetingType": MANUAL_TARGETING,
             "state": PAUSED,
-            "budget": daily_budget(Decimal("35.5")),
+            "budget": build_daily_budget(Decimal("35.5")),
             "startDate": "2030-01-15",
             "dynamicBidding": {"strategy": DOWN_ONLY, "placementBidding": []},
         },
@@ -318,7 +356,7 @@ TEMPLATES = (
 
 
 # Reporting v3, the advertising console's own windows: 7 days for sellers, 14 for vendors (unverified).
-def _metrics(days: int) -> tuple[Metric, ...]:
+def _build_metrics(days: int) -> tuple[Metric, ...]:
     note = f"Conversions count within {days} days of the click (7 days for sellers, 14 for vendors)."
     return (
         Metric("impressions", "/impressions", "count"),
@@ -329,12 +367,12 @@ def _metrics(days: int) -> tuple[Metric, ...]:
     )
 
 
-METRICS = _metrics(7)
-VENDOR_METRICS = _metrics(14)
+METRICS = _build_metrics(7)
+VENDOR_METRICS = _build_metrics(14)
 
 ERRORS = (
-    ErrorRule("ambiguous", "network", "an internal error, whose item may have been written", (BROKEN_ITEM,)),
-    ErrorRule("throttled", "limit", "too many writes for now", (THROTTLED_ITEM,)),
+    ErrorRule("ambiguous", "network", "an internal error, whose item may have been written", (BROKEN_ITEM_CODE,)),
+    ErrorRule("throttled", "limit", "too many writes for now", (THROTTLED_ITEM_CODE,)),
     ErrorRule("rejected", "not_found", "the entity or its parent is not there", ("entityNotFoundError",)),
     # A parent made a moment ago may not be visible yet (unverified): a definite failure all the same.
     ErrorRule("rejected", "not_found", "the parent is not there, or archived", ("parentEntityError",)),
@@ -357,9 +395,11 @@ NETWORK = Network(
     title="Amazon Ads",
     version=VERSION,
     hosts=(*HOSTS.values(), "api.amazon.com", "www.amazon.com"),
-    login=Login("oauth2", scopes=(PERMISSION,), pkce=True, note="Login with Amazon; there is no call to revoke it."),
-    unit=unit,
-    error=error,
+    login=Login(
+        "oauth2", scopes=(OAUTH_SCOPE,), has_pkce=True, note="Login with Amazon; there is no call to revoke it."
+    ),
+    get_money_unit=get_money_unit,
+    parse_error=parse_error,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
@@ -372,15 +412,15 @@ NETWORK = Network(
     missing_day="gap",
     # Reporting v3: 95 days.
     history=History(days=95),
-    money="Native amounts are decimal numbers in major units.",
-    reports=True,
+    money_note="Native amounts are decimal numbers in major units.",
+    has_report_jobs=True,
     templates=TEMPLATES,
     extras=(
         Extra("region", "the region whose host the profile lives on", tuple(HOSTS)),
         Extra("accountType", "whether listings are named by sku or by asin (KDP authors: vendor)", (SELLER, VENDOR)),
         Extra("countryCode", "the marketplace, whose limits of bids and budgets then count", tuple(MARKETPLACES)),
     ),
-    items=partial(items, LEVELS),
+    parse_item_results=partial(parse_item_results, LEVELS),
     notes=(
         "A profile is a marketplace: there is no geographic targeting. Deleting archives, which is final.",
         "Report figures are restated for 3 days, conversions for longer.",

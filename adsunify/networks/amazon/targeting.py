@@ -9,39 +9,42 @@ from adsunify.adapter.network import Account
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import Keyword
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import rows
+from adsunify.values.json_pointer import get_objects
 
-from .native import posted
+from .native import build_account_query_request
 
-KEYWORD_WORDS = 10
-PRODUCTS = "/product/metadata"
-PRODUCT_MEDIA = ("application/vnd.productmetadatarequest.v1+json", "application/vnd.productmetadataresponse.v1+json")
-ELIGIBILITY = "/eligibility/product/list"
-ASIN_FORM = re.compile(r"[A-Z0-9]{10}").fullmatch
-JSON_MEDIA = ("application/json", "application/json")
+MAX_KEYWORD_WORDS = 10
+PRODUCTS_PATH = "/product/metadata"
+PRODUCT_MEDIA_TYPES = (
+    "application/vnd.productmetadatarequest.v1+json",
+    "application/vnd.productmetadataresponse.v1+json",
+)
+ELIGIBILITY_PATH = "/eligibility/product/list"
+match_asin = re.compile(r"[A-Z0-9]{10}").fullmatch
+JSON_MEDIA_TYPES = ("application/json", "application/json")
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
-def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
+def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
     """What Amazon would not take of the keywords, None where it takes them all."""
     seen: set[tuple[str, str]] = set()
     for keyword in keywords:
         if (keyword.text, keyword.match) in seen:
             return "the same keyword stands there twice with the same match"
         seen.add((keyword.text, keyword.match))
-        wrong = _wrong(keyword.text)
+        wrong = _find_keyword_error(keyword.text)
         if wrong is not None:
             return f"keyword {len(seen)} {wrong}"
     return None
 
 
-def _wrong(words: str) -> str | None:
+def _find_keyword_error(words: str) -> str | None:
     if words != words.strip():
         return "begins or ends with a blank"
-    if len(words.split()) > KEYWORD_WORDS:
-        return f"has more than {KEYWORD_WORDS} words"
+    if len(words.split()) > MAX_KEYWORD_WORDS:
+        return f"has more than {MAX_KEYWORD_WORDS} words"
     if any(word[0] in "-+" or word[-1] in "-+" for word in words.split()):
         return "has a - or + that does not stand inside a word"
     if words.startswith(".") or words.endswith("."):
@@ -52,26 +55,30 @@ def _wrong(words: str) -> str | None:
 # -- what is looked up --------------------------------------------------------------------------------------------
 
 
-def products(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+def build_products_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     """The products of the inventory: those of an ASIN, those with words in the title, or all."""
     body: dict[str, Json] = {"adType": "SP", "checkEligibility": True, "checkItemDetails": True, "pageIndex": 0}
     body["pageSize"] = min(limit, 300)
     if suffix:
-        body |= {"asins": [suffix]} if ASIN_FORM(suffix) else {"searchStr": suffix}
-    return posted(account, PRODUCTS, PRODUCT_MEDIA, body | ({"cursorToken": cursor} if cursor else {}))
+        body |= {"asins": [suffix]} if match_asin(suffix) else {"searchStr": suffix}
+    return build_account_query_request(
+        account, PRODUCTS_PATH, PRODUCT_MEDIA_TYPES, body | ({"cursorToken": cursor} if cursor else {})
+    )
 
 
-def products_of_sku(account: Account, sku: str) -> Request:
+def build_sku_products_request(account: Account, sku: str) -> Request:
     """What the seller's inventory says of a sku."""
     body = {"adType": "SP", "skus": [sku], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
-    return posted(account, PRODUCTS, PRODUCT_MEDIA, body)
+    return build_account_query_request(account, PRODUCTS_PATH, PRODUCT_MEDIA_TYPES, body)
 
 
-def found_products(response: Response) -> list[Mapping[str, Json]]:
+def parse_products(response: Response) -> list[Mapping[str, Json]]:
     """The products of an answer; older answers name the list otherwise."""
-    return rows(response.body, "/ProductMetadataList") or rows(response.body, "/ProductInfoList")
+    return get_objects(response.body, "/ProductMetadataList") or get_objects(response.body, "/ProductInfoList")
 
 
-def eligibility(account: Account, product: Mapping[str, Json]) -> Request:
+def build_eligibility_request(account: Account, product: Mapping[str, Json]) -> Request:
     """Whether a product (``asin``, and ``sku`` where there is one) may be advertised."""
-    return posted(account, ELIGIBILITY, JSON_MEDIA, {"adType": "sp", "productDetailsList": [dict(product)]})
+    return build_account_query_request(
+        account, ELIGIBILITY_PATH, JSON_MEDIA_TYPES, {"adType": "sp", "productDetailsList": [dict(product)]}
+    )

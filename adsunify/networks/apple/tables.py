@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.adapter.brief_checks import deny_political_ads, times_held
+from adsunify.adapter.brief_checks import deny_political_ads, time_precision_rule
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -31,24 +31,24 @@ from adsunify.adapter.network import (
     Network,
     Period,
     Template,
-    words,
+    split_words,
 )
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import InvalidInput, Issue, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import text
+from adsunify.values.json_pointer import get_text
 
 from . import native as apple
 from .settings import EDITS, SETTINGS
 from .targeting import (
-    COUNTRIES,
+    COUNTRY_DIMENSION,
     INCLUDE,
     PLACE_FORM,
-    countries_of,
-    misplaced,
-    not_native,
-    wrong_keywords,
+    find_keywords_error,
+    find_locations_error,
+    find_native_targeting_error,
+    get_brief_countries,
 )
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -58,28 +58,31 @@ _level = partial(
     id="/id",
     name="/name",
     status="/status",
-    states={apple.ENABLED: "active", apple.PAUSED: "paused"},
-    settable={"active": apple.ENABLED, "paused": apple.PAUSED},
-    filters=apple.STATUSES,
-    born=apple.PAUSED,
+    unified_statuses={apple.ENABLED: "active", apple.PAUSED: "paused"},
+    writable_statuses={"active": apple.ENABLED, "paused": apple.PAUSED},
+    status_filters=apple.STATUSES,
+    initial_status=apple.PAUSED,
 )
 
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
-    shows={"targeting": ("/targeting",), "bidding": ("/bidStrategy", "/billingEvent")},
+    settings_context={"targeting": ("/targeting",), "bidding": ("/bidStrategy", "/billingEvent")},
     note="An edit's targeting takes its countries (locations).",
 )
 AD_GROUP = _level(
     *("adGroup", "adGroup", "adgroups"),
     parent="/campaignId",
     parent_kind="campaign",
-    shows={"targeting": ("/targeting",), "bidding": ("/bidStrategy", "/pricingModel", "/automatedKeywordsOptIn")},
+    settings_context={
+        "targeting": ("/targeting",),
+        "bidding": ("/bidStrategy", "/pricingModel", "/automatedKeywordsOptIn"),
+    },
 )
 AD = _level(
     *("ad", "ad", "ads"),
     parent="/adGroupId",
     parent_kind="adGroup",
-    shows={"creative": ("/creativeId", "/systemStatus", "/systemStatusReasons")},
+    settings_context={"creative": ("/creativeId", "/systemStatus", "/systemStatusReasons")},
     note="An ad group holds several ads, of which one may be enabled at a time.",
 )
 KEYWORD = _level(
@@ -95,7 +98,7 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
 # -- formats ------------------------------------------------------------------------------------------------------
 
 
-def _app_store(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_app_store(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     """What is known of the account has to let it advertise an app."""
     extras = account.extras
     features = extras.get("productFeatures")
@@ -109,35 +112,35 @@ def _app_store(account: Account, brief: CampaignBrief, now: datetime | None) -> 
         message = "Apple Ads asks accounts with a line of credit for invoiceDetail; create the campaign natively."
         yield Issue("account.extras.paymentModel", "not_supported", message)
     try:
-        apple.number(account.native_id, "account.nativeId")
+        apple.parse_id_number(account.native_id, "account.nativeId")
     except InvalidInput as problem:
         yield from problem.issues
 
 
-def _one_country(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_single_country(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     # A rule of version 5, of which version 1.0 says nothing (unverified).
-    if brief.targeting.location_ids and len(countries_of(brief)) != 1:
+    if brief.targeting.location_ids and len(get_brief_countries(brief)) != 1:
         message = "Apple Ads takes locations only within exactly one country in targeting.countries."
         yield Issue("targeting.locationIds", "conflict", message)
 
 
-def _no_id(what: str, value: Json) -> str | None:
+def _find_id_error(what: str, value: Json) -> str | None:
     try:
-        apple.number(value, "")
+        apple.parse_id_number(value, "")
     except InvalidInput:
         return what
     return None
 
 
-_no_app = partial(_no_id, "the App Store id of an app is a number, written in digits")
-_no_creative = partial(
-    _no_id, "this is no id of a creative, which is a number (a product page's own id is another); see creatives"
+_find_app_id_error = partial(_find_id_error, "the App Store id of an app is a number, written in digits")
+_find_creative_id_error = partial(
+    _find_id_error, "this is no id of a creative, which is a number (a product page's own id is another); see creatives"
 )
 
 GOALS: tuple[Goal, ...] = ("app_installs",)
 PERIODS: tuple[Period, ...] = ("daily",)
-BID = "the most that a tap may cost: of the ad group and of every keyword"
-INHERITED = words("headline body url imageUrl imageHash headlines descriptions")
+BID_MEANINGS = "the most that a tap may cost: of the ad group and of every keyword"
+INHERITED_MEMBERS = split_words("headline body url imageUrl imageHash headlines descriptions")
 
 FORMATS = (
     Format(
@@ -146,28 +149,51 @@ FORMATS = (
         GOALS,
         PERIODS,
         inputs=(
-            Input("bid", "required", accepts=BID),
-            Input("platform.appId", "required", test=_no_app, accepts="the App Store id of the app, in digits"),
-            Input("creative.existingId", "required", test=_no_creative, accepts="an id of the catalog creatives"),
-            *(Input(f"creative.{name}", "refused", reason="the product page brings its own") for name in INHERITED),
+            Input("bid", "required", accepted_form=BID_MEANINGS),
+            Input(
+                "platform.appId",
+                "required",
+                find_error=_find_app_id_error,
+                accepted_form="the App Store id of the app, in digits",
+            ),
+            Input(
+                "creative.existingId",
+                "required",
+                find_error=_find_creative_id_error,
+                accepted_form="an id of the catalog creatives",
+            ),
+            *(
+                Input(f"creative.{name}", "refused", reason="the product page brings its own")
+                for name in INHERITED_MEMBERS
+            ),
             Input("schedule.endAt", "optional"),
-            Input("targeting.countries", "any", group="geography", accepts="countries, or native targeting with them"),
+            Input(
+                "targeting.countries",
+                "any",
+                group="geography",
+                accepted_form="countries, or native targeting with them",
+            ),
             Input(
                 *("targeting.native", "any"),
                 group="geography",
-                test=not_native,
-                accepts=f"Apple's own dimensions, each with {INCLUDE} and exclude; {COUNTRIES} is one of them",
+                find_error=find_native_targeting_error,
+                accepted_form=f"Apple's dimensions, {COUNTRY_DIMENSION} among them, each with {INCLUDE} and exclude",
             ),
-            Input("targeting.locationIds", "optional", test=misplaced, accepts=f"{PLACE_FORM}; with one country"),
+            Input(
+                "targeting.locationIds",
+                "optional",
+                find_error=find_locations_error,
+                accepted_form=f"{PLACE_FORM}; with one country",
+            ),
             Input(
                 *("targeting.keywords", "optional"),
-                test=wrong_keywords,
-                accepts="exact or broad; without any Search Match chooses the search terms",
+                find_error=find_keywords_error,
+                accepted_form="exact or broad; without any Search Match chooses the search terms",
             ),
             deny_political_ads(),
         ),
-        bid={"app_installs": BID},
-        rules=(_app_store, times_held("Apple Ads", 3), _one_country),
+        bid_meanings={"app_installs": BID_MEANINGS},
+        rules=(_check_app_store, time_precision_rule("Apple Ads", 3), _check_single_country),
         notes=("Without keywords Search Match chooses the search terms.",),
     ),
 )
@@ -175,122 +201,161 @@ FORMATS = (
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
-Asked = Callable[[Account, str, str | None, int], Request]
+CatalogRequestBuilder = Callable[[Account, str, str | None, int], Request]
 
 
-def offset_of(cursor: str | None) -> int:
+def parse_offset_cursor(cursor: str | None) -> int:
     """Where a page begins, by its cursor. Raises InvalidInput."""
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
-        raise refused("cursor", "malformed", "This is no cursor of this list.")
+        raise invalid_input("cursor", "malformed", "This is no cursor of this list.")
     return int(cursor or "0")
 
 
-def _query(path: str, field: str = "", fixed: Json = None) -> Asked:
+def _query_request_builder(path: str, field: str = "", fixed: Json = None) -> CatalogRequestBuilder:
     """A catalog that is queried: by a field that equals ``fixed``, or the number after the colon."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        value = apple.number(sought, "resource") if field and fixed is None else fixed
-        filters = [apple.where(field, "EQUALS", value)] if field else []
-        return apple.queried(account, path, filters, offset_of(cursor), limit)
+        value = apple.parse_id_number(sought, "resource") if field and fixed is None else fixed
+        filters = [apple.build_filter(field, "EQUALS", value)] if field else []
+        return apple.build_account_query_request(account, path, filters, parse_offset_cursor(cursor), limit)
 
     return request
 
 
-def _apps(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_apps_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     # The query's members are those of version 5 (unverified).
-    return apple.fetched(account, "search/apps", query=sought, returnOwnedApps="true")
+    return apple.build_account_get_request(account, "search/apps", query=sought, returnOwnedApps="true")
 
 
-def app(account: Account, app_id: str) -> Request:
+def build_app_request(account: Account, app_id: str) -> Request:
     """What the App Store says of an app."""
-    return Request("GET", f"{apple.API}/apps/{{adamId}}", {"adamId": app_id}, headers=apple.context(account))
+    return Request(
+        "GET", f"{apple.API_URL}/apps/{{adamId}}", {"adamId": app_id}, headers=apple.build_context_headers(account)
+    )
 
 
-def _app(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return app(account, str(apple.number(sought, "resource")))
+def _build_app_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return build_app_request(account, str(apple.parse_id_number(sought, "resource")))
 
 
-def _one_app(response: Response) -> list[Mapping[str, Json]]:
-    return [apple.result(response, "app")]
+def _parse_single_app(response: Response) -> list[Mapping[str, Json]]:
+    return [apple.parse_object(response, "app")]
 
 
-def _places(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_places_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     country, _, query = sought.partition("-")
     if not (len(country) == 2 and country.isascii() and country.isalpha()) or len(query) == 1:
         message = "This catalog is asked for as locations:US or locations:US-<text of two characters or more>."
-        raise refused("resource", "catalog_suffix", message)
+        raise invalid_input("resource", "catalog_suffix", message)
     asked = {"supplySource": "APPSTORE", "countrycode": country.upper(), **({"query": query} if query else {})}
-    return apple.fetched(account, "search/geo", **asked, offset=str(offset_of(cursor)), pageSize=str(limit))
+    return apple.build_account_get_request(
+        account, "search/geo", **asked, offset=str(parse_offset_cursor(cursor)), pageSize=str(limit)
+    )
 
 
-def _resources(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_resources_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     # Access overview: it is asked across accounts, so it names none.
-    return Request("GET", f"{apple.API}/advertiser-resources", query={"resourceType": apple.CONTENT_PROVIDER})
+    return Request("GET", f"{apple.API_URL}/advertiser-resources", query={"resourceType": apple.CONTENT_PROVIDER})
 
 
-def _first(*pointers: str) -> Callable[[Mapping[str, Json]], str]:
+def _first_text_getter(*pointers: str) -> Callable[[Mapping[str, Json]], str]:
     """The first of several members that a row has; which of them it is, is (unverified)."""
-    return lambda row: next((found for at in pointers if (found := text(row, at))), "")
+    return lambda row: next((found for at in pointers if (found := get_text(row, at))), "")
 
 
-def _place_id(row: Mapping[str, Json]) -> str:
-    return f"{text(row, '/entity') or ''}:{text(row, '/id') or ''}"
+def _get_place_id(row: Mapping[str, Json]) -> str:
+    return f"{get_text(row, '/entity') or ''}:{get_text(row, '/id') or ''}"
 
 
-def _eligibility_id(row: Mapping[str, Json]) -> str:
-    parts = [text(row, at) for at in ("/adamId", "/countryOrRegion", "/deviceClass", "/supplyPlacement")]
+def _get_eligibility_id(row: Mapping[str, Json]) -> str:
+    parts = [get_text(row, at) for at in ("/adamId", "/countryOrRegion", "/deviceClass", "/supplyPlacement")]
     return "-".join(part for part in parts if part)
 
 
-_app_id = _first("/adamId", "/id")
-_app_name = _first("/name", "/appName")
-_language = _first("/countryCode", "/countryOrRegion", "/code", "/id")
-_asked = partial(Catalog, next=apple.next_offset, items="/result")
+_get_app_id = _first_text_getter("/adamId", "/id")
+_get_app_name = _first_text_getter("/name", "/appName")
+_get_language = _first_text_getter("/countryCode", "/countryOrRegion", "/code", "/id")
+_paged_catalog = partial(Catalog, next=apple.parse_next_cursor, items="/result")
 
 CATALOGS = (
-    _asked("creatives", _query("creatives", "creativeType", apple.CUSTOM_PRODUCT_PAGE), id="/id", name="/name"),
-    _asked(
+    _paged_catalog(
+        "creatives",
+        _query_request_builder("creatives", "creativeType", apple.CUSTOM_PRODUCT_PAGE),
+        id="/id",
+        name="/name",
+    ),
+    _paged_catalog(
         "product_pages",
-        _query("product-pages", "adamId"),
+        _query_request_builder("product-pages", "adamId"),
         id="/id",
         name="/name",
         suffix="required",
         note="product_pages:<App Store id>",
     ),
-    Catalog("apps", _apps, "/result", _app_id, _app_name, suffix="required", note="apps:<words of the name>"),
-    Catalog("app", _app, _one_app, _app_id, _app_name, suffix="required", note="app:<App Store id>"),
-    _asked(
+    Catalog(
+        "apps",
+        _build_apps_request,
+        "/result",
+        _get_app_id,
+        _get_app_name,
+        suffix="required",
+        note="apps:<words of the name>",
+    ),
+    Catalog(
+        "app",
+        _build_app_request,
+        _parse_single_app,
+        _get_app_id,
+        _get_app_name,
+        suffix="required",
+        note="app:<App Store id>",
+    ),
+    _paged_catalog(
         "eligibility",
-        _query("eligibilities/apps", "adamId"),
-        id=_eligibility_id,
-        name=_first("/state", "/status"),
+        _query_request_builder("eligibilities/apps", "adamId"),
+        id=_get_eligibility_id,
+        name=_first_text_getter("/state", "/status"),
         suffix="required",
         note="eligibility:<App Store id>; it does not refuse a campaign",
     ),
-    _asked(
+    _paged_catalog(
         "locations",
-        _places,
-        id=_place_id,
+        _build_places_request,
+        id=_get_place_id,
         name="/displayName",
         suffix="required",
         note="locations:US, or locations:US-<text>; a campaign's locations are those of AdminArea and Locality",
     ),
-    _asked("supported_languages", _query("metadata/apps/supported-languages"), id=_language, name=_language),
-    _asked(
+    _paged_catalog(
+        "supported_languages",
+        _query_request_builder("metadata/apps/supported-languages"),
+        id=_get_language,
+        name=_get_language,
+    ),
+    _paged_catalog(
         "keywords",
-        _query("keywords", "adGroupId"),
+        _query_request_builder("keywords", "adGroupId"),
         id="/id",
         name="/text",
         suffix="required",
         note="keywords:<ad group id>",
     ),
-    Catalog("accounts_resources", _resources, "/result", "/resourceId", _first("/resourceName", "/name")),
+    Catalog(
+        "accounts_resources",
+        _build_resources_request,
+        "/result",
+        "/resourceId",
+        _first_text_getter("/resourceName", "/name"),
+    ),
 )
 
 
 # -- templates, metrics, errors -----------------------------------------------------------------------------------
 
-_PAIR = {"bidStrategyType": apple.MANUAL_CPT, "bidStrategyGoal": apple.STRATEGIES[apple.MANUAL_CPT]}
+_TEMPLATE_BID_STRATEGY = {
+    "bidStrategyType": apple.MANUAL_CPT,
+    "bidStrategyGoal": apple.BID_STRATEGIES[apple.MANUAL_CPT],
+}
 
 TEMPLATES = (
     Template(
@@ -304,8 +369,8 @@ TEMPLATES = (
             "status": apple.PAUSED,
             "startTime": "2030-01-15T09:00:00.000",
             "dailyBudget": {"value": {"amount": "18.5", "currency": "USD"}},
-            "targeting": {**apple.SUPPLY, COUNTRIES: {INCLUDE: ["US"]}},
-            "bidStrategy": _PAIR,
+            "targeting": {**apple.SUPPLY_TARGETING, COUNTRY_DIMENSION: {INCLUDE: ["US"]}},
+            "bidStrategy": _TEMPLATE_BID_STRATEGY,
         },
         "adAccountId is put in. Accounts with a line of credit add invoiceDetail.",
     ),
@@ -319,7 +384,7 @@ TEMPLATES = (
             "status": apple.PAUSED,
             "startTime": "2030-01-15T09:00:00.000",
             "automatedKeywordsOptIn": True,
-            "bidStrategy": {**_PAIR, "bid": {"amount": "1.35", "currency": "USD"}},
+            "bidStrategy": {**_TEMPLATE_BID_STRATEGY, "bid": {"amount": "1.35", "currency": "USD"}},
         },
     ),
     Template(
@@ -335,14 +400,14 @@ METRICS = (
 )
 
 ERRORS = (
-    ErrorRule("rejected", "input", "a field is not as it has to be", words("bad_request VALIDATION_ERROR"), 400),
+    ErrorRule("rejected", "input", "a field is not as it has to be", split_words("bad_request VALIDATION_ERROR"), 400),
     ErrorRule("rejected", "token", "the token is expired or invalid", ("unauthorized",), 401),
     ErrorRule("rejected", "permission", "the role, the delegation or the ad account is another", ("forbidden",), 403),
     ErrorRule("rejected", "not_found", "there is no such thing in the ad account", ("not_found",), 404),
     ErrorRule("throttled", "limit", "too many requests", ("rate_limit_exceeded",), 429),
     ErrorRule("rejected", "input", "an item refuses the whole of a bulk request", (apple.ITEM_ERROR,)),
     # OAuth's word; Apple documents none (unverified).
-    ErrorRule("rejected", "token", "the key is not right, or was removed", words("invalid_client invalid_grant")),
+    ErrorRule("rejected", "token", "the key is not right, or was removed", split_words("invalid_client invalid_grant")),
 )
 
 NETWORK = Network(
@@ -352,11 +417,11 @@ NETWORK = Network(
     hosts=(apple.HOST, apple.TOKEN_HOST),
     login=Login(
         "credentials",
-        scopes=(apple.PERMISSION,),
+        scopes=(apple.OAUTH_SCOPE,),
         note="clientId, teamId, keyId and privateKey of an API user; the key is removed in the account's settings.",
     ),
-    unit=apple.unit,
-    error=apple.error,
+    get_money_unit=apple.get_money_unit,
+    parse_error=apple.parse_error,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
@@ -370,16 +435,16 @@ NETWORK = Network(
     geographies=("/countryOrRegion/include", "/country/include", "/adminArea/include", "/locality/include"),
     # Ads Platform API, reports: a DAILY report starts within the last 90 days.
     history=History(days=90),
-    money="Native amounts are objects of a decimal text in major units and the account's currency.",
+    money_note="Native amounts are objects of a decimal text in major units and the account's currency.",
     templates=TEMPLATES,
     extras=(
-        Extra("orgId", "The organization that the ad account belongs to.", settable=False),
+        Extra("orgId", "The organization that the ad account belongs to.", is_settable=False),
         Extra("paymentModel", "How it pays: LOC (a line of credit) asks campaigns for invoiceDetail.", ("LOC", "PAYG")),
-        Extra("productFeatures", f"What it may advertise; apps with {apple.APP_STORE_FEATURE}.", settable=False),
+        Extra("productFeatures", f"What it may advertise; apps with {apple.APP_STORE_FEATURE}.", is_settable=False),
         Extra("contentProvider", "Whether a provider of apps is delegated to it.", ("true", "false")),
     ),
-    wait=apple.wait,
-    items=apple.items,
+    parse_retry_delay=apple.parse_retry_delay,
+    parse_item_results=apple.parse_item_results,
     notes=(
         "Of the ads of an ad group one may be enabled at a time.",
         "Daily figures reach back 90 days.",

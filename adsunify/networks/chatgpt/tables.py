@@ -28,18 +28,18 @@ from adsunify.adapter.network import (
     Metric,
     Network,
     Template,
-    whole_units,
-    words,
+    split_words,
+    to_native_units,
 )
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import InvalidInput, Issue, invalid_input
 from adsunify.http.messages import Request
 from adsunify.models.brief import CampaignBrief
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import Columns
 
 from . import native as openai
-from .settings import EDITS, SETTINGS, wrong_body, wrong_title, wrong_url
-from .targeting import FORM, wrong_targeting
+from .settings import EDITS, SETTINGS, find_body_error, find_title_error, find_url_error
+from .targeting import TARGETING_FORM, find_native_targeting_error
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
@@ -48,31 +48,31 @@ _level = partial(
     id="/id",
     name="/name",
     status="/status",
-    states={openai.ACTIVE: "active", openai.PAUSED: "paused", openai.ARCHIVED: "archived"},
-    settable={"active": openai.ACTIVE, "paused": openai.PAUSED},
-    filters=openai.STATUSES,
-    born=openai.PAUSED,
+    unified_statuses={openai.ACTIVE: "active", openai.PAUSED: "paused", openai.ARCHIVED: "archived"},
+    writable_statuses={"active": openai.ACTIVE, "paused": openai.PAUSED},
+    status_filters=openai.STATUSES,
+    initial_status=openai.PAUSED,
 )
 
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
-    ids=r"cmpn_[0-9A-Za-z_-]+",
-    shows={"targeting": ("/targeting",), "bidding": ("/bidding_type", "/conversion_event_setting_ids")},
+    id_pattern=r"cmpn_[0-9A-Za-z_-]+",
+    settings_context={"targeting": ("/targeting",), "bidding": ("/bidding_type", "/conversion_event_setting_ids")},
     note="Budget, schedule and targeting stand here. An edit's targeting takes locations and devices (platforms).",
 )
 AD_GROUP = _level(
     *("adGroup", "ad_group", "ad_groups"),
-    ids=r"adgrp_[0-9A-Za-z_-]+",
+    id_pattern=r"adgrp_[0-9A-Za-z_-]+",
     parent="/campaign_id",
     parent_kind="campaign",
-    shows={"targeting": ("/context_hints",), "bidding": ("/bidding_config",)},
+    settings_context={"targeting": ("/context_hints",), "bidding": ("/bidding_config",)},
 )
 AD = _level(
     *("ad", "ad", "ads"),
-    ids=r"ad_[0-9A-Za-z_-]+",
+    id_pattern=r"ad_[0-9A-Za-z_-]+",
     parent="/ad_group_id",
     parent_kind="adGroup",
-    shows={"creative": ("/creative", "/review_status", "/review")},
+    settings_context={"creative": ("/creative", "/review_status", "/review")},
     note="A new creative is reviewed at once, and so is every change of it.",
 )
 LEVELS = (CAMPAIGN, AD_GROUP, AD)
@@ -80,79 +80,84 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD)
 
 # -- formats ------------------------------------------------------------------------------------------------------
 
-GOALS: Mapping[Goal, tuple[str, str]] = {
+OBJECTIVES: Mapping[Goal, tuple[str, str]] = {
     "traffic": (openai.CLICKS, openai.CLICK),
     "awareness": (openai.IMPRESSIONS, openai.IMPRESSION),
     "conversions": (openai.CONVERSIONS, openai.CLICK),
 }
 """Of each goal the campaign's ``bidding_type`` and the ad group's ``billing_event_type``."""
 
-BIDS: Mapping[Goal, str] = {
+BID_MEANINGS: Mapping[Goal, str] = {
     "traffic": "maximum cost per click",
     "awareness": "maximum cost per thousand impressions, with at most 3 decimal places",
     "conversions": "target cost per conversion (a CPA bid); billing stays per click",
 }
 
 
-def bid_of(account: Account, brief: CampaignBrief) -> int:
+def get_native_bid(account: Account, brief: CampaignBrief) -> int:
     """The bid in native micros: per impression, click or conversion. InvalidInput where they cannot hold it."""
-    impressions = GOALS[brief.goal][1] == openai.IMPRESSION
-    unit = openai.unit_of_impressions(account) if impressions else openai.unit(account)
-    return whole_units(unit, brief.bid or "", "bid")
+    impressions = OBJECTIVES[brief.goal][1] == openai.IMPRESSION
+    unit = openai.get_impression_bid_unit(account) if impressions else openai.get_money_unit(account)
+    return to_native_units(unit, brief.bid or "", "bid")
 
 
-def _amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    if Decimal(brief.budget.amount) < Decimal(openai.LEAST_BUDGET):
-        yield Issue("budget.amount", "too_small", f"OpenAI takes a budget of at least {openai.LEAST_BUDGET}.")
+def _check_amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if Decimal(brief.budget.amount) < Decimal(openai.MIN_BUDGET):
+        yield Issue("budget.amount", "too_small", f"OpenAI takes a budget of at least {openai.MIN_BUDGET}.")
     try:
-        bid_of(account, brief)
+        get_native_bid(account, brief)
     except InvalidInput as problem:
         yield from problem.issues
 
 
-def _instants(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_times(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     schedule = brief.schedule
     for path, instant in (("schedule.startAt", schedule.start_at), ("schedule.endAt", schedule.end_at)):
         try:
             if instant is not None:
-                openai.seconds(instant, path)
+                openai.write_exact_time(instant, path)
         except InvalidInput as problem:
             yield from problem.issues
 
 
-def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if not brief.name.strip():
         yield Issue("name", "invalid", "OpenAI takes no name of blanks only.")
 
 
-_LED = "only the goal conversions is led by an event"
-_BESIDE = "it is refused beside targeting.native, which says the same as"
+_NOT_CONVERSIONS_REASON = "only the goal conversions is led by an event"
+_NATIVE_TARGETING_REASON = "it is refused beside targeting.native, which says the same as"
 
 FORMATS = (
     Format(
         "chat_card",
         "Chat card",
-        goals=tuple(GOALS),
+        goals=tuple(OBJECTIVES),
         periods=("lifetime",),
-        bid=BIDS,
+        bid_meanings=BID_MEANINGS,
         inputs=(
-            Input("bid", "required", accepts="a lifetime budget is spent with a fixed bid"),
+            Input("bid", "required", accepted_form="a lifetime budget is spent with a fixed bid"),
             Input("schedule.endAt", "optional"),
-            Input("targeting.native", "required", test=wrong_targeting, accepts=f"some of {FORM}"),
-            Input("targeting.countries", "refused", reason=f"{_BESIDE} locations.countries"),
-            Input("targeting.locationIds", "refused", reason=f"{_BESIDE} locations.include[].id"),
+            Input(
+                "targeting.native",
+                "required",
+                find_error=find_native_targeting_error,
+                accepted_form=f"some of {TARGETING_FORM}",
+            ),
+            Input("targeting.countries", "refused", reason=f"{_NATIVE_TARGETING_REASON} locations.countries"),
+            Input("targeting.locationIds", "refused", reason=f"{_NATIVE_TARGETING_REASON} locations.include[].id"),
             Input("targeting.keywords", "refused", reason="there is no targeting by keywords"),
-            Input("creative.headline", "required", test=wrong_title),
-            Input("creative.body", "required", test=wrong_body),
-            Input("creative.url", "required", test=wrong_url),
+            Input("creative.headline", "required", find_error=find_title_error),
+            Input("creative.body", "required", find_error=find_body_error),
+            Input("creative.url", "required", find_error=find_url_error),
             Input(
                 "creative.imageUrl",
                 "one",
                 group="image",
-                test=wrong_url,
-                accepts="an address of a JPEG, PNG or WebP of at least 640 x 640 pixels, or an uploaded file's id",
+                find_error=find_url_error,
+                accepted_form="an address of a JPEG, PNG or WebP of at least 640 x 640 pixels, or the id of a file",
             ),
-            Input("creative.existingId", "one", group="image", accepts="the id of an uploaded file"),
+            Input("creative.existingId", "one", group="image", accepted_form="the id of an uploaded file"),
             Input("creative.imageHash", "refused", reason="an image is given by imageUrl or existingId"),
             Input("creative.headlines", "refused", reason="a chat card has one headline"),
             Input("creative.descriptions", "refused", reason="a chat card has one body"),
@@ -160,19 +165,19 @@ FORMATS = (
                 "platform.conversionEvent",
                 "required",
                 goals=("conversions",),
-                accepts="an active standard event of the catalog conversion_events",
+                accepted_form="an active standard event of the catalog conversion_events",
             ),
-            Input("platform.conversionEvent", "refused", reason=_LED),
+            Input("platform.conversionEvent", "refused", reason=_NOT_CONVERSIONS_REASON),
             Input(
                 "platform.pixelId",
                 "optional",
                 goals=("conversions",),
-                accepts="one of the event's sources, which decide",
+                accepted_form="one of the event's sources, which decide",
             ),
-            Input("platform.pixelId", "refused", reason=_LED),
+            Input("platform.pixelId", "refused", reason=_NOT_CONVERSIONS_REASON),
             deny_political_ads(),
         ),
-        rules=(_name, _amounts, _instants),
+        rules=(_check_name, _check_amounts, _check_times),
         notes=(
             "An existing creative is an uploaded file: headline, body and url are needed beside it.",
             "conversions: the bid is a target cost per conversion (CPA), while clicks are billed.",
@@ -183,63 +188,77 @@ FORMATS = (
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
-INTENDED_USES = words("inclusion exclusion bid_multiplier")
-STATIC = "platforms"
+INTENDED_USES = split_words("inclusion exclusion bid_multiplier")
+STATIC_CATALOG = "platforms"
 """The catalog that is a list of ours: nothing is asked."""
 
 
-def _word(sought: str) -> str:
+def _parse_suffix_word(sought: str) -> str:
     """What stands after the colon where it cannot hold blanks: ids and words of the network have underscores."""
     return sought.replace(" ", "_")
 
 
-def _geo(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return openai.get("geo_lookup/search", {"q": sought, "limit": str(min(limit, openai.GEO_PAGE))})
+def _build_geo_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return openai.build_get_request(
+        "geo_lookup/search", {"q": sought, "limit": str(min(limit, openai.MAX_GEO_PAGE_SIZE))}
+    )
 
 
-def _events(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return openai.event_settings(limit, cursor)
+def _build_events_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return openai.build_event_settings_request(limit, cursor)
 
 
-def _pixels(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return openai.get("conversions/pixels", openai.paged(limit, cursor))
+def _build_pixels_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return openai.build_get_request("conversions/pixels", openai.build_page_query(limit, cursor))
 
 
-def _audiences(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    use = _word(sought)
+def _build_audiences_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    use = _parse_suffix_word(sought)
     if use and use not in INTENDED_USES:
         message = f"After the colon stands one of {', '.join(INTENDED_USES)}."
-        raise refused("resource", "catalog_suffix", message)
-    return openai.get("custom_audiences", openai.paged(limit, cursor) | ({"intended_use": use} if use else {}))
+        raise invalid_input("resource", "catalog_suffix", message)
+    return openai.build_get_request(
+        "custom_audiences", openai.build_page_query(limit, cursor) | ({"intended_use": use} if use else {})
+    )
 
 
-def _ads(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return openai.listed(AD, _word(sought), limit, cursor)
+def _build_ads_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return openai.build_list_request(AD, _parse_suffix_word(sought), limit, cursor)
 
 
-def _none(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    raise refused("resource", "catalog_suffix", "This catalog is a fixed list.")
+def _refuse_suffix(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    raise invalid_input("resource", "catalog_suffix", "This catalog is a fixed list.")
 
 
 CATALOGS = (
     Catalog(
-        *("geo_locations", _geo, "/results", "/id", "/canonical_name"),
+        *("geo_locations", _build_geo_request, "/results", "/id", "/canonical_name"),
         suffix="required",
         note="geo_locations:<text>; its ids are locations.include[].id",
     ),
-    Catalog("conversion_events", _events, "/data", "/id", "/name", openai.next_cursor),
-    Catalog("pixels", _pixels, "/data", "/id", "/name", openai.next_cursor, note="The sources of events."),
+    Catalog("conversion_events", _build_events_request, "/data", "/id", "/name", openai.parse_next_cursor),
     Catalog(
-        *("custom_audiences", _audiences, "/data", "/id", "/name", openai.next_cursor),
+        "pixels",
+        _build_pixels_request,
+        "/data",
+        "/id",
+        "/name",
+        openai.parse_next_cursor,
+        note="The sources of events.",
+    ),
+    Catalog(
+        *("custom_audiences", _build_audiences_request, "/data", "/id", "/name", openai.parse_next_cursor),
         suffix="optional",
         note=f"custom_audiences:<{'|'.join(INTENDED_USES)}>",
     ),
     Catalog(
-        *("ads", _ads, "/data", "/id", "/name", openai.next_cursor),
+        *("ads", _build_ads_request, "/data", "/id", "/name", openai.parse_next_cursor),
         suffix="required",
         note="ads:<ad group id>; creative.file_id of a row is an image that can be used again",
     ),
-    Catalog(STATIC, _none, "", "/id", "/id", note="What platforms.included takes; web is all of the web."),
+    Catalog(
+        STATIC_CATALOG, _refuse_suffix, "", "/id", "/id", note="What platforms.included takes; web is all of the web."
+    ),
 )
 
 
@@ -253,7 +272,7 @@ TEMPLATES = (
             "name": "Autumn boots",
             "status": openai.PAUSED,
             "bidding_type": openai.CLICKS,
-            "budget": {openai.LIFETIME_LIMIT: 320_000_000},
+            "budget": {openai.LIFETIME_LIMIT_MEMBER: 320_000_000},
             "start_time": 1_894_701_600,
             "targeting": {"locations": {"countries": ["FR"]}},
         },
@@ -291,19 +310,19 @@ TEMPLATES = (
 )
 
 
-def _delivered(name: str, columns: Columns) -> list[Json]:
+def _read_delivery_metric(name: str, columns: Columns) -> list[Json]:
     """A figure of the delivery report; the schema also allows the name of the level before it."""
-    told = columns.at(f"/{name}")
+    told = columns.get_column(f"/{name}")
     if None not in told:
         return told
-    longer = columns.at(f"/{CAMPAIGN.native}_{name}")
+    longer = columns.get_column(f"/{CAMPAIGN.native}_{name}")
     return [other if one is None else one for one, other in zip(told, longer, strict=True)]
 
 
 METRICS = (
-    Metric("impressions", "/impressions", "count", read=partial(_delivered, "impressions")),
-    Metric("clicks", "/clicks", "count", read=partial(_delivered, "clicks")),
-    Metric("spend", "/spend", "major", read=partial(_delivered, "spend")),
+    Metric("impressions", "/impressions", "count", read=partial(_read_delivery_metric, "impressions")),
+    Metric("clicks", "/clicks", "count", read=partial(_read_delivery_metric, "clicks")),
+    Metric("spend", "/spend", "major", read=partial(_read_delivery_metric, "spend")),
 )
 CONVERSION_METRICS = (
     Metric("conversions", "/conversions", "decimal", note="Within 30 days of a click or a day of a view."),
@@ -341,8 +360,8 @@ NETWORK = Network(
         note="An API key of Ads Manager (Settings, API keys) belongs to one ad account. There is no call to revoke it: "
         "remove it there.",
     ),
-    unit=openai.unit,
-    error=openai.error,
+    get_money_unit=openai.get_money_unit,
+    parse_error=openai.parse_error,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
@@ -356,9 +375,9 @@ NETWORK = Network(
     geographies=("/locations",),
     # Ads API, insights: data of days is kept for 365 days.
     history=History(days=365),
-    money="Native amounts are integers, 1,000,000 to one of every currency; a bid for impressions is for a single one.",
+    money_note="Native amounts are integers, 1,000,000 to one of every currency; a bid for impressions is for one.",
     templates=TEMPLATES,
-    wait=openai.wait,
+    parse_retry_delay=openai.parse_retry_delay,
     notes=(
         "Nothing can be deleted: what is deleted here is archived, which is final.",
         "An active ad serves once it is reviewed, which takes minutes.",

@@ -9,91 +9,91 @@ from functools import lru_cache
 
 from attrs import field, frozen
 
-from adsunify.adapter.network import Account, Found, ItemAnswer, Unit, currency_of, timezone_of
-from adsunify.errors import refused
+from adsunify.adapter.network import Account, ItemResult, MoneyUnit, ParsedError, require_currency, require_timezone
+from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Step
-from adsunify.values.currencies import exponent
-from adsunify.values.dates import local_days
+from adsunify.values.currencies import get_exponent
+from adsunify.values.dates import to_local_days
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import found_at, read, text
+from adsunify.values.json_pointer import find_values, get_text, get_value
 from adsunify.values.money import MICROS
 
 CODE = "google"
 VERSION = "v26"
 HOST, CONSENT_HOST, TOKEN_HOST = "googleads.googleapis.com", "accounts.google.com", "oauth2.googleapis.com"
-API = f"https://{HOST}/{VERSION}"
-CONSENT = f"https://{CONSENT_HOST}/o/oauth2/v2/auth"
-TOKEN, REVOKE = f"https://{TOKEN_HOST}/token", f"https://{TOKEN_HOST}/revoke"
-PERMISSION = "https://www.googleapis.com/auth/adwords"
+API_URL = f"https://{HOST}/{VERSION}"
+CONSENT_URL = f"https://{CONSENT_HOST}/o/oauth2/v2/auth"
+TOKEN_URL, REVOKE_URL = f"https://{TOKEN_HOST}/token", f"https://{TOKEN_HOST}/revoke"
+OAUTH_SCOPE = "https://www.googleapis.com/auth/adwords"
 LOGIN_HEADER = "login-customer-id"
 OPERATIONS, RESPONSES = "mutateOperations", "mutateOperationResponses"
 
 ENABLED, PAUSED, REMOVED = "ENABLED", "PAUSED", "REMOVED"
 SEARCH, SEARCH_GROUP, SEARCH_AD = "SEARCH", "SEARCH_STANDARD", "RESPONSIVE_SEARCH_AD"
 PRESENCE = "PRESENCE"
-GEO_TYPES = {
+GEO_TARGET_TYPES = {
     "positiveGeoTargetType": ("PRESENCE_OR_INTEREST", "SEARCH_INTEREST", PRESENCE),
     "negativeGeoTargetType": ("PRESENCE_OR_INTEREST", PRESENCE),
 }
 CUSTOM_PERIOD = "CUSTOM_PERIOD"
-POLITICAL = {True: "CONTAINS_EU_POLITICAL_ADVERTISING", False: "DOES_NOT_CONTAIN_EU_POLITICAL_ADVERTISING"}
-STRATEGIES = {  # the member of a campaign's bidding oneof, and the biddingStrategyType that it shows as
+POLITICAL_ADVERTISING = {True: "CONTAINS_EU_POLITICAL_ADVERTISING", False: "DOES_NOT_CONTAIN_EU_POLITICAL_ADVERTISING"}
+BID_STRATEGIES = {  # the member of a campaign's bidding oneof, and the biddingStrategyType that it shows as
     "manualCpc": "MANUAL_CPC",
     "targetSpend": "TARGET_SPEND",
     "maximizeConversions": "MAXIMIZE_CONVERSIONS",
     "maximizeConversionValue": "MAXIMIZE_CONVERSION_VALUE",
     "targetImpressionShare": "TARGET_IMPRESSION_SHARE",
 }
-CRITERIA = ("location", "language", "proximity", "device", "adSchedule", "ageRange", "gender", "ipBlock")
-BESIDE_CRITERIA = ("negative", "bidModifier")
+CRITERION_TYPES = ("location", "language", "proximity", "device", "adSchedule", "ageRange", "gender", "ipBlock")
+CRITERION_OPTIONS = ("negative", "bidModifier")
 LOCATION, LANGUAGE = "LOCATION", "LANGUAGE"
-LOCATIONS, LANGUAGES = "geoTargetConstants/", "languageConstants/"
-RETIRED = "REMOVAL_PLANNED"
-CONSTANTS = {LOCATION: LOCATIONS, LANGUAGE: LANGUAGES}
+LOCATION_PREFIX, LANGUAGE_PREFIX = "geoTargetConstants/", "languageConstants/"
+REMOVAL_PLANNED = "REMOVAL_PLANNED"
+CONSTANT_PREFIXES = {LOCATION: LOCATION_PREFIX, LANGUAGE: LANGUAGE_PREFIX}
 
-CAMPAIGN_NAME = 255  # (unverified)
-AD_GROUP_NAME = 254
-HEADLINE, DESCRIPTION, PATH = 30, 90, 15  # columns: a double-width character takes two
-HEADLINES, DESCRIPTIONS = (3, 15), (2, 4)
-KEYWORD_WORDS = 10
-KEYWORD_WRONG = "!@%,*"  # (unverified) more may be refused
-URL_LENGTH = 2048  # (unverified)
+MAX_CAMPAIGN_NAME_LENGTH = 255  # (unverified)
+MAX_AD_GROUP_NAME_LENGTH = 254
+MAX_HEADLINE_WIDTH, MAX_DESCRIPTION_WIDTH, MAX_PATH_LENGTH = 30, 90, 15  # columns: a double-width character takes two
+HEADLINE_COUNTS, DESCRIPTION_COUNTS = (3, 15), (2, 4)
+MAX_KEYWORD_WORDS = 10
+INVALID_KEYWORD_CHARACTERS = "!@%,*"  # (unverified) more may be refused
+MAX_URL_LENGTH = 2048  # (unverified)
 RESTATED_DAYS = 3  # (unverified) "some hours or days"
 
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
-def unit(account: Account) -> Unit:
+def get_money_unit(account: Account) -> MoneyUnit:
     """Micros, in multiples of the currency's billable unit: the account's own, else the minor unit of ISO 4217."""
-    return _unit(currency_of(account), account.extras.get("billableUnitMicros", ""))
+    return _get_currency_unit(require_currency(account), account.extras.get("billableUnitMicros", ""))
 
 
 @lru_cache(1024)
-def _unit(currency: str, known: str) -> Unit:
+def _get_currency_unit(currency: str, known: str) -> MoneyUnit:
     if known and not is_digits(known):
-        raise refused(
+        raise invalid_input(
             "account.extras.billableUnitMicros", "malformed", "The billable unit is a whole number of micros."
         )
     if known:
-        return Unit(MICROS, int(known), "text")
-    step = MICROS // 10 ** exponent(currency, "account.currency")  # (unverified) per currency
+        return MoneyUnit(MICROS, int(known), "text")
+    step = MICROS // 10 ** get_exponent(currency, "account.currency")  # (unverified) per currency
     sentence = f"Google's billable unit of {currency} is not known for this account: {step} micros are assumed."
-    return Unit(MICROS, step, "text", sentence)
+    return MoneyUnit(MICROS, step, "text", sentence)
 
 
-def serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
+def get_serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
     """The first and last day of the campaign in the account's time zone."""
-    return local_days(brief.schedule.start, brief.schedule.end, timezone_of(account))
+    return to_local_days(brief.schedule.start, brief.schedule.end, require_timezone(account))
 
 
-def first_moment(day: date) -> str:
+def format_day_start(day: date) -> str:
     """Google Ads API, dateError: a Search campaign starts at the start of a day."""
     return f"{day.isoformat()} 00:00:00"
 
 
-def last_moment(day: date) -> str:
+def format_day_end(day: date) -> str:
     """Google Ads API, dateError: a Search campaign ends at the end of a day."""
     return f"{day.isoformat()} 23:59:59"
 
@@ -110,90 +110,98 @@ COLLECTIONS: Mapping[str, str] = {
     "adGroupAd": "adGroupAds",
     "ad": "ads",
 }
-COMPOSED = ("campaignCriterion", "adGroupCriterion", "adGroupAd")
+COMPOSITE_ID_RESOURCES = ("campaignCriterion", "adGroupCriterion", "adGroupAd")
 """Resources whose id is that of their parent and their own, joined by ``~``."""
-_number = re.compile("[1-9][0-9]{0,18}").fullmatch
+_match_id_number = re.compile("[1-9][0-9]{0,18}").fullmatch
 
 
 def is_digits(value: str) -> bool:
     """Whether this is a number as Google's ids are."""
-    return _number(value) is not None
+    return _match_id_number(value) is not None
 
 
-def resource_name(account: Account, resource: str, *ids: str) -> str:
+def build_resource_name(account: Account, resource: str, *ids: str) -> str:
     """The name of a resource of this account. A negative id is temporary: it lives as long as the request."""
     return f"customers/{account.native_id}/{COLLECTIONS[resource]}/{'~'.join(ids)}"
 
 
-def tail(name: str) -> str:
+def parse_resource_id(name: str) -> str:
     """The id at the end of a resource name."""
     return name.rpartition("/")[2]
 
 
-def ids_of(resource: str, value: str, path: str) -> tuple[str, ...]:
+def parse_resource_ids(resource: str, value: str, path: str) -> tuple[str, ...]:
     """The numbers of an id, one or two; InvalidInput for anything else, so that nothing else gets into a query."""
     ids = tuple(value.split("~"))
-    if len(ids) != (2 if resource in COMPOSED else 1) or not all(map(is_digits, ids)):
-        form = "<ad group>~<own id>, both" if resource in COMPOSED else "made of"
-        raise refused(path, "malformed", f"An id of a Google Ads {resource} is {form} digits.")
+    if len(ids) != (2 if resource in COMPOSITE_ID_RESOURCES else 1) or not all(map(is_digits, ids)):
+        form = "<ad group>~<own id>, both" if resource in COMPOSITE_ID_RESOURCES else "made of"
+        raise invalid_input(path, "malformed", f"An id of a Google Ads {resource} is {form} digits.")
     return ids
 
 
-def named(account: Account, resource: str, name: Json) -> bool:
+def is_resource_name(account: Account, resource: str, name: Json) -> bool:
     """Whether this is the name of a resource of this account and type."""
-    return isinstance(name, str) and _is_named(account.native_id, resource, name)
+    return isinstance(name, str) and _has_resource_name_form(account.native_id, resource, name)
 
 
-def _is_named(customer: str, resource: str, name: str) -> bool:
+def _has_resource_name_form(customer: str, resource: str, name: str) -> bool:
     prefix = f"customers/{customer}/{COLLECTIONS[resource]}/"
     ids = name.removeprefix(prefix).split("~")
-    return name.startswith(prefix) and len(ids) == (2 if resource in COMPOSED else 1) and all(map(is_digits, ids))
+    return (
+        name.startswith(prefix)
+        and len(ids) == (2 if resource in COMPOSITE_ID_RESOURCES else 1)
+        and all(map(is_digits, ids))
+    )
 
 
-def login_headers(account: Account) -> dict[str, str]:
+def build_login_headers(account: Account) -> dict[str, str]:
     """The manager that the account is reached through, where one is known."""
     manager = account.extras.get("loginCustomerId", "").replace("-", "")
     if manager and not is_digits(manager):
-        raise refused("account.extras.loginCustomerId", "malformed", "The manager's id is made of digits.")
+        raise invalid_input("account.extras.loginCustomerId", "malformed", "The manager's id is made of digits.")
     return {LOGIN_HEADER: manager} if manager else {}
 
 
-def searched(account: Account, query: str, cursor: str | None = None) -> Request:
+def build_search_request(account: Account, query: str, cursor: str | None = None) -> Request:
     """A query, or the page of it that the cursor names; a page has up to 10,000 rows."""
     body = {"query": query} | ({} if cursor is None else {"pageToken": cursor})
-    url, path = f"{API}/customers/{{customer}}/googleAds:search", {"customer": account.native_id}
-    return Request("POST", url, path, headers=login_headers(account), body=body, encoding="json")
+    url, path = f"{API_URL}/customers/{{customer}}/googleAds:search", {"customer": account.native_id}
+    return Request("POST", url, path, headers=build_login_headers(account), body=body, encoding="json")
 
 
-def mutation(account: Account, operations: Iterable[Mapping[str, Json]]) -> Request:
+def build_mutate_request(account: Account, operations: Iterable[Mapping[str, Json]]) -> Request:
     """One atomic write: all of the operations are done, or none."""
     body = {"partialFailure": False, "validateOnly": False, OPERATIONS: [dict(one) for one in operations]}
-    url, path = f"{API}/customers/{{customer}}/googleAds:mutate", {"customer": account.native_id}
-    return Request("POST", url, path, headers=login_headers(account), body=body, encoding="json", nature="write")
+    url, path = f"{API_URL}/customers/{{customer}}/googleAds:mutate", {"customer": account.native_id}
+    return Request("POST", url, path, headers=build_login_headers(account), body=body, encoding="json", kind="write")
 
 
-def operation(resource: str, **content: Json) -> dict[str, Json]:
+def build_operation(resource: str, **content: Json) -> dict[str, Json]:
     """One operation of a write: ``create``, ``remove``, or ``update`` (with its ``updateMask``)."""
     return {f"{resource}Operation": content}
 
 
-def updating(resource: str, name: str, changed: Mapping[str, Json]) -> dict[str, Json]:
+def build_update_operation(resource: str, name: str, changed: Mapping[str, Json]) -> dict[str, Json]:
     """An operation that changes what ``changed`` names; a member that is None is cleared."""
-    update = {"resourceName": name, **_without_nulls(changed)}
-    return operation(resource, updateMask=",".join(mask(changed)), update=update)
+    update = {"resourceName": name, **_drop_nulls(changed)}
+    return build_operation(resource, updateMask=",".join(build_update_mask(changed)), update=update)
 
 
-def mask(changed: Mapping[str, Json], before: str = "") -> list[str]:
+def build_update_mask(changed: Mapping[str, Json], before: str = "") -> list[str]:
     """The leaves of an update in their order; lists and empty objects are leaves."""
     found: list[str] = []
     for name, value in changed.items():
-        found += mask(value, f"{before}{name}.") if isinstance(value, Mapping) and value else [f"{before}{name}"]
+        found += (
+            build_update_mask(value, f"{before}{name}.")
+            if isinstance(value, Mapping) and value
+            else [f"{before}{name}"]
+        )
     return found
 
 
-def _without_nulls(value: Mapping[str, Json]) -> dict[str, Json]:
+def _drop_nulls(value: Mapping[str, Json]) -> dict[str, Json]:
     return {
-        name: _without_nulls(one) if isinstance(one, Mapping) else one for name, one in value.items() if one is not None
+        name: _drop_nulls(one) if isinstance(one, Mapping) else one for name, one in value.items() if one is not None
     }
 
 
@@ -207,83 +215,87 @@ class Source:
     resource: str
     key: str
     parent: str = ""
-    always: tuple[str, ...] = ()
-    live: tuple[str, ...] = field(default=(), kw_only=True)
+    conditions: tuple[str, ...] = ()
+    live_conditions: tuple[str, ...] = field(default=(), kw_only=True)
 
 
-def _living(resource: str) -> tuple[str, ...]:
+def _build_live_condition(resource: str) -> tuple[str, ...]:
     return (f"{resource}.status != '{REMOVED}'",)
 
 
-KEYWORDS = ("ad_group_criterion.type = 'KEYWORD'", "ad_group_criterion.negative = FALSE")
+KEYWORD_CONDITIONS = ("ad_group_criterion.type = 'KEYWORD'", "ad_group_criterion.negative = FALSE")
 SOURCES: Mapping[str, Source] = {
-    "campaign": Source("campaign", "campaign.id", live=_living("campaign")),
-    "adGroup": Source("ad_group", "ad_group.id", "campaign.id", live=_living("ad_group")),
-    "ad": Source("ad_group_ad", "ad_group_ad.ad.id", "ad_group.id", live=_living("ad_group_ad")),
-    "keyword": Source("ad_group_criterion", "ad_group_criterion.criterion_id", "ad_group.id", KEYWORDS),
+    "campaign": Source("campaign", "campaign.id", live_conditions=_build_live_condition("campaign")),
+    "adGroup": Source("ad_group", "ad_group.id", "campaign.id", live_conditions=_build_live_condition("ad_group")),
+    "ad": Source(
+        "ad_group_ad", "ad_group_ad.ad.id", "ad_group.id", live_conditions=_build_live_condition("ad_group_ad")
+    ),
+    "keyword": Source("ad_group_criterion", "ad_group_criterion.criterion_id", "ad_group.id", KEYWORD_CONDITIONS),
 }
 
 
-def gaql(fields: Sequence[str], resource: str, *conditions: str, order: str = "", limit: int | None = None) -> str:
-    """A query in Google's language. Values stand in it only as digits, enum names, or through :func:`literal`."""
+def build_gaql(
+    fields: Sequence[str], resource: str, *conditions: str, order: str = "", limit: int | None = None
+) -> str:
+    """A query in Google's language. Values stand in it only as digits, enum names, or through :func:`quote_literal`."""
     query = f"SELECT {', '.join(fields)} FROM {resource}"
     query += f" WHERE {' AND '.join(conditions)}" if conditions else ""
     query += f" ORDER BY {order}" if order else ""
     return query + (f" LIMIT {limit}" if limit is not None else "")
 
 
-def literal(value: str) -> str:
+def quote_literal(value: str) -> str:
     """A text as a query's string."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
-def containing(value: str) -> str:
+def build_like_pattern(value: str) -> str:
     """The pattern of texts that contain this one; InvalidInput for control characters."""
-    if has_controls(value):
-        raise refused("search", "malformed", "Text to search for has no control characters.")
-    return literal("%" + re.sub(r"[%_\[\]]", lambda found: f"[{found[0]}]", value) + "%")
+    if has_control_characters(value):
+        raise invalid_input("search", "malformed", "Text to search for has no control characters.")
+    return quote_literal("%" + re.sub(r"[%_\[\]]", lambda found: f"[{found[0]}]", value) + "%")
 
 
-def has_controls(value: str) -> bool:
+def has_control_characters(value: str) -> bool:
     """Whether a text has control characters (Unicode's category Cc)."""
-    return _CONTROL.search(value) is not None
+    return _CONTROL_PATTERN.search(value) is not None
 
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_CONTROL_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
-def error(response: Response) -> Found | None:
+def parse_error(response: Response) -> ParsedError | None:
     """The native error: codes as ``category.NAME``, then the categories, then the status word."""
     body = response.body if response.state == "json" else None
-    body = read(body, "/0") if isinstance(body, list) else body  # as streamed answers are
+    body = get_value(body, "/0") if isinstance(body, list) else body  # as streamed answers are
     request_id = response.headers.get("request-id")
-    said = read(body, "/error")
+    said = get_value(body, "/error")
     if isinstance(said, str):  # the token endpoint
-        return Found((said,), text(body, "/error_description") or said, request_id)
-    native = said if isinstance(said, Mapping) else read(body, "/partialFailureError")
+        return ParsedError((said,), get_text(body, "/error_description") or said, request_id)
+    native = said if isinstance(said, Mapping) else get_value(body, "/partialFailureError")
     if not isinstance(native, Mapping):
-        return Found(request_id=request_id) if response.status >= 400 else None
+        return ParsedError(request_id=request_id) if response.status >= 400 else None
     names: list[str] = []
     sentences: list[str] = []
-    for failure in found_at(native, "/details/*/errors/*"):
-        kinds = read(failure, "/errorCode")
+    for failure in find_values(native, "/details/*/errors/*"):
+        kinds = get_value(failure, "/errorCode")
         for kind, name in kinds.items() if isinstance(kinds, Mapping) else ():
             names += [f"{kind}.{name}"] if isinstance(name, str) else []
-        place = ".".join(_places(failure))
-        sentences.append(f"{text(failure, '/message') or ''}{f' (at {place})' if place else ''}".strip())
-    sentences = sentences or [text(native, "/message") or ""]
-    sentences += [ADVICE[name] for name in names if name in ADVICE]
-    status = text(native, "/status")
+        place = ".".join(_parse_error_paths(failure))
+        sentences.append(f"{get_text(failure, '/message') or ''}{f' (at {place})' if place else ''}".strip())
+    sentences = sentences or [get_text(native, "/message") or ""]
+    sentences += [ERROR_ADVICE[name] for name in names if name in ERROR_ADVICE]
+    status = get_text(native, "/status")
     codes = [*names, *(name.partition(".")[0] for name in names), *([status] if status else [])]
-    own = next((one for one in found_at(native, "/details/*/requestId") if isinstance(one, str)), request_id)
-    return Found(tuple(dict.fromkeys(codes)), " ".join(filter(None, sentences)) or None, own)
+    own = next((one for one in find_values(native, "/details/*/requestId") if isinstance(one, str)), request_id)
+    return ParsedError(tuple(dict.fromkeys(codes)), " ".join(filter(None, sentences)) or None, own)
 
 
-ADVICE = {
+ERROR_ADVICE = {
     "mutateError.EU_POLITICAL_ADVERTISING_DECLARATION_REQUIRED": (
         "Campaigns of this account say nothing about EU political advertising: declare that for each of them first."
     ),
@@ -293,56 +305,56 @@ ADVICE = {
 }
 
 
-def _places(failure: Json) -> list[str]:
+def _parse_error_paths(failure: Json) -> list[str]:
     """Where an error points. An index that is left out is 0, or there is none: it is not guessed."""
     places: list[str] = []
-    for element in found_at(failure, "/location/fieldPathElements/*"):
-        places += [one for one in (text(element, "/fieldName"), text(element, "/index")) if one]
+    for element in find_values(failure, "/location/fieldPathElements/*"):
+        places += [one for one in (get_text(element, "/fieldName"), get_text(element, "/index")) if one]
     return places
 
 
-_seconds = re.compile(r"([0-9]{1,8}(\.[0-9]{1,9})?)s").fullmatch
+_match_seconds = re.compile(r"([0-9]{1,8}(\.[0-9]{1,9})?)s").fullmatch
 
 
-def wait(response: Response) -> float | None:
+def parse_retry_delay(response: Response) -> float | None:
     """Seconds until the quota allows more."""
-    delays = found_at(response.body, "/error/details/*/errors/*/details/quotaErrorDetails/retryDelay")
-    found = [said.group(1) for one in delays if isinstance(one, str) and (said := _seconds(one))]
+    delays = find_values(response.body, "/error/details/*/errors/*/details/quotaErrorDetails/retryDelay")
+    found = [said.group(1) for one in delays if isinstance(one, str) and (said := _match_seconds(one))]
     return max(map(float, found), default=None)
 
 
-def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
     """The resource name that each operation brought: answers stand in the order of the operations.
 
     A name of another type, account or resource than the operation's is none.
     """
-    sent, answers = read(request.body, f"/{OPERATIONS}"), read(response.body, f"/{RESPONSES}")
+    sent, answers = get_value(request.body, f"/{OPERATIONS}"), get_value(response.body, f"/{RESPONSES}")
     if not isinstance(sent, list) or not isinstance(answers, list) or len(sent) != len(answers):
         return None
     customer = request.path.get("customer", "")
-    return [ItemAnswer(index, _result(one, answers[index], customer)) for index, one in enumerate(sent)]
+    return [ItemResult(index, _match_written_name(one, answers[index], customer)) for index, one in enumerate(sent)]
 
 
-def _result(sent: Json, answer: Json, customer: str) -> str | None:
+def _match_written_name(sent: Json, answer: Json, customer: str) -> str | None:
     member, content = next(iter(sent.items()))
     resource = member.removesuffix("Operation")
-    name = read(answer, f"/{resource}Result/resourceName")
+    name = get_value(answer, f"/{resource}Result/resourceName")
     if not isinstance(name, str):
         return None
     if "create" in content:
-        return name if _is_named(customer, resource, name) else None
-    return name if name in (content.get("remove"), read(content, "/update/resourceName")) else None
+        return name if _has_resource_name_form(customer, resource, name) else None
+    return name if name in (content.get("remove"), get_value(content, "/update/resourceName")) else None
 
 
-def next_page(response: Response) -> str | None:
+def parse_next_cursor(response: Response) -> str | None:
     """The cursor of the next page of a query."""
-    return text(response.body, "/nextPageToken") or None
+    return get_text(response.body, "/nextPageToken") or None
 
 
-def merged(native: Mapping[str, Json], more: Mapping[str, Json]) -> dict[str, Json]:
+def merge_rows(native: Mapping[str, Json], more: Mapping[str, Json]) -> dict[str, Json]:
     """Two rows that speak of the same entity as one."""
     both = dict(native)
     for name, value in more.items():
         own = both.get(name)
-        both[name] = merged(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
+        both[name] = merge_rows(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
     return both

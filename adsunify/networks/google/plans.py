@@ -6,36 +6,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 
-from adsunify.adapter.edit_members import check_edit, together
-from adsunify.adapter.edits import Edit, edited, risk_of
-from adsunify.adapter.flows import ask, settled
-from adsunify.adapter.network import Account, Level, level, native_amount, timezone_of
-from adsunify.adapter.settings import local_time
-from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
+from adsunify.adapter.edit_members import check_edit, merge_edit_parts
+from adsunify.adapter.edits import Edit, apply_edit, assess_risk
+from adsunify.adapter.flows import completed_flow, fetch_response
+from adsunify.adapter.network import Account, Level, get_level, require_timezone, to_native_amount
+from adsunify.adapter.settings import to_account_time
+from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Action, Change, Items, Kind, Outputs, Plan, Risk, Step, StepAction, planned
+from adsunify.plans.records import Action, Change, ItemBatch, Kind, Outputs, Plan, Risk, Step, StepAction, make_plan
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import put, read, rows, text
+from adsunify.values.json_pointer import get_objects, get_text, get_value, set_value
 
 from . import native as google
-from .reads import editable
-from .settings import conflicts, goal_name
+from .reads import fetch_editable_entity
+from .settings import check_conflicts, get_goal_name
 from .tables import AD, CAMPAIGN, NETWORK
-from .targeting import criteria_of, geo_targets, retargeted
+from .targeting import build_criteria, build_targeting_operations, get_geo_targets
 
-NAMES = "resourceNames"
+NAMES_OUTPUT = "resourceNames"
 """The output of every step: the resource names of what was written, in the order of the operations."""
-CALLED = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
+KIND_NAMES = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
 Operations = Sequence[Mapping[str, Json]]
-Written = tuple[Mapping[str, Json], Sequence[Change]]
+EditPart = tuple[Mapping[str, Json], Sequence[Change]]
 """What a part of an edit writes, pointer to native value, and its changes in words."""
 
 
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
-def _step(
+def _build_step(
     account: Account,
     key: str,
     kind: str,
@@ -46,35 +46,41 @@ def _step(
     parent: str | None = None,
     changes: Sequence[Change] = (),
 ) -> Step:
-    request = google.mutation(account, operations)
-    items = Items(f"/body/{google.OPERATIONS}", NAMES)
+    request = google.build_mutate_request(account, operations)
+    items = ItemBatch(f"/body/{google.OPERATIONS}", NAMES_OUTPUT)
     return Step(key, kind, does, request, action, entity, parent, items=items, changes=tuple(changes))
 
 
-def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()) -> Plan:
-    return planned(NETWORK.code, action, account.native_id, steps, warnings, risk)
+def _make_plan(
+    account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()
+) -> Plan:
+    return make_plan(NETWORK.code, action, account.native_id, steps, warnings, risk)
 
 
-def _level(kind: str) -> Level:
+def _get_writable_level(kind: str) -> Level:
     """The level of a kind that can be changed by itself; a keyword comes with its ad group."""
-    if kind not in CALLED:
-        raise refused("kind", "level_not_supported", f"A {kind} cannot be changed here; {', '.join(CALLED)} can.")
-    return level(NETWORK, kind)
+    if kind not in KIND_NAMES:
+        raise invalid_input(
+            "kind", "level_not_supported", f"A {kind} cannot be changed here; {', '.join(KIND_NAMES)} can."
+        )
+    return get_level(NETWORK, kind)
 
 
-def _name_of(account: Account, kind: str, entity_id: str) -> str:
+def _get_resource_name(account: Account, kind: str, entity_id: str) -> str:
     """The resource name of an entity; InvalidInput where the id is not one of its level."""
-    one = _level(kind)
-    return google.resource_name(account, one.native, *google.ids_of(one.native, entity_id, "entityId"))
+    one = _get_writable_level(kind)
+    return google.build_resource_name(
+        account, one.native, *google.parse_resource_ids(one.native, entity_id, "entityId")
+    )
 
 
 # -- create -------------------------------------------------------------------------------------------------------
 
-Days = tuple[date, date | None, datetime | None]
+ServingDays = tuple[date, date | None, datetime | None]
 """The first and last day, and the present as the account's clocks show it."""
 
 
-def _campaign(brief: CampaignBrief, name: str, budget: str, days: Days) -> dict[str, Json]:
+def _build_campaign(brief: CampaignBrief, name: str, budget: str, days: ServingDays) -> dict[str, Json]:
     first, last, local = days
     native = brief.targeting.native or {}
     campaign: dict[str, Json] = {
@@ -96,41 +102,41 @@ def _campaign(brief: CampaignBrief, name: str, budget: str, days: Days) -> dict[
     }
     # CANNOT_SET_DATE_TO_PAST; without a start it is now.
     if local is None or first > local.date():
-        campaign["startDateTime"] = google.first_moment(first)
+        campaign["startDateTime"] = google.format_day_start(first)
     if last is not None:
-        campaign["endDateTime"] = google.last_moment(last)
+        campaign["endDateTime"] = google.format_day_end(last)
     political = brief.platform.eu_political_advertising
-    return campaign | {"containsEuPoliticalAdvertising": google.POLITICAL[political is True]}
+    return campaign | {"containsEuPoliticalAdvertising": google.POLITICAL_ADVERTISING[political is True]}
 
 
-def _ad(brief: CampaignBrief) -> dict[str, Json]:
+def _build_ad(brief: CampaignBrief) -> dict[str, Json]:
     content = brief.creative
     texts = {"headlines": content.headlines or (), "descriptions": content.descriptions or ()}
     assets = {member: [{"text": one} for one in values] for member, values in texts.items()}
     return {"finalUrls": [content.url], "responsiveSearchAd": assets}
 
 
-def _hierarchy(
-    account: Account, brief: CampaignBrief, criteria: Sequence[Mapping[str, Json]], days: Days
+def _build_hierarchy_operations(
+    account: Account, brief: CampaignBrief, criteria: Sequence[Mapping[str, Json]], days: ServingDays
 ) -> Iterator[Mapping[str, Json]]:
     """The operations in the order that a name is defined before it is used; negative ids live in the request only."""
-    unit = NETWORK.unit(account)
+    unit = NETWORK.get_money_unit(account)
     budget, campaign, group = (
-        google.resource_name(account, resource, str(-number))
+        google.build_resource_name(account, resource, str(-number))
         for number, resource in enumerate(("campaignBudget", "campaign", "adGroup"), 1)
     )
-    yield google.operation(
+    yield google.build_operation(
         "campaignBudget",
         create={
             "resourceName": budget,
-            "amountMicros": native_amount(unit, brief.budget.amount, "budget.amount"),
+            "amountMicros": to_native_amount(unit, brief.budget.amount, "budget.amount"),
             "deliveryMethod": "STANDARD",
             "explicitlyShared": False,  # true unless it is said
         },
     )
-    yield google.operation("campaign", create=_campaign(brief, campaign, budget, days))
+    yield google.build_operation("campaign", create=_build_campaign(brief, campaign, budget, days))
     for criterion in criteria:
-        yield google.operation("campaignCriterion", create={"campaign": campaign, **criterion})
+        yield google.build_operation("campaignCriterion", create={"campaign": campaign, **criterion})
     ad_group = {
         "resourceName": group,
         "campaign": campaign,
@@ -139,17 +145,17 @@ def _hierarchy(
         "status": google.PAUSED,
     }
     if brief.bid is not None:
-        ad_group["cpcBidMicros"] = native_amount(unit, brief.bid, "bid")
-    yield google.operation("adGroup", create=ad_group)
+        ad_group["cpcBidMicros"] = to_native_amount(unit, brief.bid, "bid")
+    yield google.build_operation("adGroup", create=ad_group)
     paused = {"adGroup": group, "status": google.PAUSED}
     for keyword in brief.targeting.keywords or ():
         words = {"text": keyword.text, "matchType": keyword.match.upper()}
-        yield google.operation("adGroupCriterion", create={**paused, "keyword": words})
-    yield google.operation("adGroupAd", create={**paused, "ad": _ad(brief)})
+        yield google.build_operation("adGroupCriterion", create={**paused, "keyword": words})
+    yield google.build_operation("adGroupAd", create={**paused, "ad": _build_ad(brief)})
 
 
-def _warnings(account: Account, brief: CampaignBrief, days: Days) -> Iterator[str]:
-    assumed = NETWORK.unit(account).assumed
+def _collect_warnings(account: Account, brief: CampaignBrief, days: ServingDays) -> Iterator[str]:
+    assumed = NETWORK.get_money_unit(account).assumption
     if assumed:
         yield assumed
     first, last, local = days
@@ -159,29 +165,33 @@ def _warnings(account: Account, brief: CampaignBrief, days: Days) -> Iterator[st
         start = "from its activation on"
         if brief.schedule.start < local:
             yield "The start lies in the past: it serves once it is activated."
-    yield f"Google Ads keeps whole days: it serves {start} {end}, {timezone_of(account)} time."
+    yield f"Google Ads keeps whole days: it serves {start} {end}, {require_timezone(account)} time."
     if brief.platform.eu_political_advertising:
         yield "Declared as political advertising: Google does not serve it in the European Union."
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Budget, campaign, its places, ad group, keywords and ad in one write, all paused."""
-    days = *google.serving_days(account, brief), local_time(account, now)
-    criteria = criteria_of(brief)
-    operations = list(_hierarchy(account, brief, criteria, days))
+    days = *google.get_serving_days(account, brief), to_account_time(account, now)
+    criteria = build_criteria(brief)
+    operations = list(_build_hierarchy_operations(account, brief, criteria, days))
     keywords, places = len(brief.targeting.keywords or ()), len(criteria)
     does = (
         f"Create, all together or nothing: a daily budget, the paused campaign {brief.name} with {places} targeting"
         f" criteria, its paused ad group with {keywords} paused keywords, and a paused responsive search ad."
     )
-    step = _step(account, CAMPAIGN.kind, CAMPAIGN.kind, does, operations)
-    return (yield from settled(_plan(account, "create", step, warnings=list(_warnings(account, brief, days)))))
+    step = _build_step(account, CAMPAIGN.kind, CAMPAIGN.kind, does, operations)
+    return (
+        yield from completed_flow(
+            _make_plan(account, "create", step, warnings=list(_collect_warnings(account, brief, days)))
+        )
+    )
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
 
 # Leaves first. Budgets and criteria of campaigns have nothing to switch on.
-_ACTIVATION = ("adGroupCriterion", "adGroupAd", "adGroup", "campaign")
+_ACTIVATION_ORDER = ("adGroupCriterion", "adGroupAd", "adGroup", "campaign")
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
@@ -189,182 +199,200 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
     made = [
         pair
         for step in source.steps
-        for pair in zip(step.request.body[google.OPERATIONS], outputs[step.key][NAMES], strict=True)
+        for pair in zip(step.request.body[google.OPERATIONS], outputs[step.key][NAMES_OUTPUT], strict=True)
     ]
     enabled = {"status": google.ENABLED}
     operations = [
-        google.updating(resource, name, enabled)
-        for resource in _ACTIVATION
+        google.build_update_operation(resource, name, enabled)
+        for resource in _ACTIVATION_ORDER
         for one, name in made
         if f"{resource}Operation" in one
     ]
     does = "Enable, all together or nothing: the keywords, the ad, the ad group, and the campaign."
-    step = _step(account, f"activate_{CAMPAIGN.kind}", CAMPAIGN.kind, does, operations, "update")
-    return (yield from settled(_plan(account, "activate", step, risk="spend")))
+    step = _build_step(account, f"activate_{CAMPAIGN.kind}", CAMPAIGN.kind, does, operations, "update")
+    return (yield from completed_flow(_make_plan(account, "activate", step, risk="spend")))
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
     """One entity set active or paused."""
-    one = _level(kind)
-    if status not in one.settable:
-        raise refused("status", "choice", f"Google Ads sets a {CALLED[kind]} to {' or '.join(one.settable)}.")
-    changed = google.updating(one.native, _name_of(account, kind, entity_id), {"status": one.settable[status]})
-    does = f"Set the {CALLED[kind]} {entity_id} to {status}."
-    step = _step(account, kind, kind, does, [changed], "update", entity_id)
+    one = _get_writable_level(kind)
+    if status not in one.writable_statuses:
+        raise invalid_input(
+            "status", "choice", f"Google Ads sets a {KIND_NAMES[kind]} to {' or '.join(one.writable_statuses)}."
+        )
+    changed = google.build_update_operation(
+        one.native, _get_resource_name(account, kind, entity_id), {"status": one.writable_statuses[status]}
+    )
+    does = f"Set the {KIND_NAMES[kind]} {entity_id} to {status}."
+    step = _build_step(account, kind, kind, does, [changed], "update", entity_id)
     risk: Risk = "spend" if status == "active" else "low"
-    return (yield from settled(_plan(account, "status", step, risk=risk)))
+    return (yield from completed_flow(_make_plan(account, "status", step, risk=risk)))
 
 
 # -- native -------------------------------------------------------------------------------------------------------
 
 
-def _foreign(payload: Mapping[str, Json]) -> Iterator[Issue]:
+def _check_payload(payload: Mapping[str, Json]) -> Iterator[Issue]:
     """What no native payload may carry: names that are ours to give, other statuses, and members that are no names."""
     if "resourceName" in payload:
         yield Issue("payload.resourceName", "not_supported", "The resourceName follows from the account and the id.")
     status = payload.get("status")
-    if "status" in payload and status not in CAMPAIGN.settable.values():
-        accepted = ", ".join(CAMPAIGN.settable.values())
+    if "status" in payload and status not in CAMPAIGN.writable_statuses.values():
+        accepted = ", ".join(CAMPAIGN.writable_statuses.values())
         yield Issue("payload.status", "choice", f"Google Ads takes these: {accepted}; to remove it, delete it.")
-    if not all(name.isascii() and name.isalnum() for name in _members(payload)):
+    if not all(name.isascii() and name.isalnum() for name in _list_member_names(payload)):
         yield Issue("payload", "malformed", "Members are named in letters and digits, as in Google's JSON.")
 
 
-def _members(value: Mapping[str, Json]) -> Iterator[str]:
+def _list_member_names(value: Mapping[str, Json]) -> Iterator[str]:
     """The names of all members that a mask could name."""
     for name, one in value.items():
         yield name
         if isinstance(one, Mapping):
-            yield from _members(one)
+            yield from _list_member_names(one)
 
 
-def _parent(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> dict[str, Json]:
+def _build_parent_member(
+    account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None
+) -> dict[str, Json]:
     """The member that names the parent, from the payload or from ``parentId``."""
-    one = _level(kind)
+    one = _get_writable_level(kind)
     if not one.parent_kind:
         if parent_id is not None:
-            raise refused("parentId", "not_supported", "A campaign of Google Ads has no parent.")
+            raise invalid_input("parentId", "not_supported", "A campaign of Google Ads has no parent.")
         return {}
     member = one.parent_kind
     said = payload.get(member)
     if parent_id is None and said is None:
-        raise refused("parentId", "required", f"Name the {CALLED[member]} that it belongs to.")
-    if said is not None and not google.named(account, member, said):
-        raise refused(f"payload.{member}", "malformed", f"Names a {CALLED[member]} of this account, or is left out.")
+        raise invalid_input("parentId", "required", f"Name the {KIND_NAMES[member]} that it belongs to.")
+    if said is not None and not google.is_resource_name(account, member, said):
+        raise invalid_input(
+            f"payload.{member}", "malformed", f"Names a {KIND_NAMES[member]} of this account, or is left out."
+        )
     if parent_id is None:
         return {member: said}
-    name = google.resource_name(account, member, *google.ids_of(member, parent_id, "parentId"))
+    name = google.build_resource_name(account, member, *google.parse_resource_ids(member, parent_id, "parentId"))
     if said not in (None, name):
-        raise refused("parentId", "conflict", f"payload.{member} contradicts it: that is another {CALLED[member]}.")
+        raise invalid_input(
+            "parentId", "conflict", f"payload.{member} contradicts it: that is another {KIND_NAMES[member]}."
+        )
     return {member: name}
 
 
-def _with_budget(account: Account, campaign: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+def _build_campaign_operations(account: Account, campaign: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
     """A campaign from a payload; a budget that stands in it as an object is made first."""
     budget = campaign.get("campaignBudget")
     if isinstance(budget, Mapping):
         if "resourceName" in budget:
-            raise refused("payload.campaignBudget.resourceName", "not_supported", "A new budget gets its name.")
-        name = google.resource_name(account, "campaignBudget", "-1")
-        yield google.operation("campaignBudget", create={"resourceName": name, "explicitlyShared": False, **budget})
+            raise invalid_input("payload.campaignBudget.resourceName", "not_supported", "A new budget gets its name.")
+        name = google.build_resource_name(account, "campaignBudget", "-1")
+        yield google.build_operation(
+            "campaignBudget", create={"resourceName": name, "explicitlyShared": False, **budget}
+        )
         campaign = {**campaign, "campaignBudget": name}
-    elif not google.named(account, "campaignBudget", budget):
-        raise refused("payload.campaignBudget", "required", "A budget of this account by its name, or one to be made.")
-    if campaign.get("containsEuPoliticalAdvertising") not in google.POLITICAL.values():
-        path, accepted = "payload.containsEuPoliticalAdvertising", ", ".join(google.POLITICAL.values())
-        raise refused(path, "required", f"Google Ads needs the declaration: {accepted}.")
-    yield google.operation("campaign", create=campaign)
+    elif not google.is_resource_name(account, "campaignBudget", budget):
+        raise invalid_input(
+            "payload.campaignBudget", "required", "A budget of this account by its name, or one to be made."
+        )
+    if campaign.get("containsEuPoliticalAdvertising") not in google.POLITICAL_ADVERTISING.values():
+        path, accepted = "payload.containsEuPoliticalAdvertising", ", ".join(google.POLITICAL_ADVERTISING.values())
+        raise invalid_input(path, "required", f"Google Ads needs the declaration: {accepted}.")
+    yield google.build_operation("campaign", create=campaign)
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity in native members and micros; paused where they do not say."""
-    one = _level(kind)
-    refuse(_foreign(payload))
-    entity = {"status": one.born, **payload, **_parent(account, kind, payload, parent_id)}
+    one = _get_writable_level(kind)
+    raise_if_issues(_check_payload(payload))
+    entity = {"status": one.initial_status, **payload, **_build_parent_member(account, kind, payload, parent_id)}
     operations = (
-        list(_with_budget(account, entity)) if one is CAMPAIGN else [google.operation(one.native, create=entity)]
+        list(_build_campaign_operations(account, entity))
+        if one is CAMPAIGN
+        else [google.build_operation(one.native, create=entity)]
     )
     active = entity["status"] == google.ENABLED
-    does = f"Create the {CALLED[kind]} as given, {'active' if active else 'paused'}."
-    step = _step(account, kind, kind, does, operations, parent=parent_id)
-    return (yield from settled(_plan(account, "create", step, risk="spend" if active else "low")))
+    does = f"Create the {KIND_NAMES[kind]} as given, {'active' if active else 'paused'}."
+    step = _build_step(account, kind, kind, does, operations, parent=parent_id)
+    return (yield from completed_flow(_make_plan(account, "create", step, risk="spend" if active else "low")))
 
 
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native members of one entity changed; a member that is null is cleared. What an amount was is not read."""
-    one = _level(kind)
-    issues = list(_foreign(payload))
+    one = _get_writable_level(kind)
+    issues = list(_check_payload(payload))
     if not payload:
         issues.append(Issue("payload", "nothing_to_do", "Name at least one member to change."))
     if parent_id is not None and not one.parent_kind:
         issues.append(Issue("parentId", "not_supported", "A campaign of Google Ads has no parent."))
     if parent_id is not None and one is AD and entity_id.partition("~")[0] != parent_id:
         issues.append(Issue("parentId", "conflict", "The ad's id names another ad group."))
-    refuse(issues)
-    places = google.mask(payload)
+    raise_if_issues(issues)
+    places = google.build_update_mask(payload)
     costly = payload.get("status") == google.ENABLED or any(place.endswith("Micros") for place in places)
-    changed = google.updating(one.native, _name_of(account, kind, entity_id), payload)
-    does = f"Change {', '.join(places)} of the {CALLED[kind]} {entity_id}."
-    step = _step(account, kind, kind, does, [changed], "update", entity_id, parent_id)
-    return (yield from settled(_plan(account, "update", step, risk="spend" if costly else "low")))
+    changed = google.build_update_operation(one.native, _get_resource_name(account, kind, entity_id), payload)
+    does = f"Change {', '.join(places)} of the {KIND_NAMES[kind]} {entity_id}."
+    step = _build_step(account, kind, kind, does, [changed], "update", entity_id, parent_id)
+    return (yield from completed_flow(_make_plan(account, "update", step, risk="spend" if costly else "low")))
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """One entity removed for good, with all below it."""
-    one = _level(kind)
-    removed = google.operation(one.native, remove=_name_of(account, kind, entity_id))
-    does = f"Remove the {CALLED[kind]} {entity_id} and all below it; this cannot be undone."
-    step = _step(account, kind, kind, does, [removed], "delete", entity_id)
-    return (yield from settled(_plan(account, "delete", step, risk="destructive")))
+    one = _get_writable_level(kind)
+    removed = google.build_operation(one.native, remove=_get_resource_name(account, kind, entity_id))
+    does = f"Remove the {KIND_NAMES[kind]} {entity_id} and all below it; this cannot be undone."
+    step = _build_step(account, kind, kind, does, [removed], "delete", entity_id)
+    return (yield from completed_flow(_make_plan(account, "delete", step, risk="destructive")))
 
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-def _fields(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None) -> Written:
+def _edit_fields(
+    account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None
+) -> EditPart:
     """The fields of an edit."""
-    done = edited(NETWORK, account, kind, native, edit, now)
-    refuse(conflicts(native, _nested(done.native), local_time(account, now)))
+    done = apply_edit(NETWORK, account, kind, native, edit, now)
+    raise_if_issues(check_conflicts(native, _nest_pointers(done.native), to_account_time(account, now)))
     return done.native, done.changes
 
 
-def _nested(written: Mapping[str, Json]) -> dict[str, Json]:
+def _nest_pointers(written: Mapping[str, Json]) -> dict[str, Json]:
     """Pointers and values as the object that they make."""
     whole: dict[str, Json] = {}
     for pointer, value in written.items():
-        put(whole, pointer, value)
+        set_value(whole, pointer, value)
     return whole
 
 
-def _operations(
+def _build_update_operations(
     account: Account, kind: Kind, entity_id: str, native: Mapping[str, Json], changed: Mapping[str, Json]
 ) -> Iterator[Mapping[str, Json]]:
     """The operations of changed fields: one for each resource that they stand on."""
     if "campaignBudget" in changed:
-        budget = text(native, "/campaign/campaignBudget")
-        if not google.named(account, "campaignBudget", budget):
+        budget = get_text(native, "/campaign/campaignBudget")
+        if not google.is_resource_name(account, "campaignBudget", budget):
             raise ProviderUnreadable("The campaign does not name its budget.")
-        yield google.updating("campaignBudget", str(budget), changed["campaignBudget"])
+        yield google.build_update_operation("campaignBudget", str(budget), changed["campaignBudget"])
     # biddingStrategyType is what Google makes of the chosen member.
     campaign = {name: value for name, value in changed.get("campaign", {}).items() if name != "biddingStrategyType"}
     if campaign:
-        yield google.updating("campaign", _name_of(account, kind, entity_id), campaign)
-    goals = {goal_name(goal): goal for goal in rows(native, "/campaignConversionGoals", "campaign")}
+        yield google.build_update_operation("campaign", _get_resource_name(account, kind, entity_id), campaign)
+    goals = {get_goal_name(goal): goal for goal in get_objects(native, "/campaignConversionGoals", "campaign")}
     for goal in changed.get("campaignConversionGoals", ()):
-        if goal["biddable"] != (read(goals[goal_name(goal)], "/biddable") is True):
-            name = google.resource_name(account, "campaignConversionGoal", entity_id, goal_name(goal))
-            yield google.updating("campaignConversionGoal", name, {"biddable": goal["biddable"]})
+        if goal["biddable"] != (get_value(goals[get_goal_name(goal)], "/biddable") is True):
+            name = google.build_resource_name(account, "campaignConversionGoal", entity_id, get_goal_name(goal))
+            yield google.build_update_operation("campaignConversionGoal", name, {"biddable": goal["biddable"]})
     if "adGroup" in changed:
-        yield google.updating("adGroup", _name_of(account, kind, entity_id), changed["adGroup"])
+        yield google.build_update_operation("adGroup", _get_resource_name(account, kind, entity_id), changed["adGroup"])
     if "adGroupAd" in changed:
-        name = google.resource_name(account, "ad", entity_id.partition("~")[2])
-        yield google.updating("ad", name, changed["adGroupAd"]["ad"])
+        name = google.build_resource_name(account, "ad", entity_id.partition("~")[2])
+        yield google.build_update_operation("ad", name, changed["adGroupAd"]["ad"])
 
 
-def _edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[str]:
-    moved = read(changed, "/campaign", {})
+def _collect_edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[str]:
+    moved = get_value(changed, "/campaign", {})
     days = [f"{name} {moved[name] or 'none'}" for name in ("startDateTime", "endDateTime") if name in moved]
     if days:
         yield f"Google Ads keeps whole days in the account's time zone: {', '.join(days)}."
@@ -379,21 +407,21 @@ def _edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[str]:
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, places and languages, or texts, in one write, held against what the entity is now."""
     check_edit(NETWORK, kind, edit)
-    native = (yield from editable(account, kind, entity_id)).native
+    native = (yield from fetch_editable_entity(account, kind, entity_id)).native
     criteria: list[Mapping[str, Json]] = []
 
-    def places() -> Written:
-        made, told = retargeted(account, entity_id, native, edit)
+    def places() -> EditPart:
+        made, told = build_targeting_operations(account, entity_id, native, edit)
         criteria.extend(made)
         return {}, told
 
-    written, changes = together([partial(_fields, account, kind, native, edit, now), places])
-    changed = _nested(written)
-    operations = [*_operations(account, kind, entity_id, native, changed), *criteria]
-    does = f"Change {', '.join(change.field for change in changes)} of the {CALLED[kind]} {entity_id}."
-    step = _step(account, kind, kind, does, operations, "update", entity_id, changes=changes)
-    warnings = list(_edit_warnings(edit, changed))
-    return _plan(account, "edit", step, risk=risk_of(NETWORK, kind, changes), warnings=warnings)
+    written, changes = merge_edit_parts([partial(_edit_fields, account, kind, native, edit, now), places])
+    changed = _nest_pointers(written)
+    operations = [*_build_update_operations(account, kind, entity_id, native, changed), *criteria]
+    does = f"Change {', '.join(change.field for change in changes)} of the {KIND_NAMES[kind]} {entity_id}."
+    step = _build_step(account, kind, kind, does, operations, "update", entity_id, changes=changes)
+    warnings = list(_collect_edit_warnings(edit, changed))
+    return _make_plan(account, "edit", step, risk=assess_risk(NETWORK, kind, changes), warnings=warnings)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------
@@ -401,21 +429,23 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
     """Whether Google Ads can target the places: ISO lists more countries, and geo targets are retired."""
-    places = geo_targets(brief)
+    places = get_geo_targets(brief)
     if not places:
         return [], []
-    names = ", ".join(google.literal(f"{google.LOCATIONS}{one}") for one in places)
+    names = ", ".join(google.quote_literal(f"{google.LOCATION_PREFIX}{one}") for one in places)
     fields = ("geo_target_constant.resource_name", "geo_target_constant.status")
-    query = google.gaql(fields, "geo_target_constant", f"geo_target_constant.resource_name IN ({names})")
-    response = yield from ask(NETWORK, google.searched(account, query))
+    query = google.build_gaql(fields, "geo_target_constant", f"geo_target_constant.resource_name IN ({names})")
+    response = yield from fetch_response(NETWORK, google.build_search_request(account, query))
     found = {
-        google.tail(text(row, "/geoTargetConstant/resourceName") or ""): text(row, "/geoTargetConstant/status")
-        for row in rows(response.body, "/results")
+        google.parse_resource_id(get_text(row, "/geoTargetConstant/resourceName") or ""): get_text(
+            row, "/geoTargetConstant/status"
+        )
+        for row in get_objects(response.body, "/results")
     }
     issues = [
         Issue(path, "not_found", f"Google Ads cannot target this {'country' if 'countries' in path else 'location'}.")
         for place, path in places.items()
         if place not in found
     ]
-    retired = [path for place, path in places.items() if found.get(place) == google.RETIRED]
+    retired = [path for place, path in places.items() if found.get(place) == google.REMOVAL_PLANNED]
     return issues, [f"Google Ads is about to give up the place of {path}." for path in retired]

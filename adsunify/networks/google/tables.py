@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from adsunify.adapter.brief_checks import start_issues
+from adsunify.adapter.brief_checks import check_start_is_midnight
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -30,40 +30,45 @@ from adsunify.adapter.network import (
     Metric,
     Network,
     Template,
-    timezone_of,
-    words,
+    require_timezone,
+    split_words,
 )
 from adsunify.errors import InvalidInput, Issue
 from adsunify.http.messages import Request
 from adsunify.models.brief import CampaignBrief
 from adsunify.values.countries import KOSOVO
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import text
+from adsunify.values.json_pointer import get_text
 
 from . import native as google
 from .settings import EDITS, SETTINGS
 from .targeting import (
-    PARTS,
-    wrong_countries,
-    wrong_descriptions,
-    wrong_headlines,
-    wrong_keywords,
-    wrong_locations,
-    wrong_native,
-    wrong_url,
+    EDITABLE_TARGETING,
+    find_countries_error,
+    find_descriptions_error,
+    find_headlines_error,
+    find_keywords_error,
+    find_locations_error,
+    find_native_targeting_error,
+    find_url_error,
 )
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
-STATES = {google.ENABLED: "active", google.PAUSED: "paused", google.REMOVED: "deleted"}
-SETTABLE = {"active": google.ENABLED, "paused": google.PAUSED}
+UNIFIED_STATUSES = {google.ENABLED: "active", google.PAUSED: "paused", google.REMOVED: "deleted"}
+WRITABLE_STATUSES = {"active": google.ENABLED, "paused": google.PAUSED}
 
 
 def _level(kind: str, native: str, key: str, name: str, fields: str, **more: Json) -> Level:
     """A level; the statuses of all are the same, and all are born paused."""
-    more |= {"states": STATES, "settable": SETTABLE, "filters": tuple(STATES), "born": google.PAUSED}
+    more |= {
+        "unified_statuses": UNIFIED_STATUSES,
+        "writable_statuses": WRITABLE_STATUSES,
+        "status_filters": tuple(UNIFIED_STATUSES),
+        "initial_status": google.PAUSED,
+    }
     path = google.COLLECTIONS[native]
-    return Level(kind, native, path, f"/{native}/{key}", name, f"/{native}/status", fields=words(fields), **more)
+    return Level(kind, native, path, f"/{native}/{key}", name, f"/{native}/status", fields=split_words(fields), **more)
 
 
 CAMPAIGN = _level(
@@ -72,31 +77,31 @@ CAMPAIGN = _level(
     " campaign.advertising_channel_type campaign.bidding_strategy_type campaign.campaign_budget"
     " campaign_budget.amount_micros campaign_budget.explicitly_shared campaign.start_date_time"
     " campaign.end_date_time campaign.contains_eu_political_advertising",
-    shows={
+    settings_context={
         "targeting": ("/campaignCriteria",),
-        "bidding": words(
+        "bidding": split_words(
             "/campaign/biddingStrategyType /campaign/biddingStrategy /campaign/targetSpend"
             " /campaign/maximizeConversions /campaign/maximizeConversionValue"
         ),
     },
-    note=f"Budget, days, bidding and places stand here. An edit's targeting takes {', '.join(PARTS)}.",
+    note=f"Budget, days, bidding and places stand here. An edit's targeting takes {', '.join(EDITABLE_TARGETING)}.",
 )
 AD_GROUP = _level(
     *("adGroup", "adGroup", "id", "/adGroup/name"),
     "ad_group.id ad_group.name ad_group.status ad_group.campaign ad_group.type ad_group.cpc_bid_micros",
     parent="/adGroup/campaign",
     parent_kind="campaign",
-    shows={"bidding": ("/adGroup/cpcBidMicros", "/campaign/biddingStrategyType")},
+    settings_context={"bidding": ("/adGroup/cpcBidMicros", "/campaign/biddingStrategyType")},
 )
 AD = _level(
     *("ad", "adGroupAd", "resourceName", ""),
     "ad_group_ad.resource_name ad_group_ad.ad.id ad_group_ad.status ad_group_ad.ad.type ad_group_ad.ad.final_urls"
     " ad_group_ad.ad.responsive_search_ad.headlines ad_group_ad.ad.responsive_search_ad.descriptions"
     " ad_group_ad.policy_summary.approval_status ad_group_ad.policy_summary.review_status",
-    ids=r"[0-9]+~[0-9]+",
+    id_pattern=r"[0-9]+~[0-9]+",
     parent="/adGroupAd/adGroup",
     parent_kind="adGroup",
-    shows={"creative": ("/adGroupAd/ad", "/adGroupAd/policySummary")},
+    settings_context={"creative": ("/adGroupAd/ad", "/adGroupAd/policySummary")},
     note="It has no name; a search goes through its texts. Its id is <ad group>~<ad>.",
 )
 KEYWORD = _level(
@@ -108,82 +113,97 @@ KEYWORD = _level(
     note="Shown in the tree and switched on by an activation.",
 )
 LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
-BIDDING = words(
+BIDDING_FIELDS = split_words(
     "campaign.bidding_strategy campaign_budget.resource_name campaign_budget.reference_count campaign_budget.period"
     " campaign.target_spend.cpc_bid_ceiling_micros campaign.maximize_conversions.target_cpa_micros"
     " campaign.maximize_conversion_value.target_roas campaign.target_cpa.target_cpa_micros"
     " campaign.target_roas.target_roas"
 )
 """What the settings of a campaign need beside its level's fields."""
-CRITERIA = words(
+CRITERION_FIELDS = split_words(
     "campaign_criterion.resource_name campaign_criterion.criterion_id campaign_criterion.type"
     " campaign_criterion.negative campaign_criterion.location.geo_target_constant"
     " campaign_criterion.language.language_constant"
 )
-GOALS = words(
+CONVERSION_GOAL_FIELDS = split_words(
     "campaign_conversion_goal.resource_name campaign_conversion_goal.category campaign_conversion_goal.origin"
     " campaign_conversion_goal.biddable"
 )
-PATHS = words("ad_group_ad.ad.responsive_search_ad.path1 ad_group_ad.ad.responsive_search_ad.path2")
+AD_PATH_FIELDS = split_words("ad_group_ad.ad.responsive_search_ad.path1 ad_group_ad.ad.responsive_search_ad.path2")
 """What the settings of an ad need beside its level's fields."""
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
 
 
-def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    if google.has_controls(brief.name):
+def _check_name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if google.has_control_characters(brief.name):
         yield Issue("name", "invalid", "Google Ads takes no name with control characters.")
 
 
-def _days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     try:
-        yield from start_issues(NETWORK.title, brief, timezone_of(account))
+        yield from check_start_is_midnight(NETWORK.title, brief, require_timezone(account))
     except InvalidInput as problem:
         yield from problem.issues
 
 
-def _manager(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_manager(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     try:
-        google.login_headers(account)
+        google.build_login_headers(account)
     except InvalidInput as problem:
         yield from problem.issues
 
 
-GEOGRAPHY = "without a geography it would serve worldwide: give countries, locationIds or native targeting"
-ONE_AD = "a responsive search ad has headlines and descriptions"
+GEOGRAPHY_REASON = "without a geography it would serve worldwide: give countries, locationIds or native targeting"
+SEARCH_AD_REASON = "a responsive search ad has headlines and descriptions"
 FORMATS = (
     Format(
         "responsive_search_ad",
         "responsive search ad with keywords",
         goals=("traffic",),
         periods=("daily",),
-        bid={"traffic": "maximum cost per click: the ad group's bid, which its keywords inherit"},
+        bid_meanings={"traffic": "maximum cost per click: the ad group's bid, which its keywords inherit"},
         inputs=(
-            Input("bid", "optional", accepts="without one Google sets bids to get the most clicks"),
+            Input("bid", "optional", accepted_form="without one Google sets bids to get the most clicks"),
             Input("schedule.endAt", "optional"),
             *(
-                Input(f"targeting.{member}", "any", group="geography", test=test, accepts=GEOGRAPHY)
+                Input(f"targeting.{member}", "any", group="geography", find_error=test, accepted_form=GEOGRAPHY_REASON)
                 for member, test in (
-                    ("countries", wrong_countries),
-                    ("locationIds", wrong_locations),
-                    ("native", wrong_native),
+                    ("countries", find_countries_error),
+                    ("locationIds", find_locations_error),
+                    ("native", find_native_targeting_error),
                 )
             ),
-            Input("targeting.keywords", "required", test=wrong_keywords, accepts="1 to 50 different keywords"),
-            Input("creative.url", "required", test=wrong_url, accepts="http or https"),
-            Input("creative.headlines", "required", test=wrong_headlines, accepts="3 to 15 of up to 30 characters"),
-            Input("creative.descriptions", "required", test=wrong_descriptions, accepts="2 to 4 of up to 90"),
+            Input(
+                "targeting.keywords",
+                "required",
+                find_error=find_keywords_error,
+                accepted_form="1 to 50 different keywords",
+            ),
+            Input("creative.url", "required", find_error=find_url_error, accepted_form="http or https"),
+            Input(
+                "creative.headlines",
+                "required",
+                find_error=find_headlines_error,
+                accepted_form="3 to 15 of up to 30 characters",
+            ),
+            Input(
+                "creative.descriptions",
+                "required",
+                find_error=find_descriptions_error,
+                accepted_form="2 to 4 of up to 90",
+            ),
             Input(
                 "platform.euPoliticalAdvertising",
                 "required",
-                accepts="true or false: whether it is political advertising under EU law; true does not serve there",
+                accepted_form="true or false: whether EU law calls it political advertising; true does not serve there",
             ),
             Input("creative.existingId", "refused", reason="an ad belongs to its ad group and is made anew"),
-            *(Input(f"creative.{member}", "refused", reason=ONE_AD) for member in ("headline", "body")),
+            *(Input(f"creative.{member}", "refused", reason=SEARCH_AD_REASON) for member in ("headline", "body")),
             *(Input(f"creative.{member}", "refused", reason="it is text only") for member in ("imageUrl", "imageHash")),
         ),
-        rules=(_name, _days, _manager),
+        rules=(_check_name, _check_days, _check_manager),
         notes=(
             "The daily budget is an average: a day may spend up to twice as much, a month 30.4 times.",
             "Days are whole days in the account's time zone.",
@@ -196,60 +216,62 @@ FORMATS = (
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def _suggested(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_suggest_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     body = {"locale": "en", "locationNames": {"names": [sought]}}
-    url = f"{google.API}/geoTargetConstants:suggest"
-    return Request("POST", url, headers=google.login_headers(account), body=body, encoding="json")
+    url = f"{google.API_URL}/geoTargetConstants:suggest"
+    return Request("POST", url, headers=google.build_login_headers(account), body=body, encoding="json")
 
 
-def _queried(resource: str, row: str, source: str, fields: str, *conditions: str, key: str = "id") -> Catalog:
+def _query_catalog(resource: str, row: str, source: str, fields: str, *conditions: str, key: str = "id") -> Catalog:
     """A catalog that is a query, ``fields`` being those of its source."""
-    query = google.gaql([f"{source}.{name}" for name in words(fields)], source, *conditions)
+    query = google.build_gaql([f"{source}.{name}" for name in split_words(fields)], source, *conditions)
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        return google.searched(account, query, cursor)
+        return google.build_search_request(account, query, cursor)
 
-    return Catalog(resource, request, "/results", f"/{row}/{key}", f"/{row}/name", google.next_page)
-
-
-def _ads(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return google.searched(account, google.gaql(AD.fields, "ad_group_ad", *google.SOURCES["ad"].live), cursor)
+    return Catalog(resource, request, "/results", f"/{row}/{key}", f"/{row}/name", google.parse_next_cursor)
 
 
-def _ad_id(row: Mapping[str, Json]) -> str:
-    return google.tail(text(row, "/adGroupAd/resourceName") or "")
+def _build_ads_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return google.build_search_request(
+        account, google.build_gaql(AD.fields, "ad_group_ad", *google.SOURCES["ad"].live_conditions), cursor
+    )
+
+
+def _get_ad_id(row: Mapping[str, Json]) -> str:
+    return google.parse_resource_id(get_text(row, "/adGroupAd/resourceName") or "")
 
 
 CATALOGS = (
     Catalog(
         "geo_targets",
-        _suggested,
+        _build_suggest_request,
         "/geoTargetConstantSuggestions",
         "/geoTargetConstant/id",
         "/geoTargetConstant/canonicalName",
         suffix="required",
         note="geo_targets:<words>; targeting.locationIds takes the ids",
     ),
-    _queried(
+    _query_catalog(
         "languages", "languageConstant", "language_constant", "id code name", "language_constant.targetable = TRUE"
     ),
-    _queried(
+    _query_catalog(
         *("conversion_actions", "conversionAction", "conversion_action", "id name category type"),
         f"conversion_action.status = '{google.ENABLED}'",
     ),
-    _queried("user_lists", "userList", "user_list", "id name size_for_search membership_status"),
-    _queried("currencies", "currencyConstant", "currency_constant", "code name billable_unit_micros", key="code"),
-    _queried(
+    _query_catalog("user_lists", "userList", "user_list", "id name size_for_search membership_status"),
+    _query_catalog("currencies", "currencyConstant", "currency_constant", "code name billable_unit_micros", key="code"),
+    _query_catalog(
         *("shared_budgets", "campaignBudget", "campaign_budget", "id name amount_micros"),
         "campaign_budget.explicitly_shared = TRUE",
     ),
     Catalog(
         "ads",
-        _ads,
+        _build_ads_request,
         "/results",
-        _ad_id,
+        _get_ad_id,
         "/adGroupAd/ad/responsiveSearchAd/headlines/0/text",
-        google.next_page,
+        google.parse_next_cursor,
         note="Their name is their first headline.",
     ),
 )
@@ -257,7 +279,7 @@ CATALOGS = (
 
 # -- templates, metrics, errors -----------------------------------------------------------------------------------
 
-ASSETS: Mapping[str, Json] = {
+TEMPLATE_ASSETS: Mapping[str, Json] = {
     "headlines": [{"text": "Folding garden chairs"}, {"text": "Built for rain"}, {"text": "Free delivery"}],
     "descriptions": [{"text": "Light, strong and easy to store."}, {"text": "Order today, sit down on Friday."}],
 }
@@ -273,7 +295,7 @@ TEMPLATES = (
             "manualCpc": {},
             "networkSettings": {"targetGoogleSearch": True, "targetSearchNetwork": False},
             "geoTargetTypeSetting": {"positiveGeoTargetType": google.PRESENCE},
-            "containsEuPoliticalAdvertising": google.POLITICAL[False],
+            "containsEuPoliticalAdvertising": google.POLITICAL_ADVERTISING[False],
         },
         "campaignBudget may be the name of a budget instead. Without a location it serves worldwide: edit it.",
     ),
@@ -293,7 +315,7 @@ TEMPLATES = (
         "Responsive search ad",
         {
             "status": google.PAUSED,
-            "ad": {"finalUrls": ["https://shop.example/chairs"], "responsiveSearchAd": ASSETS},
+            "ad": {"finalUrls": ["https://shop.example/chairs"], "responsiveSearchAd": TEMPLATE_ASSETS},
         },
         "parentId is the ad group's id.",
     ),
@@ -321,7 +343,7 @@ ERRORS = (
     ErrorRule("throttled", "limit", "too many operations for now, or for today", ("quotaError",)),
     ErrorRule(
         *("rejected", "not_found", "there is no such resource in this account"),
-        words(
+        split_words(
             "requestError.RESOURCE_NOT_FOUND requestError.BAD_RESOURCE_ID requestError.INVALID_CUSTOMER_ID"
             " mutateError.RESOURCE_NOT_FOUND mutateError.RESOURCE_NOT_IN_GOOGLE_ADS"
         ),
@@ -336,10 +358,10 @@ ERRORS = (
 )
 
 
-def _status_sent(kind: str, sent: Json) -> tuple[str, str | None]:
+def _parse_sent_status(kind: str, sent: Json) -> tuple[str, str | None]:
     """The kind and the status in an operation: one request writes several resources."""
     member, content = next(iter(sent.items()))
-    status = text(content, "/create/status") or text(content, "/update/status")
+    status = get_text(content, "/create/status") or get_text(content, "/update/status")
     status = google.REMOVED if "remove" in content else status
     return next((one.kind for one in LEVELS if f"{one.native}Operation" == member), ""), status
 
@@ -349,9 +371,9 @@ NETWORK = Network(
     title="Google Ads",
     version=google.VERSION,
     hosts=(google.HOST, google.CONSENT_HOST, google.TOKEN_HOST),
-    login=Login("oauth2", scopes=(google.PERMISSION,), pkce=True),
-    unit=google.unit,
-    error=google.error,
+    login=Login("oauth2", scopes=(google.OAUTH_SCOPE,), has_pkce=True),
+    get_money_unit=google.get_money_unit,
+    parse_error=google.parse_error,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
@@ -365,17 +387,17 @@ NETWORK = Network(
     geographies=("/campaignCriteria/*/location", "/campaignCriteria/*/proximity"),
     # Google Ads API, segments.date: rows older than 37 months are not available.
     history=History(months=37),
-    money="Native amounts are micros, a million to one, as JSON strings.",
+    money_note="Native amounts are micros, a million to one, as JSON strings.",
     other_countries=(KOSOVO,),
     templates=TEMPLATES,
     extras=(
         Extra("loginCustomerId", "The manager that the account is reached through: digits."),
         Extra("billableUnitMicros", "The least amount of the account's currency; all amounts are multiples of it."),
-        Extra("testAccount", "Whether it is a test account, which never serves.", ("true", "false"), settable=False),
+        Extra("testAccount", "Whether it is a test account, which never serves.", ("true", "false"), is_settable=False),
     ),
-    wait=google.wait,
-    items=google.items,
-    status_sent=_status_sent,
+    parse_retry_delay=google.parse_retry_delay,
+    parse_item_results=google.parse_item_results,
+    parse_sent_status=_parse_sent_status,
     notes=(
         "Removing is final.",
         "Each write is one request, done whole or not at all; each operation in it counts against the daily quota.",

@@ -7,17 +7,17 @@ from unicodedata import east_asian_width
 
 from adsunify.adapter.edits import Edit, require_change
 from adsunify.adapter.network import Account, is_number
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.models.brief import CampaignBrief, Keyword
-from adsunify.models.error_messages import not_web
+from adsunify.models.error_messages import find_web_url_error
 from adsunify.plans.records import Change
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import put, read, rows, text
+from adsunify.values.json_pointer import get_objects, get_text, get_value, set_value
 
 from . import native as google
 
 # Geo target constant = 2000 + ISO 3166-1 numeric. ISO lists more countries than Google Ads can target.
-_NUMERIC = """
+_COUNTRY_CODES_TEXT = """
     AD020 AE784 AF004 AG028 AI660 AL008 AM051 AO024 AQ010 AR032 AS016 AT040 AU036 AW533 AX248 AZ031 BA070 BB052
     BD050 BE056 BF854 BG100 BH048 BI108 BJ204 BL652 BM060 BN096 BO068 BQ535 BR076 BS044 BT064 BV074 BW072 BY112
     BZ084 CA124 CC166 CD180 CF140 CG178 CH756 CI384 CK184 CL152 CM120 CN156 CO170 CR188 CU192 CV132 CW531 CX162
@@ -33,49 +33,49 @@ _NUMERIC = """
     TG768 TH764 TJ762 TK772 TL626 TM795 TN788 TO776 TR792 TT780 TV798 TW158 TZ834 UA804 UG800 UM581 US840 UY858
     UZ860 VA336 VC670 VE862 VG092 VI850 VN704 VU548 WF876 WS882 XK900 YE887 YT175 ZA710 ZM894 ZW716
 """
-COUNTRIES: Mapping[str, str] = {one[:2]: f"2{one[2:]}" for one in _NUMERIC.split()}
+COUNTRY_CRITERION_IDS: Mapping[str, str] = {one[:2]: f"2{one[2:]}" for one in _COUNTRY_CODES_TEXT.split()}
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
-def columns(value: str) -> int:
+def count_columns(value: str) -> int:
     """The width of a text: double-width characters count two."""
     return len(value) if value.isascii() else sum(2 if east_asian_width(one) in "WF" else 1 for one in value)
 
 
-def _wrong_texts(values: Sequence[str], widest: int, counts: tuple[int, int]) -> str | None:
+def _find_texts_error(values: Sequence[str], widest: int, counts: tuple[int, int]) -> str | None:
     least, most = counts
     if not least <= len(values) <= most:
         return f"an ad has {least} to {most} of them"
     for index, value in enumerate(values):
         if value in values[:index]:
             return f"text {index + 1} is a duplicate"
-        if not value.strip() or google.has_controls(value):
+        if not value.strip() or google.has_control_characters(value):
             return f"text {index + 1} is blank or has control characters"
-        if columns(value) > widest:
+        if count_columns(value) > widest:
             return f"text {index + 1} is longer than {widest} characters (double-width ones count twice)"
     return None
 
 
-def wrong_headlines(values: Sequence[str]) -> str | None:
+def find_headlines_error(values: Sequence[str]) -> str | None:
     """What is wrong with the headlines of an ad, None where nothing is."""
-    return _wrong_texts(values, google.HEADLINE, google.HEADLINES)
+    return _find_texts_error(values, google.MAX_HEADLINE_WIDTH, google.HEADLINE_COUNTS)
 
 
-def wrong_descriptions(values: Sequence[str]) -> str | None:
+def find_descriptions_error(values: Sequence[str]) -> str | None:
     """What is wrong with the descriptions of an ad, None where nothing is."""
-    return _wrong_texts(values, google.DESCRIPTION, google.DESCRIPTIONS)
+    return _find_texts_error(values, google.MAX_DESCRIPTION_WIDTH, google.DESCRIPTION_COUNTS)
 
 
-def wrong_url(value: str) -> str | None:
+def find_url_error(value: str) -> str | None:
     """What is wrong with a final URL, None where nothing is."""
-    if len(value) > google.URL_LENGTH:
-        return f"an address has at most {google.URL_LENGTH} characters"
-    return not_web(value)
+    if len(value) > google.MAX_URL_LENGTH:
+        return f"an address has at most {google.MAX_URL_LENGTH} characters"
+    return find_web_url_error(value)
 
 
-def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
+def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
     """What Google would not take of the keywords, None where it takes them all."""
     seen: set[tuple[str, str]] = set()
     for number, keyword in enumerate(keywords, 1):
@@ -84,40 +84,42 @@ def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
         if key in seen:
             return f"keyword {number} is a duplicate: the same text with the same match"
         seen.add(key)
-        if not words or google.has_controls(keyword.text):
+        if not words or google.has_control_characters(keyword.text):
             return f"keyword {number} is blank or has control characters"
-        if not set(keyword.text).isdisjoint(google.KEYWORD_WRONG):
-            return f"keyword {number} has one of the characters that keywords cannot have ({google.KEYWORD_WRONG})"
-        if len(words) > google.KEYWORD_WORDS:
-            return f"keyword {number} has more than {google.KEYWORD_WORDS} words"
+        if not set(keyword.text).isdisjoint(google.INVALID_KEYWORD_CHARACTERS):
+            return f"keyword {number} has a character that keywords cannot have ({google.INVALID_KEYWORD_CHARACTERS})"
+        if len(words) > google.MAX_KEYWORD_WORDS:
+            return f"keyword {number} has more than {google.MAX_KEYWORD_WORDS} words"
     return None
 
 
-def wrong_countries(countries: Sequence[str]) -> str | None:
+def find_countries_error(countries: Sequence[str]) -> str | None:
     """Which country there is not; None where all are known."""
-    return next((f"there is no country {one}" for one in countries if one not in COUNTRIES), None)
+    return next((f"there is no country {one}" for one in countries if one not in COUNTRY_CRITERION_IDS), None)
 
 
-def wrong_locations(locations: Sequence[str]) -> str | None:
+def find_locations_error(locations: Sequence[str]) -> str | None:
     """What is wrong with ids of geo targets, None where nothing is."""
-    good = all(google.is_digits(one.removeprefix(google.LOCATIONS)) for one in locations)
-    return None if good else f"a location is the number of a geo target, with or without {google.LOCATIONS}"
+    good = all(google.is_digits(one.removeprefix(google.LOCATION_PREFIX)) for one in locations)
+    return None if good else f"a location is the number of a geo target, with or without {google.LOCATION_PREFIX}"
 
 
-def wrong_native(native: Mapping[str, Json]) -> str | None:
+def find_native_targeting_error(native: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting in Google's own names, None where nothing is."""
     unknown = next((name for name in native if name not in ("campaignCriteria", "geoTargetTypeSetting")), None)
     if unknown is not None:
         return f"it has campaignCriteria and geoTargetTypeSetting, and no {unknown[:60]}"
     geo = native.get("geoTargetTypeSetting", {})
-    if not isinstance(geo, Mapping) or any(value not in google.GEO_TYPES.get(name, ()) for name, value in geo.items()):
-        said = "; ".join(f"{name}: {', '.join(values)}" for name, values in google.GEO_TYPES.items())
+    if not isinstance(geo, Mapping) or any(
+        value not in google.GEO_TARGET_TYPES.get(name, ()) for name, value in geo.items()
+    ):
+        said = "; ".join(f"{name}: {', '.join(values)}" for name, values in google.GEO_TARGET_TYPES.items())
         return f"geoTargetTypeSetting takes {said}"
     criteria = native.get("campaignCriteria", [])
     if not isinstance(criteria, list | tuple):
         return "campaignCriteria is a list"
     for one in criteria:
-        wrong = _wrong_criterion(one)
+        wrong = _find_criterion_error(one)
         if wrong is not None:
             return wrong
     if not any(("location" in one or "proximity" in one) and not one.get("negative") for one in criteria):
@@ -125,40 +127,40 @@ def wrong_native(native: Mapping[str, Json]) -> str | None:
     return None
 
 
-def _wrong_criterion(one: Json) -> str | None:
+def _find_criterion_error(one: Json) -> str | None:
     if not isinstance(one, Mapping):
         return "a criterion is an object"
-    unknown = next((name for name in one if name not in (*google.CRITERIA, *google.BESIDE_CRITERIA)), None)
+    unknown = next((name for name in one if name not in (*google.CRITERION_TYPES, *google.CRITERION_OPTIONS)), None)
     if unknown is not None:
-        return f"a criterion cannot have {unknown[:60]}; it has one of {', '.join(google.CRITERIA)}"
-    contents = [one[name] for name in google.CRITERIA if name in one]
+        return f"a criterion cannot have {unknown[:60]}; it has one of {', '.join(google.CRITERION_TYPES)}"
+    contents = [one[name] for name in google.CRITERION_TYPES if name in one]
     if len(contents) != 1 or not isinstance(contents[0], Mapping) or not contents[0]:
-        return f"a criterion has exactly one object of {', '.join(google.CRITERIA)}"
+        return f"a criterion has exactly one object of {', '.join(google.CRITERION_TYPES)}"
     if not isinstance(one.get("negative", False), bool) or not is_number(one.get("bidModifier", 1)):
         return "negative is true or false, and bidModifier a number"
     return None
 
 
-def geo_targets(brief: CampaignBrief) -> dict[str, str]:
+def get_geo_targets(brief: CampaignBrief) -> dict[str, str]:
     """The geo targets of a brief, each once, with the member that names it."""
     found: dict[str, str] = {}
     for index, country in enumerate(brief.targeting.countries or ()):
-        found.setdefault(COUNTRIES[country], f"targeting.countries.{index}")
+        found.setdefault(COUNTRY_CRITERION_IDS[country], f"targeting.countries.{index}")
     for index, location in enumerate(brief.targeting.location_ids or ()):
-        found.setdefault(location.removeprefix(google.LOCATIONS), f"targeting.locationIds.{index}")
+        found.setdefault(location.removeprefix(google.LOCATION_PREFIX), f"targeting.locationIds.{index}")
     return found
 
 
-def criteria_of(brief: CampaignBrief) -> list[Mapping[str, Json]]:
+def build_criteria(brief: CampaignBrief) -> list[Mapping[str, Json]]:
     """The criteria that a brief asks for, without their campaign."""
     if brief.targeting.native is not None:
         return list(brief.targeting.native.get("campaignCriteria", ()))
-    return [{"location": {"geoTargetConstant": f"{google.LOCATIONS}{one}"}} for one in geo_targets(brief)]
+    return [{"location": {"geoTargetConstant": f"{google.LOCATION_PREFIX}{one}"}} for one in get_geo_targets(brief)]
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
-PARTS: Mapping[str, tuple[str, bool, str]] = {
+EDITABLE_TARGETING: Mapping[str, tuple[str, bool, str]] = {
     "locations": (google.LOCATION, False, "/location/geoTargetConstant"),
     "excludedLocations": (google.LOCATION, True, "/location/geoTargetConstant"),
     "languages": (google.LANGUAGE, False, "/language/languageConstant"),
@@ -166,40 +168,40 @@ PARTS: Mapping[str, tuple[str, bool, str]] = {
 """The members of an edit's targeting: the type of their criteria, whether they exclude, where the constant stands."""
 
 
-def _wanted(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list[str]:
+def _get_wanted_ids(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list[str]:
     """The ids that an edit lists, each once, without their prefix."""
     found: list[str] = []
     for index, item in enumerate(items):
         one = str(item["id"]).removeprefix(prefix)
         if not google.is_digits(one):
-            raise refused(f"{path}.{index}.id", "malformed", f"An id is digits, with or without {prefix}.")
+            raise invalid_input(f"{path}.{index}.id", "malformed", f"An id is digits, with or without {prefix}.")
         if one in found:
             message = f"The list has an item with this id already, with or without {prefix}; name each id once."
-            raise refused(f"{path}.{index}", "duplicate", message)
+            raise invalid_input(f"{path}.{index}", "duplicate", message)
         found.append(one)
     return found
 
 
-def _now(native: Mapping[str, Json], name: str) -> dict[str, str]:
+def _get_current_criteria(native: Mapping[str, Json], name: str) -> dict[str, str]:
     """What a campaign has now under a member of an edit's targeting: the constants' ids, and the criteria's."""
-    kind, negative, place = PARTS[name]
+    kind, negative, place = EDITABLE_TARGETING[name]
     return {
-        google.tail(text(one, place) or ""): text(one, "/criterionId") or ""
-        for one in rows(native, "/campaignCriteria", "campaign")
-        if text(one, "/type") == kind and (read(one, "/negative") is True) == negative
+        google.parse_resource_id(get_text(one, place) or ""): get_text(one, "/criterionId") or ""
+        for one in get_objects(native, "/campaignCriteria", "campaign")
+        if get_text(one, "/type") == kind and (get_value(one, "/negative") is True) == negative
     }
 
 
-def _checked(native: Mapping[str, Json], edit: Edit) -> dict[str, list[str]]:
+def _collect_wanted_ids(native: Mapping[str, Json], edit: Edit) -> dict[str, list[str]]:
     """The wanted ids per member of the edit's targeting. Raises InvalidInput with all issues."""
-    declared = text(native, "/campaign/containsEuPoliticalAdvertising") in google.POLITICAL.values()
+    declared = get_text(native, "/campaign/containsEuPoliticalAdvertising") in google.POLITICAL_ADVERTISING.values()
     declared = declared or "euPoliticalAdvertising" in edit.fields
     found: dict[str, list[str]] = {}
     issues: list[Issue] = []
     for name, items in edit.targeting.items():
-        kind, path = PARTS[name][0], f"targeting.{name}"
+        kind, path = EDITABLE_TARGETING[name][0], f"targeting.{name}"
         try:
-            found[name] = _wanted(items, google.CONSTANTS[kind], path)
+            found[name] = _get_wanted_ids(items, google.CONSTANT_PREFIXES[kind], path)
         except InvalidInput as problem:
             issues.extend(problem.issues)
             continue
@@ -209,15 +211,15 @@ def _checked(native: Mapping[str, Json], edit: Edit) -> dict[str, list[str]]:
             issues.append(Issue(path, "locked", message))
     # mutateError.ID_EXISTS_IN_MULTIPLE_MUTATES: a place has one criterion, whether that excludes it or not.
     for name, other in (("locations", "excludedLocations"), ("excludedLocations", "locations")):
-        there = {*_now(native, other), *found.get(other, ())} if name in found else set()
+        there = {*_get_current_criteria(native, other), *found.get(other, ())} if name in found else set()
         if not there.isdisjoint(found.get(name, ())):
             message = f"A place that stands under {other} has to be taken from there first, in an edit of its own."
             issues.append(Issue(f"targeting.{name}", "conflict", message))
-    refuse(issues)
+    raise_if_issues(issues)
     return found
 
 
-def retargeted(
+def build_targeting_operations(
     account: Account, campaign_id: str, native: Mapping[str, Json], edit: Edit
 ) -> tuple[list[Mapping[str, Json]], list[Change]]:
     """The operations of an edit's targeting: criteria are made and removed, never changed."""
@@ -225,24 +227,24 @@ def retargeted(
     removed: list[Mapping[str, Json]] = []
     changes: list[Change] = []
     issues: list[Issue] = []
-    campaign = google.resource_name(account, "campaign", campaign_id)
-    for name, wanted in _checked(native, edit).items():
-        kind, negative, place = PARTS[name]
-        now = _now(native, name)
+    campaign = google.build_resource_name(account, "campaign", campaign_id)
+    for name, wanted in _collect_wanted_ids(native, edit).items():
+        kind, negative, place = EDITABLE_TARGETING[name]
+        now = _get_current_criteria(native, name)
         for constant in wanted:
             if constant not in now:
                 criterion: dict[str, Json] = {"campaign": campaign} | ({"negative": True} if negative else {})
-                put(criterion, place, f"{google.CONSTANTS[kind]}{constant}")
-                made.append(google.operation("campaignCriterion", create=criterion))
+                set_value(criterion, place, f"{google.CONSTANT_PREFIXES[kind]}{constant}")
+                made.append(google.build_operation("campaignCriterion", create=criterion))
         for constant, own in now.items():
             if constant not in wanted:
                 if not google.is_digits(own):
                     raise ProviderUnreadable("A criterion of the campaign has no id.")
-                gone = google.resource_name(account, "campaignCriterion", campaign_id, own)
-                removed.append(google.operation("campaignCriterion", remove=gone))
+                gone = google.build_resource_name(account, "campaignCriterion", campaign_id, own)
+                removed.append(google.build_operation("campaignCriterion", remove=gone))
         try:
             changes.append(require_change(Change(name, list(now), wanted), f"targeting.{name}"))
         except InvalidInput as problem:
             issues.extend(problem.issues)
-    refuse(issues)
+    raise_if_issues(issues)
     return [*made, *removed], changes

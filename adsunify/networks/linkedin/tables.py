@@ -29,21 +29,21 @@ from adsunify.adapter.network import (
     Metric,
     Network,
     Template,
-    words,
+    split_words,
 )
 from adsunify.errors import Issue
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.values.exact_json import MAX_NUMBER_CHARACTERS, Json
-from adsunify.values.json_pointer import Columns, read, text
+from adsunify.values.json_pointer import Columns, get_text, get_value
 
 from . import native as linkedin
-from .settings import EDITS, SETTINGS, window_issues
-from .targeting import PLACES, wrong_criteria
+from .settings import EDITS, SETTINGS, check_window
+from .targeting import PLACE_FACETS, find_native_targeting_error
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
-_STATES: Mapping[str, str] = {
+_UNIFIED_STATUSES: Mapping[str, str] = {
     linkedin.ACTIVE: "active",
     linkedin.PAUSED: "paused",
     linkedin.DRAFT: "paused",
@@ -52,23 +52,23 @@ _STATES: Mapping[str, str] = {
     linkedin.PENDING_DELETION: "deleted",
     linkedin.REMOVED: "deleted",
 }
-_SETTABLE: Mapping[str, str] = {"active": linkedin.ACTIVE, "paused": linkedin.PAUSED}
+_WRITABLE_STATUSES: Mapping[str, str] = {"active": linkedin.ACTIVE, "paused": linkedin.PAUSED}
 
-_level = partial(Level, id="/id", name="/name", settable=_SETTABLE)
-
-
-def _ids(kind: str) -> str:
-    return f"({re.escape(linkedin.URNS[kind])})?[0-9]+"
+_level = partial(Level, id="/id", name="/name", writable_statuses=_WRITABLE_STATUSES)
 
 
-GROUP = _level(
+def _id_pattern(kind: str) -> str:
+    return f"({re.escape(linkedin.URN_PREFIXES[kind])})?[0-9]+"
+
+
+CAMPAIGN_GROUP = _level(
     "campaign",
     "campaign group",
     "adCampaignGroups",
-    ids=_ids("campaign"),
+    id_pattern=_id_pattern("campaign"),
     status="/status",
-    states=_STATES,
-    filters=tuple(_STATES),
+    unified_statuses=_UNIFIED_STATUSES,
+    status_filters=tuple(_UNIFIED_STATUSES),
     note="LinkedIn takes no paused group at creation: it is created ACTIVE, without a budget, and nothing in it serves "
     "while its campaigns are paused. Later it is paused like everything else.",
 )
@@ -76,14 +76,14 @@ CAMPAIGN = _level(
     "adGroup",
     "campaign",
     "adCampaigns",
-    ids=_ids("adGroup"),
+    id_pattern=_id_pattern("adGroup"),
     status="/status",
     parent="/campaignGroup",
     parent_kind="campaign",
-    states={**_STATES, linkedin.COMPLETED: "archived"},
-    filters=(*_STATES, linkedin.COMPLETED),
-    born=linkedin.CAMPAIGN_BORN,
-    shows={
+    unified_statuses={**_UNIFIED_STATUSES, linkedin.COMPLETED: "archived"},
+    status_filters=(*_UNIFIED_STATUSES, linkedin.COMPLETED),
+    initial_status=linkedin.INITIAL_CAMPAIGN_STATUS,
+    settings_context={
         "targeting": ("/targetingCriteria",),
         "bidding": ("/optimizationTargetType", "/costType", "/unitCost", "/pacingStrategy"),
     },
@@ -92,76 +92,76 @@ CREATIVE = _level(
     "ad",
     "creative",
     "creatives",
-    ids=_ids("ad"),
+    id_pattern=_id_pattern("ad"),
     status="/intendedStatus",
     parent="/campaign",
     parent_kind="adGroup",
-    states=_STATES,
-    filters=tuple(_STATES),
-    born=linkedin.CREATIVE_BORN,
-    shows={"creative": ("/content", "/review", "/isServing", "/servingHoldReasons")},
+    unified_statuses=_UNIFIED_STATUSES,
+    status_filters=tuple(_UNIFIED_STATUSES),
+    initial_status=linkedin.INITIAL_CREATIVE_STATUS,
+    settings_context={"creative": ("/content", "/review", "/isServing", "/servingHoldReasons")},
     note="A draft is not reviewed; the review begins when it is set active, and may take a day.",
 )
-LEVELS = (GROUP, CAMPAIGN, CREATIVE)
+LEVELS = (CAMPAIGN_GROUP, CAMPAIGN, CREATIVE)
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
 
-_POST = re.compile(r"urn:li:(share|ugcPost):[0-9]+", re.ASCII).fullmatch
-_PAGE = re.compile(r"(urn:li:organization:)?[0-9]+", re.ASCII).fullmatch
+_match_post_urn = re.compile(r"urn:li:(share|ugcPost):[0-9]+", re.ASCII).fullmatch
+_match_page_id = re.compile(r"(urn:li:organization:)?[0-9]+", re.ASCII).fullmatch
 
 
-def _wrong_post(value: Json) -> str | None:
-    return None if _POST(value) else "it is no post's URN"
+def _find_post_urn_error(value: Json) -> str | None:
+    return None if _match_post_urn(value) else "it is no post's URN"
 
 
-def _wrong_page(value: Json) -> str | None:
-    return None if _PAGE(value) else "it is no organization's id"
+def _find_page_id_error(value: Json) -> str | None:
+    return None if _match_page_id(value) else "it is no organization's id"
 
 
-def page_of(account: Account, brief: CampaignBrief | None = None) -> str | None:
+def get_page_urn(account: Account, brief: CampaignBrief | None = None) -> str | None:
     """The organization that the campaign is for, as a URN: the brief's, or the account's own where it is one."""
     page = brief.platform.page_id if brief is not None else None
     if page is not None:
-        return linkedin.urn(linkedin.ORGANIZATION_URN, page)
+        return linkedin.build_urn(linkedin.ORGANIZATION_URN, page)
     reference = account.extras.get("reference", "")
     return reference if reference.startswith(linkedin.ORGANIZATION_URN) else None
 
 
 def _has_page(account: Account) -> bool:
-    return page_of(account) is not None
+    return get_page_urn(account) is not None
 
 
-def enterprise(account: Account) -> bool:
+def is_enterprise(account: Account) -> bool:
     """Whether the account is one whose groups cannot be created by the API."""
     return account.extras.get("type") == linkedin.ENTERPRISE
 
 
-def _creatable(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    if enterprise(account):  # CAMPAIGN_GROUP_CREATION_NOT_ALLOWED
+def _check_group_creation(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if is_enterprise(account):  # CAMPAIGN_GROUP_CREATION_NOT_ALLOWED
         message = "LinkedIn lets no campaign group be created in an ENTERPRISE account through the API."
         yield Issue("account.extras.type", "not_supported", message)
 
 
-def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    if linkedin.bytes_of(brief.name) > linkedin.CAMPAIGN_NAME_BYTES:
-        message = f"LinkedIn takes a campaign name of at most {linkedin.CAMPAIGN_NAME_BYTES} bytes of UTF-8."
+def _check_name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if linkedin.count_utf8_bytes(brief.name) > linkedin.MAX_CAMPAIGN_NAME_BYTES:
+        message = f"LinkedIn takes a campaign name of at most {linkedin.MAX_CAMPAIGN_NAME_BYTES} bytes of UTF-8."
         yield Issue("name", "too_long", message)
 
 
-def _times(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_times(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     schedule = brief.schedule
     paths = ("schedule.startAt", "schedule.endAt")
     for path, written in zip(paths, (schedule.start_at, schedule.end_at), strict=True):
-        if written is not None and linkedin.too_fine(written):
+        if written is not None and linkedin.is_finer_than_millisecond(written):
             yield Issue(path, "over_precision", "LinkedIn counts whole milliseconds; nothing is rounded.")
-    yield from window_issues(schedule.start, schedule.end, paths, now)
+    yield from check_window(schedule.start, schedule.end, paths, now)
 
 
-_CONTENT = tuple(
+_CONTENT_MEMBERS = tuple(
     f"creative.{member}" for member in ("headline", "body", "url", "imageUrl", "imageHash", "headlines", "descriptions")
 )
-_NO_PLACES = "places are URNs of targeting.native (facet locations, urn:li:geo:...)"
+_NO_PLACES_REASON = "places are URNs of targeting.native (facet locations, urn:li:geo:...)"
 _PAGE_FORM = "an organization's id in digits, or urn:li:organization:<digits>: the page that owns the post"
 
 FORMATS = (
@@ -170,38 +170,48 @@ FORMATS = (
         "existing sponsored post",
         goals=("traffic", "awareness"),
         periods=("daily", "lifetime"),
-        bid={
+        bid_meanings={
             "traffic": "maximum cost per click; without one LinkedIn bids for the most clicks",
             "awareness": "price per 1000 impressions; without one LinkedIn bids for the most impressions",
         },
         inputs=(
             Input(
-                "creative.existingId", "required", test=_wrong_post, accepts="urn:li:share:<id> or urn:li:ugcPost:<id>"
+                "creative.existingId",
+                "required",
+                find_error=_find_post_urn_error,
+                accepted_form="urn:li:share:<id> or urn:li:ugcPost:<id>",
             ),
-            Input("targeting.native", "required", test=wrong_criteria, accepts="a targetingCriteria object"),
-            Input("platform.locale", "required", accepts="a country and language that LinkedIn supports as a pair"),
+            Input(
+                "targeting.native",
+                "required",
+                find_error=find_native_targeting_error,
+                accepted_form="a targetingCriteria object",
+            ),
+            Input(
+                "platform.locale", "required", accepted_form="a country and language that LinkedIn supports as a pair"
+            ),
             Input(
                 *("platform.pageId", "required"),
-                test=_wrong_page,
-                accepts=_PAGE_FORM,
-                unless=_has_page,
+                find_error=_find_page_id_error,
+                accepted_form=_PAGE_FORM,
+                is_exempt=_has_page,
                 reason="where the account's extra reference names no organization",
             ),
             Input(
                 *("platform.pageId", "optional"),
-                test=_wrong_page,
-                accepts=f"{_PAGE_FORM}; absent: the organization of the account's extra reference",
+                find_error=_find_page_id_error,
+                accepted_form=f"{_PAGE_FORM}; absent: the organization of the account's extra reference",
             ),
-            Input("platform.euPoliticalAdvertising", "optional", accepts="absent means not declared"),
+            Input("platform.euPoliticalAdvertising", "optional", accepted_form="absent means not declared"),
             Input("bid", "optional"),
-            Input("schedule.endAt", "required", periods=("lifetime",), accepts="a lifetime budget needs an end"),
-            Input("schedule.endAt", "optional", accepts="at least 24 hours after the start"),
-            Input("targeting.countries", "refused", reason=_NO_PLACES),
-            Input("targeting.locationIds", "refused", reason=_NO_PLACES),
+            Input("schedule.endAt", "required", periods=("lifetime",), accepted_form="a lifetime budget needs an end"),
+            Input("schedule.endAt", "optional", accepted_form="at least 24 hours after the start"),
+            Input("targeting.countries", "refused", reason=_NO_PLACES_REASON),
+            Input("targeting.locationIds", "refused", reason=_NO_PLACES_REASON),
             Input("targeting.keywords", "refused", reason="LinkedIn has no keywords"),
-            *(Input(path, "refused", reason="the post is the creative") for path in _CONTENT),
+            *(Input(path, "refused", reason="the post is the creative") for path in _CONTENT_MEMBERS),
         ),
-        rules=(_creatable, _name, _times),
+        rules=(_check_group_creation, _check_name, _check_times),
         notes=(
             "The campaign group is ACTIVE from its creation; its campaign is paused and its creative a draft.",
             "Days are UTC. Audience expansion and the audience network stay off.",
@@ -213,65 +223,73 @@ FORMATS = (
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def _offset(cursor: str | None, limit: int) -> dict[str, Json]:
+def _build_page_query(cursor: str | None, limit: int) -> dict[str, Json]:
     return {"start": int(cursor) if cursor and cursor.isdigit() else 0, "count": limit}
 
 
-def _next_offset(response: Response) -> str | None:
+def _parse_next_offset(response: Response) -> str | None:
     """Where the next page of a list by offsets begins; None behind a page that is not full."""
-    start, count, total = (read(response.body, f"/paging/{name}") for name in ("start", "count", "total"))
-    found = len(linkedin.elements(response))
+    start, count, total = (get_value(response.body, f"/paging/{name}") for name in ("start", "count", "total"))
+    found = len(linkedin.parse_rows(response))
     if not (linkedin.is_integer(start) and linkedin.is_integer(count)) or found < max(count, 1):
         return None
     return None if linkedin.is_integer(total) and start + found >= total else str(start + found)
 
 
-def _facets(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return linkedin.get("adTargetingFacets", {}, {})
+def _build_facets_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return linkedin.build_get_request("adTargetingFacets", {}, {})
 
 
-_BY_URN = {"queryVersion": "QUERY_USES_URNS"}
+_URN_QUERY = {"queryVersion": "QUERY_USES_URNS"}
 
 
-def _facet_entities(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    query: dict[str, Json] = {"q": "adTargetingFacet", "facet": linkedin.urn(linkedin.FACET_URN, suffix), **_BY_URN}
+def _build_facet_entities_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    query: dict[str, Json] = {
+        "q": "adTargetingFacet",
+        "facet": linkedin.build_urn(linkedin.FACET_URN, suffix),
+        **_URN_QUERY,
+    }
     query |= {"locale": {"language": "en", "country": "US"}}
-    return linkedin.get("adTargetingEntities", {}, query | _offset(cursor, limit))
+    return linkedin.build_get_request("adTargetingEntities", {}, query | _build_page_query(cursor, limit))
 
 
-def _typeahead(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+def _build_typeahead_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     facet, _, sought = suffix.partition(":")
-    query = {"q": "typeahead", "facet": linkedin.urn(linkedin.FACET_URN, facet), "query": sought}
-    return linkedin.get("adTargetingEntities", {}, query | _BY_URN)
+    query = {"q": "typeahead", "facet": linkedin.build_urn(linkedin.FACET_URN, facet), "query": sought}
+    return linkedin.build_get_request("adTargetingEntities", {}, query | _URN_QUERY)
 
 
-def _posts(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    query = {"q": "author", "author": linkedin.urn(linkedin.ORGANIZATION_URN, suffix)}
-    paged = {"count": limit, "start": _offset(cursor, limit)["start"], "sortBy": "LAST_MODIFIED"}
-    return linkedin.get("posts", {}, query | paged, linkedin.FINDER)
+def _build_posts_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    query = {"q": "author", "author": linkedin.build_urn(linkedin.ORGANIZATION_URN, suffix)}
+    paged = {"count": limit, "start": _build_page_query(cursor, limit)["start"], "sortBy": "LAST_MODIFIED"}
+    return linkedin.build_get_request("posts", {}, query | paged, linkedin.FINDER)
 
 
-def _ad_posts(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    query = {"q": "dscAdAccount", "dscAdAccount": linkedin.account_urn(account), "dscAdTypes": ["STANDARD", "VIDEO"]}
-    return linkedin.get("posts", {}, query | _offset(cursor, limit), linkedin.FINDER)
+def _build_ad_posts_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    query = {
+        "q": "dscAdAccount",
+        "dscAdAccount": linkedin.build_account_urn(account),
+        "dscAdTypes": ["STANDARD", "VIDEO"],
+    }
+    return linkedin.build_get_request("posts", {}, query | _build_page_query(cursor, limit), linkedin.FINDER)
 
 
-def _pages(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+def _build_pages_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     query = {"q": "roleAssignee", "state": "APPROVED"}
-    return linkedin.get("organizationAcls", {}, query | _offset(cursor, limit), linkedin.FINDER)
+    return linkedin.build_get_request("organizationAcls", {}, query | _build_page_query(cursor, limit), linkedin.FINDER)
 
 
-def _conversions(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    query = {"q": "account", "account": linkedin.account_urn(account)}
-    return linkedin.get("conversions", {}, query | _offset(cursor, limit))
+def _build_conversions_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    query = {"q": "account", "account": linkedin.build_account_urn(account)}
+    return linkedin.build_get_request("conversions", {}, query | _build_page_query(cursor, limit))
 
 
-def listed(
+def build_list_request(
     account: Account,
     one: Level,
     *,
     parents: Sequence[str] = (),
-    statuses: Sequence[str] = linkedin.LIVE,
+    statuses: Sequence[str] = linkedin.LIVE_STATUSES,
     limit: int,
     cursor: str | None = None,
 ) -> Request:
@@ -285,46 +303,94 @@ def listed(
         query = {"q": "search", "search": {**parent, "status": {"values": list(statuses)}}}
     query |= {"pageSize": limit, **({"pageToken": cursor} if cursor is not None else {}), "sortOrder": "ASCENDING"}
     method = linkedin.FINDER if one is CREATIVE else ""
-    return linkedin.get(f"adAccounts/{{account}}/{one.path}", linkedin.owned(account), query, method)
+    return linkedin.build_get_request(
+        f"adAccounts/{{account}}/{one.path}", linkedin.build_account_slots(account), query, method
+    )
 
 
-def _entities(one: Level, account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return listed(account, one, limit=limit, cursor=cursor)
+def _build_entities_request(one: Level, account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return build_list_request(account, one, limit=limit, cursor=cursor)
 
 
-def _post_name(row: Mapping[str, Json]) -> str:
-    return text(row, "/adContext/dscName") or text(row, "/commentary") or text(row, "/id") or ""
+def _get_post_name(row: Mapping[str, Json]) -> str:
+    return get_text(row, "/adContext/dscName") or get_text(row, "/commentary") or get_text(row, "/id") or ""
 
 
-_ROWS = "/elements"
+_ROWS_POINTER = "/elements"
 CATALOGS = (
-    Catalog("targeting_facets", _facets, _ROWS, "/adTargetingFacetUrn", "/facetName"),
+    Catalog("targeting_facets", _build_facets_request, _ROWS_POINTER, "/adTargetingFacetUrn", "/facetName"),
     Catalog(
-        *("targeting_entities", _facet_entities, _ROWS, "/urn", "/name", _next_offset, "required"),
+        *(
+            "targeting_entities",
+            _build_facet_entities_request,
+            _ROWS_POINTER,
+            "/urn",
+            "/name",
+            _parse_next_offset,
+            "required",
+        ),
         note="targeting_entities:<facet>, such as seniorities; facets that are only searched answer an error",
     ),
     Catalog(
-        *("typeahead", _typeahead, _ROWS, "/urn", "/name", None, "required"),
+        *("typeahead", _build_typeahead_request, _ROWS_POINTER, "/urn", "/name", None, "required"),
         note="typeahead:<facet>, such as locations, with the text to search for",
     ),
-    Catalog("posts", _posts, _ROWS, "/id", "/commentary", _next_offset, "required", note="posts:<organization id>"),
-    Catalog("ad_posts", _ad_posts, _ROWS, "/id", _post_name, _next_offset),
-    Catalog("pages", _pages, _ROWS, "/organization", "", _next_offset, note="asks for an organization admin's consent"),
-    Catalog("campaign_groups", partial(_entities, GROUP), _ROWS, "/id", "/name", linkedin.page_token),
-    Catalog("campaigns", partial(_entities, CAMPAIGN), _ROWS, "/id", "/name", linkedin.page_token),
-    Catalog("creatives", partial(_entities, CREATIVE), _ROWS, "/id", "/name", linkedin.page_token),
-    Catalog("conversions", _conversions, _ROWS, "/id", "/name", _next_offset),
+    Catalog(
+        "posts",
+        _build_posts_request,
+        _ROWS_POINTER,
+        "/id",
+        "/commentary",
+        _parse_next_offset,
+        "required",
+        note="posts:<organization id>",
+    ),
+    Catalog("ad_posts", _build_ad_posts_request, _ROWS_POINTER, "/id", _get_post_name, _parse_next_offset),
+    Catalog(
+        "pages",
+        _build_pages_request,
+        _ROWS_POINTER,
+        "/organization",
+        "",
+        _parse_next_offset,
+        note="asks for an organization admin's consent",
+    ),
+    Catalog(
+        "campaign_groups",
+        partial(_build_entities_request, CAMPAIGN_GROUP),
+        _ROWS_POINTER,
+        "/id",
+        "/name",
+        linkedin.parse_next_cursor,
+    ),
+    Catalog(
+        "campaigns",
+        partial(_build_entities_request, CAMPAIGN),
+        _ROWS_POINTER,
+        "/id",
+        "/name",
+        linkedin.parse_next_cursor,
+    ),
+    Catalog(
+        "creatives",
+        partial(_build_entities_request, CREATIVE),
+        _ROWS_POINTER,
+        "/id",
+        "/name",
+        linkedin.parse_next_cursor,
+    ),
+    Catalog("conversions", _build_conversions_request, _ROWS_POINTER, "/id", "/name", _parse_next_offset),
 )
 
 
 # -- templates, metrics, errors -----------------------------------------------------------------------------------
 
-_WINDOW = {"start": 1_894_698_000_000, "end": 1_897_376_400_000}
+_TEMPLATE_SCHEDULE = {"start": 1_894_698_000_000, "end": 1_897_376_400_000}
 TEMPLATES = (
     Template(
         "campaign",
         "Campaign group",
-        {"name": "Autumn webinar", "status": linkedin.GROUP_BORN, "runSchedule": _WINDOW},
+        {"name": "Autumn webinar", "status": linkedin.INITIAL_GROUP_STATUS, "runSchedule": _TEMPLATE_SCHEDULE},
         "It takes ACTIVE or DRAFT only; the account is added.",
     ),
     Template(
@@ -334,15 +400,15 @@ TEMPLATES = (
             "campaignGroup": f"{linkedin.GROUP_URN}7021",
             "name": "Autumn webinar",
             "type": linkedin.SPONSORED_UPDATES,
-            "status": linkedin.CAMPAIGN_BORN,
+            "status": linkedin.INITIAL_CAMPAIGN_STATUS,
             "objectiveType": linkedin.WEBSITE_VISIT,
-            "optimizationTargetType": linkedin.MANUAL,
+            "optimizationTargetType": linkedin.MANUAL_TARGET,
             "costType": linkedin.CPC,
             "unitCost": {"amount": "4.50", "currencyCode": "USD"},
             "dailyBudget": {"amount": "40", "currencyCode": "USD"},
             "associatedEntity": f"{linkedin.ORGANIZATION_URN}7700123",
             "locale": {"country": "US", "language": "en"},
-            "runSchedule": _WINDOW,
+            "runSchedule": _TEMPLATE_SCHEDULE,
             "creativeSelection": linkedin.OPTIMIZED,
             "audienceExpansionEnabled": False,
             "offsiteDeliveryEnabled": False,
@@ -358,44 +424,44 @@ TEMPLATES = (
         {
             "campaign": f"{linkedin.CAMPAIGN_URN}880011",
             "content": {"reference": "urn:li:share:6850000000000000001"},
-            "intendedStatus": linkedin.CREATIVE_BORN,
+            "intendedStatus": linkedin.INITIAL_CREATIVE_STATUS,
             "name": "Autumn webinar",
         },
     ),
 )
 
 # Reports carry up to 18 fraction digits of float noise ("20.130000000000000782").
-_WIDE = Context(prec=2 * MAX_NUMBER_CHARACTERS)
+_DECIMAL_CONTEXT = Context(prec=2 * MAX_NUMBER_CHARACTERS)
 _SIX_DIGITS = Decimal("0.000001")
 
 
-def _without_noise(member: str, columns: Columns) -> list[Json]:
-    return list(map(_cleaned, columns.at(f"/{member}")))
+def _read_rounded(member: str, columns: Columns) -> list[Json]:
+    return list(map(_round_number, columns.get_column(f"/{member}")))
 
 
-def _cleaned(said: Json) -> Json:
+def _round_number(said: Json) -> Json:
     try:
-        number = Decimal(said if isinstance(said, str) else text(said, "") or "")
-        return number.quantize(_SIX_DIGITS, ROUND_HALF_EVEN, _WIDE) if number.is_finite() else said
+        number = Decimal(said if isinstance(said, str) else get_text(said, "") or "")
+        return number.quantize(_SIX_DIGITS, ROUND_HALF_EVEN, _DECIMAL_CONTEXT) if number.is_finite() else said
     except InvalidOperation:  # no number, or a senseless one: whoever reads it says so
         return said
 
 
-def _exact(name: Literal["spend", "conversionValue"], member: str) -> Metric:
-    return Metric(name, f"/{member}", "major", partial(_without_noise, member))
+def _exact_metric(name: Literal["spend", "conversionValue"], member: str) -> Metric:
+    return Metric(name, f"/{member}", "major", partial(_read_rounded, member))
 
 
 METRICS = (
     Metric("impressions", "/impressions", "count"),
     Metric("clicks", "/clicks", "count", note="Clicks that are charged for."),
-    _exact("spend", "costInLocalCurrency"),
+    _exact_metric("spend", "costInLocalCurrency"),
     Metric("conversions", "/externalWebsiteConversions", "count", note="On websites; leads are not among them."),
-    _exact("conversionValue", "conversionValueInLocalCurrency"),
+    _exact_metric("conversionValue", "conversionValueInLocalCurrency"),
     Metric("videoViews", "/videoViews", "count"),
     Metric("reach", "/approximateMemberReach", "count", note="For ranges up to 92 days; days do not add up."),
 )
 
-_REFUSED_INPUT = words(
+_INPUT_ERROR_CODES = split_words(
     """
     MISSING_FIELD INVALID_VALUE_FOR_FIELD FIELD_VALUE_TOO_LOW FIELD_VALUE_TOO_HIGH FIELD_LENGTH_TOO_LONG
     CONDITIONAL_FIELD_NOT_ALLOWED CONDITIONAL_INVALID_VALUE CONDITIONAL_MISSING_FIELD CONDITIONAL_VALUE_TOO_HIGH
@@ -414,7 +480,7 @@ ERRORS = (
         "rejected",
         "permission",
         "the member's role on the account, or the app's tier, does not let it",
-        words("ACCESS_DENIED NO_PERMISSION_ON_ENTITY NO_PERMISSION_ON_FIELD NO_PERMISSION_TO_UPDATE"),
+        split_words("ACCESS_DENIED NO_PERMISSION_ON_ENTITY NO_PERMISSION_ON_FIELD NO_PERMISSION_TO_UPDATE"),
     ),
     ErrorRule("rejected", "not_found", "no such thing, or none that the app may see", ("NOT_FOUND",)),
     ErrorRule("rejected", "input", "somebody else changed it meanwhile: prepare it anew", ("CONFLICT",)),
@@ -423,15 +489,15 @@ ERRORS = (
         "rejected",
         "network",
         f"LinkedIn has ended the API version {linkedin.VERSION}: adsunify has to be brought up to date",
-        words("NONEXISTENT_VERSION VERSION_MISSING"),  # the second name is (unverified)
+        split_words("NONEXISTENT_VERSION VERSION_MISSING"),  # the second name is (unverified)
     ),
     ErrorRule("rejected", "input", "LinkedIn answers 426 to a version that has ended", status=426),
-    ErrorRule("rejected", "input", "LinkedIn does not take the request", _REFUSED_INPUT),
+    ErrorRule("rejected", "input", "LinkedIn does not take the request", _INPUT_ERROR_CODES),
     ErrorRule(
         "ambiguous",
         "network",
         "LinkedIn had a fault of its own; it may have been done",
-        words("TIMEOUT INTERNAL_ERROR UNDER_MAINTENANCE"),
+        split_words("TIMEOUT INTERNAL_ERROR UNDER_MAINTENANCE"),
     ),
 )
 
@@ -443,11 +509,11 @@ NETWORK = Network(
     hosts=(linkedin.HOST, linkedin.LOGIN_HOST),
     login=Login(
         "oauth2",
-        scopes=linkedin.SCOPES,
+        scopes=linkedin.OAUTH_SCOPES,
         note="Consent lasts 60 days; apps of approved partners renew it for up to 365 days.",
     ),
-    unit=linkedin.unit,
-    error=linkedin.error,
+    get_money_unit=linkedin.get_money_unit,
+    parse_error=linkedin.parse_error,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
@@ -458,10 +524,10 @@ NETWORK = Network(
     # Ads Reporting ("linkedin: 12 Insights"): days without activity have no element, which is null and not 0. An answer
     # without elements also comes where the member has no right to read.
     missing_day="gap",
-    geographies=tuple(f"/include/and/*/or/{place}" for place in PLACES),
+    geographies=tuple(f"/include/and/*/or/{place}" for place in PLACE_FACETS),
     # Ads Reporting (secondary source): daily figures for about six months, older ones by months only.
     history=History(months=6),
-    money='Native amounts are {"amount": "4.50", "currencyCode": "USD"}, in major units.',
+    money_note='Native amounts are {"amount": "4.50", "currencyCode": "USD"}, in major units.',
     templates=TEMPLATES,
     extras=(
         Extra("reference", "the organization behind the account (urn:li:organization:...), whose page is the default"),
@@ -471,7 +537,7 @@ NETWORK = Network(
             (linkedin.BUSINESS, linkedin.ENTERPRISE),
         ),
     ),
-    wait=linkedin.wait,
+    parse_retry_delay=linkedin.parse_retry_delay,
     notes=(
         "A campaign is a campaign group natively, an ad group a campaign, an ad a creative.",
         "The consenting member needs a role on the ad account, too; a VIEWER only reads.",

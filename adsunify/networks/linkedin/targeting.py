@@ -6,21 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
-from adsunify.adapter.edit_members import targeted
+from adsunify.adapter.edit_members import apply_targeting
 from adsunify.adapter.edits import require_change
-from adsunify.adapter.flows import optional
+from adsunify.adapter.flows import fetch_if_possible
 from adsunify.adapter.network import Network
-from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refuse, refused
+from adsunify.errors import InvalidInput, Issue, ProviderThrottled, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.plans.records import Change
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import found_at, read, text
+from adsunify.values.json_pointer import find_values, get_text, get_value
 
 from . import native as linkedin
 
-PLACES = (f"{linkedin.FACET_URN}locations", f"{linkedin.FACET_URN}profileLocations")
-INCLUDE_ONLY = tuple(linkedin.FACET_URN + name for name in ("ageRanges", "genders", "groups", "interfaceLocales"))
-NOT_TOGETHER = tuple(
+PLACE_FACETS = (f"{linkedin.FACET_URN}locations", f"{linkedin.FACET_URN}profileLocations")
+INCLUDE_ONLY_FACETS = tuple(
+    linkedin.FACET_URN + name for name in ("ageRanges", "genders", "groups", "interfaceLocales")
+)
+CONFLICTING_FACETS = tuple(
     (linkedin.FACET_URN + one, linkedin.FACET_URN + other)
     for one, other in (
         ("jobFunctions", "titles"),
@@ -34,30 +36,30 @@ NOT_TOGETHER = tuple(
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
-def wrong_criteria(criteria: Json) -> str | None:
+def find_native_targeting_error(criteria: Json) -> str | None:
     """What is wrong with a ``targetingCriteria`` object; None where nothing is."""
     if not isinstance(criteria, Mapping) or not set(criteria) <= {"include", "exclude"}:
         return "it holds include and exclude only"
-    members = read(criteria, "/include/and")
-    if not _has_only(criteria.get("include"), "and") or not isinstance(members, list | tuple) or not members:
+    members = get_value(criteria, "/include/and")
+    if not _has_single_member(criteria.get("include"), "and") or not isinstance(members, list | tuple) or not members:
         return "include is {and: [...]} with at least one member"
-    groups = [member.get("or") if _has_only(member, "or") else None for member in members]
+    groups = [member.get("or") if _has_single_member(member, "or") else None for member in members]
     excluded = {}
     if "exclude" in criteria:
-        excluded = read(criteria, "/exclude/or")
-        if not _has_only(criteria["exclude"], "or"):
+        excluded = get_value(criteria, "/exclude/or")
+        if not _has_single_member(criteria["exclude"], "or"):
             return "exclude is {or: {...}}"
     for facets in (*groups, *([excluded] if "exclude" in criteria else [])):
-        if wrong := _wrong_facets(facets):
+        if wrong := _find_facets_error(facets):
             return wrong
-    return _wrong_together([group for group in groups if isinstance(group, Mapping)], excluded)
+    return _find_facet_conflict([group for group in groups if isinstance(group, Mapping)], excluded)
 
 
-def _has_only(value: Json, member: str) -> bool:
+def _has_single_member(value: Json, member: str) -> bool:
     return isinstance(value, Mapping) and set(value) == {member}
 
 
-def _wrong_facets(facets: Json) -> str | None:
+def _find_facets_error(facets: Json) -> str | None:
     if not isinstance(facets, Mapping) or not facets:
         return "each member is {or: {facet: [value, ...]}}"
     for facet, values in facets.items():
@@ -70,137 +72,139 @@ def _wrong_facets(facets: Json) -> str | None:
     return None
 
 
-def _wrong_together(groups: Sequence[Mapping[str, Json]], excluded: Mapping[str, Json]) -> str | None:
-    if not any(place in group for group in groups for place in PLACES):
+def _find_facet_conflict(groups: Sequence[Mapping[str, Json]], excluded: Mapping[str, Json]) -> str | None:
+    if not any(place in group for group in groups for place in PLACE_FACETS):
         return "include names no place (the facet locations or profileLocations)"
     for facet, values in excluded.items():
-        if facet in INCLUDE_ONLY:
-            return f"{linkedin.last(facet)} can be included only"
+        if facet in INCLUDE_ONLY_FACETS:
+            return f"{linkedin.parse_urn_id(facet)} can be included only"
         included = {value for group in groups for value in group.get(facet, ())}
         if not included.isdisjoint(values):
-            return f"a value of {linkedin.last(facet)} is both included and excluded"
-    for one, other in NOT_TOGETHER:
+            return f"a value of {linkedin.parse_urn_id(facet)} is both included and excluded"
+    for one, other in CONFLICTING_FACETS:
         if any(one in group and other in another for group in groups for another in groups if group is not another):
-            return f"{linkedin.last(one)} and {linkedin.last(other)} cannot be asked for together"
+            return f"{linkedin.parse_urn_id(one)} and {linkedin.parse_urn_id(other)} cannot be asked for together"
     return None
 
 
 # -- what is looked up --------------------------------------------------------------------------------------------
 
-UNREAD = (
+UNREADABLE_POST_WARNING = (
     "The post could not be read, so the campaign's format is left out: that is right for image, article and text "
     "posts; a video or carousel post would be refused at the last step."
 )
-PROCESSING_SECONDS = 60.0
+PROCESSING_RETRY_DELAY = 60.0
 
 
 @frozen
-class Post:
+class PostDetails:
     """What the plan takes from the post: the campaign's ``format``, and what a reviewer should know."""
 
     format: str | None = None
     warnings: tuple[str, ...] = ()
 
 
-def post_of(network: Network, page: str, reference: str) -> Flow[Post]:
+def fetch_post(network: Network, page: str, reference: str) -> Flow[PostDetails]:
     """The post, where it can be read. One that is not published, or whose video failed, is refused."""
-    found = yield from optional(network, linkedin.get("posts/{post}", {"post": reference}, {}))
+    found = yield from fetch_if_possible(network, linkedin.build_get_request("posts/{post}", {"post": reference}, {}))
     if found is None:
-        return Post(warnings=(UNREAD,))
-    state, author = text(found.body, "/lifecycleState"), text(found.body, "/author")
+        return PostDetails(warnings=(UNREADABLE_POST_WARNING,))
+    state, author = get_text(found.body, "/lifecycleState"), get_text(found.body, "/author")
     if state is not None and state != linkedin.PUBLISHED:
-        raise refused("creative.existingId", "ineligible", f"LinkedIn: the post is not published ({state[:60]}).")
+        raise invalid_input("creative.existingId", "ineligible", f"LinkedIn: the post is not published ({state[:60]}).")
     warnings: tuple[str, ...] = ()
     if author is not None and author != page:
         warnings = ("The post's author is another page than the campaign is for.",)
-    media = text(found.body, "/content/media/id") or ""
+    media = get_text(found.body, "/content/media/id") or ""
     if media.startswith(linkedin.VIDEO_URN):
-        yield from _finished(network, media)
-        return Post("SINGLE_VIDEO", warnings)
-    return Post("CAROUSEL" if read(found.body, "/content/carousel") is not None else None, warnings)
+        yield from _ensure_video_ready(network, media)
+        return PostDetails("SINGLE_VIDEO", warnings)
+    return PostDetails("CAROUSEL" if get_value(found.body, "/content/carousel") is not None else None, warnings)
 
 
-def _finished(network: Network, video: str) -> Flow[None]:
+def _ensure_video_ready(network: Network, video: str) -> Flow[None]:
     """Refuses a video that is not there yet. Its statuses are (unverified)."""
-    found = yield from optional(network, linkedin.get("videos/{video}", {"video": video}, {}))
-    status = text(found.body, "/status") if found is not None else None
+    found = yield from fetch_if_possible(network, linkedin.build_get_request("videos/{video}", {"video": video}, {}))
+    status = get_text(found.body, "/status") if found is not None else None
     if status == "PROCESSING":
         message = "LinkedIn is still processing the post's video."
-        raise ProviderThrottled(message, code="media_processing", retry_after=PROCESSING_SECONDS)
+        raise ProviderThrottled(message, code="media_processing", retry_after=PROCESSING_RETRY_DELAY)
     if status in ("PROCESSING_FAILED", "WAITING_UPLOAD"):
-        raise refused("creative.existingId", "ineligible", f"LinkedIn: the post's video is not usable ({status}).")
+        raise invalid_input(
+            "creative.existingId", "ineligible", f"LinkedIn: the post's video is not usable ({status})."
+        )
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
-Part = Callable[[Json, Mapping[str, Json], str], "list[str]"]
+TargetingPartBuilder = Callable[[Json, Mapping[str, Json], str], "list[str]"]
 """From the wanted value, the criteria as they are, and the path to name, to the values of the facet."""
 GENDERS: Mapping[str, str] = {"female": "urn:li:gender:FEMALE", "male": "urn:li:gender:MALE"}
 # Marketing API, ageRanges (unverified): the ranges by their first and last year; OLDEST stands for no end.
-OLDEST = 65
-AGES: Mapping[tuple[int, int], str] = {
+MAX_AGE = 65
+AGE_RANGES: Mapping[tuple[int, int], str] = {
     (18, 24): "urn:li:ageRange:(18,24)",
     (25, 34): "urn:li:ageRange:(25,34)",
     (35, 54): "urn:li:ageRange:(35,54)",
-    (55, OLDEST): "urn:li:ageRange:(55,2147483647)",
+    (55, MAX_AGE): "urn:li:ageRange:(55,2147483647)",
 }
 AGE_FACET = f"{linkedin.FACET_URN}ageRanges"
 
 
-def urn_type(urn: str) -> str | None:
+def get_urn_type(urn: str) -> str | None:
     """What a URN is of: urn:li:geo:1 of ``geo``."""
     names = urn.split(":")
     return names[2] if urn.startswith("urn:li:") and len(names) > 3 else None
 
 
-def _urns(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
+def _build_urns(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
     for index, item in enumerate(items):
         if not item["id"].startswith("urn:li:"):
-            raise refused(f"{path}.{index}.id", "invalid", "LinkedIn names what it targets by URNs, urn:li:...")
+            raise invalid_input(f"{path}.{index}.id", "invalid", "LinkedIn names what it targets by URNs, urn:li:...")
     return [item["id"] for item in items]
 
 
-def _genders(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
+def _build_genders(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
     if any(one not in GENDERS for one in items):
-        raise refused(path, "not_supported", f"LinkedIn takes these genders: {', '.join(GENDERS)}.")
+        raise invalid_input(path, "not_supported", f"LinkedIn takes these genders: {', '.join(GENDERS)}.")
     return [GENDERS[one] for one in items]
 
 
-def _ages(wanted: Mapping[str, Json], criteria: Mapping[str, Json]) -> list[str]:
+def _select_age_ranges(wanted: Mapping[str, Json], criteria: Mapping[str, Json]) -> list[str]:
     """The ranges from ageMin to ageMax; the end that is not given stays as it is."""
-    included = found_at(criteria, f"/include/and/*/or/{AGE_FACET}/*")
-    now = [ages for ages, name in AGES.items() if name in included] or list(AGES)
+    included = find_values(criteria, f"/include/and/*/or/{AGE_FACET}/*")
+    now = [ages for ages, name in AGE_RANGES.items() if name in included] or list(AGE_RANGES)
     least, most = wanted.get("ageMin", now[0][0]), wanted.get("ageMax", now[-1][1])
     for name, age, position in (("ageMin", least, 0), ("ageMax", most, 1)):
-        borders = [ages[position] for ages in AGES]
+        borders = [ages[position] for ages in AGE_RANGES]
         if age not in borders:
             accepted = ", ".join(map(str, borders))
-            raise refused(
+            raise invalid_input(
                 f"targeting.{name}", "choice", f"LinkedIn targets ranges of ages; {name} is one of {accepted}."
             )
     if least > most:
-        raise refused("targeting.ageMin", "order", "The least age lies above the greatest.")
-    return [name for (first, end), name in AGES.items() if least <= first and end <= most]
+        raise invalid_input("targeting.ageMin", "order", "The least age lies above the greatest.")
+    return [name for (first, end), name in AGE_RANGES.items() if least <= first and end <= most]
 
 
-INCLUDED: Mapping[str, tuple[str, Part]] = {
-    "locations": (f"{linkedin.FACET_URN}locations", _urns),
-    "languages": (f"{linkedin.FACET_URN}interfaceLocales", _urns),
-    "interests": (f"{linkedin.FACET_URN}interests", _urns),
-    "genders": (f"{linkedin.FACET_URN}genders", _genders),
+INCLUDED_FACETS: Mapping[str, tuple[str, TargetingPartBuilder]] = {
+    "locations": (f"{linkedin.FACET_URN}locations", _build_urns),
+    "languages": (f"{linkedin.FACET_URN}interfaceLocales", _build_urns),
+    "interests": (f"{linkedin.FACET_URN}interests", _build_urns),
+    "genders": (f"{linkedin.FACET_URN}genders", _build_genders),
 }
-EXCLUDED: Mapping[str, tuple[str, Part]] = {
-    "excludedLocations": (f"{linkedin.FACET_URN}locations", _urns),
-    "excludedInterests": (f"{linkedin.FACET_URN}interests", _urns),
+EXCLUDED_FACETS: Mapping[str, tuple[str, TargetingPartBuilder]] = {
+    "excludedLocations": (f"{linkedin.FACET_URN}locations", _build_urns),
+    "excludedInterests": (f"{linkedin.FACET_URN}interests", _build_urns),
 }
-AGE_PARTS = ("ageMin", "ageMax")
+AGE_MEMBERS = ("ageMin", "ageMax")
 
 
-def _including(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
+def _with_included(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
     """The criteria with a facet's included values replaced where they stand, or added as a further condition."""
     left, members = list(values), []
-    for member in read(criteria, "/include/and", []):
-        facets = dict(read(member, "/or", {}))
+    for member in get_value(criteria, "/include/and", []):
+        facets = dict(get_value(member, "/or", {}))
         if facet in facets:
             del facets[facet]
             if left:
@@ -212,47 +216,47 @@ def _including(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) 
     return {**criteria, "include": {"and": members}}
 
 
-def _excluding(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
+def _with_excluded(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
     """The criteria with a facet's excluded values replaced."""
-    facets = {name: one for name, one in read(criteria, "/exclude/or", {}).items() if name != facet}
+    facets = {name: one for name, one in get_value(criteria, "/exclude/or", {}).items() if name != facet}
     facets |= {facet: list(values)} if values else {}
     rest = {name: one for name, one in criteria.items() if name != "exclude"}
     return {**rest, "exclude": {"or": facets}} if facets else rest
 
 
-def merged(criteria: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(criteria: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole criteria with the wanted parts laid over them, and each change. Raises InvalidInput with all issues.
 
-    ``criteria`` are of the form that :func:`wrong_criteria` accepts.
+    ``criteria`` are of the form that :func:`find_native_targeting_error` accepts.
     """
     native = dict(criteria)
     changes: list[Change] = []
     issues: list[Issue] = []
 
-    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+    def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:
         nonlocal native
         facet, part = row
         values = part(value, native, path)
-        if name in INCLUDED:
-            before, native = found_at(native, f"/include/and/*/or/{facet}/*"), _including(native, facet, values)
+        if name in INCLUDED_FACETS:
+            before, native = find_values(native, f"/include/and/*/or/{facet}/*"), _with_included(native, facet, values)
         else:
-            before, native = found_at(native, f"/exclude/or/{facet}/*"), _excluding(native, facet, values)
+            before, native = find_values(native, f"/exclude/or/{facet}/*"), _with_excluded(native, facet, values)
         return Change(name, before, values)
 
     try:
-        changes += targeted({**INCLUDED, **EXCLUDED}, wanted, lay)
+        changes += apply_targeting({**INCLUDED_FACETS, **EXCLUDED_FACETS}, wanted, lay)
     except InvalidInput as problem:
         issues.extend(problem.issues)
-    ages = {name: wanted[name] for name in AGE_PARTS if name in wanted}
+    ages = {name: wanted[name] for name in AGE_MEMBERS if name in wanted}
     if ages:
         try:
-            values = _ages(ages, native)
-            change = Change(" and ".join(ages), found_at(native, f"/include/and/*/or/{AGE_FACET}/*"), values)
+            values = _select_age_ranges(ages, native)
+            change = Change(" and ".join(ages), find_values(native, f"/include/and/*/or/{AGE_FACET}/*"), values)
             changes.append(require_change(change, f"targeting.{next(iter(ages))}"))
-            native = _including(native, AGE_FACET, values)
+            native = _with_included(native, AGE_FACET, values)
         except InvalidInput as problem:
             issues.extend(problem.issues)
-    if not issues and (wrong := wrong_criteria(native)):
+    if not issues and (wrong := find_native_targeting_error(native)):
         issues.append(Issue("targeting", "invalid", f"LinkedIn would not take the changed criteria: {wrong}."))
-    refuse(issues)
+    raise_if_issues(issues)
     return native, changes

@@ -7,39 +7,39 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 
-from adsunify.adapter.network import Account, Found, Unit, currency_of, is_number, words
-from adsunify.errors import InvalidInput, ProviderError, refused
+from adsunify.adapter.network import Account, MoneyUnit, ParsedError, is_number, require_currency, split_words
+from adsunify.errors import InvalidInput, ProviderError, invalid_input
 from adsunify.http.messages import Request, Response
-from adsunify.values.dates import instant, utc_text
+from adsunify.values.dates import format_utc, parse_instant
 from adsunify.values.exact_json import Json, loads
-from adsunify.values.json_pointer import found_at, need, read, rows, text
+from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, require_value
 
 VERSION = "v26.0"
 HOST = "graph.facebook.com"
 CONSENT_HOST = "www.facebook.com"
-GRAPH = f"https://{HOST}/{VERSION}"
-CONSENT = f"https://{CONSENT_HOST}/{VERSION}/dialog/oauth"
-PAGE = 100
+API_URL = f"https://{HOST}/{VERSION}"
+CONSENT_URL = f"https://{CONSENT_HOST}/{VERSION}/dialog/oauth"
+PAGE_SIZE = 100
 
 ACTIVE, PAUSED, ARCHIVED, DELETED = "ACTIVE", "PAUSED", "ARCHIVED", "DELETED"
-BORN = (ACTIVE, PAUSED)  # Marketing API: a create accepts no other status, at every level
+CREATE_STATUSES = (ACTIVE, PAUSED)  # Marketing API: a create accepts no other status, at every level
 UNCAPPED, BID_CAP, COST_CAP = "LOWEST_COST_WITHOUT_CAP", "LOWEST_COST_WITH_BID_CAP", "COST_CAP"
 ROAS_FLOOR = "LOWEST_COST_WITH_MIN_ROAS"
-STRATEGIES = (UNCAPPED, BID_CAP, COST_CAP, ROAS_FLOOR)
-CAPPED = (BID_CAP, COST_CAP)  # these need a bid_amount
+BID_STRATEGIES = (UNCAPPED, BID_CAP, COST_CAP, ROAS_FLOOR)
+CAPPED_BID_STRATEGIES = (BID_CAP, COST_CAP)  # these need a bid_amount
 CALL_TO_ACTION = "LEARN_MORE"
 AUCTION = "AUCTION"
 NO_CATEGORY = "NONE"
 WORLDWIDE = "worldwide"
 NO_END = 0  # Marketing API, ad set: end_time 0 runs on
-KEEP_AUDIENCE = 0  # targeting_automation.advantage_audience: 1 would let Meta widen the targeting
+NO_AUDIENCE_EXPANSION = 0  # targeting_automation.advantage_audience: 1 would let Meta widen the targeting
 ROAS_SCALE = 10_000  # bid_constraints.roas_average_floor counts ten-thousandths
-NAME_LENGTH = 400  # (unverified)
-INVALID = "100"  # the code of a refused parameter or field
-_OF_NODE = re.compile(r"nonexisting field \([^()]{0,200}\) on node type \((\w{1,100})\)")
-FIRST_WAIT = 60.0  # seconds, where a rate error comes without a figure
+MAX_NAME_LENGTH = 400  # (unverified)
+INVALID_PARAMETER_CODE = "100"  # the code of a refused parameter or field
+_NODE_TYPE_PATTERN = re.compile(r"nonexisting field \([^()]{0,200}\) on node type \((\w{1,100})\)")
+DEFAULT_RETRY_DELAY = 60.0  # seconds, where a rate error comes without a figure
 
-SCOPES = (
+OAUTH_SCOPES = (
     "ads_management",
     "ads_read",
     "business_management",
@@ -69,31 +69,33 @@ SPECIAL_AD_CATEGORIES = (
     NO_CATEGORY,
 )
 # Without OTHER: it needs a custom_event_str, which a brief has no member for.
-CONVERSION_EVENTS = words(
+CONVERSION_EVENTS = split_words(
     "PURCHASE ADD_TO_CART ADD_TO_WISHLIST ADD_PAYMENT_INFO INITIATED_CHECKOUT COMPLETE_REGISTRATION LEAD CONTENT_VIEW"
     " SEARCH CONTACT CUSTOMIZE_PRODUCT DONATE FIND_LOCATION SCHEDULE START_TRIAL SUBMIT_APPLICATION SUBSCRIBE"
 )
-EU = frozenset(words("AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE"))
-EU_TERRITORIES = frozenset(words("AX GF GP MQ RE YT MF"))  # (unverified) more may be associated
-DSA = {"defaultDsaBeneficiary": "dsa_beneficiary", "defaultDsaPayor": "dsa_payor"}  # account extra to parameter
+EU_COUNTRIES = frozenset(
+    split_words("AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE")
+)
+EU_TERRITORIES = frozenset(split_words("AX GF GP MQ RE YT MF"))  # (unverified) more may be associated
+DSA_MEMBERS = {"defaultDsaBeneficiary": "dsa_beneficiary", "defaultDsaPayor": "dsa_payor"}  # account extra to parameter
 CITY_RADIUS = (17, 80)  # (unverified) kilometers
 GENDERS = {"male": 1, "female": 2}
-DEVICES = ("mobile", "desktop")
-PLACEMENTS = ("facebook", "instagram", "audience_network", "messenger", "threads")
+DEVICE_PLATFORMS = ("mobile", "desktop")
+PUBLISHER_PLATFORMS = ("facebook", "instagram", "audience_network", "messenger", "threads")
 
-OFFSETS = {  # native units to one major unit; Marketing API "Currency codes"
+CURRENCY_OFFSETS = {  # native units to one major unit; Marketing API "Currency codes"
     100: """
         ARS AUD BDT BGN BHD BOB BRL CAD CHF CNY CZK DKK DZD EGP EUR GBP GTQ HKD HNL HRK ILS INR JOD KES LTL
         LVL MOP MXN MYR NGN NIO NOK NZD PEN PHP PKR PLN QAR RON RSD RUB SAR SEK SGD SKK THB TRY USD ZAR
     """,
     1: "CLP COP CRC HUF IDR ISK JPY KRW PYG TWD",
 }
-UNSEEN_OFFSETS = {100: "AED LKR UAH UYU", 1: "VND"}  # (unverified) not in that table
+UNVERIFIED_CURRENCY_OFFSETS = {100: "AED LKR UAH UYU", 1: "VND"}  # (unverified) not in that table
 
 # The names that a write may carry: those of the reference without execution_options (validate_only would write nothing
 # and answer success) and date_format (removed in v26.0).
-_CAMPAIGN = frozenset(
-    words("""
+_CAMPAIGN_MEMBERS = frozenset(
+    split_words("""
     adlabels bid_strategy budget_schedule_specs buying_type daily_budget frequency_control_specs
     is_adset_budget_sharing_enabled is_budget_schedule_enabled is_direct_send_campaign is_message_campaign
     is_meta_moment_maker_enabled is_pca_unified is_reels_trending_ads_enabled is_skadnetwork_attribution
@@ -102,8 +104,8 @@ _CAMPAIGN = frozenset(
     topline_id
     """)
 )
-_AD_SET = frozenset(
-    words("""
+_AD_SET_MEMBERS = frozenset(
+    split_words("""
     ad_set_goal adlabels adset_schedule attribution_count_type attribution_spec automatic_manual_state
     bid_adjustments bid_amount bid_constraints bid_strategy billing_event budget_schedule_specs budget_source
     budget_split_set_id campaign_attribution campaign_id campaign_spec creative_sequence
@@ -120,34 +122,38 @@ _AD_SET = frozenset(
     time_start time_stop topline_id trending_topics_spec tune_for_category value_rule_set_id value_rules_applied
     """)
 )
-_AD = frozenset(
-    words("""
+_AD_MEMBERS = frozenset(
+    split_words("""
     ad_schedule_end_time ad_schedule_start_time adlabels adset_id adset_spec audience_id bid_amount
     conversion_domain creative creative_asset_groups_spec creative_audience_pairing_persona creative_automation_spec
     dataset_split_specs display_sequence draft_adgroup_id engagement_audience include_demolink_hashes name priority
     source_ad_id status tracking_specs
     """)
 )
-CREATE_NAMES = {"campaign": _CAMPAIGN, "adGroup": _AD_SET, "ad": _AD}
-UPDATE_NAMES = {
-    "campaign": _CAMPAIGN.difference(words("buying_type source_campaign_id topline_id")).union(
-        words("adset_bid_amounts adset_budgets budget_rebalance_flag migrate_to_advantage_plus special_ad_category")
+CREATE_MEMBERS = {"campaign": _CAMPAIGN_MEMBERS, "adGroup": _AD_SET_MEMBERS, "ad": _AD_MEMBERS}
+UPDATE_MEMBERS = {
+    "campaign": _CAMPAIGN_MEMBERS.difference(split_words("buying_type source_campaign_id topline_id")).union(
+        split_words(
+            "adset_bid_amounts adset_budgets budget_rebalance_flag migrate_to_advantage_plus special_ad_category"
+        )
     ),
-    "adGroup": _AD_SET.difference(
-        words("attribution_count_type budget_source budget_split_set_id campaign_id is_dynamic_creative line_number"),
-        words("source_adset_id topline_id"),
+    "adGroup": _AD_SET_MEMBERS.difference(
+        split_words(
+            "attribution_count_type budget_source budget_split_set_id campaign_id is_dynamic_creative line_number"
+        ),
+        split_words("source_adset_id topline_id"),
     ).union(["account_id"]),
-    "ad": _AD.difference(words("adset_id dataset_split_specs source_ad_id")),
+    "ad": _AD_MEMBERS.difference(split_words("adset_id dataset_split_specs source_ad_id")),
 }
 # Amounts: whether one is raised is known only where it was read before.
-MONEY_NAMES = frozenset(
-    words("""
+MONEY_MEMBERS = frozenset(
+    split_words("""
     daily_budget lifetime_budget bid_amount bid_constraints spend_cap daily_spend_cap lifetime_spend_cap
     daily_min_spend_target lifetime_min_spend_target adset_budgets adset_bid_amounts
     """)
 )
-TARGETING_NAMES = frozenset(
-    words("""
+TARGETING_MEMBERS = frozenset(
+    split_words("""
     adgroup_id age_max age_min age_range alternate_auto_targeting_option app_install_state
     audience_network_positions behaviors brand_safety_content_filter_levels catalog_based_targeting cities
     college_years connections contextual_targeting_categories countries country country_groups custom_audiences
@@ -173,36 +179,38 @@ TARGETING_NAMES = frozenset(
 
 # -- money and time -----------------------------------------------------------------------------------------------
 
-_OFFSET = {code: offset for offset, codes in OFFSETS.items() for code in codes.split()}
-_UNSEEN = {code: offset for offset, codes in UNSEEN_OFFSETS.items() for code in codes.split()}
+_OFFSET_BY_CURRENCY = {code: offset for offset, codes in CURRENCY_OFFSETS.items() for code in codes.split()}
+_UNVERIFIED_OFFSET_BY_CURRENCY = {
+    code: offset for offset, codes in UNVERIFIED_CURRENCY_OFFSETS.items() for code in codes.split()
+}
 
 
-def unit(account: Account) -> Unit:
+def get_money_unit(account: Account) -> MoneyUnit:
     """The minor unit that Meta counts the account's currency in; InvalidInput for a currency of neither table."""
-    return _unit(currency_of(account))
+    return _get_currency_unit(require_currency(account))
 
 
 @cache
-def _unit(currency: str) -> Unit:
-    if currency in _OFFSET:
-        return Unit(_OFFSET[currency])
-    if currency in _UNSEEN:
-        offset = _UNSEEN[currency]
-        return Unit(
-            offset, assumed=f"Meta's currency table was not seen to hold {currency}: {offset} to one is assumed."
+def _get_currency_unit(currency: str) -> MoneyUnit:
+    if currency in _OFFSET_BY_CURRENCY:
+        return MoneyUnit(_OFFSET_BY_CURRENCY[currency])
+    if currency in _UNVERIFIED_OFFSET_BY_CURRENCY:
+        offset = _UNVERIFIED_OFFSET_BY_CURRENCY[currency]
+        return MoneyUnit(
+            offset, assumption=f"Meta's currency table was not seen to hold {currency}: {offset} to one is assumed."
         )
-    raise refused("account.currency", "currency_not_supported", f"Meta has no minor unit for {currency}.")
+    raise invalid_input("account.currency", "currency_not_supported", f"Meta has no minor unit for {currency}.")
 
 
-def native_time(moment: datetime) -> str:
+def write_time(moment: datetime) -> str:
     """An instant as Meta takes it."""
-    return utc_text(moment, "offset")
+    return format_utc(moment, "offset")
 
 
-def moment(value: Json) -> datetime | None:
+def read_time(value: Json) -> datetime | None:
     """An instant as Meta writes it (in the account's zone, with its offset), None where it is none."""
     try:
-        return instant(value) if isinstance(value, str) else None
+        return parse_instant(value) if isinstance(value, str) else None
     except InvalidInput:
         return None
 
@@ -210,95 +218,97 @@ def moment(value: Json) -> datetime | None:
 # -- requests -----------------------------------------------------------------------------------------------------
 
 
-def node(entity_id: str, fields: str) -> Request:
+def build_node_request(entity_id: str, fields: str) -> Request:
     """A read of one object; without fields Meta answers its id only."""
-    return Request("GET", f"{GRAPH}/{{id}}", {"id": entity_id}, {"fields": fields})
+    return Request("GET", f"{API_URL}/{{id}}", {"id": entity_id}, {"fields": fields})
 
 
-def edge(owner: str, name: str, query: Mapping[str, str]) -> Request:
+def build_edge_request(owner: str, name: str, query: Mapping[str, str]) -> Request:
     """A read of a list that hangs on an object."""
-    return Request("GET", f"{GRAPH}/{{owner}}/{name}", {"owner": owner}, query)
+    return Request("GET", f"{API_URL}/{{owner}}/{name}", {"owner": owner}, query)
 
 
-def paged(fields: str, limit: int, cursor: str | None) -> dict[str, str]:
+def build_page_query(fields: str, limit: int, cursor: str | None) -> dict[str, str]:
     """The query of a list."""
     return {"fields": fields, "limit": str(limit)} | ({} if cursor is None else {"after": cursor})
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
 
-OWNER = "account_id"
+OWNER_MEMBER = "account_id"
 
 
-def owner(entity: Mapping[str, Json]) -> str | None:
+def get_owner_account(entity: Mapping[str, Json]) -> str | None:
     """The account that an entity says it is of, as accounts are named."""
-    digits = text(entity, f"/{OWNER}")
+    digits = get_text(entity, f"/{OWNER_MEMBER}")
     return None if digits is None else f"act_{digits}"
 
 
-def of_another_node(problem: ProviderError, node_type: str) -> bool:
+def is_node_type_error(problem: ProviderError, node_type: str) -> bool:
     """Whether a read was refused because the id is a node's of another type: it has not all of the fields."""
-    said = _OF_NODE.search(problem.native.message or "")
-    return problem.native.code == INVALID and said is not None and said[1] != node_type
+    said = _NODE_TYPE_PATTERN.search(problem.native.message or "")
+    return problem.native.code == INVALID_PARAMETER_CODE and said is not None and said[1] != node_type
 
 
-def listed(response: Response) -> list[Mapping[str, Json]]:
+def parse_rows(response: Response) -> list[Mapping[str, Json]]:
     """The rows of a list. An empty list has its ``data`` too (Graph API): without it the answer is unreadable."""
-    need(response.body, "/data")
-    return rows(response.body, "/data")
+    require_value(response.body, "/data")
+    return get_objects(response.body, "/data")
 
 
-def next_cursor(response: Response) -> str | None:
+def parse_next_cursor(response: Response) -> str | None:
     """The cursor of the next page. ``paging.next`` itself carries the token and is never followed."""
-    return text(response.body, "/paging/cursors/after") if read(response.body, "/paging/next") else None
+    return get_text(response.body, "/paging/cursors/after") if get_value(response.body, "/paging/next") else None
 
 
-ADVICE = {"100/2446404": "The account may not be billed by link clicks yet: prepare the brief again without a bid."}
-TRANSIENT = "transient"
+ERROR_ADVICE = {
+    "100/2446404": "The account may not be billed by link clicks yet: prepare the brief again without a bid."
+}
+TRANSIENT_CODE = "transient"
 
 
-def error(response: Response) -> Found | None:
+def parse_error(response: Response) -> ParsedError | None:
     """The native error: codes ``code/subcode``, ``code``, and ``transient`` where Meta says so."""
     headers = response.headers
     request_id = headers.get("x-fb-trace-id") or headers.get("x-fb-request-id")
-    native = read(response.body, "/error") if response.state == "json" else None
+    native = get_value(response.body, "/error") if response.state == "json" else None
     if not isinstance(native, Mapping):
-        return Found(request_id=request_id) if response.status >= 400 else None
-    code, subcode = text(native, "/code"), text(native, "/error_subcode")
+        return ParsedError(request_id=request_id) if response.status >= 400 else None
+    code, subcode = get_text(native, "/code"), get_text(native, "/error_subcode")
     codes = [f"{code}/{subcode}"] if code and subcode else []
     codes += [code] if code else []
-    codes += [TRANSIENT] if native.get("is_transient") is True else []
-    said = [text(native, f"/{name}") for name in ("message", "error_user_title", "error_user_msg")]
-    said += [_blamed(native), *(ADVICE.get(one) for one in codes)]
+    codes += [TRANSIENT_CODE] if native.get("is_transient") is True else []
+    said = [get_text(native, f"/{name}") for name in ("message", "error_user_title", "error_user_msg")]
+    said += [_parse_blamed_parameters(native), *(ERROR_ADVICE.get(one) for one in codes)]
     message = ""
     for one in said:
         message += f" {one}" if one and one not in message else ""
-    return Found(tuple(codes), message.strip() or None, text(native, "/fbtrace_id") or request_id)
+    return ParsedError(tuple(codes), message.strip() or None, get_text(native, "/fbtrace_id") or request_id)
 
 
-def _blamed(native: Mapping[str, Json]) -> str | None:
+def _parse_blamed_parameters(native: Mapping[str, Json]) -> str | None:
     """The parameters that an error blames; ``error_data`` may be an object or the JSON text of one."""
     data = native.get("error_data")
     if isinstance(data, str):
-        data = _json(data)
-    fields = [path for path in found_at(data, "/blame_field_specs/*/*") if isinstance(path, str)]
+        data = _parse_json(data)
+    fields = [path for path in find_values(data, "/blame_field_specs/*/*") if isinstance(path, str)]
     return f"({', '.join(fields)})" if fields else None
 
 
-def _json(written: str) -> Json:
+def _parse_json(written: str) -> Json:
     try:
         return loads(written)
     except ValueError:
         return None
 
 
-def wait(response: Response) -> float | None:
+def parse_retry_delay(response: Response) -> float | None:
     """Seconds until the account may go on, from the usage headers."""
-    business = _json(response.headers.get("x-business-use-case-usage", ""))  # minutes
-    account = _json(response.headers.get("x-ad-account-usage", ""))  # seconds
-    minutes = [figure for figure in found_at(business, "/*/*/estimated_time_to_regain_access") if is_number(figure)]
-    seconds = [figure for figure in found_at(account, "/reset_time_duration") if is_number(figure)]
+    business = _parse_json(response.headers.get("x-business-use-case-usage", ""))  # minutes
+    account = _parse_json(response.headers.get("x-ad-account-usage", ""))  # seconds
+    minutes = [figure for figure in find_values(business, "/*/*/estimated_time_to_regain_access") if is_number(figure)]
+    seconds = [figure for figure in find_values(account, "/reset_time_duration") if is_number(figure)]
     longest = max([60 * figure for figure in minutes] + seconds, default=0)
     if longest > 0:
         return float(longest)
-    return None if "retry-after" in response.headers else FIRST_WAIT
+    return None if "retry-after" in response.headers else DEFAULT_RETRY_DELAY

@@ -11,72 +11,85 @@ from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.flows import ask, pages
-from adsunify.adapter.hierarchy import Entity, FoundAccount, Page, Query, Tree, check_query, nest, owned
-from adsunify.adapter.insights import Coverage, Days, Insights, Pending
-from adsunify.adapter.network import Account, Level, level
-from adsunify.adapter.oauth import App, Credentials, bearer, trusted
-from adsunify.adapter.reports import days
+from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.hierarchy import (
+    DiscoveredAccount,
+    EntityPage,
+    EntityTree,
+    ListQuery,
+    ParsedEntity,
+    check_query,
+    drop_orphans,
+    ensure_owned,
+)
+from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport
+from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, can_sign
+from adsunify.adapter.reports import parse_report_rows
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable
-from adsunify.http.messages import Flow, Nature, Request, Response
+from adsunify.http.messages import Flow, Request, RequestKind, Response
 from adsunify.plans.records import Kind
-from adsunify.values.dates import zone
+from adsunify.values.dates import get_timezone
 from adsunify.values.exact_json import Json, dumps
-from adsunify.values.json_pointer import ident, need, read, text
+from adsunify.values.json_pointer import get_text, get_value, require_id, require_value
 
 from . import native as meta
 from .tables import METRICS, NETWORK
 
-TOKEN = f"{meta.GRAPH}/oauth/access_token"
+TOKEN_URL = f"{meta.API_URL}/oauth/access_token"
 
 
-def _following(request: Request, response: Response) -> Request | None:
-    cursor = meta.next_cursor(response)
+def _build_next_request(request: Request, response: Response) -> Request | None:
+    cursor = meta.parse_next_cursor(response)
     return None if cursor is None else evolve(request, query={**request.query, "after": cursor})
 
 
-def _listed(request: Request) -> Flow[list[Mapping[str, Json]]]:
+def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
     """All rows of a list, to its last page."""
-    answers = yield from pages(NETWORK, request, _following)
-    return [row for answer in answers for row in meta.listed(answer)]
+    answers = yield from fetch_pages(NETWORK, request, _build_next_request)
+    return [row for answer in answers for row in meta.parse_rows(answer)]
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
+def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page. PKCE is not used: its support is (unverified)."""
     query = {"client_id": app.client_id, "redirect_uri": redirect_uri, "state": state}
-    return oauth.authorize_url(meta.CONSENT, **query, response_type="code", scope=",".join(meta.SCOPES))
+    return oauth.build_consent_url(meta.CONSENT_URL, **query, response_type="code", scope=",".join(meta.OAUTH_SCOPES))
 
 
-def _token(app: App, nature: Nature, **more: str) -> Request:
+def _build_token_request(app: OAuthClient, nature: RequestKind, **more: str) -> Request:
     query = {"client_id": app.client_id, "client_secret": app.client_secret, **more}
-    return Request("GET", TOKEN, query=query, nature=nature, signed=False)
+    return Request("GET", TOKEN_URL, query=query, kind=nature, is_signed=False)
 
 
-def _prolonged(app: App, token: str, now: int) -> Flow[Credentials]:
+def _extend_token(app: OAuthClient, token: str, now: int) -> Flow[Credentials]:
     """A token of about 60 days for one that still lives; without ``expires_in`` it does not expire."""
     query = {"grant_type": "fb_exchange_token", "fb_exchange_token": token}
-    return (yield from oauth.exchange(NETWORK, _token(app, "read", **query), now))
+    return (yield from oauth.fetch_token(NETWORK, _build_token_request(app, "read", **query), now))
 
 
-def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
+def fetch_credentials(
+    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
+) -> Flow[Credentials]:
     """A code for a token of some hours, and that for one of about 60 days."""
-    request = _token(app, "read_once", redirect_uri=redirect_uri, code=need(answer, "/code", "consent"))
-    short = yield from oauth.exchange(NETWORK, request, now)
-    return (yield from _prolonged(app, short.access_token, now))
+    request = _build_token_request(
+        app, "read_once", redirect_uri=redirect_uri, code=require_value(answer, "/code", "consent")
+    )
+    short = yield from oauth.fetch_token(NETWORK, request, now)
+    return (yield from _extend_token(app, short.access_token, now))
 
 
-def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
     """There is no refresh token: the living token is exchanged; an expired one cannot be."""
-    return (yield from _prolonged(app, credentials.access_token, now))
+    return (yield from _extend_token(app, credentials.access_token, now))
 
 
-def revoke(app: App, credentials: Credentials) -> Flow[None]:
+def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
     """Removes the app from the user."""
-    response = yield from ask(NETWORK, Request("DELETE", f"{meta.GRAPH}/me/permissions", nature="read_once"))
-    if read(response.body, "/success") is not True:
+    response = yield from fetch_response(NETWORK, Request("DELETE", f"{meta.API_URL}/me/permissions", kind="read_once"))
+    if get_value(response.body, "/success") is not True:
         raise ProviderUnreadable("Meta did not say that the app was removed.")
 
 
@@ -88,151 +101,165 @@ ACCOUNT_FIELDS = (
 )
 
 
-def _account(row: Mapping[str, Json]) -> FoundAccount:
-    native_id, status = ident(row, "/id", "account"), text(row, "/account_status")
+def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
+    native_id, status = require_id(row, "/id", "account"), get_text(row, "/account_status")
     # Meta leaves empty fields out of an answer: what was asked for and is not there is not set.
-    extras = {extra: text(row, f"/default_{name}") or "" for extra, name in meta.DSA.items()}
-    numbers = {"minDailyBudget": text(row, "/min_daily_budget"), "accountStatus": status}
+    extras = {extra: get_text(row, f"/default_{name}") or "" for extra, name in meta.DSA_MEMBERS.items()}
+    numbers = {"minDailyBudget": get_text(row, "/min_daily_budget"), "accountStatus": status}
     extras |= {name: number for name, number in numbers.items() if number is not None}
-    return FoundAccount(
+    return DiscoveredAccount(
         native_id,
-        text(row, "/name") or native_id,
-        text(row, "/currency"),
-        text(row, "/timezone_name"),
+        get_text(row, "/name") or native_id,
+        get_text(row, "/currency"),
+        get_text(row, "/timezone_name"),
         meta.ACCOUNT_STATUS.get(status, status) if status is not None else None,
         extras,
     )
 
 
-def accounts() -> Flow[list[FoundAccount]]:
+def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts of the token's user."""
-    found = yield from _listed(meta.edge("me", "adaccounts", meta.paged(ACCOUNT_FIELDS, meta.PAGE, None)))
-    return [_account(row) for row in found]
+    found = yield from _fetch_rows(
+        meta.build_edge_request("me", "adaccounts", meta.build_page_query(ACCOUNT_FIELDS, meta.PAGE_SIZE, None))
+    )
+    return [_parse_account(row) for row in found]
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def tree(account: Account) -> Flow[Tree]:
+def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad sets and ads, each to its last page."""
-    nodes: list[Entity] = []
+    nodes: list[ParsedEntity] = []
     for one in NETWORK.levels:
         fields = ",".join(["id", "name", "status", "effective_status", *filter(None, [one.parent.removeprefix("/")])])
-        found = yield from _listed(meta.edge(account.native_id, one.path, meta.paged(fields, meta.PAGE, None)))
-        nodes.extend(hierarchy.entity(one, row) for row in found)
-    return Tree(nest(nodes))
+        found = yield from _fetch_rows(
+            meta.build_edge_request(account.native_id, one.path, meta.build_page_query(fields, meta.PAGE_SIZE, None))
+        )
+        nodes.extend(hierarchy.parse_entity(one, row) for row in found)
+    return EntityTree(drop_orphans(nodes))
 
 
-def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
+def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level, of the whole account or of one parent."""
     one = check_query(NETWORK, kind, query)
-    asked = meta.paged(",".join(one.fields), query.limit, query.cursor)
+    asked = meta.build_page_query(",".join(one.fields), query.limit, query.cursor)
     if query.status is not None:
         asked["effective_status"] = dumps([query.status])
     if query.search is not None:
         asked["filtering"] = dumps([{"field": "name", "operator": "CONTAIN", "value": query.search}])
-    response = yield from ask(NETWORK, meta.edge(query.parent_id or account.native_id, one.path, asked))
-    found = tuple(hierarchy.entity(one, row) for row in meta.listed(response))
-    return Page(found, meta.next_cursor(response))
+    response = yield from fetch_response(
+        NETWORK, meta.build_edge_request(query.parent_id or account.native_id, one.path, asked)
+    )
+    found = tuple(hierarchy.parse_entity(one, row) for row in meta.parse_rows(response))
+    return EntityPage(found, meta.parse_next_cursor(response))
 
 
-def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
+def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity with the fields of its level. Graph API: an id may be anybody's, of any type."""
-    line = yield from owned(NETWORK, account, (yield from _one(level(NETWORK, kind), entity_id)), _one)
+    line = yield from ensure_owned(
+        NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
+    )
     return line[0]
 
 
-def _one(one: Level, entity_id: str) -> Flow[Entity]:
+def _fetch_level_entity(one: Level, entity_id: str) -> Flow[ParsedEntity]:
     try:
-        response = yield from ask(NETWORK, meta.node(entity_id, ",".join((*one.fields, meta.OWNER))))
+        response = yield from fetch_response(
+            NETWORK, meta.build_node_request(entity_id, ",".join((*one.fields, meta.OWNER_MEMBER)))
+        )
     except ProviderError as problem:
-        if meta.of_another_node(problem, one.native):
+        if meta.is_node_type_error(problem, one.native):
             raise ProviderNotFound(f"Meta: {entity_id} is no {one.native}.", native=problem.native) from None
         raise
-    return hierarchy.entity(one, need(response.body, ""))
+    return hierarchy.parse_entity(one, require_value(response.body, ""))
 
 
-def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
+def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """The same: the fields of a level are all that its settings speak of."""
-    return (yield from entity(account, kind, entity_id))
+    return (yield from fetch_entity(account, kind, entity_id))
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
 REPORT_FIELDS = "date_start,date_stop,account_currency,impressions,clicks,spend,reach,actions,action_values"
-REPORT_PAGE = "500"
-STATE_FIELDS = "async_status,async_percent_completion,error_code,error_message,error_subcode"
-COMPLETED, OVER = "Job Completed", ("Job Failed", "Job Skipped")
+REPORT_PAGE_SIZE = "500"
+REPORT_STATE_FIELDS = "async_status,async_percent_completion,error_code,error_message,error_subcode"
+COMPLETED_STATE, FAILED_STATES = "Job Completed", ("Job Failed", "Job Skipped")
 SYNC_DAYS = 90
 RESTATED_DAYS = 7  # (unverified) the account's attribution setting decides
-POLL = 15_000  # milliseconds
-TOO_MUCH = ("1", "1487534", "1504018", "1504038")  # too much data, or a timeout, for one answer
+POLL_INTERVAL_MS = 15_000  # milliseconds
+TOO_MUCH_DATA_CODES = ("1", "1487534", "1504018", "1504038")  # too much data, or a timeout, for one answer
 
 
-def _started(account: Account, query: Mapping[str, str]) -> Flow[str]:
+def _start_report(account: Account, query: Mapping[str, str]) -> Flow[str]:
     # The POST makes a report and changes nothing in the account: a read.
-    url, path = f"{meta.GRAPH}/{{account}}/insights", {"account": account.native_id}
-    response = yield from ask(NETWORK, Request("POST", url, path, body=dict(query), encoding="form_json"))
-    return ident(response.body, "/report_run_id", "report")
+    url, path = f"{meta.API_URL}/{{account}}/insights", {"account": account.native_id}
+    response = yield from fetch_response(NETWORK, Request("POST", url, path, body=dict(query), encoding="form_json"))
+    return require_id(response.body, "/report_run_id", "report")
 
 
-def _finished(job: str) -> Flow[str | None]:
+def _fetch_pending_state(job: str) -> Flow[str | None]:
     """The state of a report that is still being made, None where it is ready."""
-    state = (yield from ask(NETWORK, meta.node(job, STATE_FIELDS))).body
-    status = text(state, "/async_status") or ""
-    if status in OVER:
-        said = text(state, "/error_message") or "ask again"
-        code = text(state, "/error_code")
+    state = (yield from fetch_response(NETWORK, meta.build_node_request(job, REPORT_STATE_FIELDS))).body
+    status = get_text(state, "/async_status") or ""
+    if status in FAILED_STATES:
+        said = get_text(state, "/error_message") or "ask again"
+        code = get_text(state, "/error_code")
         raise ProviderError(f"Meta made no report ({status}): {said}.", native=NativeError(code, said))
     # Marketing API: only both together mean that the report is ready.
-    return None if status == COMPLETED and text(state, "/async_percent_completion") == "100" else status
+    return None if status == COMPLETED_STATE and get_text(state, "/async_percent_completion") == "100" else status
 
 
-def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
     """The day of each row of a report and its figures."""
-    return days(METRICS, native, "/date_start")
+    return parse_report_rows(METRICS, native, "/date_start")
 
 
-def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
+def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account. Up to 90 are asked for at once; more, or too much data, is a report to be resumed."""
-    today = now.astimezone(zone(account.timezone)).date() if account.timezone else now.date()
+    today = now.astimezone(get_timezone(account.timezone)).date() if account.timezone else now.date()
     days = {"since": start.isoformat(), "until": end.isoformat()}
     query = {"level": "account", "time_increment": "1", "time_range": dumps(days), "fields": REPORT_FIELDS}
     native: list[Mapping[str, Json]] | None = None
     if job is None and (end - start).days < SYNC_DAYS:
         try:
-            native = yield from _listed(meta.edge(account.native_id, "insights", query | {"limit": REPORT_PAGE}))
+            native = yield from _fetch_rows(
+                meta.build_edge_request(account.native_id, "insights", query | {"limit": REPORT_PAGE_SIZE})
+            )
         except ProviderError as problem:
-            if not set((problem.native.code or "").split("/")).intersection(TOO_MUCH):
+            if not set((problem.native.code or "").split("/")).intersection(TOO_MUCH_DATA_CODES):
                 raise
     if native is None:
-        job = job or (yield from _started(account, query))
-        status = yield from _finished(job)
+        job = job or (yield from _start_report(account, query))
+        status = yield from _fetch_pending_state(job)
         if status is not None:
-            return Insights.waiting(start, end, account.timezone, Pending(job, status, POLL))
-        native = yield from _listed(meta.edge(job, "insights", {"limit": REPORT_PAGE}))
-    found = list(reported(native))
+            return Insights.from_pending_report(
+                start, end, account.timezone, PendingReport(job, status, POLL_INTERVAL_MS)
+            )
+        native = yield from _fetch_rows(meta.build_edge_request(job, "insights", {"limit": REPORT_PAGE_SIZE}))
+    found = list(parse_daily_metrics(native))
     if found and not all(start <= one <= end for one, _ in found):  # a job resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)
     restated = today - timedelta(days=RESTATED_DAYS)
     provisional = max(start, restated) if end >= restated else None
     coverage = Coverage(start, end, account.timezone, provisional_from=provisional)
-    return Insights.of(found, coverage, NETWORK.missing_day, native)
+    return Insights.from_days(found, coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """One page of a catalog."""
-    return (yield from catalogs.catalog(NETWORK, account, resource, query))
+    return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
 
 
-def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
+def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
     """The token as a header, and the proof that the app's secret is known."""
-    if not trusted(NETWORK, request):
+    if not can_sign(NETWORK, request):
         return request
-    signed = bearer(request, credentials)
+    signed = add_bearer_token(request, credentials)
     if not app.client_secret:
         return signed
     proof = hmac.new(app.client_secret.encode(), credentials.access_token.encode(), hashlib.sha256).hexdigest()

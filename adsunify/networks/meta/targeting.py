@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
-from adsunify.adapter.edit_members import targeted
+from adsunify.adapter.edit_members import apply_targeting
 from adsunify.adapter.network import Account
-from adsunify.errors import Issue, refuse, refused
+from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Change
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import found_at, read, rows
+from adsunify.values.json_pointer import find_values, get_objects, get_value
 
 from .native import (
     CITY_RADIUS,
-    DEVICES,
-    DSA,
-    EU,
+    DEVICE_PLATFORMS,
+    DSA_MEMBERS,
+    EU_COUNTRIES,
     EU_TERRITORIES,
     GENDERS,
-    KEEP_AUDIENCE,
+    NO_AUDIENCE_EXPANSION,
     NO_CATEGORY,
-    PLACEMENTS,
-    TARGETING_NAMES,
+    PUBLISHER_PLATFORMS,
+    TARGETING_MEMBERS,
     WORLDWIDE,
 )
 
 # Key spaces overlap by type, so a location's id is <type>:<key>. Type to its member of geo_locations.
-PLACES = {
+PLACE_MEMBERS = {
     "country": "countries",
     "country_group": "country_groups",
     "region": "regions",
@@ -44,13 +44,13 @@ PLACES = {
     "large_geo_area": "large_geo_areas",
     "electoral_district": "electoral_districts",
 }
-PLAIN_PLACES = ("country", "country_group")  # their keys stand alone, the others' in {"key": ...}
+PLAIN_PLACE_TYPES = ("country", "country_group")  # their keys stand alone, the others' in {"key": ...}
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
-def targeting_of(brief: CampaignBrief) -> dict[str, Json]:
+def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
     """The ad set's targeting. Meta may not widen it, unless the brief's own targeting says so."""
     wanted = brief.targeting
     if wanted.native is not None:
@@ -58,43 +58,43 @@ def targeting_of(brief: CampaignBrief) -> dict[str, Json]:
     else:
         places: dict[str, Json] = {"countries": list(wanted.countries)} if wanted.countries else {}
         for location in wanted.location_ids or ():
-            _add(places, location)
+            _add_place(places, location)
         targeting = {"geo_locations": places}
     # Marketing API: required on a new ad set since v23.0, in every category since v26.0.
     automation: Mapping[str, Json] = targeting.get("targeting_automation", {})
-    return targeting | {"targeting_automation": {"advantage_audience": KEEP_AUDIENCE, **automation}}
+    return targeting | {"targeting_automation": {"advantage_audience": NO_AUDIENCE_EXPANSION, **automation}}
 
 
-def _add(places: dict[str, Json], location: str, **beside: Json) -> None:
+def _add_place(places: dict[str, Json], location: str, **beside: Json) -> None:
     kind, _, key = location.partition(":")
-    places.setdefault(PLACES[kind], []).append(key if kind in PLAIN_PLACES else {"key": key, **beside})
+    places.setdefault(PLACE_MEMBERS[kind], []).append(key if kind in PLAIN_PLACE_TYPES else {"key": key, **beside})
 
 
-def kind_of(location: str) -> str | None:
+def get_location_type(location: str) -> str | None:
     """The type of place that a location's id names."""
     kind = location.partition(":")[0]
-    return kind if kind in PLACES else None
+    return kind if kind in PLACE_MEMBERS else None
 
 
-def misplaced(locations: Iterable[str]) -> str | None:
+def find_locations_error(locations: Iterable[str]) -> str | None:
     """What is wrong with location ids; None where nothing is."""
-    if all(kind in PLACES and key for kind, _, key in (location.partition(":") for location in locations)):
+    if all(kind in PLACE_MEMBERS and key for kind, _, key in (location.partition(":") for location in locations)):
         return None
-    return f"a location is <type>:<key>, the type one of {', '.join(PLACES)}"
+    return f"a location is <type>:<key>, the type one of {', '.join(PLACE_MEMBERS)}"
 
 
-def not_native(targeting: Mapping[str, Json]) -> str | None:
+def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting object in Meta's own names; None where nothing is."""
-    unknown = sorted(set(targeting) - TARGETING_NAMES)
+    unknown = sorted(set(targeting) - TARGETING_MEMBERS)
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}"
     for name in ("geo_locations", "targeting_automation"):
         if not isinstance(targeting.get(name, {}), Mapping):
             return f"{name} is an object"
-    return placeless(targeting)
+    return find_geography_error(targeting)
 
 
-def placeless(targeting: Mapping[str, Json]) -> str | None:
+def find_geography_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting that Meta would not accept for lack of a geography."""
     places = targeting.get("geo_locations") or {}
     named = isinstance(places, Mapping) and any(value for name, value in places.items() if name != "location_types")
@@ -103,94 +103,97 @@ def placeless(targeting: Mapping[str, Json]) -> str | None:
     return "the targeting names no geography (geo_locations or custom_audiences)"
 
 
-def country_of(location: str) -> str | None:
+def get_location_country(location: str) -> str | None:
     """The country that a location is or lies in, where its id tells."""
     kind, _, key = location.partition(":")
     return key if kind == "country" else key.partition(":")[0] if kind == "zip" else None
 
 
-def countries_of(targeting: Json) -> tuple[str, ...]:
+def get_targeted_countries(targeting: Json) -> tuple[str, ...]:
     """The countries that a native targeting names, or names a part of."""
-    named = [*found_at(targeting, "/geo_locations/countries/*"), *found_at(targeting, "/geo_locations/zips/*/key")]
+    named = [
+        *find_values(targeting, "/geo_locations/countries/*"),
+        *find_values(targeting, "/geo_locations/zips/*/key"),
+    ]
     return tuple(dict.fromkeys(one.partition(":")[0] for one in named if isinstance(one, str)))
 
 
-def in_europe(targeting: Mapping[str, Json]) -> bool | None:
+def is_in_europe(targeting: Mapping[str, Json]) -> bool | None:
     """Whether the EU's Digital Services Act asks who benefits and who pays; None where the targeting does not tell."""
-    countries = countries_of(targeting)
-    if not (EU.isdisjoint(countries) and EU_TERRITORIES.isdisjoint(countries)):
+    countries = get_targeted_countries(targeting)
+    if not (EU_COUNTRIES.isdisjoint(countries) and EU_TERRITORIES.isdisjoint(countries)):
         return True
-    if WORLDWIDE in found_at(targeting, "/geo_locations/country_groups/*"):
+    if WORLDWIDE in find_values(targeting, "/geo_locations/country_groups/*"):
         return True
     told = {"countries", "zips", "location_types"}
-    places = read(targeting, "/geo_locations", {})
+    places = get_value(targeting, "/geo_locations", {})
     return False if countries and told.issuperset(places) else None
 
 
-def no_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def check_location_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     """A rule: no place inside a country that the brief names as well."""
     # Marketing API: geo_locations may not name a place inside another that it names.
     for index, location in enumerate(brief.targeting.location_ids or ()):
-        if country_of(location) in (brief.targeting.countries or ()):
+        if get_location_country(location) in (brief.targeting.countries or ()):
             message = "Meta takes a country or places inside it, not both; leave one of them out."
             yield Issue(f"targeting.locationIds.{index}", "conflict", message)
 
 
-def special(brief: CampaignBrief) -> bool:
+def has_special_category(brief: CampaignBrief) -> bool:
     """Whether the campaign is of a special ad category: then Meta wants to know the countries."""
     return brief.platform.special_ad_categories not in (None, (), (NO_CATEGORY,))
 
 
-def category_countries(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def check_category_countries(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     """A rule: a special ad category names its countries."""
-    if special(brief) and not countries_of(targeting_of(brief)):
+    if has_special_category(brief) and not get_targeted_countries(build_targeting(brief)):
         message = "Meta wants to know the countries of a special ad category; name them as countries."
         yield Issue("targeting.countries", "required", message)
 
 
-def beneficiary(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def check_beneficiary(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     """A rule: in the EU the account says who benefits and who pays; an extra that was not read refuses nothing."""
-    unset = [extra for extra in DSA if account.extras.get(extra) == ""]
-    for extra in unset if unset and in_europe(targeting_of(brief)) else ():
+    unset = [extra for extra in DSA_MEMBERS if account.extras.get(extra) == ""]
+    for extra in unset if unset and is_in_europe(build_targeting(brief)) else ():
         message = "Ads in the EU name who benefits and who pays; set both defaults in Meta's ad account settings."
         yield Issue(f"account.extras.{extra}", "required", message)
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
-Part = Callable[[Json, Mapping[str, Json], str], Json]
+TargetingPartBuilder = Callable[[Json, Mapping[str, Json], str], Json]
 """From the wanted value, the targeting as it is, and the path to name, to the native member; None takes it away."""
 
 
-def _places(member: str) -> Part:
+def _locations_builder(member: str) -> TargetingPartBuilder:
     def places(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
-        current = read(targeting, f"/{member}", {})
-        kinds = read(current, "/location_types")
+        current = get_value(targeting, f"/{member}", {})
+        kinds = get_value(current, "/location_types")
         native: dict[str, Json] = {} if kinds is None else {"location_types": kinds}
         for index, item in enumerate(items):
-            if wrong := misplaced([item["id"]]):
-                raise refused(f"{path}.{index}.id", "invalid", f"Meta: {wrong}.")
-            _add(native, item["id"], **_radius(item, f"{path}.{index}.radiusKm"))
+            if wrong := find_locations_error([item["id"]]):
+                raise invalid_input(f"{path}.{index}.id", "invalid", f"Meta: {wrong}.")
+            _add_place(native, item["id"], **_build_radius(item, f"{path}.{index}.radiusKm"))
         return native if items else None
 
     return places
 
 
-def _radius(item: Mapping[str, Json], path: str) -> dict[str, Json]:
+def _build_radius(item: Mapping[str, Json], path: str) -> dict[str, Json]:
     radius = item.get("radiusKm")
     if radius is None:
         return {}
     least, most = CITY_RADIUS
     if radius != int(radius) or not least <= radius <= most:
-        raise refused(path, "out_of_range", f"Meta takes a radius of {least} to {most} whole kilometers.")
+        raise invalid_input(path, "out_of_range", f"Meta takes a radius of {least} to {most} whole kilometers.")
     return {"radius": int(radius), "distance_unit": "kilometer"}
 
 
-def _interests(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
+def _build_interests(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
     # The specs of flexible_spec are all required of a person; whatever else they name stays.
     chosen = [{"id": item["id"], "name": item["name"]} for item in items]
     specs: list[Json] = []
-    for spec in rows(targeting, "/flexible_spec", "targeting"):
+    for spec in get_objects(targeting, "/flexible_spec", "targeting"):
         rest = {name: value for name, value in spec.items() if name != "interests"}
         if chosen and "interests" in spec:
             rest, chosen = rest | {"interests": chosen}, []
@@ -198,62 +201,64 @@ def _interests(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
     return [*specs, {"interests": chosen}] if chosen else specs or None
 
 
-def _locales(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
+def _build_locales(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
     ids = [item["id"] for item in items]
     if not all(one.isascii() and one.isdigit() for one in ids):
-        raise refused(path, "invalid", "Meta's languages are numbers; the catalog locales lists them.")
+        raise invalid_input(path, "invalid", "Meta's languages are numbers; the catalog locales lists them.")
     return [int(one) for one in ids] or None
 
 
-def _genders(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
+def _build_genders(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
     if any(one not in GENDERS for one in items):
-        raise refused(path, "not_supported", f"Meta takes these genders: {', '.join(GENDERS)}.")
+        raise invalid_input(path, "not_supported", f"Meta takes these genders: {', '.join(GENDERS)}.")
     return [GENDERS[one] for one in items] or None
 
 
-def _age(age: Json, targeting: Mapping[str, Json], path: str) -> Json:
+def _build_age(age: Json, targeting: Mapping[str, Json], path: str) -> Json:
     return age
 
 
-def _among(choices: tuple[str, ...]) -> Part:
+def _choice_builder(choices: tuple[str, ...]) -> TargetingPartBuilder:
     def chosen(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
         ids = [item["id"] for item in items]
         if any(one not in choices for one in ids):
-            raise refused(path, "choice", f"Meta takes these: {', '.join(choices)}.")
+            raise invalid_input(path, "choice", f"Meta takes these: {', '.join(choices)}.")
         return ids or None
 
     return chosen
 
 
-PARTS: Mapping[str, tuple[str, Part]] = {
-    "locations": ("geo_locations", _places("geo_locations")),
-    "excludedLocations": ("excluded_geo_locations", _places("excluded_geo_locations")),
-    "interests": ("flexible_spec", _interests),
-    "languages": ("locales", _locales),
-    "ageMin": ("age_min", _age),
-    "ageMax": ("age_max", _age),
-    "genders": ("genders", _genders),
-    "devices": ("device_platforms", _among(DEVICES)),
-    "placements": ("publisher_platforms", _among(PLACEMENTS)),
+EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
+    "locations": ("geo_locations", _locations_builder("geo_locations")),
+    "excludedLocations": ("excluded_geo_locations", _locations_builder("excluded_geo_locations")),
+    "interests": ("flexible_spec", _build_interests),
+    "languages": ("locales", _build_locales),
+    "ageMin": ("age_min", _build_age),
+    "ageMax": ("age_max", _build_age),
+    "genders": ("genders", _build_genders),
+    "devices": ("device_platforms", _choice_builder(DEVICE_PLATFORMS)),
+    "placements": ("publisher_platforms", _choice_builder(PUBLISHER_PLATFORMS)),
 }
 
 
-IDENTIFYING = ("id", "key", "radius", "distance_unit")
+IDENTIFYING_MEMBERS = ("id", "key", "radius", "distance_unit")
 
 
-def _identifying(value: Json) -> Json:
+def _strip_display_names(value: Json) -> Json:
     """A native value without the names that Meta adds to places and interests when it is read."""
     if isinstance(value, Mapping):
         named = "id" in value or "key" in value
-        return {name: _identifying(one) for name, one in value.items() if not named or name in IDENTIFYING}
-    return [_identifying(one) for one in value] if isinstance(value, list) else value
+        return {
+            name: _strip_display_names(one) for name, one in value.items() if not named or name in IDENTIFYING_MEMBERS
+        }
+    return [_strip_display_names(one) for one in value] if isinstance(value, list) else value
 
 
-def merged(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     native = dict(targeting)
 
-    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+    def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:
         member, part = row
         new = part(value, native, path)
         before = native.pop(member, None)
@@ -261,12 +266,12 @@ def merged(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[d
             native[member] = new
         return Change(name, before, new)
 
-    changes = targeted(PARTS, wanted, lay, _identifying)
+    changes = apply_targeting(EDITABLE_TARGETING, wanted, lay, _strip_display_names)
     issues: list[Issue] = []
     least, most = native.get("age_min"), native.get("age_max")
     if isinstance(least, int) and isinstance(most, int) and least > most:
         issues.append(Issue("targeting.ageMin", "order", "The least age lies above the greatest."))
-    if not issues and (wrong := placeless(native)):
+    if not issues and (wrong := find_geography_error(native)):
         issues.append(Issue("targeting.locations", "required", f"Meta: {wrong}."))
-    refuse(issues)
+    raise_if_issues(issues)
     return native, changes

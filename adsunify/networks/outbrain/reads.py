@@ -10,125 +10,148 @@ from datetime import date, datetime, timedelta
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
-from adsunify.adapter.catalogs import CatalogPage, catalog_rows
-from adsunify.adapter.flows import ask, optional, pages, settled
-from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query, nest, owned
-from adsunify.adapter.insights import Coverage, Days, Insights
-from adsunify.adapter.network import Account, Level, level
-from adsunify.adapter.oauth import App, Credentials, trusted
-from adsunify.adapter.reports import day, days
-from adsunify.errors import ProviderNotFound, ProviderUnreadable, refused
+from adsunify.adapter.catalogs import CatalogPage, parse_catalog_rows
+from adsunify.adapter.flows import completed_flow, fetch_if_possible, fetch_pages, fetch_response
+from adsunify.adapter.hierarchy import (
+    MAX_FILTER_PAGES,
+    DiscoveredAccount,
+    EntityPage,
+    EntityTree,
+    ListQuery,
+    ParsedEntity,
+    check_query,
+    drop_orphans,
+    ensure_owned,
+)
+from adsunify.adapter.insights import Coverage, DatedValues, Insights
+from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
+from adsunify.adapter.reports import parse_date, parse_report_rows
+from adsunify.errors import ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
-from adsunify.values.dates import windows
+from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import ident, identifier, read, rows, text
+from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id, require_id
 
 from . import native as outbrain
 from .tables import AD, CAMPAIGN, METRICS, NETWORK
 
 # -- connecting ---------------------------------------------------------------------------------------------------
 
-_HEADER_TEXT = re.compile(r"[!-~]{1,4096}").fullmatch
-_NO_CONTROLS = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,1000}").fullmatch
+_match_header_text = re.compile(r"[!-~]{1,4096}").fullmatch
+_match_printable = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,1000}").fullmatch
 _DAY_MILLISECONDS = 24 * 60 * 60 * 1000
 
 
-def _checked(answer: Mapping[str, str], member: str) -> str:
+def _require_login_member(answer: Mapping[str, str], member: str) -> str:
     value = answer.get(member, "")
-    if not _NO_CONTROLS(value) or (member == "username" and ":" in value):
-        raise refused(member, "malformed", f"Outbrain: the {member} is missing, or holds characters that none has.")
+    if not _match_printable(value) or (member == "username" and ":" in value):
+        raise invalid_input(
+            member, "malformed", f"Outbrain: the {member} is missing, or holds characters that none has."
+        )
     return value
 
 
-def _login(answer: Mapping[str, str]) -> Request:
+def _build_login_request(answer: Mapping[str, str]) -> Request:
     """Amplify reference: 2 an hour for each user, so that it is never repeated by itself."""
-    pair = f"{_checked(answer, 'username')}:{_checked(answer, 'password')}"
+    pair = f"{_require_login_member(answer, 'username')}:{_require_login_member(answer, 'password')}"
     headers = {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
-    return Request("GET", f"{outbrain.API}/login", headers=headers, nature="read_once", signed=False)
+    return Request("GET", f"{outbrain.API_URL}/login", headers=headers, kind="read_once", is_signed=False)
 
 
-def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
+def fetch_credentials(
+    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
+) -> Flow[Credentials]:
     """A token as it was given, proven by one read; or name and password, used once, become a token of 30 days."""
     if "apiKey" not in answer:
-        response = yield from ask(NETWORK, _login(answer))
-        token = read(response.body, f"/{outbrain.TOKEN_HEADER}")
-        if not isinstance(token, str) or not _HEADER_TEXT(token):
+        response = yield from fetch_response(NETWORK, _build_login_request(answer))
+        token = get_value(response.body, f"/{outbrain.TOKEN_HEADER}")
+        if not isinstance(token, str) or not _match_header_text(token):
             raise ProviderUnreadable("Outbrain: the answer to the sign-in holds no token.")
-        return Credentials(token, expires_at=now + outbrain.TOKEN_DAYS * _DAY_MILLISECONDS)
+        return Credentials(token, expires_at=now + outbrain.TOKEN_LIFETIME_DAYS * _DAY_MILLISECONDS)
     token = answer["apiKey"]
-    if not _HEADER_TEXT(token):
-        raise refused("apiKey", "malformed", "Outbrain: a token has letters, digits and signs, and no blanks.")
-    yield from ask(NETWORK, _proof(token))
+    if not _match_header_text(token):
+        raise invalid_input("apiKey", "malformed", "Outbrain: a token has letters, digits and signs, and no blanks.")
+    yield from fetch_response(NETWORK, _build_token_check_request(token))
     return Credentials(token)
 
 
-def _proof(token: str) -> Request:
+def _build_token_check_request(token: str) -> Request:
     """A cheap read that only a living token is answered."""
-    return evolve(outbrain.get("marketers"), headers={outbrain.TOKEN_HEADER: token}, signed=False)
+    return evolve(outbrain.build_get_request("marketers"), headers={outbrain.TOKEN_HEADER: token}, is_signed=False)
 
 
-def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
     """The same again: nothing renews a token. (An operation that the user may not do is answered 401, too: Amplify
     reference.)"""
-    return (yield from settled(credentials))
+    return (yield from completed_flow(credentials))
 
 
-def revoke(app: App, credentials: Credentials) -> Flow[None]:
+def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
     """Nothing to call: a token runs out by itself, or with a changed password."""
-    return (yield from settled(None))
+    return (yield from completed_flow(None))
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def accounts() -> Flow[list[FoundAccount]]:
+def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The marketers. The currency is that of any of their budgets: they all have the same one."""
-    response = yield from ask(NETWORK, outbrain.get("marketers"))
-    found: list[FoundAccount] = []
-    for native in rows(response.body, "/marketers", "list of marketers"):
-        native_id = ident(native, "/id", "marketer")
-        answer = yield from ask(NETWORK, outbrain.get("marketers/{marketer}/budgets", marketer=native_id))
-        named = [text(one, "/currency") for one in rows(answer.body, "/budgets", "list of budgets")]
+    response = yield from fetch_response(NETWORK, outbrain.build_get_request("marketers"))
+    found: list[DiscoveredAccount] = []
+    for native in get_objects(response.body, "/marketers", "list of marketers"):
+        native_id = require_id(native, "/id", "marketer")
+        answer = yield from fetch_response(
+            NETWORK, outbrain.build_get_request("marketers/{marketer}/budgets", marketer=native_id)
+        )
+        named = [get_text(one, "/currency") for one in get_objects(answer.body, "/budgets", "list of budgets")]
         currency = next((one for one in named if one), None)
-        status = outbrain.native_status(native)
-        found.append(FoundAccount(native_id, text(native, "/name") or native_id, currency, outbrain.ZONE, status))
+        status = outbrain.parse_native_status(native)
+        found.append(
+            DiscoveredAccount(native_id, get_text(native, "/name") or native_id, currency, outbrain.TIMEZONE, status)
+        )
     return found
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None) -> Entity:
-    found = hierarchy.entity(one, native, parent_id)
-    status = outbrain.native_status(native)
-    return evolve(found, native_status=status, status=one.states.get(status or ""))
+def _parse_entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None) -> ParsedEntity:
+    found = hierarchy.parse_entity(one, native, parent_id)
+    status = outbrain.parse_native_status(native)
+    return evolve(found, native_status=status, status=one.unified_statuses.get(status or ""))
 
 
-def _rows(one: Level, response: Response, owner: str) -> list[Entity]:
+def _parse_entities(one: Level, response: Response, owner: str) -> list[ParsedEntity]:
     parent = owner if one is AD else None
-    return [_entity(one, native, parent) for native in rows(response.body, f"/{one.path}", "list")]
+    return [_parse_entity(one, native, parent) for native in get_objects(response.body, f"/{one.path}", "list")]
 
 
-def _ends(one: Level, response: Response, offset: int, limit: int) -> bool:
+def _is_last_page(one: Level, response: Response, offset: int, limit: int) -> bool:
     """Whether no page follows: by the total where it is said, else by a page that is not full."""
-    count, total = len(rows(response.body, f"/{one.path}", "list")), outbrain.total(response, "/totalCount")
+    count, total = (
+        len(get_objects(response.body, f"/{one.path}", "list")),
+        outbrain.parse_total(response, "/totalCount"),
+    )
     return count == 0 or (count < limit if total is None else offset + count >= total)
 
 
-def _every(one: Level, owner: str, limit: int) -> Flow[list[Entity]]:
+def _fetch_level(one: Level, owner: str, limit: int) -> Flow[list[ParsedEntity]]:
     def following(request: Request, response: Response) -> Request | None:
         offset = int(request.query["offset"])
-        if _ends(one, response, offset, limit):
+        if _is_last_page(one, response, offset, limit):
             return None
-        offset += len(rows(response.body, f"/{one.path}"))
+        offset += len(get_objects(response.body, f"/{one.path}"))
         return evolve(request, query={**request.query, "offset": str(offset)})
 
-    answers = yield from pages(NETWORK, outbrain.listed(one, owner, limit, 0, _filter(one, None)), following)
-    return [row for answer in answers for row in _rows(one, answer, owner)]
+    answers = yield from fetch_pages(
+        NETWORK, outbrain.build_list_request(one, owner, limit, 0, _build_status_filter(one, None)), following
+    )
+    return [row for answer in answers for row in _parse_entities(one, answer, owner)]
 
 
-def _filter(one: Level, status: str | None) -> dict[str, str]:
+def _build_status_filter(one: Level, status: str | None) -> dict[str, str]:
     """What a list can be asked for: archived campaigns, and links that are enabled or not."""
     if one is CAMPAIGN:
         return {"includeArchived": "true" if status == outbrain.ARCHIVED else "false"}
@@ -136,177 +159,183 @@ def _filter(one: Level, status: str | None) -> dict[str, str]:
     return {"enabled": "true" if status == outbrain.ENABLED else "false"} if asked else {}
 
 
-def tree(account: Account) -> Flow[Tree]:
+def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns that are not archived, and the links of each."""
-    nodes = yield from _every(CAMPAIGN, account.native_id, outbrain.LARGEST_PAGE)
+    nodes = yield from _fetch_level(CAMPAIGN, account.native_id, outbrain.MAX_PAGE_SIZE)
     for campaign in tuple(nodes):
-        nodes += yield from _every(AD, campaign.id, outbrain.LINKS_PAGE)
-    return Tree(nest(nodes))
+        nodes += yield from _fetch_level(AD, campaign.id, outbrain.LINKS_PAGE_SIZE)
+    return EntityTree(drop_orphans(nodes))
 
 
-_CURSOR = re.compile(r"(?:([^.]+)\.)?([0-9]{1,9})").fullmatch
+_match_cursor = re.compile(r"(?:([^.]+)\.)?([0-9]{1,9})").fullmatch
 
 
-def _owners(account: Account, one: Level, query: Query) -> Flow[list[str]]:
+def _fetch_owner_ids(account: Account, one: Level, query: ListQuery) -> Flow[list[str]]:
     """Whose lists are walked: the marketer's, the parent's, or those of every campaign."""
     if one is CAMPAIGN:
         return [account.native_id]
     if query.parent_id is not None:
         return [query.parent_id]
     archived = query.status == outbrain.ARCHIVED
-    response = yield from ask(NETWORK, outbrain.names(account, archived=archived))
-    return [ident(row, "/id", "campaign") for row in rows(response.body, "/campaigns", "list of campaigns")]
+    response = yield from fetch_response(NETWORK, outbrain.build_campaign_names_request(account, archived=archived))
+    return [require_id(row, "/id", "campaign") for row in get_objects(response.body, "/campaigns", "list of campaigns")]
 
 
-def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
+def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level; links without a named campaign are read campaign by campaign."""
     one = check_query(NETWORK, kind, query)
-    place = _CURSOR(query.cursor or "0")
+    place = _match_cursor(query.cursor or "0")
     if place is None or (one is CAMPAIGN and place[1]):
-        raise refused("cursor", "malformed", "This is no cursor of this list.")
+        raise invalid_input("cursor", "malformed", "This is no cursor of this list.")
     offset = int(place[2])
-    owners = yield from _owners(account, one, query)
+    owners = yield from _fetch_owner_ids(account, one, query)
     if place[1]:
         owners = owners[owners.index(place[1]) :] if place[1] in owners else []
-    size = min(query.limit, outbrain.LARGEST_PAGE if one is CAMPAIGN else outbrain.LINKS_PAGE)
-    found: list[Entity] = []
-    for _ in range(FILTER_PAGES):
+    size = min(query.limit, outbrain.MAX_PAGE_SIZE if one is CAMPAIGN else outbrain.LINKS_PAGE_SIZE)
+    found: list[ParsedEntity] = []
+    for _ in range(MAX_FILTER_PAGES):
         if not owners or len(found) == query.limit:
             break
-        request = outbrain.listed(one, owners[0], size, offset, _filter(one, query.status))
-        response = yield from ask(NETWORK, request)
-        listed = _rows(one, response, owners[0])
-        ended = _ends(one, response, offset, size)
+        request = outbrain.build_list_request(one, owners[0], size, offset, _build_status_filter(one, query.status))
+        response = yield from fetch_response(NETWORK, request)
+        listed = _parse_entities(one, response, owners[0])
+        ended = _is_last_page(one, response, offset, size)
         for row in listed:
             if len(found) == query.limit:
                 ended = False
                 break
-            found += [row] if _wanted(row, query) else []
+            found += [row] if _is_match(row, query) else []
             offset += 1
         if ended:
             owners, offset = owners[1:], 0
     if not owners:
-        return Page(tuple(found))
-    return Page(tuple(found), f"{owners[0]}.{offset}" if one is AD else str(offset))
+        return EntityPage(tuple(found))
+    return EntityPage(tuple(found), f"{owners[0]}.{offset}" if one is AD else str(offset))
 
 
-def _wanted(row: Entity, query: Query) -> bool:
+def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
     named = query.search is None or query.search.casefold() in (row.name or "").casefold()
     return named and (query.status is None or row.native_status == query.status)
 
 
-def _one(one: Level, entity_id: str, query: Mapping[str, str] | None = None) -> Flow[Entity]:
-    response = yield from ask(NETWORK, outbrain.get(f"{one.path}/{{id}}", query or {}, id=entity_id))
+def _fetch_level_entity(one: Level, entity_id: str, query: Mapping[str, str] | None = None) -> Flow[ParsedEntity]:
+    response = yield from fetch_response(
+        NETWORK, outbrain.build_get_request(f"{one.path}/{{id}}", query or {}, id=entity_id)
+    )
     if not isinstance(response.body, Mapping):
         raise ProviderUnreadable(f"Outbrain: the {one.native} in the answer is no object.")
-    found = _entity(one, response.body)
+    found = _parse_entity(one, response.body)
     if found.id != entity_id:
         raise ProviderUnreadable(f"Outbrain answered another {one.native} than the one that was asked for.")
     return found
 
 
-def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
+def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity; of a link, its campaign says which marketer has it."""
-    return (yield from owned(NETWORK, account, (yield from _one(level(NETWORK, kind), entity_id)), _one))[0]
+    return (
+        yield from ensure_owned(
+            NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
+        )
+    )[0]
 
 
-def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
+def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """The entity; a campaign with its whole targeting, and with its budget as it is."""
-    if level(NETWORK, kind) is not CAMPAIGN:
-        return (yield from entity(account, kind, entity_id))
-    whole = yield from _one(CAMPAIGN, entity_id, {"extraFields": outbrain.CAMPAIGN_EXTRAS})
-    found, *_ = yield from owned(NETWORK, account, whole, _one)
-    budget = identifier(read(found.native, "/budget/id"))
+    if get_level(NETWORK, kind) is not CAMPAIGN:
+        return (yield from fetch_entity(account, kind, entity_id))
+    whole = yield from _fetch_level_entity(CAMPAIGN, entity_id, {"extraFields": outbrain.EXTRA_CAMPAIGN_FIELDS})
+    found, *_ = yield from ensure_owned(NETWORK, account, whole, _fetch_level_entity)
+    budget = parse_id(get_value(found.native, "/budget/id"))
     if budget is None:
         return found
-    response = yield from ask(NETWORK, outbrain.get("budgets/{id}", id=budget))
-    if identifier(read(response.body, "/id")) != budget:
+    response = yield from fetch_response(NETWORK, outbrain.build_get_request("budgets/{id}", id=budget))
+    if parse_id(get_value(response.body, "/id")) != budget:
         raise ProviderUnreadable("Outbrain answered another budget than the one that was asked for.")
     return evolve(found, native={**found.native, "budget": response.body})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
-_DAY = timedelta(days=1)
+_ONE_DAY = timedelta(days=1)
 
 
-def _report(account: Account, first: date, last: date) -> Request:
+def _build_report_request(account: Account, first: date, last: date) -> Request:
     query = {
         "from": first.isoformat(),
         "to": last.isoformat(),
         "breakdown": "daily",
-        **outbrain.paged(outbrain.REPORT_PAGE, 0),
+        **outbrain.build_page_query(outbrain.REPORT_PAGE_SIZE, 0),
         "sort": "+fromDate",
         "includeArchivedCampaigns": "true",
         # Amplify reference: since January 2025 the default hides campaigns that are paused.
         "enabledCampaignsOnly": "false",
         "includeVideoStats": "true",
     }
-    return outbrain.get("reports/marketers/{marketer}/periodic", query, marketer=account.native_id)
+    return outbrain.build_get_request("reports/marketers/{marketer}/periodic", query, marketer=account.native_id)
 
 
-def _following(request: Request, response: Response) -> Request | None:
-    offset = int(request.query["offset"]) + len(rows(response.body, "/results", "report"))
-    total = outbrain.total(response, "/totalResults")
-    if total is None or offset >= total or not rows(response.body, "/results"):
+def _build_next_request(request: Request, response: Response) -> Request | None:
+    offset = int(request.query["offset"]) + len(get_objects(response.body, "/results", "report"))
+    total = outbrain.parse_total(response, "/totalResults")
+    if total is None or offset >= total or not get_objects(response.body, "/results"):
         return None
     return evolve(request, query={**request.query, "offset": str(offset)})
 
 
-def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
     """The day of each row of a report and its figures."""
-    return days(METRICS, native, "/metadata/fromDate")
+    return parse_report_rows(METRICS, native, "/metadata/fromDate")
 
 
-def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
+def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of US Eastern time, answered at once."""
     answers: list[Response] = []
-    for first, last in windows(start, end, outbrain.REPORT_DAYS):
-        answers += yield from pages(NETWORK, _report(account, first, last), _following)
-    native = [row for answer in answers for row in rows(answer.body, "/results", "report")]
-    fresh = yield from optional(NETWORK, outbrain.get("reports/fullDay"))
-    partial = outbrain.today(now)  # where it is not told up to which day the figures are full
-    told = text(fresh.body, "/fullDayDate") if fresh is not None else None
+    for first, last in split_date_range(start, end, outbrain.REPORT_DAYS):
+        answers += yield from fetch_pages(NETWORK, _build_report_request(account, first, last), _build_next_request)
+    native = [row for answer in answers for row in get_objects(answer.body, "/results", "report")]
+    fresh = yield from fetch_if_possible(NETWORK, outbrain.build_get_request("reports/fullDay"))
+    partial = outbrain.get_eastern_date(now)  # where it is not told up to which day the figures are full
+    told = get_text(fresh.body, "/fullDayDate") if fresh is not None else None
     if told is not None:
-        partial = day(told[:10]) + _DAY
+        partial = parse_date(told[:10]) + _ONE_DAY
     provisional = max(start, partial) if partial <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
-    coverage = Coverage(start, end, outbrain.ZONE, provisional_from=provisional, notes=notes)
-    return Insights.of(reported(native), coverage, NETWORK.missing_day, native)
+    coverage = Coverage(start, end, outbrain.TIMEZONE, provisional_from=provisional, notes=notes)
+    return Insights.from_days(parse_daily_metrics(native), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def _links(account: Account, campaign: str, query: Query) -> Flow[CatalogPage]:
+def _fetch_links_page(account: Account, campaign: str, query: ListQuery) -> Flow[CatalogPage]:
     """A page of a campaign's links; where it goes on, only the offset tells."""
-    declared = next(one for one in NETWORK.catalogs if one.resource == LINKS)
+    declared = next(one for one in NETWORK.catalogs if one.resource == LINKS_CATALOG)
     asked = declared.request(account, campaign, query.cursor, query.limit)
-    response = yield from ask(NETWORK, asked)
-    found, sought = catalog_rows(declared, response), (query.search or "").casefold()
+    response = yield from fetch_response(NETWORK, asked)
+    found, sought = parse_catalog_rows(declared, response), (query.search or "").casefold()
     offset, limit = int(asked.query["offset"]), int(asked.query["limit"])
-    cursor = None if _ends(AD, response, offset, limit) else str(offset + len(found))
+    cursor = None if _is_last_page(AD, response, offset, limit) else str(offset + len(found))
     return CatalogPage(tuple(row for row in found if sought in row.name.casefold()), cursor)
 
 
-LINKS = "promoted_links"
+LINKS_CATALOG = "promoted_links"
 
 
-def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """One page of a catalog; not every marketer has segments."""
     name, _, suffix = resource.partition(":")
-    if name == LINKS and suffix:
-        return (yield from _links(account, suffix, query))
+    if name == LINKS_CATALOG and suffix:
+        return (yield from _fetch_links_page(account, suffix, query))
     try:
-        return (yield from catalogs.catalog(NETWORK, account, resource, query))
+        return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
     except ProviderNotFound:
         if name != "segments":
             raise
-        raise refused("resource", "not_available", "Outbrain offers no segments to this marketer.") from None
+        raise invalid_input("resource", "not_available", "Outbrain offers no segments to this marketer.") from None
 
 
-def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
+def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
     """The token, in a header of its own."""
-    if not trusted(NETWORK, request):
+    if not can_sign(NETWORK, request):
         return request
     return evolve(request, headers={**request.headers, outbrain.TOKEN_HEADER: credentials.access_token})

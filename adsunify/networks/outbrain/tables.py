@@ -14,7 +14,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
-from adsunify.adapter.brief_checks import deny_political_ads, start_issues
+from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -28,20 +28,20 @@ from adsunify.adapter.network import (
     Network,
     Period,
     Template,
-    native_amount,
-    words,
+    split_words,
+    to_native_amount,
 )
 from adsunify.errors import Issue
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.values.countries import KOSOVO
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import rows
+from adsunify.values.json_pointer import get_objects
 
 from . import native as outbrain
 from .settings import EDITS, SETTINGS
-from .targeting import PARTS, PLATFORMS, unknown_countries
-from .targeting import wrong_native as wrong_targeting
+from .targeting import EDITABLE_TARGETING, PLATFORMS, find_countries_error
+from .targeting import find_native_targeting_error as wrong_targeting
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
@@ -49,29 +49,31 @@ _level = partial(
     Level,
     id="/id",
     status="/enabled",
-    states=outbrain.STATES,
-    settable={"active": outbrain.ENABLED, "paused": outbrain.DISABLED},
-    filters=outbrain.STATUSES,
-    born=outbrain.DISABLED,
-    ids=r"[0-9A-Fa-f]+",
+    unified_statuses=outbrain.UNIFIED_STATUSES,
+    writable_statuses={"active": outbrain.ENABLED, "paused": outbrain.DISABLED},
+    status_filters=outbrain.STATUSES,
+    initial_status=outbrain.DISABLED,
+    id_pattern=r"[0-9A-Fa-f]+",
 )
 
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
     account="/marketerId",
     name="/name",
-    shows={
+    settings_context={
         "targeting": ("/targeting",),
         "bidding": ("/cpc", "/objective", "/campaignOptimization", "/budget", "/minimumCpc"),
     },
-    note=f"Budget and dates stand on a budget object of its own. An edit's targeting takes {', '.join(PARTS)}.",
+    note=f"A separate budget object holds budget and dates. Targeting edits take {', '.join(EDITABLE_TARGETING)}.",
 )
 AD = _level(
     *("ad", "promoted link", "promotedLinks"),
     name="/text",
     parent="/campaignId",
     parent_kind="campaign",
-    shows={"creative": ("/url", "/text", "/sectionName", "/imageMetadata", "/approvalStatus", "/onAirStatus")},
+    settings_context={
+        "creative": ("/url", "/text", "/sectionName", "/imageMetadata", "/approvalStatus", "/onAirStatus")
+    },
     note="It hangs on a campaign: there is no ad group. It cannot be deleted, only paused.",
 )
 LEVELS = (CAMPAIGN, AD)
@@ -79,89 +81,94 @@ LEVELS = (CAMPAIGN, AD)
 
 # -- formats ------------------------------------------------------------------------------------------------------
 
-CONTENT = words("headline imageUrl imageHash")
+CONTENT_MEMBERS = split_words("headline imageUrl imageHash")
 
 
 def has_content(members: Mapping[str, Json]) -> bool:
     """Whether a brief brings headline or image; else both are taken from the page."""
-    return any(f"creative.{name}" in members for name in CONTENT)
+    return any(f"creative.{name}" in members for name in CONTENT_MEMBERS)
 
 
-def _days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    yield from start_issues(NETWORK.title, brief, outbrain.ZONE)
-    first, _ = outbrain.serving_days(brief)
-    if now is not None and first < outbrain.today(now):
+def _check_days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    yield from check_start_is_midnight(NETWORK.title, brief, outbrain.TIMEZONE)
+    first, _ = outbrain.get_serving_days(brief)
+    if now is not None and first < outbrain.get_eastern_date(now):
         yield Issue("schedule.startAt", "past", "Outbrain takes no start before today in US Eastern time.")
 
 
-def _floor(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_budget_floor(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if account.currency == "USD":
-        amount = native_amount(outbrain.unit(account), brief.budget.amount)
-        yield from outbrain.too_small(outbrain.LEAST_USD, budget_of(brief, amount), "budget.amount", "USD")
+        amount = to_native_amount(outbrain.get_money_unit(account), brief.budget.amount)
+        yield from outbrain.check_budget_floor(
+            outbrain.MIN_BUDGETS_USD, build_budget(brief, amount), "budget.amount", "USD"
+        )
 
 
-def budget_of(brief: CampaignBrief, amount: Json) -> dict[str, Json]:
+def build_budget(brief: CampaignBrief, amount: Json) -> dict[str, Json]:
     """The budget that carries amount, dates and pacing; its name is that of the operation."""
-    first, last = outbrain.serving_days(brief)
-    kind = outbrain.TYPE_OF[brief.budget.period]
+    first, last = outbrain.get_serving_days(brief)
+    kind = outbrain.BUDGET_TYPE_BY_PERIOD[brief.budget.period]
     return {
         "amount": amount,
         "startDate": first.isoformat(),
         **({} if last is None else {"endDate": last.isoformat()}),
         "runForever": last is None,  # one client reports that endDate was demanded even then (unverified)
         "type": kind,
-        "pacing": outbrain.PACING_OF[kind],
+        "pacing": outbrain.PACING_BY_BUDGET_TYPE[kind],
     }
 
 
 GOALS: tuple[Goal, ...] = ("traffic", "awareness")
 PERIODS: tuple[Period, ...] = ("daily", "lifetime")
-CPC = "maximum cost per click"
-BIDS: Mapping[Goal, str] = {"traffic": CPC, "awareness": f"{CPC}: clicks are what is sold here, it is no CPM"}
-_OWN_TITLE = "headline and image come together, or both are taken from the page"
+CLICK_BID_MEANING = "maximum cost per click"
+BID_MEANINGS: Mapping[Goal, str] = {
+    "traffic": CLICK_BID_MEANING,
+    "awareness": f"{CLICK_BID_MEANING}: clicks are what is sold here, it is no CPM",
+}
+_CONTENT_REASON = "headline and image come together, or both are taken from the page"
 
-_SHARED = (
-    Input("creative.url", "required", accepts="the page that is promoted; it cannot be changed later"),
+_COMMON_INPUTS = (
+    Input("creative.url", "required", accepted_form="the page that is promoted; it cannot be changed later"),
     Input("creative.body", "optional"),
-    Input("bid", "required", accepts=CPC),
-    Input("schedule.endAt", "required", periods=("lifetime",), accepts="a lifetime budget is spent up to it"),
+    Input("bid", "required", accepted_form=CLICK_BID_MEANING),
+    Input("schedule.endAt", "required", periods=("lifetime",), accepted_form="a lifetime budget is spent up to it"),
     Input("schedule.endAt", "optional"),
-    Input("targeting.countries", "optional", test=unknown_countries, accepts="ISO 3166 codes"),
-    Input("targeting.locationIds", "optional", accepts="ids of the catalog locations"),
-    Input("targeting.native", "optional", test=wrong_targeting, accepts="Outbrain's own targeting object"),
+    Input("targeting.countries", "optional", find_error=find_countries_error, accepted_form="ISO 3166 codes"),
+    Input("targeting.locationIds", "optional", accepted_form="ids of the catalog locations"),
+    Input("targeting.native", "optional", find_error=wrong_targeting, accepted_form="Outbrain's own targeting object"),
     Input("targeting.keywords", "refused", reason="links are shown beside articles, not on searches"),
-    Input("platform.brandName", "optional", accepts="the source line"),
+    Input("platform.brandName", "optional", accepted_form="the source line"),
     deny_political_ads(),
     Input("creative.existingId", "refused", reason="a promoted link is made anew for each campaign"),
     Input("creative.headlines", "refused", reason="a promoted link has one headline"),
     Input("creative.descriptions", "refused", reason="a promoted link has one description, creative.body"),
 )
-_format = partial(
+_content_format = partial(
     Format,
     goals=GOALS,
     periods=PERIODS,
-    bid=BIDS,
-    rules=(_days, _floor),
+    bid_meanings=BID_MEANINGS,
+    rules=(_check_days, _check_budget_floor),
 )
 
 FORMATS = (
-    _format(
+    _content_format(
         "promoted_link",
         "Promoted link with headline and image",
         inputs=(
-            Input("creative.headline", "required", accepts=_OWN_TITLE),
-            Input("creative.imageUrl", "one", group="image", accepts=_OWN_TITLE),
-            Input("creative.imageHash", "one", group="image", accepts="the id of an image at Outbrain"),
-            *_SHARED,
+            Input("creative.headline", "required", accepted_form=_CONTENT_REASON),
+            Input("creative.imageUrl", "one", group="image", accepted_form=_CONTENT_REASON),
+            Input("creative.imageHash", "one", group="image", accepted_form="the id of an image at Outbrain"),
+            *_COMMON_INPUTS,
         ),
-        when=has_content,
+        is_match=has_content,
         notes=("Whole days of US Eastern time; people review a link before it serves.",),
     ),
-    _format(
+    _content_format(
         "crawled_link",
         "Promoted link crawled from its page",
-        inputs=_SHARED,
-        when=lambda members: not has_content(members),
+        inputs=_COMMON_INPUTS,
+        is_match=lambda members: not has_content(members),
         notes=("Headline and image are taken from the page, perhaps some time after the link is made.",),
     ),
 )
@@ -169,67 +176,77 @@ FORMATS = (
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
-Rows = Callable[[Response], Sequence[Mapping[str, Json]]]
+RowsParser = Callable[[Response], Sequence[Mapping[str, Json]]]
 
 
-def _places(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_places_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     query = {"term": sought, "limit": str(limit), "locationsVersion": "V2"}
-    return outbrain.get("locations/search", query)
+    return outbrain.build_get_request("locations/search", query)
 
 
-def _interests(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_interests_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     if not sought:
-        return outbrain.get("interests/all")
-    return outbrain.get("interests/search", {"term": sought, "limit": str(limit)})
+        return outbrain.build_get_request("interests/all")
+    return outbrain.build_get_request("interests/search", {"term": sought, "limit": str(limit)})
 
 
-def _targetable(response: Response) -> list[Mapping[str, Json]]:
+def _parse_targetable_interests(response: Response) -> list[Mapping[str, Json]]:
     """The interests that can be targeted, those below others too."""
     found: list[Mapping[str, Json]] = []
-    waiting = list(rows(response.body, "/interests", "catalog"))
+    waiting = list(get_objects(response.body, "/interests", "catalog"))
     while waiting:
         one, *waiting = waiting
         if one.get("canBeTargeted") is True:
             found.append({name: value for name, value in one.items() if name != "subConcepts"})
-        waiting = [*rows(one, "/subConcepts", "catalog"), *waiting]
+        waiting = [*get_objects(one, "/subConcepts", "catalog"), *waiting]
     return found
 
 
-def _simple(path: str) -> Callable[[Account, str, str | None, int], Request]:
-    return lambda account, sought, cursor, limit: outbrain.get(path)
+def _plain_request_builder(path: str) -> Callable[[Account, str, str | None, int], Request]:
+    return lambda account, sought, cursor, limit: outbrain.build_get_request(path)
 
 
-def _owned(path: str) -> Callable[[Account, str, str | None, int], Request]:
+def _account_request_builder(path: str) -> Callable[[Account, str, str | None, int], Request]:
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        return outbrain.get(f"marketers/{{marketer}}/{path}", marketer=account.native_id)
+        return outbrain.build_get_request(f"marketers/{{marketer}}/{path}", marketer=account.native_id)
 
     return request
 
 
-def _values(response: Response) -> list[Mapping[str, Json]]:
+def _parse_words(response: Response) -> list[Mapping[str, Json]]:
     """A bare array of words as rows."""
     listed = response.body if isinstance(response.body, list) else []
     return [{"value": one} for one in listed]
 
 
-def _links(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_links_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     offset = int(cursor) if cursor is not None and cursor.isascii() and cursor.isdigit() else 0
-    return outbrain.listed(AD, sought, min(limit, outbrain.LINKS_PAGE), offset, {})
+    return outbrain.build_list_request(AD, sought, min(limit, outbrain.LINKS_PAGE_SIZE), offset, {})
 
 
 CATALOGS = (
-    Catalog("locations", _places, "/geoLocations", "/id", "/canonicalName", suffix="required", note="locations:Berlin"),
-    Catalog("interests", _interests, _targetable, "/id", "/name", suffix="optional"),
-    Catalog("iab_categories", _simple("iabcategories/all"), "/categories", "/categoryId", "/categoryName"),
-    Catalog("languages", _simple("metadata/supportedLanguages"), "", "/code", "/name"),
-    Catalog("browsers", _simple("metadata/browsers"), _values, "/value", "/value"),
-    Catalog("operating_systems", _simple("metadata/operatingSystems"), _values, "/value", "/value"),
-    Catalog("currencies", _simple("currencies"), "/currencies", "/code", "/name"),
-    Catalog("budgets", _owned("budgets"), "/budgets", "/id", "/name"),
-    Catalog("conversion_events", _owned("conversionEvents"), "/conversionEvents", "/id", "/name"),
-    Catalog("segments", _owned("segments"), "/segments", "/id", "/name"),  # its path is (unverified)
     Catalog(
-        *("promoted_links", _links, "/promotedLinks", "/id", "/text"),
+        "locations",
+        _build_places_request,
+        "/geoLocations",
+        "/id",
+        "/canonicalName",
+        suffix="required",
+        note="locations:Berlin",
+    ),
+    Catalog("interests", _build_interests_request, _parse_targetable_interests, "/id", "/name", suffix="optional"),
+    Catalog(
+        "iab_categories", _plain_request_builder("iabcategories/all"), "/categories", "/categoryId", "/categoryName"
+    ),
+    Catalog("languages", _plain_request_builder("metadata/supportedLanguages"), "", "/code", "/name"),
+    Catalog("browsers", _plain_request_builder("metadata/browsers"), _parse_words, "/value", "/value"),
+    Catalog("operating_systems", _plain_request_builder("metadata/operatingSystems"), _parse_words, "/value", "/value"),
+    Catalog("currencies", _plain_request_builder("currencies"), "/currencies", "/code", "/name"),
+    Catalog("budgets", _account_request_builder("budgets"), "/budgets", "/id", "/name"),
+    Catalog("conversion_events", _account_request_builder("conversionEvents"), "/conversionEvents", "/id", "/name"),
+    Catalog("segments", _account_request_builder("segments"), "/segments", "/id", "/name"),  # its path is (unverified)
+    Catalog(
+        *("promoted_links", _build_links_request, "/promotedLinks", "/id", "/text"),
         suffix="required",
         note="promoted_links:<campaign id>",
     ),
@@ -247,7 +264,7 @@ TEMPLATES = (
             "budgetId": "00a1b2c3d4e5f60718293a4b5c6d7e8f90",
             "cpc": Decimal("0.42"),
             "objective": "Traffic",
-            "creativeFormat": outbrain.STANDARD,
+            "creativeFormat": outbrain.STANDARD_FORMAT,
             "campaignOptimization": {"optimizationType": outbrain.TRAFFIC},
             "targeting": {"platform": list(PLATFORMS)},
         },
@@ -292,12 +309,12 @@ NETWORK = Network(
     hosts=(outbrain.HOST,),
     login=Login(
         "credentials",
-        ahead=0,
+        refresh_before_seconds=0,
         note="A token lasts 30 days and cannot be renewed or revoked; at most 2 sign-ins an hour. A changed password"
         " or e-mail ends all tokens.",
     ),
-    unit=outbrain.unit,
-    error=outbrain.error,
+    get_money_unit=outbrain.get_money_unit,
+    parse_error=outbrain.parse_error,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
@@ -308,12 +325,12 @@ NETWORK = Network(
     # Amplify API, reports ("outbrain: 12 Insights"): rows carry explicit zeros; a day without a row has no data: null.
     missing_day="gap",
     geographies=("/locations",),
-    money="Native amounts are decimal numbers in major units, with at most 2 digits after the point.",
+    money_note="Native amounts are decimal numbers in major units, with at most 2 digits after the point.",
     other_countries=(KOSOVO,),
     templates=TEMPLATES,
-    wait=outbrain.wait,
-    items=outbrain.items,
-    status_sent=outbrain.status_sent,
+    parse_retry_delay=outbrain.parse_retry_delay,
+    parse_item_results=outbrain.parse_item_results,
+    parse_sent_status=outbrain.parse_sent_status,
     notes=(
         "There is no ad group: promoted links hang on campaigns.",
         "All days are days of US Eastern time.",

@@ -4,46 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from adsunify.adapter.edit_members import identities, targeted
-from adsunify.adapter.flows import ask
-from adsunify.adapter.network import Network, words
-from adsunify.errors import ProviderUnreadable, refused
+from adsunify.adapter.edit_members import apply_targeting, list_item_ids
+from adsunify.adapter.flows import fetch_response
+from adsunify.adapter.network import Network, split_words
+from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Change
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import found_at, identifier, read, rows, text
+from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, parse_id
 
 from . import native as outbrain
 
 PLATFORMS = ("DESKTOP", "MOBILE", "TABLET")
-SYSTEMS = ("Ios", "MacOs", "Android", "Windows")
-BROWSERS = words("Safari Opera Chrome UCBrowser InApp Samsung Firefox InternetExplorer Edge Other")
-ISO_VERSION = "V2"  # V1, the default of the search, divides countries by FIPS regions
-PLACES = ("locations", "excludedLocations")
+OPERATING_SYSTEMS = ("Ios", "MacOs", "Android", "Windows")
+BROWSERS = split_words("Safari Opera Chrome UCBrowser InApp Samsung Firefox InternetExplorer Edge Other")
+LOCATIONS_VERSION = "V2"  # V1, the default of the search, divides countries by FIPS regions
+LOCATION_MEMBERS = ("locations", "excludedLocations")
 # The reference writes language in the table of attributes, languages in a sample: the table counts (unverified).
-LANGUAGE = "language"
-MEMBERS = words(
-    f"platform locations excludedLocations {LANGUAGE} excludeAdBlockUsers customAudience browsers operatingSystems"
-    " includeCellularNetwork interests network nativePlacementsEnabled iabCategories locationsVersion"
+LANGUAGE_MEMBER = "language"
+TARGETING_MEMBERS = split_words(
+    f"platform locations excludedLocations {LANGUAGE_MEMBER} excludeAdBlockUsers customAudience browsers"
+    " operatingSystems includeCellularNetwork interests network nativePlacementsEnabled iabCategories locationsVersion"
 )
-CHOICES: Mapping[str, tuple[str, ...]] = {"platform": PLATFORMS, "operatingSystems": SYSTEMS, "browsers": BROWSERS}
-EVERYWHERE = "There is no targeting: all locations that Outbrain sells are served."
+MEMBER_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "platform": PLATFORMS,
+    "operatingSystems": OPERATING_SYSTEMS,
+    "browsers": BROWSERS,
+}
+WORLDWIDE_WARNING = "There is no targeting: all locations that Outbrain sells are served."
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
-def wrong_native(targeting: Mapping[str, Json]) -> str | None:
+def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting object in Outbrain's own names; None where nothing is."""
-    unknown = sorted(set(targeting) - set(MEMBERS))
+    unknown = sorted(set(targeting) - set(TARGETING_MEMBERS))
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}"
-    for name, choices in CHOICES.items():
+    for name, choices in MEMBER_CHOICES.items():
         value = targeting.get(name, [])
         if not isinstance(value, list) or any(one not in choices for one in value):
             return f"{name} is a list of {', '.join(choices)}"
-    for name in PLACES:
+    for name in LOCATION_MEMBERS:
         value = targeting.get(name, [])
         if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
             return f"{name} is a list of ids of the catalog locations"
@@ -51,7 +55,7 @@ def wrong_native(targeting: Mapping[str, Json]) -> str | None:
 
 
 # The names are those of everyday English; that Outbrain spells each of them so is (unverified).
-_NAMES = """
+_COUNTRY_NAMES_TEXT = """
 AD Andorra|AE United Arab Emirates|AF Afghanistan|AG Antigua and Barbuda|AI Anguilla|AL Albania|AM Armenia|AO Angola
 AQ Antarctica|AR Argentina|AS American Samoa|AT Austria|AU Australia|AW Aruba|AX Aland Islands|AZ Azerbaijan
 BA Bosnia and Herzegovina|BB Barbados|BD Bangladesh|BE Belgium|BF Burkina Faso|BG Bulgaria|BH Bahrain|BI Burundi
@@ -85,121 +89,123 @@ UM United States Minor Outlying Islands|US United States|UY Uruguay|UZ Uzbekista
 VC Saint Vincent and the Grenadines|VE Venezuela|VG British Virgin Islands|VI U.S. Virgin Islands|VN Vietnam
 VU Vanuatu|WF Wallis and Futuna|WS Samoa|XK Kosovo|YE Yemen|YT Mayotte|ZA South Africa|ZM Zambia|ZW Zimbabwe
 """
-COUNTRIES: Mapping[str, str] = {
-    entry[:2]: entry[3:] for line in _NAMES.strip().splitlines() for entry in line.split("|")
+COUNTRY_NAMES: Mapping[str, str] = {
+    entry[:2]: entry[3:] for line in _COUNTRY_NAMES_TEXT.strip().splitlines() for entry in line.split("|")
 }
 """English names by ISO 3166-1 alpha-2: Outbrain finds countries by name only."""
 
 
-def unknown_countries(countries: Iterable[str]) -> str | None:
+def find_countries_error(countries: Iterable[str]) -> str | None:
     """What is wrong with country codes; None where nothing is."""
-    strange = [one for one in countries if one not in COUNTRIES]
+    strange = [one for one in countries if one not in COUNTRY_NAMES]
     return f"{', '.join(strange)} is no country" if strange else None
 
 
-def targeting_of(brief: CampaignBrief, places: Sequence[str]) -> dict[str, Json]:
+def build_targeting(brief: CampaignBrief, places: Sequence[str]) -> dict[str, Json]:
     """The campaign's targeting, its countries found out (``places``)."""
     if brief.targeting.native is not None:
-        return completed(brief.targeting.native)
+        return with_default_members(brief.targeting.native)
     found = list(dict.fromkeys((*places, *(brief.targeting.location_ids or ()))))
-    return completed({"platform": list(PLATFORMS)} | ({"locations": found} if found else {}))
+    return with_default_members({"platform": list(PLATFORMS)} | ({"locations": found} if found else {}))
 
 
-def completed(targeting: Mapping[str, Json]) -> dict[str, Json]:
+def with_default_members(targeting: Mapping[str, Json]) -> dict[str, Json]:
     """With the platforms and the version of the locations, where they are not said."""
     whole: dict[str, Json] = {"platform": list(PLATFORMS), **targeting}
-    if any(name in whole for name in PLACES):
-        whole.setdefault("locationsVersion", ISO_VERSION)
+    if any(name in whole for name in LOCATION_MEMBERS):
+        whole.setdefault("locationsVersion", LOCATIONS_VERSION)
     return whole
 
 
 # -- what is looked up --------------------------------------------------------------------------------------------
 
 
-def country(network: Network, code: str) -> Flow[str]:
+def fetch_country_id(network: Network, code: str) -> Flow[str]:
     """The location id of a country, which is found by its English name only."""
     query = {
-        "term": COUNTRIES[code],
+        "term": COUNTRY_NAMES[code],
         "include": "Country",
         "exactMatch": "true",
-        "locationsVersion": ISO_VERSION,
+        "locationsVersion": LOCATIONS_VERSION,
         "limit": "10",
     }
-    response = yield from ask(network, outbrain.get("locations/search", query))
-    for row in rows(response.body, "/geoLocations", "list of locations"):
-        found = identifier(read(row, "/id"))
-        if row.get("geoType") == "Country" and (text(row, "/code") or "").strip() == code and found is not None:
+    response = yield from fetch_response(network, outbrain.build_get_request("locations/search", query))
+    for row in get_objects(response.body, "/geoLocations", "list of locations"):
+        found = parse_id(get_value(row, "/id"))
+        if row.get("geoType") == "Country" and (get_text(row, "/code") or "").strip() == code and found is not None:
             return found
-    raise refused("targeting.countries", "not_found", f"Outbrain has no location {COUNTRIES[code]} ({code}).")
+    raise invalid_input("targeting.countries", "not_found", f"Outbrain has no location {COUNTRY_NAMES[code]} ({code}).")
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 
-def ids_of(listed: Json) -> list[str]:
+def get_ids(listed: Json) -> list[str]:
     """Ids of a list as it is read: of objects, or of the ids themselves."""
-    found = [identifier(read(one, "/id") if isinstance(one, Mapping) else one) for one in found_at(listed, "/*")]
+    found = [parse_id(get_value(one, "/id") if isinstance(one, Mapping) else one) for one in find_values(listed, "/*")]
     if None in found:
         raise ProviderUnreadable("A location of the campaign has no id.")
     return [one for one in found if one is not None]
 
 
-def as_written(targeting: Json) -> dict[str, Json]:
+def to_writable_targeting(targeting: Json) -> dict[str, Json]:
     """A targeting as it is read in the form that a write takes: locations as ids, without what is only shown."""
     if not isinstance(targeting, Mapping):
         raise ProviderUnreadable("The campaign's targeting is no object.")
-    kept = {name: value for name, value in targeting.items() if name in MEMBERS and value is not None}
-    return kept | {name: ids_of(kept[name]) for name in PLACES if name in kept}
+    kept = {name: value for name, value in targeting.items() if name in TARGETING_MEMBERS and value is not None}
+    return kept | {name: get_ids(kept[name]) for name in LOCATION_MEMBERS if name in kept}
 
 
-Part = Callable[[list[str], str], Json]
+TargetingPartBuilder = Callable[[list[str], str], Json]
 """From the wanted ids, and the path to name in a refusal, to the member's value."""
 
 
-def _ids(found: list[str], path: str) -> Json:
+def _build_ids(found: list[str], path: str) -> Json:
     return found
 
 
-def _one(found: list[str], path: str) -> Json:
+def _build_language(found: list[str], path: str) -> Json:
     if len(found) != 1:
-        raise refused(path, "choice", "Outbrain targets exactly one language.")
+        raise invalid_input(path, "choice", "Outbrain targets exactly one language.")
     return found[0]
 
 
-def interests_of(found: list[str]) -> dict[str, Json]:
+def build_interests_member(found: list[str]) -> dict[str, Json]:
     """Any of these interests."""
     return {"op": "Or", "ids": found}
 
 
-def _interests(found: list[str], path: str) -> Json:
+def _build_interests(found: list[str], path: str) -> Json:
     if not found:
-        raise refused(path, "required", "Outbrain documents no way to take all interests away; name at least one.")
-    return interests_of(found)
+        raise invalid_input(
+            path, "required", "Outbrain documents no way to take all interests away; name at least one."
+        )
+    return build_interests_member(found)
 
 
-def _platforms(found: list[str], path: str) -> Json:
+def _build_platforms(found: list[str], path: str) -> Json:
     if not found or any(one not in PLATFORMS for one in found):
-        raise refused(path, "choice", f"Outbrain takes these devices: {', '.join(PLATFORMS)}.")
+        raise invalid_input(path, "choice", f"Outbrain takes these devices: {', '.join(PLATFORMS)}.")
     return found
 
 
-PARTS: Mapping[str, tuple[str, Part]] = {
-    "locations": ("locations", _ids),
-    "excludedLocations": ("excludedLocations", _ids),
-    "languages": (LANGUAGE, _one),
-    "interests": ("interests", _interests),
-    "devices": ("platform", _platforms),
+EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
+    "locations": ("locations", _build_ids),
+    "excludedLocations": ("excludedLocations", _build_ids),
+    "languages": (LANGUAGE_MEMBER, _build_language),
+    "interests": ("interests", _build_interests),
+    "devices": ("platform", _build_platforms),
 }
 """An edit's part to its native member and how it is written."""
 
 
-def merged(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The members that the wanted parts become, and each change. Raises InvalidInput with all issues."""
     changed: dict[str, Json] = {}
 
-    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+    def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:
         member, part = row
-        changed[member] = part(identities(value), path)
+        changed[member] = part(list_item_ids(value), path)
         return Change(name, current.get(member), changed[member])
 
-    return changed, targeted(PARTS, wanted, lay)
+    return changed, apply_targeting(EDITABLE_TARGETING, wanted, lay)

@@ -36,22 +36,22 @@ from adsunify.adapter.network import (
     Network,
     Period,
     Template,
-    words,
+    split_words,
 )
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
-from adsunify.models.error_messages import not_web
+from adsunify.models.error_messages import find_web_url_error
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import rows
+from adsunify.values.json_pointer import get_objects
 
 from . import native as pinterest
 from .settings import EDITS, SETTINGS
-from .targeting import PARTS, misplaced, not_native, wrong_keywords
+from .targeting import EDITABLE_TARGETING, find_keywords_error, find_locations_error, find_native_targeting_error
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
-STATES: Mapping[str, str] = {
+UNIFIED_STATUSES: Mapping[str, str] = {
     pinterest.ACTIVE: "active",
     pinterest.PAUSED: "paused",
     pinterest.ARCHIVED: "archived",
@@ -63,16 +63,16 @@ _level = partial(
     id="/id",
     name="/name",
     status="/status",
-    states=STATES,
-    settable={"active": pinterest.ACTIVE, "paused": pinterest.PAUSED},
-    filters=pinterest.STATUSES,
-    born=pinterest.PAUSED,
+    unified_statuses=UNIFIED_STATUSES,
+    writable_statuses={"active": pinterest.ACTIVE, "paused": pinterest.PAUSED},
+    status_filters=pinterest.STATUSES,
+    initial_status=pinterest.PAUSED,
 )
 CAMPAIGN = _level(
     "campaign",
     "campaign",
     "campaigns",
-    shows={"bidding": ("/objective_type", "/is_campaign_budget_optimization", "/is_flexible_daily_budgets")},
+    settings_context={"bidding": ("/objective_type", "/is_campaign_budget_optimization", "/is_flexible_daily_budgets")},
     note="Budget and schedule stand here.",
 )
 AD_GROUP = _level(
@@ -81,11 +81,11 @@ AD_GROUP = _level(
     "ad_groups",
     parent="/campaign_id",
     parent_kind="campaign",
-    shows={
+    settings_context={
         "targeting": ("/targeting_spec", "/auto_targeting_enabled", "/placement_group"),
         "bidding": ("/bid_strategy_type", "/bid_in_micro_currency", "/billable_event", "/budget_type"),
     },
-    note=f"Bid and targeting stand here. An edit's targeting takes {', '.join(PARTS)}.",
+    note=f"Bid and targeting stand here. An edit's targeting takes {', '.join(EDITABLE_TARGETING)}.",
 )
 AD = _level(
     "ad",
@@ -93,7 +93,9 @@ AD = _level(
     "ads",
     parent="/ad_group_id",
     parent_kind="adGroup",
-    shows={"creative": ("/pin_id", "/creative_type", "/destination_url", "/review_status", "/rejected_reasons")},
+    settings_context={
+        "creative": ("/pin_id", "/creative_type", "/destination_url", "/review_status", "/rejected_reasons")
+    },
     note="It promotes a pin, which holds image and texts.",
 )
 KEYWORD = Level(
@@ -114,170 +116,239 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
 
 
 @frozen
-class Aim:
+class NativeObjective:
     """What a goal is natively."""
 
     objective: str
     billable_event: str
 
 
-AIMS: Mapping[str, Aim] = {
-    "traffic": Aim("CONSIDERATION", "CLICKTHROUGH"),
-    "awareness": Aim("AWARENESS", pinterest.IMPRESSION),
+OBJECTIVES: Mapping[str, NativeObjective] = {
+    "traffic": NativeObjective("CONSIDERATION", "CLICKTHROUGH"),
+    "awareness": NativeObjective("AWARENESS", pinterest.IMPRESSION),
 }
 GOALS: tuple[Goal, ...] = ("traffic", "awareness")
 PERIODS: tuple[Period, ...] = ("daily", "lifetime")
-BID: Mapping[Goal, str] = {
+BID_MEANINGS: Mapping[Goal, str] = {
     "traffic": "the most that one Pin click may cost",
     "awareness": "the most that 1,000 impressions may cost",
 }
 
 
-def _number(value: str) -> str | None:
-    return None if pinterest.DIGITS(value) else "its ids are digits"
+def _find_digits_error(value: str) -> str | None:
+    return None if pinterest.match_digits(value) else "its ids are digits"
 
 
-def _at_most(longest: int) -> Callable[[str], str | None]:
+def _length_test(longest: int) -> Callable[[str], str | None]:
     return lambda value: None if len(value) <= longest else f"the text has {len(value)} characters"
 
 
-def _link(address: str) -> str | None:
-    return not_web(address) or _at_most(pinterest.LINK)(address)
+def _find_link_error(address: str) -> str | None:
+    return find_web_url_error(address) or _length_test(pinterest.MAX_URL_LENGTH)(address)
 
 
-def _open(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    yield from pinterest.closed(account)
+def _check_account_writable(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    yield from pinterest.check_account_writable(account)
 
 
-def _whole_seconds(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_times(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     for path, written in (("schedule.startAt", brief.schedule.start_at), ("schedule.endAt", brief.schedule.end_at)):
         try:
             if written is not None:
-                pinterest.native_time(written, path)
+                pinterest.write_exact_time(written, path)
         except InvalidInput as problem:
             yield from problem.issues
 
 
-COMMON = (
-    Input("targeting.countries", "any", group="geography", accepts="countries, locationIds or native targeting"),
-    Input("targeting.locationIds", "any", group="geography", test=misplaced, accepts="ids of locations and geo"),
-    Input("targeting.native", "any", group="geography", test=not_native, accepts="Pinterest's own targeting_spec"),
-    Input("targeting.keywords", "optional", test=wrong_keywords, accepts="up to 50 different keywords"),
-    Input("schedule.endAt", "required", periods=("lifetime",), accepts="a lifetime budget is spent up to its end"),
+COMMON_INPUTS = (
+    Input("targeting.countries", "any", group="geography", accepted_form="countries, locationIds or native targeting"),
+    Input(
+        "targeting.locationIds",
+        "any",
+        group="geography",
+        find_error=find_locations_error,
+        accepted_form="ids of locations and geo",
+    ),
+    Input(
+        "targeting.native",
+        "any",
+        group="geography",
+        find_error=find_native_targeting_error,
+        accepted_form="Pinterest's own targeting_spec",
+    ),
+    Input(
+        "targeting.keywords", "optional", find_error=find_keywords_error, accepted_form="up to 50 different keywords"
+    ),
+    Input(
+        "schedule.endAt", "required", periods=("lifetime",), accepted_form="a lifetime budget is spent up to its end"
+    ),
     Input("schedule.endAt", "optional"),
-    Input("bid", "optional", accepts="; ".join(f"{goal}: {meaning}" for goal, meaning in BID.items())),
+    Input("bid", "optional", accepted_form="; ".join(f"{goal}: {meaning}" for goal, meaning in BID_MEANINGS.items())),
     deny_political_ads(),
     Input("creative.imageHash", "refused", reason="a pin's image is given by its address, as imageUrl"),
     Input("creative.headlines", "refused", reason="a pin has one title, the headline"),
     Input("creative.descriptions", "refused", reason="a pin has one description, the body"),
 )
-TITLE, DESCRIPTION = _at_most(pinterest.PIN_TITLE), _at_most(pinterest.PIN_DESCRIPTION)
-NEW = (
-    Input("platform.boardId", "required", test=_number, accepts="an id of the catalog boards"),
-    Input("creative.imageUrl", "required", test=not_web, accepts="a public address, which Pinterest fetches"),
-    Input("creative.headline", "any", group="copy", test=TITLE, accepts=f"at most {pinterest.PIN_TITLE} characters"),
-    Input("creative.body", "any", group="copy", test=DESCRIPTION, accepts=f"at most {pinterest.PIN_DESCRIPTION}"),
-    Input("creative.url", "required", goals=("traffic",), test=_link, accepts=f"at most {pinterest.LINK} characters"),
-    Input("creative.url", "optional", test=_link, accepts=f"at most {pinterest.LINK} characters"),
+find_title_error, find_description_error = (
+    _length_test(pinterest.MAX_TITLE_LENGTH),
+    _length_test(pinterest.MAX_DESCRIPTION_LENGTH),
 )
-INHERITED = words("headline body url imageUrl")
-EXISTING = (
-    Input("creative.existingId", "required", test=_number, accepts="an id of the catalog pins"),
+NEW_CREATIVE_INPUTS = (
+    Input("platform.boardId", "required", find_error=_find_digits_error, accepted_form="an id of the catalog boards"),
+    Input(
+        "creative.imageUrl",
+        "required",
+        find_error=find_web_url_error,
+        accepted_form="a public address, which Pinterest fetches",
+    ),
+    Input(
+        "creative.headline",
+        "any",
+        group="copy",
+        find_error=find_title_error,
+        accepted_form=f"at most {pinterest.MAX_TITLE_LENGTH} characters",
+    ),
+    Input(
+        "creative.body",
+        "any",
+        group="copy",
+        find_error=find_description_error,
+        accepted_form=f"at most {pinterest.MAX_DESCRIPTION_LENGTH}",
+    ),
+    Input(
+        "creative.url",
+        "required",
+        goals=("traffic",),
+        find_error=_find_link_error,
+        accepted_form=f"at most {pinterest.MAX_URL_LENGTH} characters",
+    ),
+    Input(
+        "creative.url",
+        "optional",
+        find_error=_find_link_error,
+        accepted_form=f"at most {pinterest.MAX_URL_LENGTH} characters",
+    ),
+)
+INHERITED_MEMBERS = split_words("headline body url imageUrl")
+EXISTING_CREATIVE_INPUTS = (
+    Input("creative.existingId", "required", find_error=_find_digits_error, accepted_form="an id of the catalog pins"),
     Input("platform.boardId", "refused", reason="the existing pin is on a board already"),
-    *(Input(f"creative.{name}", "refused", reason="the existing pin brings its own") for name in INHERITED),
+    *(Input(f"creative.{name}", "refused", reason="the existing pin brings its own") for name in INHERITED_MEMBERS),
 )
-RULES = (_open, _whole_seconds)
+FORMAT_RULES = (_check_account_writable, _check_times)
 NOTES = ("Budget days are days in UTC.",)
-NEW_NOTES = (*NOTES, "The pin is published on its board at once; an ad-only board keeps it off the profile.")
+NEW_PIN_NOTES = (*NOTES, "The pin is published on its board at once; an ad-only board keeps it off the profile.")
 
 
 def _has_pin(members: Mapping[str, Json]) -> bool:
     return "creative.existingId" in members
 
 
-def _has_none(members: Mapping[str, Json]) -> bool:
+def _has_no_creative(members: Mapping[str, Json]) -> bool:
     return "creative.existingId" not in members
 
 
 FORMATS = (
-    Format("image_pin", "Image pin", GOALS, PERIODS, (*NEW, *COMMON), BID, _has_none, RULES, NEW_NOTES),
-    Format("existing_pin", "Existing pin", GOALS, PERIODS, (*EXISTING, *COMMON), BID, _has_pin, RULES, NOTES),
+    Format(
+        "image_pin",
+        "Image pin",
+        GOALS,
+        PERIODS,
+        (*NEW_CREATIVE_INPUTS, *COMMON_INPUTS),
+        BID_MEANINGS,
+        _has_no_creative,
+        FORMAT_RULES,
+        NEW_PIN_NOTES,
+    ),
+    Format(
+        "existing_pin",
+        "Existing pin",
+        GOALS,
+        PERIODS,
+        (*EXISTING_CREATIVE_INPUTS, *COMMON_INPUTS),
+        BID_MEANINGS,
+        _has_pin,
+        FORMAT_RULES,
+        NOTES,
+    ),
 )
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
-Asking = Callable[[Account, str, str | None, int], Request]
+CatalogRequestBuilder = Callable[[Account, str, str | None, int], Request]
 
 
-def _known(sought: str) -> str:
-    if not pinterest.DIGITS(sought):
+def _require_digits(sought: str) -> str:
+    if not pinterest.match_digits(sought):
         raise ProviderNotFound("Pinterest's ids are digits: it has nothing of this name.")
     return sought
 
 
-def _pins(url: str) -> Asking:
+def _pins_request_builder(url: str) -> CatalogRequestBuilder:
     """A page of pins; ``{board}`` is the suffix."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        path = {"board": _known(sought)} if sought else {}
-        return pinterest.organic(account, url, path, *pinterest.paged(limit, cursor))
+        path = {"board": _require_digits(sought)} if sought else {}
+        return pinterest.build_organic_get_request(account, url, path, *pinterest.build_page_query(limit, cursor))
 
     return request
 
 
-def _boards(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    query = (("privacy", "ALL"), *pinterest.paged(pinterest.PAGE, cursor))
-    return pinterest.organic(account, "/boards", {}, *query)
+def _build_boards_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    query = (("privacy", "ALL"), *pinterest.build_page_query(pinterest.PAGE_SIZE, cursor))
+    return pinterest.build_organic_get_request(account, "/boards", {}, *query)
 
 
-def _below(edge: str, *more: tuple[str, str]) -> Asking:
+def _account_request_builder(edge: str, *more: tuple[str, str]) -> CatalogRequestBuilder:
     """A page of a list of the ad account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        return pinterest.of_account(account, edge, *more, *pinterest.paged(limit, cursor))
+        return pinterest.build_account_get_request(account, edge, *more, *pinterest.build_page_query(limit, cursor))
 
     return request
 
 
-def _keywords(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return pinterest.of_account(account, KEYWORD.path, ("ad_group_id", _known(sought)), *pinterest.paged(limit, cursor))
+def _build_keywords_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return pinterest.build_account_get_request(
+        account, KEYWORD.path, ("ad_group_id", _require_digits(sought)), *pinterest.build_page_query(limit, cursor)
+    )
 
 
-def _tags(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return pinterest.of_account(account, "conversion_tags")
+def _build_tags_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return pinterest.build_account_get_request(account, "conversion_tags")
 
 
-def _countries(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return pinterest.countries()
+def _build_countries_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return pinterest.build_countries_request()
 
 
-def _options(kind: str) -> Catalog:
+def _targeting_catalog(kind: str) -> Catalog:
     """What targeting can name of one kind: all of it at once."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        if pinterest.DIGITS(sought):
-            return pinterest.asked("/resources/targeting/interests/{interest}", {"interest": sought})
-        return pinterest.asked("/resources/targeting/{kind}", {"kind": kind})
+        if pinterest.match_digits(sought):
+            return pinterest.build_get_request("/resources/targeting/interests/{interest}", {"interest": sought})
+        return pinterest.build_get_request("/resources/targeting/{kind}", {"kind": kind})
 
-    resource, suffix = OPTIONS[kind]
+    resource, suffix = TARGETING_CATALOGS[kind]
     note = f"{resource}:<id> for one of them" if suffix == "optional" else ""
-    return Catalog(resource, request, _pairs, "/id", "/name", suffix=suffix, note=note)
+    return Catalog(resource, request, _parse_pairs, "/id", "/name", suffix=suffix, note=note)
 
 
-def _pairs(response: Response) -> list[Mapping[str, Json]]:
+def _parse_pairs(response: Response) -> list[Mapping[str, Json]]:
     """The rows of a list of maps from id to name; a single interest is an object that names its members."""
     if isinstance(response.body, Mapping) and "id" in response.body:
         return [response.body]
-    maps = rows(response.body, "", "list of targeting options")
+    maps = get_objects(response.body, "", "list of targeting options")
     return [{"id": key, "name": name} for one in maps for key, name in one.items()]
 
 
-INTERESTS = "interests"
-OPTIONS: Mapping[str, tuple[str, Literal["none", "optional"]]] = {
+INTERESTS_CATALOG = "interests"
+TARGETING_CATALOGS: Mapping[str, tuple[str, Literal["none", "optional"]]] = {
     "LOCATION": ("locations", "none"),
     "GEO": ("geo", "none"),
-    "INTEREST": (INTERESTS, "optional"),
+    "INTEREST": (INTERESTS_CATALOG, "optional"),
     "LOCALE": ("locales", "none"),
     "AGE_BUCKET": ("age_buckets", "none"),
     "GENDER": ("genders", "none"),
@@ -286,22 +357,27 @@ OPTIONS: Mapping[str, tuple[str, Literal["none", "optional"]]] = {
 """Targeting type to its catalog."""
 
 
-def _listed(resource: str, request: Asking, name: str = "/name", suffix: str = "") -> Catalog:
+def _account_catalog(resource: str, request: CatalogRequestBuilder, name: str = "/name", suffix: str = "") -> Catalog:
     note = f"{resource}:<{suffix}>" if suffix else ""
     need: Literal["none", "required"] = "required" if suffix else "none"
-    return Catalog(resource, request, pinterest.listed, "/id", name, pinterest.bookmark, need, note)
+    return Catalog(resource, request, pinterest.parse_rows, "/id", name, pinterest.parse_next_cursor, need, note)
 
 
 CATALOGS = (
-    _listed("boards", _boards),
-    _listed("board_pins", _pins("/boards/{board}/pins"), "/title", "board id"),
-    _listed("pins", _pins("/pins"), "/title"),
-    *map(_options, OPTIONS),
-    Catalog("countries", _countries, pinterest.listed, "/code", "/name"),
-    _listed("audiences", _below("audiences")),
-    Catalog("conversion_tags", _tags, pinterest.listed, "/id", "/name"),
-    *(_listed(one.path, _below(one.path, *pinterest.statuses(*pinterest.LIVE))) for one in (CAMPAIGN, AD_GROUP, AD)),
-    _listed("keywords", _keywords, "/value", "ad group id"),
+    _account_catalog("boards", _build_boards_request),
+    _account_catalog("board_pins", _pins_request_builder("/boards/{board}/pins"), "/title", "board id"),
+    _account_catalog("pins", _pins_request_builder("/pins"), "/title"),
+    *map(_targeting_catalog, TARGETING_CATALOGS),
+    Catalog("countries", _build_countries_request, pinterest.parse_rows, "/code", "/name"),
+    _account_catalog("audiences", _account_request_builder("audiences")),
+    Catalog("conversion_tags", _build_tags_request, pinterest.parse_rows, "/id", "/name"),
+    *(
+        _account_catalog(
+            one.path, _account_request_builder(one.path, *pinterest.build_status_filter(*pinterest.LIVE_STATUSES))
+        )
+        for one in (CAMPAIGN, AD_GROUP, AD)
+    ),
+    _account_catalog("keywords", _build_keywords_request, "/value", "ad group id"),
 )
 
 
@@ -313,11 +389,11 @@ TEMPLATES = (
         "Traffic, 25.00 a day",
         {
             "name": "Autumn kit",
-            "objective_type": AIMS["traffic"].objective,
+            "objective_type": OBJECTIVES["traffic"].objective,
             "status": pinterest.PAUSED,
             "is_campaign_budget_optimization": True,
             "is_flexible_daily_budgets": False,
-            pinterest.CAPS["daily"]: 25_000_000,
+            pinterest.SPEND_CAP_MEMBERS["daily"]: 25_000_000,
             "start_time": 1_893_456_000,
         },
     ),
@@ -328,11 +404,11 @@ TEMPLATES = (
             "campaign_id": "626735565838",
             "name": "Autumn kit",
             "status": pinterest.PAUSED,
-            "billable_event": AIMS["traffic"].billable_event,
+            "billable_event": OBJECTIVES["traffic"].billable_event,
             "bid_strategy_type": pinterest.MAX_BID,
             "bid_in_micro_currency": 850_000,
-            "budget_type": pinterest.UNDER_CAMPAIGN,
-            "pacing_delivery_type": pinterest.PACING,
+            "budget_type": pinterest.CAMPAIGN_BUDGET_TYPE,
+            "pacing_delivery_type": pinterest.STANDARD_PACING,
             "placement_group": pinterest.ALL_PLACEMENTS,
             "auto_targeting_enabled": False,
             "targeting_spec": {"LOCATION": ["US"]},
@@ -363,7 +439,7 @@ METRICS = (
 
 ERRORS = (
     ErrorRule(
-        "rejected", "input", "an item that has an exception and no data was not written", (pinterest.REFUSED_ITEM,)
+        "rejected", "input", "an item that has an exception and no data was not written", (pinterest.ITEM_ERROR,)
     ),
     ErrorRule("rejected", "input", "the request is not valid", status=400),
     ErrorRule("rejected", "token", "the token is expired, revoked or invalid", status=401),
@@ -380,11 +456,11 @@ NETWORK = Network(
     hosts=(pinterest.HOST, pinterest.CONSENT_HOST),
     login=Login(
         "oauth2",
-        scopes=pinterest.SCOPES,
+        scopes=pinterest.OAUTH_SCOPES,
         note="A refresh token is good for 60 days and renewed with each use. A user's token cannot be revoked by us.",
     ),
-    unit=pinterest.unit,
-    error=pinterest.error,
+    get_money_unit=pinterest.get_money_unit,
+    parse_error=pinterest.parse_error,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
@@ -397,18 +473,22 @@ NETWORK = Network(
     missing_day="gap",
     geographies=("/LOCATION", "/GEO"),
     # API v5, reports: 914 days back, counted in UTC.
-    history=History(days=914, timezone=pinterest.UTC_NAME),
-    money="Native amounts are integers in micros (1,000,000 to one major unit) of every currency, yen included.",
-    reports=True,
+    history=History(days=914, timezone=pinterest.UTC_TIMEZONE),
+    money_note="Native amounts are integers in micros (1,000,000 to one major unit) of every currency, yen included.",
+    has_report_jobs=True,
     templates=TEMPLATES,
     extras=(
-        Extra("permissions", f"What the user may do here; {', '.join(pinterest.WRITERS)} may write.", settable=False),
-        Extra("country", "The account's country.", settable=False),
-        Extra("owner", "The user name of the account's owner.", settable=False),
-        Extra("createdTime", "When the account was made, in seconds since 1970.", settable=False),
+        Extra(
+            "permissions",
+            f"What the user may do here; {', '.join(pinterest.WRITE_PERMISSIONS)} may write.",
+            is_settable=False,
+        ),
+        Extra("country", "The account's country.", is_settable=False),
+        Extra("owner", "The user name of the account's owner.", is_settable=False),
+        Extra("createdTime", "When the account was made, in seconds since 1970.", is_settable=False),
     ),
-    wait=pinterest.wait,
-    items=pinterest.items,
+    parse_retry_delay=pinterest.parse_retry_delay,
+    parse_item_results=pinterest.parse_item_results,
     notes=(
         "Deleting archives, which is final; drafts are deleted.",
         "Budget days are days in UTC. With trial access, pins and boards made are visible only to their creator.",

@@ -5,128 +5,128 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from adsunify.adapter.edit_members import targeted
-from adsunify.adapter.flows import maybe
-from adsunify.adapter.network import Account, Network, words
-from adsunify.errors import Issue, LookupNeeded, PermissionRefused, ProviderUnreadable, refuse, refused
+from adsunify.adapter.edit_members import apply_targeting
+from adsunify.adapter.flows import fetch_or_none
+from adsunify.adapter.network import Account, Network, split_words
+from adsunify.errors import Issue, LookupNeeded, PermissionRefused, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief, Keyword
 from adsunify.plans.records import Change
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import read, text
+from adsunify.values.json_pointer import get_text, get_value
 
 from . import native as pinterest
 
 # Ads description 5.28: LOCATION holds countries and metro areas, GEO regions and postal codes. The bare postal codes
 # that it shows cannot be told from metro areas; those of 5.23 begin with the country.
-LOCATION = re.compile(r"[A-Z]{2}|[0-9]+").fullmatch
-GEO = re.compile(r"[A-Z]{2}-.+").fullmatch
-_POSTAL, _REGION = re.compile(r"US-[0-9]{5}").fullmatch, re.compile(r"US-[A-Z]+").fullmatch
+match_location = re.compile(r"[A-Z]{2}|[0-9]+").fullmatch
+match_geo = re.compile(r"[A-Z]{2}-.+").fullmatch
+_match_postal_code, _match_region = re.compile(r"US-[0-9]{5}").fullmatch, re.compile(r"US-[A-Z]+").fullmatch
 
 
-def kind_of(location: str) -> str | None:
+def get_location_type(location: str) -> str | None:
     """The type of place that a location's id names."""
-    if LOCATION(location):
+    if match_location(location):
         return "country" if location.isalpha() else "metro"
-    return "postal" if _POSTAL(location) else "region" if _REGION(location) else None
+    return "postal" if _match_postal_code(location) else "region" if _match_region(location) else None
 
 
-YOUNGEST, OLDEST = 18, 65
-AND_OLDER = "65+"  # of MAXIMUM_AGE only
+MIN_AGE, MAX_AGE = 18, 65
+OPEN_ENDED_MAX_AGE = "65+"  # of MAXIMUM_AGE only
 GENDERS = ("male", "female", "unknown")
-LISTS: Mapping[str, tuple[str, ...]] = {
-    "AGE_BUCKET": words("18-24 25-34 35-44 45-49 50-54 55-64 65+ 19+ 20+ 21+"),
-    "APPTYPE": words("android_mobile android_tablet ipad iphone web web_mobile"),
+LIST_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "AGE_BUCKET": split_words("18-24 25-34 35-44 45-49 50-54 55-64 65+ 19+ 20+ 21+"),
+    "APPTYPE": split_words("android_mobile android_tablet ipad iphone web web_mobile"),
     "GENDER": GENDERS,
-    "TARGETING_STRATEGY": words("CHOOSE_YOUR_OWN FIND_NEW_CUSTOMERS RECONNECT_WITH_USERS"),
+    "TARGETING_STRATEGY": split_words("CHOOSE_YOUR_OWN FIND_NEW_CUSTOMERS RECONNECT_WITH_USERS"),
     **dict.fromkeys(
-        words("AUDIENCE_EXCLUDE AUDIENCE_INCLUDE GEO GEO_EXCLUDE INTEREST LOCALE LOCATION LOCATION_EXCLUDE"), ()
+        split_words("AUDIENCE_EXCLUDE AUDIENCE_INCLUDE GEO GEO_EXCLUDE INTEREST LOCALE LOCATION LOCATION_EXCLUDE"), ()
     ),
 }
 """Members that are lists of texts, with their values where there is a table of them."""
-AGES: Mapping[str, tuple[str, ...]] = {
-    "MINIMUM_AGE": tuple(str(age) for age in range(YOUNGEST, OLDEST + 1)),
-    "MAXIMUM_AGE": (*(str(age) for age in range(YOUNGEST, OLDEST + 1)), AND_OLDER),
+AGE_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "MINIMUM_AGE": tuple(str(age) for age in range(MIN_AGE, MAX_AGE + 1)),
+    "MAXIMUM_AGE": (*(str(age) for age in range(MIN_AGE, MAX_AGE + 1)), OPEN_ENDED_MAX_AGE),
 }
-OBJECTS = ("SHOPPING_RETARGETING",)
-NAMES = (*LISTS, *AGES, *OBJECTS)
+OBJECT_MEMBERS = ("SHOPPING_RETARGETING",)
+TARGETING_MEMBERS = (*LIST_CHOICES, *AGE_CHOICES, *OBJECT_MEMBERS)
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
-def places(locations: Iterable[str]) -> dict[str, Json]:
+def build_places(locations: Iterable[str]) -> dict[str, Json]:
     """Where the ids of locations stand natively: each in LOCATION or GEO, once."""
     found: dict[str, Json] = {}
     for location in dict.fromkeys(locations):
-        found.setdefault("LOCATION" if LOCATION(location) else "GEO", []).append(location)
+        found.setdefault("LOCATION" if match_location(location) else "GEO", []).append(location)
     return found
 
 
-def targeting_of(brief: CampaignBrief) -> dict[str, Json]:
+def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
     """The ad group's targeting; the brief's own native one is taken as it stands."""
     wanted = brief.targeting
     if wanted.native is not None:
         return dict(wanted.native)
-    return places([*(wanted.countries or ()), *(wanted.location_ids or ())])
+    return build_places([*(wanted.countries or ()), *(wanted.location_ids or ())])
 
 
-def misplaced(locations: Sequence[str]) -> str | None:
+def find_locations_error(locations: Sequence[str]) -> str | None:
     """What is wrong with location ids; None where nothing is."""
-    if not all(LOCATION(location) or GEO(location) for location in locations):
+    if not all(match_location(location) or match_geo(location) for location in locations):
         return "a location is a country (US), the number of a metro area (501), a region (US-CA) or a place in it"
-    if any(map(_POSTAL, locations)) and any(map(_REGION, locations)):
+    if any(map(_match_postal_code, locations)) and any(map(_match_region, locations)):
         return "an ad group targets regions or postal codes, not both"
     return None
 
 
-def not_native(targeting: Mapping[str, Json]) -> str | None:
+def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting in Pinterest's own names; None where nothing is."""
-    unknown = sorted(set(targeting) - set(NAMES))
+    unknown = sorted(set(targeting) - set(TARGETING_MEMBERS))
     if unknown:
-        return f"its targeting has no member {unknown[0][:60]}; it has {', '.join(NAMES)}"
+        return f"its targeting has no member {unknown[0][:60]}; it has {', '.join(TARGETING_MEMBERS)}"
     for name, value in targeting.items():
-        if wrong := _wrong(name, value):
+        if wrong := _find_member_error(name, value):
             return wrong
-    return _ages(targeting) or placeless(targeting)
+    return _find_ages_error(targeting) or find_geography_error(targeting)
 
 
-def _wrong(name: str, value: Json) -> str | None:
-    if name in AGES:
-        return None if value in AGES[name] else f'{name} is a text from "{YOUNGEST}" to "{AGES[name][-1]}"'
+def _find_member_error(name: str, value: Json) -> str | None:
+    if name in AGE_CHOICES:
+        return None if value in AGE_CHOICES[name] else f'{name} is a text from "{MIN_AGE}" to "{AGE_CHOICES[name][-1]}"'
     if not isinstance(value, list | tuple):
         return f"{name} is a list"
-    if name in OBJECTS:
+    if name in OBJECT_MEMBERS:
         return None
     if not all(isinstance(one, str) for one in value):
         return f"{name} is a list of texts"
-    choices = LISTS[name]
+    choices = LIST_CHOICES[name]
     return f"{name} takes {', '.join(choices)}" if choices and not set(value) <= set(choices) else None
 
 
-def _ages(targeting: Mapping[str, Json]) -> str | None:
-    given = [name for name in AGES if name in targeting]
+def _find_ages_error(targeting: Mapping[str, Json]) -> str | None:
+    given = [name for name in AGE_CHOICES if name in targeting]
     if not given:
         return None
-    if len(given) < len(AGES):
-        return f"{' and '.join(AGES)} are given both or neither"
+    if len(given) < len(AGE_CHOICES):
+        return f"{' and '.join(AGE_CHOICES)} are given both or neither"
     if "AGE_BUCKET" in targeting:
-        return f"AGE_BUCKET stands for {' and '.join(AGES)}: give one or the others"
-    for name in AGES:  # of an ad group that is read they may be anything
-        if wrong := _wrong(name, targeting[name]):
+        return f"AGE_BUCKET stands for {' and '.join(AGE_CHOICES)}: give one or the others"
+    for name in AGE_CHOICES:  # of an ad group that is read they may be anything
+        if wrong := _find_member_error(name, targeting[name]):
             return wrong
-    positions = [AGES["MAXIMUM_AGE"].index(targeting[name]) for name in AGES]
+    positions = [AGE_CHOICES["MAXIMUM_AGE"].index(targeting[name]) for name in AGE_CHOICES]
     return "the least age lies above the greatest" if positions[0] > positions[1] else None
 
 
-def placeless(targeting: Mapping[str, Json]) -> str | None:
+def find_geography_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting without a geography."""
     if targeting.get("LOCATION") or targeting.get("GEO"):
         return None
     return "the targeting names no geography (LOCATION or GEO)"
 
 
-def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
+def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
     """What Pinterest would not take of the keywords, None where it takes them all.
 
     Its answer names keywords by their match and words, in any case of letters: two alike could not be told apart.
@@ -138,97 +138,96 @@ def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
 # -- what is looked up --------------------------------------------------------------------------------------------
 
 
-def creative_type(network: Network, account: Account, pin_id: str) -> Flow[tuple[str, list[str]]]:
+def fetch_creative_type(network: Network, account: Account, pin_id: str) -> Flow[tuple[str, list[str]]]:
     """The kind of an existing pin, and what is to be said of it. Without an answer it is taken for a plain one."""
     path = "creative.existingId"
     try:
-        response = yield from maybe(network, pinterest.pin(account, pin_id))
+        response = yield from fetch_or_none(network, pinterest.build_pin_request(account, pin_id))
     except (PermissionRefused, ProviderUnreadable, LookupNeeded):
         return pinterest.REGULAR, [f"The pin {pin_id} could not be read: it is taken for a {pinterest.REGULAR} one."]
     if response is None:
-        raise refused(path, "not_found", "Pinterest has no such pin, or does not show it.")
-    found = text(response.body, "/creative_type") or pinterest.REGULAR
-    if found not in pinterest.PROMOTABLE:
-        message = (
-            f"Pinterest: the pin is of the type {found[:40]}; these can be planned: {', '.join(pinterest.PROMOTABLE)}."
-        )
-        raise refused(path, "not_supported", message)
-    if read(response.body, "/is_owner") is False:
+        raise invalid_input(path, "not_found", "Pinterest has no such pin, or does not show it.")
+    found = get_text(response.body, "/creative_type") or pinterest.REGULAR
+    if found not in pinterest.PROMOTABLE_PIN_TYPES:
+        accepted = ", ".join(pinterest.PROMOTABLE_PIN_TYPES)
+        message = f"Pinterest: the pin is of the type {found[:40]}; these can be planned: {accepted}."
+        raise invalid_input(path, "not_supported", message)
+    if get_value(response.body, "/is_owner") is False:
         return found, [f"The pin {pin_id} belongs to another user: whether it may be promoted is not certain."]
     return found, []
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
-Part = Callable[[Json, str], dict[str, Json]]
+TargetingPartBuilder = Callable[[Json, str], dict[str, Json]]
 """From the wanted value and the path to name, to native members; None takes one away."""
 
 
-def _places(suffix: str) -> Part:
+def _locations_builder(suffix: str) -> TargetingPartBuilder:
     def part(items: Json, path: str) -> dict[str, Json]:
         ids = [item["id"] for item in items]
-        if wrong := misplaced(ids):
-            raise refused(path, "invalid", f"Pinterest: {wrong}.")
-        found = places(ids)
+        if wrong := find_locations_error(ids):
+            raise invalid_input(path, "invalid", f"Pinterest: {wrong}.")
+        found = build_places(ids)
         return {f"{name}{suffix}": found.get(name) for name in ("LOCATION", "GEO")}
 
     return part
 
 
-def _ids(name: str) -> Part:
+def _ids_builder(name: str) -> TargetingPartBuilder:
     def part(items: Json, path: str) -> dict[str, Json]:
         return {name: [item["id"] for item in items] or None}
 
     return part
 
 
-def _genders(items: Json, path: str) -> dict[str, Json]:
+def _build_genders(items: Json, path: str) -> dict[str, Json]:
     if any(one not in GENDERS for one in items):
-        raise refused(path, "choice", f"Pinterest takes these genders: {', '.join(GENDERS)}.")
+        raise invalid_input(path, "choice", f"Pinterest takes these genders: {', '.join(GENDERS)}.")
     return {"GENDER": list(items) or None}
 
 
-def _age(name: str) -> Part:
+def _age_builder(name: str) -> TargetingPartBuilder:
     def part(age: Json, path: str) -> dict[str, Json]:
-        if not YOUNGEST <= age <= OLDEST:
-            raise refused(path, "out_of_range", f"Pinterest takes ages from {YOUNGEST} to {OLDEST}.")
-        native = AND_OLDER if name == "MAXIMUM_AGE" and age == OLDEST else str(age)
+        if not MIN_AGE <= age <= MAX_AGE:
+            raise invalid_input(path, "out_of_range", f"Pinterest takes ages from {MIN_AGE} to {MAX_AGE}.")
+        native = OPEN_ENDED_MAX_AGE if name == "MAXIMUM_AGE" and age == MAX_AGE else str(age)
         return {name: native, "AGE_BUCKET": None}  # the older form of the same
 
     return part
 
 
-PARTS: Mapping[str, Part] = {
-    "locations": _places(""),
-    "excludedLocations": _places("_EXCLUDE"),
-    "interests": _ids("INTEREST"),
-    "languages": _ids("LOCALE"),
-    "genders": _genders,
-    "ageMin": _age("MINIMUM_AGE"),
-    "ageMax": _age("MAXIMUM_AGE"),
+EDITABLE_TARGETING: Mapping[str, TargetingPartBuilder] = {
+    "locations": _locations_builder(""),
+    "excludedLocations": _locations_builder("_EXCLUDE"),
+    "interests": _ids_builder("INTEREST"),
+    "languages": _ids_builder("LOCALE"),
+    "genders": _build_genders,
+    "ageMin": _age_builder("MINIMUM_AGE"),
+    "ageMax": _age_builder("MAXIMUM_AGE"),
 }
 
 
-def merged(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     native = {name: value for name, value in targeting.items() if value is not None}
 
-    def lay(name: str, part: Part, value: Json, path: str) -> Change:
+    def lay(name: str, part: TargetingPartBuilder, value: Json, path: str) -> Change:
         new = part(value, path)
         before = {member: native.pop(member, None) for member in new}
         native.update({member: held for member, held in new.items() if held is not None})
-        return Change(name, _shown(before), _shown(new))
+        return Change(name, _display_members(before), _display_members(new))
 
-    changes = targeted(PARTS, wanted, lay)
+    changes = apply_targeting(EDITABLE_TARGETING, wanted, lay)
     issues: list[Issue] = []
-    if wrong := placeless(native):
+    if wrong := find_geography_error(native):
         issues.append(Issue("targeting.locations", "required", f"Pinterest: {wrong}."))
-    if not issues and {"ageMin", "ageMax"}.intersection(wanted) and (wrong := _ages(native)):
+    if not issues and {"ageMin", "ageMax"}.intersection(wanted) and (wrong := _find_ages_error(native)):
         missing = next((name for name in ("ageMin", "ageMax") if name not in wanted), "ageMin")
         issues.append(Issue(f"targeting.{missing}", "invalid", f"Pinterest: {wrong}."))
-    refuse(issues)
+    raise_if_issues(issues)
     return native, changes
 
 
-def _shown(members: Mapping[str, Json]) -> Json:
+def _display_members(members: Mapping[str, Json]) -> Json:
     return {member: value for member, value in members.items() if value is not None} or None

@@ -10,18 +10,28 @@ from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.flows import ask, pages
-from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query, nest, owned
-from adsunify.adapter.insights import Coverage, Days, Insights
-from adsunify.adapter.network import Account, Level, level, timezone_of
-from adsunify.adapter.oauth import App, Credentials, bearer, token_request, trusted
-from adsunify.adapter.reports import day, days
-from adsunify.errors import PermissionRefused, ProviderError, ProviderUnreadable, refused
+from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.hierarchy import (
+    MAX_FILTER_PAGES,
+    DiscoveredAccount,
+    EntityPage,
+    EntityTree,
+    ListQuery,
+    ParsedEntity,
+    check_query,
+    drop_orphans,
+    ensure_owned,
+)
+from adsunify.adapter.insights import Coverage, DatedValues, Insights
+from adsunify.adapter.network import Account, Level, get_level, require_timezone
+from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, build_token_request, can_sign
+from adsunify.adapter.reports import parse_date, parse_report_rows
+from adsunify.errors import PermissionRefused, ProviderError, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request
 from adsunify.plans.records import Kind
-from adsunify.values.dates import utc_text, zone
+from adsunify.values.dates import format_utc, get_timezone
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import ident, read, text
+from adsunify.values.json_pointer import get_text, get_value, require_id
 
 from . import native as reddit
 from .tables import AD, LEVELS, METRICS, NETWORK
@@ -29,28 +39,28 @@ from .tables import AD, LEVELS, METRICS, NETWORK
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
+def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page; without ``duration=permanent`` there would be no refresh token. Reddit has no PKCE."""
-    return oauth.authorize_url(
-        reddit.CONSENT,
+    return oauth.build_consent_url(
+        reddit.CONSENT_URL,
         client_id=app.client_id,
         response_type="code",
         state=state,
         redirect_uri=redirect_uri,
         duration="permanent",
-        scope=",".join(reddit.SCOPES),
+        scope=",".join(reddit.OAUTH_SCOPES),
     )
 
 
-def _proven(app: App, address: str, **form: str) -> Request:
+def _build_basic_auth_request(app: OAuthClient, address: str, **form: str) -> Request:
     """A form with the app's own credentials, which Reddit takes from the Basic header only."""
     basic = base64.b64encode(f"{app.client_id}:{app.client_secret}".encode()).decode("ascii")
-    return evolve(token_request(address, **form), headers={**reddit.HEADERS, "Authorization": f"Basic {basic}"})
+    return evolve(build_token_request(address, **form), headers={**reddit.HEADERS, "Authorization": f"Basic {basic}"})
 
 
-def _tokens(request: Request, now: int, kept: Credentials | None = None) -> Flow[Credentials]:
+def _fetch_tokens(request: Request, now: int, kept: Credentials | None = None) -> Flow[Credentials]:
     try:
-        return (yield from oauth.exchange(NETWORK, request, now, kept))
+        return (yield from oauth.fetch_token(NETWORK, request, now, kept))
     except ProviderError as problem:
         if problem.native.status == 401:  # not the consent is refused here, but the app
             message = "Reddit refuses the app's client id and secret."
@@ -58,34 +68,38 @@ def _tokens(request: Request, now: int, kept: Credentials | None = None) -> Flow
         raise
 
 
-def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
+def fetch_credentials(
+    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
+) -> Flow[Credentials]:
     """The code of the consent, good once and for ten minutes, becomes tokens."""
     if not answer.get("code"):
         said = ", ".join(answer[name].rstrip(".") for name in ("error", "error_description") if answer.get(name))
-        raise refused("code", "required", f"Reddit gave no code: {said or 'no reason'}.")
+        raise invalid_input("code", "required", f"Reddit gave no code: {said or 'no reason'}.")
     form = {"grant_type": "authorization_code", "code": answer["code"], "redirect_uri": redirect_uri}
-    return (yield from _tokens(_proven(app, reddit.TOKEN, **form), now))
+    return (yield from _fetch_tokens(_build_basic_auth_request(app, reddit.TOKEN_URL, **form), now))
 
 
-def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token; the refresh token may be another one from then on."""
     if credentials.refresh_token is None:
         return credentials
     form = {"grant_type": "refresh_token", "refresh_token": credentials.refresh_token}
-    return (yield from _tokens(_proven(app, reddit.TOKEN, **form), now, credentials))
+    return (yield from _fetch_tokens(_build_basic_auth_request(app, reddit.TOKEN_URL, **form), now, credentials))
 
 
-def revoke(app: App, credentials: Credentials) -> Flow[None]:
+def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
     """The refresh token, and with it all that came of it."""
     token, hint = credentials.refresh_token, "refresh_token"
     if token is None:
         token, hint = credentials.access_token, "access_token"
-    yield from ask(NETWORK, _proven(app, reddit.REVOKE, token=token, token_type_hint=hint))
+    yield from fetch_response(
+        NETWORK, _build_basic_auth_request(app, reddit.REVOKE_URL, token=token, token_type_hint=hint)
+    )
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
 
-EXTRAS = {
+EXTRA_POINTERS = {
     "businessId": "/business_id",
     "type": "/type",
     "suspensionReason": "/suspension_reason",
@@ -95,42 +109,44 @@ EXTRAS = {
 }
 
 
-def _listed(request: Request) -> Flow[list[Mapping[str, Json]]]:
+def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
     """All rows of a list, to its last page."""
-    answers = yield from pages(NETWORK, request, reddit.following)
-    return [row for answer in answers for row in reddit.listed(answer)]
+    answers = yield from fetch_pages(NETWORK, request, reddit.build_next_request)
+    return [row for answer in answers for row in reddit.parse_rows(answer)]
 
 
-def _found(row: Mapping[str, Json]) -> FoundAccount:
-    native_id = ident(row, "/id", "account")
-    extras = {name: text(row, pointer) for name, pointer in EXTRAS.items()}
-    return FoundAccount(
+def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
+    native_id = require_id(row, "/id", "account")
+    extras = {name: get_text(row, pointer) for name, pointer in EXTRA_POINTERS.items()}
+    return DiscoveredAccount(
         native_id,
-        text(row, "/name") or native_id,
-        text(row, "/currency"),
-        text(row, "/time_zone_id") or reddit.UTC_NAME,
-        text(row, "/admin_approval"),
+        get_text(row, "/name") or native_id,
+        get_text(row, "/currency"),
+        get_text(row, "/time_zone_id") or reddit.UTC_TIMEZONE,
+        get_text(row, "/admin_approval"),
         {name: value for name, value in extras.items() if value},
     )
 
 
-def _of_business(business: str) -> Flow[list[Mapping[str, Json]]]:
+def _fetch_business_accounts(business: str) -> Flow[list[Mapping[str, Json]]]:
     """The accounts that the business owns or shares; where that is not told, those it owns."""
     path = {"business": business}
     try:
-        return (yield from _listed(reddit.searched("/businesses/{business}/ad_accounts/query", path, {}, {})))
+        return (
+            yield from _fetch_rows(reddit.build_query_request("/businesses/{business}/ad_accounts/query", path, {}, {}))
+        )
     except ProviderError as problem:
         if problem.native.status not in (400, 403, 404):
             raise
-    return (yield from _listed(reddit.asked("/businesses/{business}/ad_accounts", path)))
+    return (yield from _fetch_rows(reddit.build_get_request("/businesses/{business}/ad_accounts", path)))
 
 
-def accounts() -> Flow[list[FoundAccount]]:
+def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts of every business of the user, each once."""
-    found: dict[str, FoundAccount] = {}
-    for business in (yield from _listed(reddit.asked("/me/businesses"))):
-        for row in (yield from _of_business(ident(business, "/id", "business"))):
-            one = _found(row)
+    found: dict[str, DiscoveredAccount] = {}
+    for business in (yield from _fetch_rows(reddit.build_get_request("/me/businesses"))):
+        for row in (yield from _fetch_business_accounts(require_id(business, "/id", "business"))):
+            one = _parse_account(row)
             found.setdefault(one.native_id, one)
     return list(found.values())
 
@@ -138,23 +154,25 @@ def accounts() -> Flow[list[FoundAccount]]:
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _entity(one: Level, row: Mapping[str, Json]) -> Entity:
-    found = hierarchy.entity(one, row)
-    if not isinstance(read(row, one.id), str):  # Ads API: all ids are texts
+def _parse_entity(one: Level, row: Mapping[str, Json]) -> ParsedEntity:
+    found = hierarchy.parse_entity(one, row)
+    if not isinstance(get_value(row, one.id), str):  # Ads API: all ids are texts
         raise ProviderUnreadable(f"The id of a {one.native} in the answer is no text.")
     return found
 
 
-def tree(account: Account) -> Flow[Tree]:
+def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad groups and ads, each to the last page."""
-    nodes: list[Entity] = []
+    nodes: list[ParsedEntity] = []
     for one in LEVELS:
-        rows = yield from _listed(reddit.of_account(account, one.path, {"page.size": str(reddit.LARGEST_PAGE)}))
-        nodes += [_entity(one, row) for row in rows]
-    return Tree(nest(nodes))
+        rows = yield from _fetch_rows(
+            reddit.build_account_get_request(account, one.path, {"page.size": str(reddit.MAX_PAGE_SIZE)})
+        )
+        nodes += [_parse_entity(one, row) for row in rows]
+    return EntityTree(drop_orphans(nodes))
 
 
-def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
+def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level; a search goes on to further pages until something is found.
 
     Reddit filters by parent, and ads by status. Other statuses and names are looked for here.
@@ -166,106 +184,114 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
     if query.status is not None and one is AD:
         asked["configured_status"] = query.status
     cursor = query.cursor
-    found: tuple[Entity, ...] = ()
-    for _ in range(FILTER_PAGES):
-        response = yield from ask(NETWORK, reddit.page(reddit.of_account(account, one.path, asked), cursor))
-        read_here = [_entity(one, row) for row in reddit.listed(response)]
-        found = tuple(entity for entity in read_here if _wanted(entity, query))
-        following = reddit.next_url(response)
+    found: tuple[ParsedEntity, ...] = ()
+    for _ in range(MAX_FILTER_PAGES):
+        response = yield from fetch_response(
+            NETWORK, reddit.with_cursor(reddit.build_account_get_request(account, one.path, asked), cursor)
+        )
+        read_here = [_parse_entity(one, row) for row in reddit.parse_rows(response)]
+        found = tuple(entity for entity in read_here if _is_match(entity, query))
+        following = reddit.parse_next_cursor(response)
         if following is not None and following == cursor:
             raise ProviderUnreadable("The list of Reddit does not end: its next page is itself.")
         cursor = following
         if found or cursor is None:
             break
-    return Page(found, cursor)
+    return EntityPage(found, cursor)
 
 
-def _wanted(found: Entity, query: Query) -> bool:
+def _is_match(found: ParsedEntity, query: ListQuery) -> bool:
     if query.search is not None and query.search.casefold() not in (found.name or "").casefold():
         return False
     if query.status is None:
-        return found.native_status not in reddit.CLOSED
+        return found.native_status not in reddit.CLOSED_STATUSES
     return found.native_status == query.status
 
 
-def _one(one: Level, entity_id: str) -> Flow[Entity]:
-    response = yield from ask(NETWORK, reddit.asked(f"/{one.path}/{{id}}", {"id": reddit.known_id(entity_id)}))
-    found = _entity(one, reddit.one_of(response, one.native))
+def _fetch_level_entity(one: Level, entity_id: str) -> Flow[ParsedEntity]:
+    response = yield from fetch_response(
+        NETWORK, reddit.build_get_request(f"/{one.path}/{{id}}", {"id": reddit.ensure_valid_id(entity_id)})
+    )
+    found = _parse_entity(one, reddit.parse_object(response, one.native))
     if found.id != entity_id:
         raise ProviderUnreadable(f"Reddit answered another {one.native} than the one that was asked for.")
     return found
 
 
-def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
+def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity, whatever its status; the address alone does not say which account it is of."""
-    return (yield from owned(NETWORK, account, (yield from _one(level(NETWORK, kind), entity_id)), _one))[0]
+    return (
+        yield from ensure_owned(
+            NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
+        )
+    )[0]
 
 
-def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
+def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """The same: an entity has all that its settings speak of."""
-    return (yield from entity(account, kind, entity_id))
+    return (yield from fetch_entity(account, kind, entity_id))
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
-FIELDS = [metric.native.removeprefix("/").upper() for metric in METRICS]
-_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
+REPORT_FIELDS = [metric.native.removeprefix("/").upper() for metric in METRICS]
+_ONE_DAY, _ONE_HOUR = timedelta(days=1), timedelta(hours=1)
 
 
-def _midnight(local_day: date, timezone: str) -> datetime:
-    return datetime.combine(local_day, time(), zone(timezone)).astimezone(UTC)
+def _get_midnight(local_day: date, timezone: str) -> datetime:
+    return datetime.combine(local_day, time(), get_timezone(timezone)).astimezone(UTC)
 
 
-def _whole_hour(moment: datetime, *, up: bool = False) -> str:
+def _format_whole_hour(moment: datetime, *, up: bool = False) -> str:
     """Reports begin and end with whole hours (unverified); there are zones with half ones."""
     whole = moment.replace(minute=0, second=0, microsecond=0)
-    return utc_text(whole + _HOUR if up and whole < moment else whole)
+    return format_utc(whole + _ONE_HOUR if up and whole < moment else whole)
 
 
-def _report(account: Account, start: date, end: date) -> Request:
-    timezone = timezone_of(account)
+def _build_report_request(account: Account, start: date, end: date) -> Request:
+    timezone = require_timezone(account)
     asking: dict[str, Json] = {
-        "starts_at": _whole_hour(_midnight(start, timezone)),
-        "ends_at": _whole_hour(_midnight(end + _DAY, timezone), up=True),
+        "starts_at": _format_whole_hour(_get_midnight(start, timezone)),
+        "ends_at": _format_whole_hour(_get_midnight(end + _ONE_DAY, timezone), up=True),
         "time_zone_id": timezone,
         "breakdowns": ["DATE"],
-        "fields": list(FIELDS),
+        "fields": list(REPORT_FIELDS),
     }
-    path, query = {"account": account.native_id}, {"page.size": str(reddit.LARGEST_PAGE)}
-    return reddit.searched("/ad_accounts/{account}/reports", path, query, asking)
+    path, query = {"account": account.native_id}, {"page.size": str(reddit.MAX_PAGE_SIZE)}
+    return reddit.build_query_request("/ad_accounts/{account}/reports", path, query, asking)
 
 
-def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
     """The day of each row of a report and its figures."""
-    return days(METRICS, native, "/date")
+    return parse_report_rows(METRICS, native, "/date")
 
 
-def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
+def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account, answered at once. Reddit settles a day for some hours."""
-    timezone = timezone_of(account)
-    answers = yield from pages(NETWORK, _report(account, start, end), reddit.following)
-    told = [row for answer in answers for row in reddit.listed(answer, "/data/metrics")]
-    dated = [(day(row.get("date")), row) for row in told]
+    timezone = require_timezone(account)
+    answers = yield from fetch_pages(NETWORK, _build_report_request(account, start, end), reddit.build_next_request)
+    told = [row for answer in answers for row in reddit.parse_rows(answer, "/data/metrics")]
+    dated = [(parse_date(row.get("date")), row) for row in told]
     native = [row for one, row in dated if start <= one <= end]  # whole hours may reach into a day beside
-    updated = [reddit.moment(read(answer.body, "/data/metrics_updated_at")) for answer in answers]
+    updated = [reddit.read_time(get_value(answer.body, "/data/metrics_updated_at")) for answer in answers]
     settled = min([now, *(one for one in updated if one is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
-    restated = max(start, settled.astimezone(zone(timezone)).date())
+    restated = max(start, settled.astimezone(get_timezone(timezone)).date())
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, timezone, True, restated if restated <= end else None, notes=notes)
-    return Insights.of(reported(native), coverage, NETWORK.missing_day, native)
+    return Insights.from_days(parse_daily_metrics(native), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """One page of a catalog; beside a country, a search for places is Reddit's."""
     name, _, suffix = resource.partition(":")
     if name == "geolocations" and suffix and query.search:
         resource, query = f"{resource} {query.search}", evolve(query, search=None)
-    return (yield from catalogs.catalog(NETWORK, account, resource, query))
+    return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
 
 
-def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
+def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
     """The access token."""
-    return bearer(request, credentials) if trusted(NETWORK, request) else request
+    return add_bearer_token(request, credentials) if can_sign(NETWORK, request) else request

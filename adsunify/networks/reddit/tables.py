@@ -30,17 +30,17 @@ from adsunify.adapter.network import (
     Metric,
     Network,
     Template,
-    words,
+    split_words,
 )
 from adsunify.errors import InvalidInput, Issue
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import text
+from adsunify.values.json_pointer import get_text
 
 from . import native as reddit
 from .settings import EDITS, SETTINGS
-from .targeting import not_native
+from .targeting import find_native_targeting_error
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
@@ -50,27 +50,27 @@ _level = partial(
     id="/id",
     name="/name",
     status="/configured_status",
-    states={
+    unified_statuses={
         reddit.ACTIVE: "active",
         reddit.PAUSED: "paused",
         reddit.ARCHIVED: "archived",
         reddit.DELETED: "deleted",
     },
-    settable={"active": reddit.ACTIVE, "paused": reddit.PAUSED},
-    filters=reddit.STATUSES,
-    born=reddit.PAUSED,
+    writable_statuses={"active": reddit.ACTIVE, "paused": reddit.PAUSED},
+    status_filters=reddit.STATUSES,
+    initial_status=reddit.PAUSED,
 )
 
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
-    shows={"bidding": ("/objective", "/bid_strategy", "/bid_type", "/bid_value", "/goal_type")},
+    settings_context={"bidding": ("/objective", "/bid_strategy", "/bid_type", "/bid_value", "/goal_type")},
     note="It is reviewed and paid for as effective_status says; our status is the configured one.",
 )
 AD_GROUP = _level(
     *("adGroup", "ad group", "ad_groups"),
     parent="/campaign_id",
     parent_kind="campaign",
-    shows={
+    settings_context={
         "targeting": ("/targeting",),
         "bidding": ("/bid_strategy", "/bid_type", "/bid_value", "/optimization_goal", "/goal_type"),
     },
@@ -78,10 +78,10 @@ AD_GROUP = _level(
 )
 AD = _level(
     *("ad", "ad", "ads"),
-    ids=r"[0-9A-Za-z_-]+",
+    id_pattern=r"[0-9A-Za-z_-]+",
     parent="/ad_group_id",
     parent_kind="adGroup",
-    shows={"creative": ("/post_id", "/profile_id", "/click_url", "/effective_status", "/rejection_reason")},
+    settings_context={"creative": ("/post_id", "/profile_id", "/click_url", "/effective_status", "/rejection_reason")},
     note="It promotes a post, which is a thing of its own.",
 )
 LEVELS = (CAMPAIGN, AD_GROUP, AD)
@@ -90,18 +90,20 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD)
 # -- formats ------------------------------------------------------------------------------------------------------
 
 
-def _whole_seconds(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_times(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     for path, written in (("schedule.startAt", brief.schedule.start_at), ("schedule.endAt", brief.schedule.end_at)):
         try:
             if written is not None:
-                reddit.native_time(written, path)
+                reddit.write_exact_time(written, path)
         except InvalidInput as problem:
             yield from problem.issues
 
 
 GOALS: tuple[Goal, ...] = ("traffic",)
-BID = "the most that a click may cost"  # the description speaks of 3.50 to 100 USD: Reddit decides (unverified)
-INHERITED = words("headline body url imageUrl imageHash headlines descriptions")
+BID_MEANINGS = (
+    "the most that a click may cost"  # the description speaks of 3.50 to 100 USD: Reddit decides (unverified)
+)
+INHERITED_MEMBERS = split_words("headline body url imageUrl imageHash headlines descriptions")
 
 FORMATS = (
     Format(
@@ -110,13 +112,28 @@ FORMATS = (
         GOALS,
         ("daily",),
         inputs=(
-            Input("creative.existingId", "required", test=reddit.not_a_post, accepts="a completed post, t3_..."),
-            *(Input(f"creative.{name}", "refused", reason="the existing post brings its own") for name in INHERITED),
             Input(
-                "platform.fundingInstrumentId", "required", accepts="an id of the catalog funding_instruments that pays"
+                "creative.existingId",
+                "required",
+                find_error=reddit.find_post_id_error,
+                accepted_form="a completed post, t3_...",
             ),
-            Input("platform.pixelId", "required", accepts="an id of the catalog pixels"),
-            Input("targeting.native", "required", test=not_native, accepts="Reddit's own targeting object"),
+            *(
+                Input(f"creative.{name}", "refused", reason="the existing post brings its own")
+                for name in INHERITED_MEMBERS
+            ),
+            Input(
+                "platform.fundingInstrumentId",
+                "required",
+                accepted_form="an id of the catalog funding_instruments that pays",
+            ),
+            Input("platform.pixelId", "required", accepted_form="an id of the catalog pixels"),
+            Input(
+                "targeting.native",
+                "required",
+                find_error=find_native_targeting_error,
+                accepted_form="Reddit's own targeting object",
+            ),
             *(
                 Input(
                     f"targeting.{name}",
@@ -130,8 +147,8 @@ FORMATS = (
                 "refused",
                 reason="Reddit's keywords have no match: use targeting.native.keywords, a list of texts",
             ),
-            Input("schedule.endAt", "optional", accepts="without it the ads run on"),
-            Input("bid", "optional", accepts=BID),
+            Input("schedule.endAt", "optional", accepted_form="without it the ads run on"),
+            Input("bid", "optional", accepted_form=BID_MEANINGS),
             Input(
                 "platform.specialAdCategories",
                 "refused",
@@ -139,8 +156,8 @@ FORMATS = (
             ),
             deny_political_ads(),
         ),
-        bid={"traffic": BID},
-        rules=(_whole_seconds,),
+        bid_meanings={"traffic": BID_MEANINGS},
+        rules=(_check_times,),
         notes=("Targeting without geolocations serves everywhere.",),
     ),
 )
@@ -148,106 +165,126 @@ FORMATS = (
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
-Asked = Callable[[Account, str], Request]
-_COUNTRY = re.compile(r"[A-Z]{2}").fullmatch
+SearchRequestBuilder = Callable[[Account, str], Request]
+_match_country = re.compile(r"[A-Z]{2}").fullmatch
 
 
-def _catalog(resource: str, request: Asked, name: str = "/name", **cells: Json) -> Catalog:
+def _paged_catalog(resource: str, request: SearchRequestBuilder, name: str = "/name", **cells: Json) -> Catalog:
     """A catalog whose cursor is the address of its next page."""
 
     def asked(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        return reddit.page(request(account, sought), cursor)
+        return reddit.with_cursor(request(account, sought), cursor)
 
-    whole: dict[str, Json] = {"items": reddit.listed, "id": "/id", "name": name, "next": reddit.next_url, **cells}
+    whole: dict[str, Json] = {
+        "items": reddit.parse_rows,
+        "id": "/id",
+        "name": name,
+        "next": reddit.parse_next_cursor,
+        **cells,
+    }
     return Catalog(resource, asked, **whole)
 
 
-def _plain(resource: str, path: str) -> Catalog:
-    return _catalog(resource, lambda account, sought: reddit.asked(path))
+def _plain_catalog(resource: str, path: str) -> Catalog:
+    return _paged_catalog(resource, lambda account, sought: reddit.build_get_request(path))
 
 
-def _owned(resource: str, query: Mapping[str, str] | None = None, **cells: Json) -> Catalog:
-    return _catalog(resource, lambda account, sought: reddit.of_account(account, resource, query), **cells)
+def _account_catalog(resource: str, query: Mapping[str, str] | None = None, **cells: Json) -> Catalog:
+    return _paged_catalog(
+        resource, lambda account, sought: reddit.build_account_get_request(account, resource, query), **cells
+    )
 
 
-def _of_profile(resource: str, query: Mapping[str, str] | None = None) -> Catalog:
+def _profile_catalog(resource: str, query: Mapping[str, str] | None = None) -> Catalog:
     def request(account: Account, sought: str) -> Request:
-        return reddit.asked(f"/profiles/{{profile}}/{resource}", {"profile": _id_of(sought)}, query)
+        return reddit.build_get_request(
+            f"/profiles/{{profile}}/{resource}", {"profile": _parse_suffix_id(sought)}, query
+        )
 
-    return _catalog(resource, request, "/headline", suffix="required", note=f"{resource}:t2_abc, an id of profiles")
+    return _paged_catalog(
+        resource, request, "/headline", suffix="required", note=f"{resource}:t2_abc, an id of profiles"
+    )
 
 
-def _id_of(sought: str) -> str:
+def _parse_suffix_id(sought: str) -> str:
     """An id after the colon: where a space stands, it had an underscore."""
     return sought.replace(" ", "_")
 
 
-def _job(account: Account, sought: str) -> Request:
-    return reddit.asked("/structured_posts/jobs/{job}", {"job": _id_of(sought)})
+def _build_job_request(account: Account, sought: str) -> Request:
+    return reddit.build_get_request("/structured_posts/jobs/{job}", {"job": _parse_suffix_id(sought)})
 
 
-def _one_job(response: Response) -> Sequence[Mapping[str, Json]]:
-    return [reddit.one_of(response, "job")]
+def _parse_single_job(response: Response) -> Sequence[Mapping[str, Json]]:
+    return [reddit.parse_object(response, "job")]
 
 
-def _job_id(row: Mapping[str, Json]) -> str:
-    return text(row, "/id") or text(row, "/post_id") or ""
+def _get_job_id(row: Mapping[str, Json]) -> str:
+    return get_text(row, "/id") or get_text(row, "/post_id") or ""
 
 
-def _geolocations(account: Account, sought: str) -> Request:
+def _build_geolocations_request(account: Account, sought: str) -> Request:
     """A country, or the text of a city or (with a digit) of a postal code, or both."""
-    country, _, rest = sought.partition(" ") if _COUNTRY(sought[:2]) and sought[2:3] in ("", " ") else ("", "", sought)
+    country, _, rest = (
+        sought.partition(" ") if _match_country(sought[:2]) and sought[2:3] in ("", " ") else ("", "", sought)
+    )
     query = {"country": country} if country else {}
     if rest:
         query["postal_code" if any(one.isdigit() for one in rest) else "cities_search"] = rest
-    return reddit.asked("/targeting/geolocations", query=query)
+    return reddit.build_get_request("/targeting/geolocations", query=query)
 
 
-def _value(row: Mapping[str, Json]) -> str:
-    return text(row, "/id") or text(row, "/value") or ""
+def _get_value(row: Mapping[str, Json]) -> str:
+    return get_text(row, "/id") or get_text(row, "/value") or ""
 
 
-def _taxonomy(resource: str, **cells: Json) -> Catalog:
-    return _catalog(resource, lambda account, sought: reddit.asked(f"/targeting/{resource}"), **cells)
+def _taxonomy_catalog(resource: str, **cells: Json) -> Catalog:
+    return _paged_catalog(resource, lambda account, sought: reddit.build_get_request(f"/targeting/{resource}"), **cells)
 
 
-def _communities(account: Account, sought: str) -> Request:
-    return reddit.asked("/targeting/communities/search", query={"query": sought})
+def _build_communities_request(account: Account, sought: str) -> Request:
+    return reddit.build_get_request("/targeting/communities/search", query={"query": sought})
 
 
-def _currency(row: Mapping[str, Json]) -> str:
-    return text(row, "/name") or text(row, "/currency") or ""
+def _get_currency(row: Mapping[str, Json]) -> str:
+    return get_text(row, "/name") or get_text(row, "/currency") or ""
 
 
 CATALOGS = (
-    _plain("businesses", "/me/businesses"),
-    _owned(
+    _plain_catalog("businesses", "/me/businesses"),
+    _account_catalog(
         "funding_instruments",
         {"mode": "SELECTABLE"},
-        name=_currency,
+        name=_get_currency,
         note="is_servable and reasons_not_servable say whether it pays; its currency is the account's.",
     ),
-    _owned("pixels"),
-    _owned("profiles"),
-    _of_profile("posts", {"source": "PROMOTED"}),
-    _of_profile("structured_posts"),
-    _catalog(
-        *("post_job", _job, "/status"),
-        items=_one_job,
-        id=_job_id,
+    _account_catalog("pixels"),
+    _account_catalog("profiles"),
+    _profile_catalog("posts", {"source": "PROMOTED"}),
+    _profile_catalog("structured_posts"),
+    _paged_catalog(
+        *("post_job", _build_job_request, "/status"),
+        items=_parse_single_job,
+        id=_get_job_id,
         suffix="required",
         note="post_job:<id>: a post that is being made; with SUCCESS it holds the post_id.",
     ),
-    _catalog(
-        *("geolocations", _geolocations),
+    _paged_catalog(
+        *("geolocations", _build_geolocations_request),
         suffix="optional",
         note="geolocations:US, and a search for a city or a postal code.",
     ),
-    _catalog("communities", _communities, id="/name", suffix="required", note="communities:<text> searches by name."),
-    _taxonomy("interests"),
-    *(_taxonomy(resource, id=_value) for resource in ("languages", "carriers", "devices")),
-    _plain("time_zones", "/time_zones"),
-    _owned("apps"),
+    _paged_catalog(
+        "communities",
+        _build_communities_request,
+        id="/name",
+        suffix="required",
+        note="communities:<text> searches by name.",
+    ),
+    _taxonomy_catalog("interests"),
+    *(_taxonomy_catalog(resource, id=_get_value) for resource in ("languages", "carriers", "devices")),
+    _plain_catalog("time_zones", "/time_zones"),
+    _account_catalog("apps"),
 )
 
 
@@ -304,11 +341,11 @@ NETWORK = Network(
     hosts=(reddit.HOST, reddit.LOGIN_HOST),
     login=Login(
         "oauth2",
-        scopes=reddit.SCOPES,
+        scopes=reddit.OAUTH_SCOPES,
         note="The app lives in Reddit's Business Manager, where an admin of the business makes it.",
     ),
-    unit=reddit.unit,
-    error=reddit.error,
+    get_money_unit=reddit.get_money_unit,
+    parse_error=reddit.parse_error,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
@@ -322,17 +359,17 @@ NETWORK = Network(
     geographies=("/geolocations",),
     # Ads API v3, reports: 24 months.
     history=History(months=24),
-    money="Native amounts are integers, 1,000,000 to one of the account's currency.",
+    money_note="Native amounts are integers, 1,000,000 to one of the account's currency.",
     templates=TEMPLATES,
     extras=(
-        Extra("businessId", "The business that owns the account.", settable=False),
-        Extra("type", "MANAGED or SELF_SERVE.", settable=False),
-        Extra("suspensionReason", "Why the account is suspended.", settable=False),
-        Extra("attributionType", "What conversions are attributed to.", settable=False),
-        Extra("clickAttributionWindow", "How long after a click a conversion counts.", settable=False),
-        Extra("viewAttributionWindow", "How long after a view a conversion counts.", settable=False),
+        Extra("businessId", "The business that owns the account.", is_settable=False),
+        Extra("type", "MANAGED or SELF_SERVE.", is_settable=False),
+        Extra("suspensionReason", "Why the account is suspended.", is_settable=False),
+        Extra("attributionType", "What conversions are attributed to.", is_settable=False),
+        Extra("clickAttributionWindow", "How long after a click a conversion counts.", is_settable=False),
+        Extra("viewAttributionWindow", "How long after a view a conversion counts.", is_settable=False),
     ),
-    wait=reddit.wait,
+    parse_retry_delay=reddit.parse_retry_delay,
     notes=(
         "Accounts that serve are VALID, TRUSTED or ADMIN; there is no sandbox, what is made for tests stays paused.",
         "Deleting archives first; what is archived is deleted by a second operation.",

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from adsunify.adapter.edit_members import identities, targeted
-from adsunify.adapter.network import words
-from adsunify.errors import ProviderUnreadable, refused
+from adsunify.adapter.edit_members import apply_targeting, list_item_ids
+from adsunify.adapter.network import split_words
+from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.plans.records import Change
 from adsunify.values.exact_json import Json
 
-GEOLOCATIONS, EXCLUDED = "geolocations", "excluded_geolocations"
+GEOLOCATIONS, EXCLUDED_GEOLOCATIONS = "geolocations", "excluded_geolocations"
 FEMALE, MALE = "FEMALE", "MALE"
-LANGUAGES = words("AR CS DA DE EL EN ES FI FR HU IT JA KO NL NO PL PT RO SV VI ZH")
+LANGUAGES = split_words("AR CS DA DE EL EN ES FI FR HU IT JA KO NL NO PL PT RO SV VI ZH")
 
-LISTS: Mapping[str, int | None] = {
+LIST_LIMITS: Mapping[str, int | None] = {
     GEOLOCATIONS: 20_000,
-    EXCLUDED: 20_000,
+    EXCLUDED_GEOLOCATIONS: 20_000,
     "interests": 200,
     "keywords": 1_000,
     "excluded_keywords": 2_000,
@@ -24,48 +24,48 @@ LISTS: Mapping[str, int | None] = {
     "carriers": 100,
     "view_modes": 5,
     **dict.fromkeys(
-        words(
+        split_words(
             "communities excluded_communities excluded_interests custom_audience_ids excluded_custom_audience_ids"
             " locations languages suppression_event_types"
         )
     ),
 }
 """Members that are lists of texts, and how long they may be."""
-CHOICES: Mapping[str, tuple[str, ...]] = {
+MEMBER_CHOICES: Mapping[str, tuple[str, ...]] = {
     # DESKTOP_LEGACY is in the list of values, and not supported.
-    "platforms": words("ALL DESKTOP MOBILE_NATIVE MOBILE_WEB MOBILE_WEB_3X SHREDTOP"),
-    "locations": words("FEED COMMENTS_PAGE"),
+    "platforms": split_words("ALL DESKTOP MOBILE_NATIVE MOBILE_WEB MOBILE_WEB_3X SHREDTOP"),
+    "locations": split_words("FEED COMMENTS_PAGE"),
     "languages": LANGUAGES,
-    "view_modes": words("ALL CARD CLASSIC COMPACT IMMERSIVE"),
+    "view_modes": split_words("ALL CARD CLASSIC COMPACT IMMERSIVE"),
 }
 COMMUNITIES = ("communities", "excluded_communities")
-DEVICES, MOST_DEVICES = "devices", 100
-DEVICE_TYPES, SYSTEMS = ("DESKTOP", "MOBILE"), ("ANDROID", "IOS", None)
-DEVICE_MEMBERS = words("type os min_version max_version label_map")
+DEVICES_MEMBER, MAX_DEVICES = "devices", 100
+DEVICE_TYPES, OPERATING_SYSTEMS = ("DESKTOP", "MOBILE"), ("ANDROID", "IOS", None)
+DEVICE_MEMBERS = split_words("type os min_version max_version label_map")
 # age_targeting has gone from the description of 2026-07, whether it is still taken is (unverified): Reddit decides.
-OTHERS = words("gender expand_targeting age_targeting")
-NAMES = (*LISTS, DEVICES, *OTHERS)
+OTHER_MEMBERS = split_words("gender expand_targeting age_targeting")
+TARGETING_MEMBERS = (*LIST_LIMITS, DEVICES_MEMBER, *OTHER_MEMBERS)
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
-def not_native(targeting: Mapping[str, Json]) -> str | None:
+def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting in Reddit's own names; None where nothing is."""
-    unknown = sorted(set(targeting) - set(NAMES))
+    unknown = sorted(set(targeting) - set(TARGETING_MEMBERS))
     if unknown:
-        return f"its targeting has no member {unknown[0][:60]}; it has {', '.join(NAMES)}"
+        return f"its targeting has no member {unknown[0][:60]}; it has {', '.join(TARGETING_MEMBERS)}"
     for name, value in targeting.items():
-        if value is not None and (wrong := _wrong(name, value)):
+        if value is not None and (wrong := _find_member_error(name, value)):
             return wrong
     return None
 
 
-def _wrong(name: str, value: Json) -> str | None:
-    if name in LISTS:
-        return _wrong_list(name, value)
-    if name == DEVICES:
-        return _wrong_devices(value)
+def _find_member_error(name: str, value: Json) -> str | None:
+    if name in LIST_LIMITS:
+        return _find_list_error(name, value)
+    if name == DEVICES_MEMBER:
+        return _find_devices_error(value)
     if name == "gender":
         return None if value in (FEMALE, MALE) else f"gender is {FEMALE}, {MALE} or null"
     if name == "expand_targeting":
@@ -73,10 +73,10 @@ def _wrong(name: str, value: Json) -> str | None:
     return None if isinstance(value, Mapping) else f"{name} is an object"
 
 
-def _wrong_list(name: str, value: Json) -> str | None:
+def _find_list_error(name: str, value: Json) -> str | None:
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) and one for one in value):
         return f"{name} is a list of texts"
-    most, choices = LISTS[name], CHOICES.get(name)
+    most, choices = LIST_LIMITS[name], MEMBER_CHOICES.get(name)
     if most is not None and len(value) > most:
         return f"{name} has at most {most} members"
     if choices is not None and not set(value) <= set(choices):
@@ -86,33 +86,33 @@ def _wrong_list(name: str, value: Json) -> str | None:
     return None
 
 
-def _wrong_devices(value: Json) -> str | None:
-    if not isinstance(value, list | tuple) or len(value) > MOST_DEVICES:
-        return f"devices is a list of at most {MOST_DEVICES} objects"
+def _find_devices_error(value: Json) -> str | None:
+    if not isinstance(value, list | tuple) or len(value) > MAX_DEVICES:
+        return f"devices is a list of at most {MAX_DEVICES} objects"
     for one in value:
         if not isinstance(one, Mapping) or not set(one) <= set(DEVICE_MEMBERS):
             return f"a device is an object of {', '.join(DEVICE_MEMBERS)}"
-        if one.get("type") not in DEVICE_TYPES or one.get("os") not in SYSTEMS:
+        if one.get("type") not in DEVICE_TYPES or one.get("os") not in OPERATING_SYSTEMS:
             return f"a device's type is one of {', '.join(DEVICE_TYPES)}, its os ANDROID, IOS or null"
     return None
 
 
-def everywhere(targeting: Mapping[str, Json]) -> bool:
+def is_worldwide(targeting: Mapping[str, Json]) -> bool:
     """Whether the targeting names no place, and so takes in the whole world."""
     return not targeting.get(GEOLOCATIONS)
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
-Part = Callable[[Json, str], Json]
+TargetingPartBuilder = Callable[[Json, str], Json]
 """From the wanted value and the path to name, to the member's native value."""
 
 
-def _ids(member: str) -> Part:
+def _ids_builder(member: str) -> TargetingPartBuilder:
     def part(items: Sequence[Json], path: str) -> Json:
-        found = identities(items)
-        if wrong := _wrong_list(member, found):
-            raise refused(path, "invalid", f"Reddit: {wrong}.")
+        found = list_item_ids(items)
+        if wrong := _find_list_error(member, found):
+            raise invalid_input(path, "invalid", f"Reddit: {wrong}.")
         return found
 
     return part
@@ -121,32 +121,32 @@ def _ids(member: str) -> Part:
 GENDERS = {"female": FEMALE, "male": MALE}
 
 
-def _genders(items: Sequence[Json], path: str) -> Json:
+def _build_genders(items: Sequence[Json], path: str) -> Json:
     """One gender, or null for both: there is no list."""
     if any(one not in GENDERS for one in items):
-        raise refused(path, "not_supported", f"Reddit takes these genders: {', '.join(GENDERS)}.")
+        raise invalid_input(path, "not_supported", f"Reddit takes these genders: {', '.join(GENDERS)}.")
     chosen = {GENDERS[one] for one in items}
     return chosen.pop() if len(chosen) == 1 else None
 
 
-PARTS: Mapping[str, tuple[str, Part]] = {
-    "locations": (GEOLOCATIONS, _ids(GEOLOCATIONS)),
-    "excludedLocations": (EXCLUDED, _ids(EXCLUDED)),
-    "interests": ("interests", _ids("interests")),
-    "languages": ("languages", _ids("languages")),
-    "genders": ("gender", _genders),
+EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
+    "locations": (GEOLOCATIONS, _ids_builder(GEOLOCATIONS)),
+    "excludedLocations": (EXCLUDED_GEOLOCATIONS, _ids_builder(EXCLUDED_GEOLOCATIONS)),
+    "interests": ("interests", _ids_builder("interests")),
+    "languages": ("languages", _ids_builder("languages")),
+    "genders": ("gender", _build_genders),
 }
 
 
-def merged(targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     if not isinstance(targeting, Mapping | None):
         raise ProviderUnreadable("The ad group's targeting is no object.")
     native = dict(targeting or {})
 
-    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+    def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:
         member, part = row
         before, native[member] = native.get(member), part(value, path)
         return Change(name, before, native[member])
 
-    return native, targeted(PARTS, wanted, lay)
+    return native, apply_targeting(EDITABLE_TARGETING, wanted, lay)

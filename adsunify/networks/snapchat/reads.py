@@ -11,174 +11,188 @@ from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.flows import ask, pages, settled
-from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query, nest, owned
-from adsunify.adapter.insights import Coverage, Days, Insights, Pending
-from adsunify.adapter.network import Account, Level, level, timezone_of
-from adsunify.adapter.oauth import App, Credentials, bearer, token_request, trusted
-from adsunify.adapter.reports import days, downloaded
-from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
+from adsunify.adapter.flows import completed_flow, fetch_pages, fetch_response
+from adsunify.adapter.hierarchy import (
+    MAX_FILTER_PAGES,
+    DiscoveredAccount,
+    EntityPage,
+    EntityTree,
+    ListQuery,
+    ParsedEntity,
+    check_query,
+    drop_orphans,
+    ensure_owned,
+)
+from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport
+from adsunify.adapter.network import Account, Level, get_level, require_timezone
+from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, build_token_request, can_sign
+from adsunify.adapter.reports import download_report, parse_report_rows
+from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
-from adsunify.values.dates import windows, zone
+from adsunify.values.dates import get_timezone, split_date_range
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import found_at, ident, read, rows, text
+from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, require_id
 
 from . import native as snap
-from .settings import PACING_LEVEL
-from .tables import LEVELS, METRICS, NETWORK, PLACE_CATALOGS, country_of
+from .settings import PACING_LEVEL_MEMBER
+from .tables import LEVELS, METRICS, NETWORK, PLACE_CATALOGS, parse_suffix_country
 
 
-def _following(request: Request, response: Response) -> Request | None:
-    cursor = snap.next_cursor(response)
+def _build_next_request(request: Request, response: Response) -> Request | None:
+    cursor = snap.parse_next_cursor(response)
     return None if cursor is None else evolve(request, query={**request.query, "cursor": cursor})
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
+def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page; Snap has no PKCE."""
-    return oauth.authorize_url(
-        snap.CONSENT,
+    return oauth.build_consent_url(
+        snap.CONSENT_URL,
         response_type="code",
         client_id=app.client_id,
         redirect_uri=redirect_uri,
-        scope=snap.PERMISSION,
+        scope=snap.OAUTH_SCOPE,
         state=state,
     )
 
 
-def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
+def fetch_credentials(
+    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
+) -> Flow[Credentials]:
     """The code of the consent becomes tokens."""
     if not answer.get("code"):
         said = ", ".join(answer[name].rstrip(".") for name in ("error", "error_description") if answer.get(name))
-        raise refused("code", "required", f"Snapchat gave no code: {said or 'no reason'}.")
-    request = token_request(
-        snap.TOKEN,
+        raise invalid_input("code", "required", f"Snapchat gave no code: {said or 'no reason'}.")
+    request = build_token_request(
+        snap.TOKEN_URL,
         grant_type="authorization_code",
         client_id=app.client_id,
         client_secret=app.client_secret,
         code=answer["code"],
         redirect_uri=redirect_uri,
     )
-    return (yield from oauth.exchange(NETWORK, request, now))
+    return (yield from oauth.fetch_token(NETWORK, request, now))
 
 
-def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token; the refresh token may be another one from then on."""
-    return (yield from oauth.renewed(NETWORK, snap.TOKEN, app, credentials, now))
+    return (yield from oauth.refresh_access_token(NETWORK, snap.TOKEN_URL, app, credentials, now))
 
 
-def revoke(app: App, credentials: Credentials) -> Flow[None]:
+def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
     """Nothing to call: the user removes the app in the Snapchat account."""
-    return (yield from settled(None))
+    return (yield from completed_flow(None))
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def _found(native: Mapping[str, Json], organization: str) -> FoundAccount:
-    native_id = ident(native, "/id", "account")
-    extras = {"organizationId": text(native, "/organization_id") or organization}
-    signals = read(native, "/regulations/restricted_delivery_signals")
+def _parse_account(native: Mapping[str, Json], organization: str) -> DiscoveredAccount:
+    native_id = require_id(native, "/id", "account")
+    extras = {"organizationId": get_text(native, "/organization_id") or organization}
+    signals = get_value(native, "/regulations/restricted_delivery_signals")
     if isinstance(signals, bool):
         extras["restrictedDeliverySignals"] = "true" if signals else "false"
-    name, status = text(native, "/name") or native_id, text(native, "/status")
-    return FoundAccount(native_id, name, text(native, "/currency"), text(native, "/timezone"), status, extras)
+    name, status = get_text(native, "/name") or native_id, get_text(native, "/status")
+    return DiscoveredAccount(
+        native_id, name, get_text(native, "/currency"), get_text(native, "/timezone"), status, extras
+    )
 
 
-def accounts() -> Flow[list[FoundAccount]]:
+def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts of every organization of the user."""
-    asked = Request("GET", f"{snap.API}/me/organizations", query={"with_ad_accounts": "true"})
+    asked = Request("GET", f"{snap.API_URL}/me/organizations", query={"with_ad_accounts": "true"})
     organizations: list[str] = []
-    for response in (yield from pages(NETWORK, asked, _following)):
-        found = snap.unwrapped(response, "organizations", "organization")
-        organizations += [ident(one, "/id", "organization") for one in found]
-    accounts_: list[FoundAccount] = []
+    for response in (yield from fetch_pages(NETWORK, asked, _build_next_request)):
+        found = snap.parse_wrapped_rows(response, "organizations", "organization")
+        organizations += [require_id(one, "/id", "organization") for one in found]
+    accounts_: list[DiscoveredAccount] = []
     for organization in dict.fromkeys(organizations):
-        asked = Request("GET", f"{snap.API}/organizations/{{id}}/adaccounts", {"id": organization})
-        for response in (yield from pages(NETWORK, asked, _following)):
-            found = snap.unwrapped(response, "adaccounts", "adaccount")
-            accounts_ += [_found(one, organization) for one in found]
+        asked = Request("GET", f"{snap.API_URL}/organizations/{{id}}/adaccounts", {"id": organization})
+        for response in (yield from fetch_pages(NETWORK, asked, _build_next_request)):
+            found = snap.parse_wrapped_rows(response, "adaccounts", "adaccount")
+            accounts_ += [_parse_account(one, organization) for one in found]
     return accounts_
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _entity(one: Level, native: Mapping[str, Json]) -> Entity:
-    found = hierarchy.entity(one, native)
+def _parse_entity(one: Level, native: Mapping[str, Json]) -> ParsedEntity:
+    found = hierarchy.parse_entity(one, native)
     return evolve(found, status="deleted") if native.get("deleted") is True else found
 
 
-def _rows(one: Level, response: Response) -> list[Entity]:
-    return [_entity(one, native) for native in snap.unwrapped(response, one.path, one.native)]
+def _parse_entities(one: Level, response: Response) -> list[ParsedEntity]:
+    return [_parse_entity(one, native) for native in snap.parse_wrapped_rows(response, one.path, one.native)]
 
 
-def tree(account: Account) -> Flow[Tree]:
+def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad squads and ads, each to the last page."""
-    nodes: list[Entity] = []
+    nodes: list[ParsedEntity] = []
     for one in LEVELS:
-        asked = snap.listed(one, "adaccounts", account.native_id, snap.LARGEST_PAGE)
-        for response in (yield from pages(NETWORK, asked, _following)):
-            nodes += _rows(one, response)
-    return Tree(nest(nodes))
+        asked = snap.build_list_request(one, "adaccounts", account.native_id, snap.MAX_PAGE_SIZE)
+        for response in (yield from fetch_pages(NETWORK, asked, _build_next_request)):
+            nodes += _parse_entities(one, response)
+    return EntityTree(drop_orphans(nodes))
 
 
-_CURSOR = re.compile(r"([0-9]{2,3})\.([0-9]{1,6})\.(.*)", re.DOTALL).fullmatch
+_match_cursor = re.compile(r"([0-9]{2,3})\.([0-9]{1,6})\.(.*)", re.DOTALL).fullmatch
 
 
-def _place(query: Query) -> tuple[int, int, str | None]:
+def _parse_page_position(query: ListQuery) -> tuple[int, int, str | None]:
     """The size of Snap's page, how many of its rows were given already, and its own cursor.
 
     Ads API: a page has at least 50 rows, ours may have fewer: a cursor of ours stands inside one of Snap's.
     """
     if query.cursor is None:
-        return max(snap.SMALLEST_PAGE, query.limit), 0, None
-    found = _CURSOR(query.cursor)
-    if found is None or int(found[1]) < snap.SMALLEST_PAGE:
-        raise refused("cursor", "malformed", "This is no cursor of this list.")
+        return max(snap.MIN_PAGE_SIZE, query.limit), 0, None
+    found = _match_cursor(query.cursor)
+    if found is None or int(found[1]) < snap.MIN_PAGE_SIZE:
+        raise invalid_input("cursor", "malformed", "This is no cursor of this list.")
     return int(found[1]), int(found[2]), found[3] or None
 
 
-def _cursor(size: int, offset: int, native: str | None) -> str:
+def _format_cursor(size: int, offset: int, native: str | None) -> str:
     return f"{size}.{offset}.{native or ''}"
 
 
-def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
+def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level; Snap filters by nothing, so status and search are looked for here."""
     one = check_query(NETWORK, kind, query)
-    size, offset, cursor = _place(query)
+    size, offset, cursor = _parse_page_position(query)
     owner = "adaccounts" if query.parent_id is None else snap.PARENTS[kind][0]
-    found: list[Entity] = []
-    for _ in range(FILTER_PAGES):
-        asked = snap.listed(one, owner, query.parent_id or account.native_id, size, cursor)
-        response = yield from ask(NETWORK, asked)
-        listed = _rows(one, response)
+    found: list[ParsedEntity] = []
+    for _ in range(MAX_FILTER_PAGES):
+        asked = snap.build_list_request(one, owner, query.parent_id or account.native_id, size, cursor)
+        response = yield from fetch_response(NETWORK, asked)
+        listed = _parse_entities(one, response)
         for position, row in enumerate(listed[offset:], offset + 1):
-            if _wanted(row, query):
+            if _is_match(row, query):
                 found.append(row)
             if len(found) == query.limit and position < len(listed):
-                return Page(tuple(found), _cursor(size, position, cursor))
-        following = snap.next_cursor(response)
+                return EntityPage(tuple(found), _format_cursor(size, position, cursor))
+        following = snap.parse_next_cursor(response)
         if following is None:
-            return Page(tuple(found))
+            return EntityPage(tuple(found))
         if following == cursor:
             raise ProviderUnreadable("The list of Snapchat does not end: its cursor repeats.")
         offset, cursor = 0, following
         if len(found) == query.limit:
             break
-    return Page(tuple(found), _cursor(size, offset, cursor))
+    return EntityPage(tuple(found), _format_cursor(size, offset, cursor))
 
 
-def _wanted(row: Entity, query: Query) -> bool:
+def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
     named = query.search is None or query.search.casefold() in (row.name or "").casefold()
     return named and (query.status is None or row.native_status == query.status)
 
 
-def _one(one: Level, entity_id: str) -> Flow[Entity]:
-    found = _rows(one, (yield from ask(NETWORK, snap.single(one, entity_id))))
+def _fetch_level_entity(one: Level, entity_id: str) -> Flow[ParsedEntity]:
+    found = _parse_entities(one, (yield from fetch_response(NETWORK, snap.build_entity_request(one, entity_id))))
     if not found:
         raise ProviderNotFound(f"Snapchat has no {one.native} {entity_id}.")
     if found[0].id != entity_id:
@@ -186,151 +200,155 @@ def _one(one: Level, entity_id: str) -> Flow[Entity]:
     return found[0]
 
 
-def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
+def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity."""
-    return (yield from _line(account, kind, entity_id))[0]
+    return (yield from _fetch_lineage(account, kind, entity_id))[0]
 
 
-def _line(account: Account, kind: str, entity_id: str) -> Flow[tuple[Entity, ...]]:
+def _fetch_lineage(account: Account, kind: str, entity_id: str) -> Flow[tuple[ParsedEntity, ...]]:
     """The entity and what it hangs on: only a campaign says which account it is of."""
-    return (yield from owned(NETWORK, account, (yield from _one(level(NETWORK, kind), entity_id)), _one))
+    return (
+        yield from ensure_owned(
+            NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
+        )
+    )
 
 
-def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
+def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """The entity; beside an ad squad the pacing level of its campaign, which says who holds the budget."""
-    found, *above = yield from _line(account, kind, entity_id)
+    found, *above = yield from _fetch_lineage(account, kind, entity_id)
     if kind != "adGroup":
         return found
-    return evolve(found, native={**found.native, PACING_LEVEL: read(above[0].native, "/pacing_level")})
+    return evolve(found, native={**found.native, PACING_LEVEL_MEMBER: get_value(above[0].native, "/pacing_level")})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
 STATS_FIELDS = "impressions,swipes,spend,video_views,conversion_purchases,conversion_purchases_value"
 STATS_DAYS = 30  # Ads API: 31 by days, but one with the autumn change of clocks is an hour longer
-FINAL_AFTER = timedelta(hours=48)
-COMPLETED, FAILED = "COMPLETED", "FAILED"  # (unverified)
-POLL = 15_000  # milliseconds
-_DAY = timedelta(days=1)
+FINALIZATION_DELAY = timedelta(hours=48)
+COMPLETED_STATE, FAILED_STATE = "COMPLETED", "FAILED"  # (unverified)
+POLL_INTERVAL_MS = 15_000  # milliseconds
+_ONE_DAY = timedelta(days=1)
 
 
-def _midnight(day: date, timezone: str) -> str:
+def _format_midnight(day: date, timezone: str) -> str:
     """The beginning of a local day, with the offset that then holds."""
-    return datetime.combine(day, time(), zone(timezone)).isoformat(timespec="milliseconds")
+    return datetime.combine(day, time(), get_timezone(timezone)).isoformat(timespec="milliseconds")
 
 
-def _stats(account: Account, first: date, last: date) -> Request:
+def _build_stats_request(account: Account, first: date, last: date) -> Request:
     # Ads API: an account by itself tells only what was spent; broken down by campaign it tells all (else E1008).
-    timezone = timezone_of(account)
+    timezone = require_timezone(account)
     query = {
         "granularity": "DAY",
         "breakdown": "campaign",
         "fields": STATS_FIELDS,
-        "start_time": _midnight(first, timezone),
-        "end_time": _midnight(last + _DAY, timezone),
+        "start_time": _format_midnight(first, timezone),
+        "end_time": _format_midnight(last + _ONE_DAY, timezone),
         "omit_empty": "false",
         "swipe_up_attribution_window": "28_DAY",
         "view_attribution_window": "1_DAY",
     }
-    return Request("GET", f"{snap.API}/adaccounts/{{account}}/stats", {"account": account.native_id}, query)
+    return Request("GET", f"{snap.API_URL}/adaccounts/{{account}}/stats", {"account": account.native_id}, query)
 
 
-def _series(body: Json) -> Iterator[Mapping[str, Json]]:
+def _parse_series(body: Json) -> Iterator[Mapping[str, Json]]:
     """The rows of statistics: one for a campaign and day, or for a day where they are not broken down."""
-    for one in rows(body, "/timeseries_stats", "statistics"):
-        yield from rows(one, "/timeseries_stat/timeseries", "statistics")
-        for campaign in rows(one, "/timeseries_stat/breakdown_stats/campaign", "statistics"):
-            for row in rows(campaign, "/timeseries", "statistics"):
+    for one in get_objects(body, "/timeseries_stats", "statistics"):
+        yield from get_objects(one, "/timeseries_stat/timeseries", "statistics")
+        for campaign in get_objects(one, "/timeseries_stat/breakdown_stats/campaign", "statistics"):
+            for row in get_objects(campaign, "/timeseries", "statistics"):
                 yield {"id": campaign.get("id"), "type": campaign.get("type"), **row}
 
 
-def _local(value: Json, timezone: str) -> datetime | None:
-    found = snap.moment(value)
-    return None if found is None else found.astimezone(zone(timezone))
+def _parse_local_time(value: Json, timezone: str) -> datetime | None:
+    found = snap.read_time(value)
+    return None if found is None else found.astimezone(get_timezone(timezone))
 
 
-def _day(told: Json, timezone: str) -> date:
-    found = _begun(told, timezone) if isinstance(told, str) and len(told) <= LONGEST_TIME else None
+def _parse_day(told: Json, timezone: str) -> date:
+    found = _parse_local_date(told, timezone) if isinstance(told, str) and len(told) <= MAX_TIME_LENGTH else None
     if found is None:
         raise ProviderUnreadable("A row of the statistics has no day.")
     return found
 
 
-LONGEST_TIME = 64
+MAX_TIME_LENGTH = 64
 """Characters of a time: what a network sends is remembered below."""
 
 
 @lru_cache(1000)  # the rows of all campaigns say the same days
-def _begun(told: str, timezone: str) -> date | None:
-    found = _local(told, timezone)
+def _parse_local_date(told: str, timezone: str) -> date | None:
+    found = _parse_local_time(told, timezone)
     return None if found is None else found.date()
 
 
-def _restated(bodies: Sequence[Json], timezone: str, now: datetime) -> date:
+def _get_restated_from(bodies: Sequence[Json], timezone: str, now: datetime) -> date:
     """The first day whose figures may still change."""
-    said = [_local(at, timezone) for body in bodies for at in found_at(body, _FINAL)]
+    said = [_parse_local_time(at, timezone) for body in bodies for at in find_values(body, _FINALIZED_POINTER)]
     known = [one for one in said if one is not None]
-    return min(known).date() if known else (now - FINAL_AFTER).astimezone(zone(timezone)).date()
+    return min(known).date() if known else (now - FINALIZATION_DELAY).astimezone(get_timezone(timezone)).date()
 
 
-_FINAL = "/timeseries_stats/*/timeseries_stat/finalized_data_end_time"
+_FINALIZED_POINTER = "/timeseries_stats/*/timeseries_stat/finalized_data_end_time"
 
 
-def _report(account: Account, job: str) -> Flow[Json | Pending]:
+def _fetch_report(account: Account, job: str) -> Flow[Json | PendingReport]:
     """A report that was asked for elsewhere: its statistics, or that it is still being made."""
-    url = f"{snap.API}/adaccounts/{{account}}/stats_report"
+    url = f"{snap.API_URL}/adaccounts/{{account}}/stats_report"
     asked = Request("GET", url, {"account": account.native_id}, {"report_run_id": job})
-    response = yield from ask(NETWORK, asked)
-    found = snap.unwrapped(response, "async_stats_reports", "async_stats_report")
-    status = text(found, "/0/async_status") or ""
-    if status == FAILED:
+    response = yield from fetch_response(NETWORK, asked)
+    found = snap.parse_wrapped_rows(response, "async_stats_reports", "async_stats_report")
+    status = get_text(found, "/0/async_status") or ""
+    if status == FAILED_STATE:
         raise ProviderError(f"Snapchat made no report ({status}).", native=NativeError(status, "The report failed."))
-    if status != COMPLETED:
-        return Pending(job, status, POLL)
-    return (yield from downloaded(text(found, "/0/result")))
+    if status != COMPLETED_STATE:
+        return PendingReport(job, status, POLL_INTERVAL_MS)
+    return (yield from download_report(get_text(found, "/0/result")))
 
 
-def reported(native: Iterable[Mapping[str, Json]], timezone: str) -> Days:
+def parse_daily_metrics(native: Iterable[Mapping[str, Json]], timezone: str) -> DatedValues:
     """The day of each row of a report and its figures."""
-    return days(METRICS, native, "/start_time", partial(_day, timezone=timezone))
+    return parse_report_rows(METRICS, native, "/start_time", partial(_parse_day, timezone=timezone))
 
 
-def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
+def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account, summed over its campaigns; a report is only resumed, never asked for."""
-    timezone = timezone_of(account)
+    timezone = require_timezone(account)
     bodies: list[Json] = []
     if job is not None:
-        body = yield from _report(account, job)
-        if isinstance(body, Pending):
-            return Insights.waiting(start, end, timezone, body)
+        body = yield from _fetch_report(account, job)
+        if isinstance(body, PendingReport):
+            return Insights.from_pending_report(start, end, timezone, body)
         bodies.append(body)
-    for first, last in windows(start, end, STATS_DAYS) if job is None else ():
-        answers = yield from pages(NETWORK, _stats(account, first, last), _following)
+    for first, last in split_date_range(start, end, STATS_DAYS) if job is None else ():
+        answers = yield from fetch_pages(NETWORK, _build_stats_request(account, first, last), _build_next_request)
         bodies += [answer.body for answer in answers]
-    native = [row for body in bodies for row in _series(body)]
-    found = list(reported(native, timezone))
+    native = [row for body in bodies for row in _parse_series(body)]
+    found = list(parse_daily_metrics(native, timezone))
     if found and not all(start <= one <= end for one, _ in found):  # a report resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)
-    restated = _restated(bodies, timezone, now)
+    restated = _get_restated_from(bodies, timezone, now)
     provisional = max(start, restated) if restated <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, timezone, provisional_from=provisional, notes=notes)
-    return Insights.of(found, coverage, NETWORK.missing_day, native)
+    return Insights.from_days(found, coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """One page of a catalog; places have ids that a brief takes as they are."""
-    page = yield from catalogs.catalog(NETWORK, account, resource, query)
+    page = yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query)
     name, _, suffix = resource.partition(":")
     if name not in PLACE_CATALOGS:
         return page
-    before = f"{country_of(suffix or query.search or '')}:{PLACE_CATALOGS[name]}:"
+    before = f"{parse_suffix_country(suffix or query.search or '')}:{PLACE_CATALOGS[name]}:"
     return evolve(page, rows=tuple(evolve(row, id=before + row.id) for row in page.rows))
 
 
-def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
+def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
     """The access token."""
-    return bearer(request, credentials) if trusted(NETWORK, request) else request
+    return add_bearer_token(request, credentials) if can_sign(NETWORK, request) else request

@@ -6,47 +6,51 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.adapter.edits import misplaced_end
-from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting, words
-from adsunify.adapter.settings import started
+from adsunify.adapter.edits import check_start_end
+from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, split_words
+from adsunify.adapter.settings import start_lock
 from adsunify.errors import Issue
 from adsunify.plans.records import Kind
-from adsunify.values.dates import held
+from adsunify.values.dates import parse_instant_exact
 from adsunify.values.exact_json import Json
 
 from . import native as snap
-from .targeting import PARTS, kind_of
+from .targeting import EDITABLE_TARGETING, get_location_type
 
 # -- locks --------------------------------------------------------------------------------------------------------
 
-PACING_LEVEL = "campaign_pacing_level"
+PACING_LEVEL_MEMBER = "campaign_pacing_level"
 """What :func:`reads.editable` puts beside an ad squad: the pacing level of its campaign."""
 
 
-def period_of(entity: Entity) -> Period | None:
+def get_budget_period(entity: NativeEntity) -> Period | None:
     """The period of an ad squad's budget."""
     if entity.get("lifetime_budget_micro") is not None:
         return "lifetime"
     return "daily" if entity.get("daily_budget_micro") is not None else None
 
 
-def _budget(entity: Entity) -> str:
-    return f"/{period_of(entity) or 'daily'}_budget_micro"
+def _get_budget_pointer(entity: NativeEntity) -> str:
+    return f"/{get_budget_period(entity) or 'daily'}_budget_micro"
 
 
-def _not_smart(entity: Entity, now: datetime | None) -> str | None:
+def _lock_campaign_budget(entity: NativeEntity, now: datetime | None) -> str | None:
     smart = entity.get("pacing_level") == snap.SMART_BUDGETS
     return None if smart else "the budget is set on ad squads; a campaign has dailyCap and spendCap"
 
 
-def _on_campaign(entity: Entity, now: datetime | None) -> str | None:
-    return "the campaign holds the budget (Smart Budgets)" if entity.get(PACING_LEVEL) == snap.SMART_BUDGETS else None
+def _lock_ad_squad_budget(entity: NativeEntity, now: datetime | None) -> str | None:
+    return (
+        "the campaign holds the budget (Smart Budgets)"
+        if entity.get(PACING_LEVEL_MEMBER) == snap.SMART_BUDGETS
+        else None
+    )
 
 
-_started = started(snap.moment, "start_time")  # (unverified)
+_lock_after_start = start_lock(snap.read_time, "start_time")  # (unverified)
 
 
-def _automatic(entity: Entity, now: datetime | None) -> str | None:
+def _lock_automatic_bid(entity: NativeEntity, now: datetime | None) -> str | None:
     # Ads API: a bid together with AUTO_BID is refused.
     automatic = entity.get("bid_strategy") == snap.AUTO_BID
     return f"{snap.AUTO_BID} takes no bid; change bidStrategy too" if automatic else None
@@ -55,82 +59,101 @@ def _automatic(entity: Entity, now: datetime | None) -> str | None:
 # -- values -------------------------------------------------------------------------------------------------------
 
 
-def _instant(member: str, path: str) -> Callable[[Json, Entity, Account], dict[str, Json]]:
-    def write(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-        return {f"/{member}": None if value is None else snap.native_time(held(value, path, "Snapchat"))}
+def _instant_writer(member: str, path: str) -> Callable[[Json, NativeEntity, Account], dict[str, Json]]:
+    def write(value: Json, entity: NativeEntity, account: Account) -> dict[str, Json]:
+        return {f"/{member}": None if value is None else snap.write_time(parse_instant_exact(value, path, "Snapchat"))}
 
     return write
 
 
-def _strategy(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
+def _write_strategy(value: Json, entity: NativeEntity, account: Account) -> dict[str, Json]:
     return {"/bid_strategy": value} | ({"/bid_micro": None} if value == snap.AUTO_BID else {})
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
 
-FIXED = "Snap does not let it be changed once set"
-_cap = partial(Setting, "campaign", unit="money", minimum=snap.LEAST_CAP)
-_status = partial(Setting, field="status", native="/status", unit="choice", choices=snap.STATUSES)
-_name = partial(Setting, field="name", native="/name", longest=snap.NAME_LENGTH)
-_start = partial(
-    Setting, field="startAt", native="/start_time", unit="instant", write=_instant("start_time", "fields.startAt")
+FIXED_REASON = "Snap does not let it be changed once set"
+_cap_setting = partial(Setting, "campaign", unit="money", minimum=snap.MIN_CAP)
+_status_setting = partial(Setting, field="status", native="/status", unit="choice", choices=snap.STATUSES)
+_name_setting = partial(Setting, field="name", native="/name", max_length=snap.MAX_NAME_LENGTH)
+_start_setting = partial(
+    Setting,
+    field="startAt",
+    native="/start_time",
+    unit="instant",
+    write=_instant_writer("start_time", "fields.startAt"),
 )
-_end = partial(
-    Setting, field="endAt", native="/end_time", unit="instant", clears=True, write=_instant("end_time", "fields.endAt")
+_end_setting = partial(
+    Setting,
+    field="endAt",
+    native="/end_time",
+    unit="instant",
+    can_clear=True,
+    write=_instant_writer("end_time", "fields.endAt"),
 )
 SETTINGS = (
-    _name("campaign"),
-    _status("campaign"),
-    _start("campaign", lock=_started),
-    _end("campaign"),
-    _cap("budget", "/daily_budget_micro", period="daily", lock=_not_smart),
-    _cap(
+    _name_setting("campaign"),
+    _status_setting("campaign"),
+    _start_setting("campaign", lock=_lock_after_start),
+    _end_setting("campaign"),
+    _cap_setting("budget", "/daily_budget_micro", period="daily", lock=_lock_campaign_budget),
+    _cap_setting(
         *("dailyCap", "/daily_budget_micro"),
         period="daily",
-        clears=True,
+        can_clear=True,
         note="dailyCap: a cap; under Smart Budgets it is the campaign's budget itself.",
     ),
-    _cap("spendCap", "/lifetime_spend_cap_micro", clears=True),
-    *(Setting("campaign", name, f"/{name}", lock=FIXED) for name in words("objective_v2_properties buy_model")),
-    Setting("campaign", "ad_account_id", "/ad_account_id", lock=FIXED),
-    _name("adGroup"),
-    _status("adGroup"),
-    _start("adGroup"),
-    _end("adGroup"),
+    _cap_setting("spendCap", "/lifetime_spend_cap_micro", can_clear=True),
+    *(
+        Setting("campaign", name, f"/{name}", lock=FIXED_REASON)
+        for name in split_words("objective_v2_properties buy_model")
+    ),
+    Setting("campaign", "ad_account_id", "/ad_account_id", lock=FIXED_REASON),
+    _name_setting("adGroup"),
+    _status_setting("adGroup"),
+    _start_setting("adGroup"),
+    _end_setting("adGroup"),
     Setting(
-        *("adGroup", "budget", _budget, "money", period_of),
-        spellings=("daily_budget_micro", "lifetime_budget_micro"),
-        minimum=snap.LEAST_BUDGET,
-        lock=_on_campaign,
+        *("adGroup", "budget", _get_budget_pointer, "money", get_budget_period),
+        native_names=("daily_budget_micro", "lifetime_budget_micro"),
+        minimum=snap.MIN_BUDGET,
+        lock=_lock_ad_squad_budget,
         note="A daily budget stays daily, a lifetime budget lifetime.",
     ),
     Setting(
         *("adGroup", "bidStrategy", "/bid_strategy", "choice"),
-        choices=snap.STRATEGIES,
-        write=_strategy,
+        choices=snap.BID_STRATEGIES,
+        write=_write_strategy,
         note=f"{snap.AUTO_BID} drops the bid; the others need one.",
     ),
-    Setting("adGroup", "bid", "/bid_micro", "money", lock=_automatic),
-    Setting("adGroup", "pacing", "/pacing_type", "choice", choices=snap.PACING),
+    Setting("adGroup", "bid", "/bid_micro", "money", lock=_lock_automatic_bid),
+    Setting("adGroup", "pacing", "/pacing_type", "choice", choices=snap.PACING_TYPES),
     Setting(
         *("adGroup", "frequencyCap", "/cap_and_exclusion_config"),
         lock="it is an object of several members: change cap_and_exclusion_config with a native update",
     ),
     *(
-        Setting("adGroup", name, f"/{name}", lock=FIXED)
-        for name in words("optimization_goal type billing_event child_ad_type campaign_id")
+        Setting("adGroup", name, f"/{name}", lock=FIXED_REASON)
+        for name in split_words("optimization_goal type billing_event child_ad_type campaign_id")
     ),
-    _name("ad"),
-    _status("ad"),
+    _name_setting("ad"),
+    _status_setting("ad"),
     # That an ad's creative is fixed is (unverified).
     *(
-        Setting("ad", name, f"/{name}", lock=f"{FIXED}; make a new ad")
-        for name in words("creative_id type ad_squad_id")
+        Setting("ad", name, f"/{name}", lock=f"{FIXED_REASON}; make a new ad")
+        for name in split_words("creative_id type ad_squad_id")
     ),
 )
 EDITS = (
-    *(EditMember("adGroup", f"targeting.{name}", type_of=kind_of) for name in ("locations", "excludedLocations")),
-    *(EditMember("adGroup", f"targeting.{name}") for name in PARTS if not name.lower().endswith("locations")),
+    *(
+        EditMember("adGroup", f"targeting.{name}", parse_type=get_location_type)
+        for name in ("locations", "excludedLocations")
+    ),
+    *(
+        EditMember("adGroup", f"targeting.{name}")
+        for name in EDITABLE_TARGETING
+        if not name.lower().endswith("locations")
+    ),
     EditMember("ad", "creative", reason="an ad keeps its creative; make a new ad"),
 )
 
@@ -138,15 +161,15 @@ EDITS = (
 # -- what the changes contradict ----------------------------------------------------------------------------------
 
 
-def conflicts(
+def check_conflicts(
     kind: Kind, before: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
     after = {**before, **changed}
-    start, end = snap.moment(after.get("start_time")), snap.moment(after.get("end_time"))
-    if "end_time" in changed and end is None and period_of(after) == "lifetime":
+    start, end = snap.read_time(after.get("start_time")), snap.read_time(after.get("end_time"))
+    if "end_time" in changed and end is None and get_budget_period(after) == "lifetime":
         yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
     moved = {"startAt": "start_time" in changed, "endAt": "end_time" in changed}
-    yield from misplaced_end(start, end, moved, now)
+    yield from check_start_end(start, end, moved, now)
     if changed.get("bid_strategy", snap.AUTO_BID) != snap.AUTO_BID and after.get("bid_micro") is None:
         yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")

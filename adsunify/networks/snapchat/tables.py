@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import partial
 from urllib.parse import parse_qsl
 
-from adsunify.adapter.brief_checks import deny_political_ads, times_held
+from adsunify.adapter.brief_checks import deny_political_ads, time_precision_rule
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -31,17 +31,24 @@ from adsunify.adapter.network import (
     Network,
     Period,
     Template,
-    words,
+    split_words,
 )
-from adsunify.errors import Issue, ProviderUnreadable, refused
+from adsunify.errors import Issue, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import rows, text
+from adsunify.values.json_pointer import get_objects, get_text
 
 from . import native as snap
 from .settings import EDITS, SETTINGS
-from .targeting import PARTS, PLACE_FORMS, misplaced, no_overlap, not_native, one_language
+from .targeting import (
+    EDITABLE_TARGETING,
+    PLACE_FORM,
+    check_language,
+    check_location_overlap,
+    find_locations_error,
+    find_native_targeting_error,
+)
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
@@ -50,33 +57,33 @@ _level = partial(
     id="/id",
     name="/name",
     status="/status",
-    states={snap.ACTIVE: "active", snap.PAUSED: "paused"},
-    settable={"active": snap.ACTIVE, "paused": snap.PAUSED},
-    filters=snap.STATUSES,
-    born=snap.PAUSED,
-    ids=r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
+    unified_statuses={snap.ACTIVE: "active", snap.PAUSED: "paused"},
+    writable_statuses={"active": snap.ACTIVE, "paused": snap.PAUSED},
+    status_filters=snap.STATUSES,
+    initial_status=snap.PAUSED,
+    id_pattern=r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
 )
 
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
     account="/ad_account_id",
-    shows={"bidding": ("/objective_v2_properties", "/buy_model")},
+    settings_context={"bidding": ("/objective_v2_properties", "/buy_model")},
 )
 AD_SQUAD = _level(
     *("adGroup", "adsquad", "adsquads"),
     parent="/campaign_id",
     parent_kind="campaign",
-    shows={
+    settings_context={
         "targeting": ("/targeting", "/placement_v2"),
         "bidding": ("/bid_strategy", "/bid_micro", "/optimization_goal", "/billing_event"),
     },
-    note=f"Budget, schedule, bid and targeting stand here. An edit's targeting takes {', '.join(PARTS)}.",
+    note=f"Budget, schedule, bid and targeting stand here. An edit's targeting takes {', '.join(EDITABLE_TARGETING)}.",
 )
 AD = _level(
     *("ad", "ad", "ads"),
     parent="/ad_squad_id",
     parent_kind="adGroup",
-    shows={"creative": ("/creative_id", "/type", "/review_status", "/review_status_reasons")},
+    settings_context={"creative": ("/creative_id", "/type", "/review_status", "/review_status_reasons")},
     note="It points to a creative of the account, for good.",
 )
 LEVELS = (CAMPAIGN, AD_SQUAD, AD)
@@ -85,13 +92,13 @@ LEVELS = (CAMPAIGN, AD_SQUAD, AD)
 # -- formats ------------------------------------------------------------------------------------------------------
 
 
-def _floor(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    if Decimal(brief.budget.amount) < Decimal(snap.LEAST_BUDGET):
-        message = f"Snapchat takes a budget of at least {snap.LEAST_BUDGET} in the account's currency."
+def _check_budget_floor(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if Decimal(brief.budget.amount) < Decimal(snap.MIN_BUDGET):
+        message = f"Snapchat takes a budget of at least {snap.MIN_BUDGET} in the account's currency."
         yield Issue("budget.amount", "too_small", message)
 
 
-def _regulated(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_regulated(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     known = account.extras.get("restrictedDeliverySignals")
     if brief.platform.special_ad_categories and known is not None and known != "true":
         message = "Snapchat: the ad account has no restricted delivery signals; they are switched on there first."
@@ -100,8 +107,10 @@ def _regulated(account: Account, brief: CampaignBrief, now: datetime | None) -> 
 
 GOALS: tuple[Goal, ...] = ("awareness",)
 PERIODS: tuple[Period, ...] = ("daily", "lifetime")
-CPM = "the most that 1,000 impressions may cost"  # that Snap counts such bids per 1,000 is (unverified)
-INHERITED = words("headline body url imageUrl imageHash headlines descriptions")
+IMPRESSION_BID_MEANING = (
+    "the most that 1,000 impressions may cost"  # that Snap counts such bids per 1,000 is (unverified)
+)
+INHERITED_MEMBERS = split_words("headline body url imageUrl imageHash headlines descriptions")
 
 FORMATS = (
     Format(
@@ -110,26 +119,53 @@ FORMATS = (
         GOALS,
         PERIODS,
         inputs=(
-            Input("creative.existingId", "required", accepts="an id of the catalog creatives"),
+            Input("creative.existingId", "required", accepted_form="an id of the catalog creatives"),
             *(
                 Input(f"creative.{name}", "refused", reason="the existing creative brings its own")
-                for name in INHERITED
+                for name in INHERITED_MEMBERS
             ),
             Input(
-                "targeting.countries", "any", group="geography", accepts="countries, locationIds or native targeting"
+                "targeting.countries",
+                "any",
+                group="geography",
+                accepted_form="countries, locationIds or native targeting",
             ),
-            Input("targeting.locationIds", "any", group="geography", test=misplaced, accepts=PLACE_FORMS),
-            Input("targeting.native", "any", group="geography", test=not_native, accepts="Snap's own targeting object"),
+            Input(
+                "targeting.locationIds",
+                "any",
+                group="geography",
+                find_error=find_locations_error,
+                accepted_form=PLACE_FORM,
+            ),
+            Input(
+                "targeting.native",
+                "any",
+                group="geography",
+                find_error=find_native_targeting_error,
+                accepted_form="Snap's own targeting object",
+            ),
             Input("targeting.keywords", "refused", reason="its ads are shown to people, not on searches"),
-            Input("schedule.endAt", "required", periods=("lifetime",), accepts="a lifetime budget is spent up to it"),
+            Input(
+                "schedule.endAt", "required", periods=("lifetime",), accepted_form="a lifetime budget is spent up to it"
+            ),
             Input("schedule.endAt", "optional"),
-            Input("bid", "optional", accepts=CPM),
-            Input("platform.locale", "optional", accepts="required for several countries; its country is one of them"),
-            Input("platform.specialAdCategories", "optional", choices=snap.CATEGORIES),
+            Input("bid", "optional", accepted_form=IMPRESSION_BID_MEANING),
+            Input(
+                "platform.locale",
+                "optional",
+                accepted_form="required for several countries; its country is one of them",
+            ),
+            Input("platform.specialAdCategories", "optional", choices=snap.SPECIAL_AD_CATEGORIES),
             deny_political_ads(),
         ),
-        bid={"awareness": CPM},
-        rules=(times_held("Snapchat"), _floor, _regulated, no_overlap, one_language),
+        bid_meanings={"awareness": IMPRESSION_BID_MEANING},
+        rules=(
+            time_precision_rule("Snapchat"),
+            _check_budget_floor,
+            _check_regulated,
+            check_location_overlap,
+            check_language,
+        ),
         notes=("Several countries are reached in exactly one language, that of platform.locale.",),
     ),
 )
@@ -137,44 +173,46 @@ FORMATS = (
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
-Rows = Callable[[Response], Sequence[Mapping[str, Json]]]
+RowsParser = Callable[[Response], Sequence[Mapping[str, Json]]]
 
 
-def _unwrapped(plural: str, name: str) -> Rows:
-    return lambda response: snap.unwrapped(response, plural, name)
+def _wrapped_rows_parser(plural: str, name: str) -> RowsParser:
+    return lambda response: snap.parse_wrapped_rows(response, plural, name)
 
 
-def _owned(resource: str, plural: str, name: str) -> Catalog:
+def _account_catalog(resource: str, plural: str, name: str) -> Catalog:
     """A catalog that is a list of the account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        url, path = f"{snap.API}/adaccounts/{{account}}/{plural}", {"account": account.native_id}
-        return Request("GET", url, path, snap.paged(limit, cursor))
+        url, path = f"{snap.API_URL}/adaccounts/{{account}}/{plural}", {"account": account.native_id}
+        return Request("GET", url, path, snap.build_page_query(limit, cursor))
 
-    return Catalog(resource, request, _unwrapped(plural, name), "/id", "/name", snap.next_cursor)
+    return Catalog(resource, request, _wrapped_rows_parser(plural, name), "/id", "/name", snap.parse_next_cursor)
 
 
-def _sources(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+def _build_sources_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     organization = account.extras.get("organizationId")
     if not organization:
         message = "Snapchat lists funding sources by organization; the account extra organizationId is not known."
-        raise refused("account.extras.organizationId", "account_extra_missing", message)
-    url, path = f"{snap.API}/organizations/{{id}}/fundingsources", {"id": organization}
-    return Request("GET", url, path, snap.paged(limit, cursor))
+        raise invalid_input("account.extras.organizationId", "account_extra_missing", message)
+    url, path = f"{snap.API_URL}/organizations/{{id}}/fundingsources", {"id": organization}
+    return Request("GET", url, path, snap.build_page_query(limit, cursor))
 
 
-def country_of(sought: str) -> str:
+def parse_suffix_country(sought: str) -> str:
     """The country that a catalog is asked for, in small letters."""
     if not (len(sought) == 2 and sought.isascii() and sought.isalpha()):
-        raise refused("resource", "catalog_suffix", "After the colon stands a country of two letters, such as US.")
+        raise invalid_input(
+            "resource", "catalog_suffix", "After the colon stands a country of two letters, such as US."
+        )
     return sought.lower()
 
 
-def _dimension(word: str) -> Rows:
+def _dimension_parser(word: str) -> RowsParser:
     """The rows of a targeting list: each stands under its type, some of them twice (unverified)."""
 
     def found(response: Response) -> list[Mapping[str, Json]]:
-        inner = [_innermost(row, word) for row in rows(response.body, "/targeting_dimensions", "catalog")]
+        inner = [_get_innermost(row, word) for row in get_objects(response.body, "/targeting_dimensions", "catalog")]
         if any(one is None for one in inner):
             raise ProviderUnreadable(f"A row of the targeting list holds no {word}.")
         return [one for one in inner if one is not None]
@@ -182,23 +220,23 @@ def _dimension(word: str) -> Rows:
     return found
 
 
-def _innermost(row: Mapping[str, Json], word: str) -> Mapping[str, Json] | None:
+def _get_innermost(row: Mapping[str, Json], word: str) -> Mapping[str, Json] | None:
     inner = row.get(word)
     while isinstance(inner, Mapping) and isinstance(inner.get(word), Mapping):
         inner = inner[word]
     return inner if isinstance(inner, Mapping) else None
 
 
-def _id(row: Mapping[str, Json]) -> str:
-    return text(row, "/id") or text(row, "/code") or ""
+def _get_id(row: Mapping[str, Json]) -> str:
+    return get_text(row, "/id") or get_text(row, "/code") or ""
 
 
-def _country_id(row: Mapping[str, Json]) -> str:
-    codes = [text(row, at) or "" for at in ("/id", "/code", "/code2")]
-    return next((one.lower() for one in codes if len(one) == 2 and one.isalpha()), _id(row))
+def _get_country_id(row: Mapping[str, Json]) -> str:
+    codes = [get_text(row, at) or "" for at in ("/id", "/code", "/code2")]
+    return next((one.lower() for one in codes if len(one) == 2 and one.isalpha()), _get_id(row))
 
 
-def _targeting(resource: str, path: str, word: str) -> Catalog:
+def _targeting_catalog(resource: str, path: str, word: str) -> Catalog:
     """A catalog of what targeting can name; ``{country}`` in the path stands for the text after the colon.
 
     Only places are so many that they come in pages.
@@ -206,13 +244,20 @@ def _targeting(resource: str, path: str, word: str) -> Catalog:
     takes = "{country}" in path
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        place = country_of(sought) if takes else ""
+        place = parse_suffix_country(sought) if takes else ""
         address, _, query = path.replace("{country}", place).partition("?")
-        asked = snap.paged(limit, cursor) if path.startswith("geo/") else dict(parse_qsl(query))
-        return Request("GET", f"{snap.API}/targeting/{address}", query=asked)
+        asked = snap.build_page_query(limit, cursor) if path.startswith("geo/") else dict(parse_qsl(query))
+        return Request("GET", f"{snap.API_URL}/targeting/{address}", query=asked)
 
     return Catalog(
-        *(resource, request, _dimension(word), _country_id if word == "country" else _id, "/name", snap.next_cursor),
+        *(
+            resource,
+            request,
+            _dimension_parser(word),
+            _get_country_id if word == "country" else _get_id,
+            "/name",
+            snap.parse_next_cursor,
+        ),
         suffix="required" if takes else "none",
         note=f"{resource}:US" if takes else "",
     )
@@ -222,22 +267,28 @@ PLACE_CATALOGS: Mapping[str, str] = {"regions": "region", "metros": "metro", "po
 """Catalogs whose ids become locations: what stands between the country and the id."""
 
 CATALOGS = (
-    _owned("creatives", "creatives", "creative"),
-    _owned("media", "media", "media"),
-    _targeting("countries", "geo/country", "country"),
-    _targeting("regions", "geo/{country}/region", "region"),
-    _targeting("metros", "geo/{country}/metro", "metro"),
-    _targeting("postal_codes", "geo/{country}/postal_code", "postal_code"),
-    _targeting("languages", "demographics/languages", "languages"),
-    _targeting("age_groups", "demographics/age_group", "age_group"),
-    _targeting("genders", "demographics/gender", "gender"),
-    _targeting("interests", "interests/scls?country_code={country}", "scls"),
-    _targeting("os_types", "device/os_type", "os_type"),
-    _targeting("connection_types", "device/connection_type", "connection_type"),
-    _targeting("carriers", "device/carrier", "carrier"),
-    _owned("audiences", "segments", "segment"),
-    _owned("pixels", "pixels", "pixel"),
-    Catalog("funding_sources", _sources, _unwrapped("fundingsources", "fundingsource"), "/id", "/type"),
+    _account_catalog("creatives", "creatives", "creative"),
+    _account_catalog("media", "media", "media"),
+    _targeting_catalog("countries", "geo/country", "country"),
+    _targeting_catalog("regions", "geo/{country}/region", "region"),
+    _targeting_catalog("metros", "geo/{country}/metro", "metro"),
+    _targeting_catalog("postal_codes", "geo/{country}/postal_code", "postal_code"),
+    _targeting_catalog("languages", "demographics/languages", "languages"),
+    _targeting_catalog("age_groups", "demographics/age_group", "age_group"),
+    _targeting_catalog("genders", "demographics/gender", "gender"),
+    _targeting_catalog("interests", "interests/scls?country_code={country}", "scls"),
+    _targeting_catalog("os_types", "device/os_type", "os_type"),
+    _targeting_catalog("connection_types", "device/connection_type", "connection_type"),
+    _targeting_catalog("carriers", "device/carrier", "carrier"),
+    _account_catalog("audiences", "segments", "segment"),
+    _account_catalog("pixels", "pixels", "pixel"),
+    Catalog(
+        "funding_sources",
+        _build_sources_request,
+        _wrapped_rows_parser("fundingsources", "fundingsource"),
+        "/id",
+        "/type",
+    ),
 )
 
 
@@ -288,7 +339,9 @@ METRICS = (
 
 ERRORS = (
     ErrorRule("throttled", "limit", "the creative or its media is not ready yet; nothing was made", (snap.NOT_READY,)),
-    ErrorRule("rejected", "input", "the request is not one that Snap takes", words("E1008 E3002 E1165 E1166 E4001")),
+    ErrorRule(
+        "rejected", "input", "the request is not one that Snap takes", split_words("E1008 E3002 E1165 E1166 E4001")
+    ),
     ErrorRule("rejected", "input", "the field cannot be changed once set", ("E2023",)),
     ErrorRule("rejected", "input", "a field breaks a rule", ("2000-2999",)),
     ErrorRule("rejected", "input", "the entity is refused inside a success", (snap.ITEM_ERROR,)),
@@ -302,15 +355,15 @@ NETWORK = Network(
     code=snap.CODE,
     title="Snapchat",
     version=snap.VERSION,
-    hosts=(snap.HOST, snap.ACCOUNTS_HOST),
+    hosts=(snap.HOST, snap.LOGIN_HOST),
     login=Login(
         "oauth2",
-        scopes=(snap.PERMISSION,),
-        ahead=60,
+        scopes=(snap.OAUTH_SCOPE,),
+        refresh_before_seconds=60,
         note="There is no call to revoke it: the user removes the app in the Snapchat account.",
     ),
-    unit=snap.unit,
-    error=snap.error,
+    get_money_unit=snap.get_money_unit,
+    parse_error=snap.parse_error,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
@@ -322,14 +375,14 @@ NETWORK = Network(
     # honoured. It gives every day a row, so where a day has none, it was not honoured.
     missing_day="gap",
     geographies=("/geos", "/locations"),
-    money="Native amounts are integers, 1,000,000 to one of every currency.",
+    money_note="Native amounts are integers, 1,000,000 to one of every currency.",
     templates=TEMPLATES,
     extras=(
-        Extra("organizationId", "The organization that the account belongs to.", settable=False),
+        Extra("organizationId", "The organization that the account belongs to.", is_settable=False),
         Extra("restrictedDeliverySignals", "Whether housing, credit and employment are enabled.", ("true", "false")),
     ),
-    wait=snap.wait,
-    items=partial(snap.items, LEVELS),
+    parse_retry_delay=snap.parse_retry_delay,
+    parse_item_results=partial(snap.parse_item_results, LEVELS),
     notes=(
         "An ad account made for tests never serves.",
         "Figures are final about 48 hours after the day; reach is not told by day.",

@@ -13,35 +13,43 @@ from unicodedata import east_asian_width
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, Found, ItemAnswer, Period, Unit, currency_of, words
-from adsunify.http.messages import Encoding, Request, Response
+from adsunify.adapter.network import Account, ItemResult, MoneyUnit, ParsedError, Period, require_currency, split_words
+from adsunify.http.messages import BodyEncoding, Request, Response
 from adsunify.plans.records import Kind, Step
-from adsunify.values.dates import utc_text
+from adsunify.values.dates import format_utc
 from adsunify.values.exact_json import Json, dumps
-from adsunify.values.json_pointer import found_at, identifier, need, parts, read, rows, text
+from adsunify.values.json_pointer import (
+    find_values,
+    get_objects,
+    get_text,
+    get_value,
+    parse_id,
+    require_value,
+    split_pointer,
+)
 
 CODE = "tiktok"
 TITLE = "TikTok"
 VERSION = "v1.3"
 HOST = "business-api.tiktok.com"
-BASE = f"https://{HOST}/open_api/{VERSION}"  # API for Business: without its closing slash a path is not found
-CONSENT = f"https://{HOST}/portal/auth"
+API_URL = f"https://{HOST}/open_api/{VERSION}"  # API for Business: without its closing slash a path is not found
+CONSENT_URL = f"https://{HOST}/portal/auth"
 TOKEN_HEADER = "Access-Token"  # API for Business: not Authorization
-PAGE, IDENTITY_PAGE, CENTRE_PAGE = 1000, 100, 50
-ACCOUNTS_AT_ONCE = 100  # (unverified)
+PAGE_SIZE, IDENTITY_PAGE_SIZE, BUSINESS_CENTER_PAGE_SIZE = 1000, 100, 50
+MAX_ACCOUNTS_PER_REQUEST = 100  # (unverified)
 
-Create = Literal["manual", "smart_plus"]
-FLOWS: tuple[Create, ...] = ("manual", "smart_plus")
-MANUAL, SMART_PLUS = FLOWS
-AUTO = "auto"
-PREFIX: Mapping[Create, str] = {MANUAL: "", SMART_PLUS: "/smart_plus"}
+CreateFlow = Literal["manual", "smart_plus"]
+CREATE_FLOWS: tuple[CreateFlow, ...] = ("manual", "smart_plus")
+MANUAL_FLOW, SMART_PLUS_FLOW = CREATE_FLOWS
+AUTO_FLOW = "auto"
+PATH_PREFIXES: Mapping[CreateFlow, str] = {MANUAL_FLOW: "", SMART_PLUS_FLOW: "/smart_plus"}
 # Announced by the guide "Upgraded Smart+ Campaign"; whether it concerns TRAFFIC is (unverified).
-MANUAL_MAY_END = datetime(2027, 1, 1, tzinfo=UTC)
+MANUAL_CREATION_END = datetime(2027, 1, 1, tzinfo=UTC)
 NEW_SMART_PLUS, OLD_SMART_PLUS = "UPGRADED_SMART_PLUS", "SMART_PLUS"
-AUTOMATION: Mapping[str, Create] = {"MANUAL": MANUAL, NEW_SMART_PLUS: SMART_PLUS}
+FLOW_BY_AUTOMATION: Mapping[str, CreateFlow] = {"MANUAL": MANUAL_FLOW, NEW_SMART_PLUS: SMART_PLUS_FLOW}
 
 ENABLE, DISABLE, DELETE = "ENABLE", "DISABLE", "DELETE"
-BORN = (ENABLE, DISABLE)
+CREATE_STATUSES = (ENABLE, DISABLE)
 TRAFFIC, WEBSITE, CLICK, COST_PER_CLICK = "TRAFFIC", "WEBSITE", "CLICK", "CPC"
 NO_BUDGET, DAILY, DAY, TOTAL = (
     "BUDGET_MODE_INFINITE",
@@ -50,43 +58,43 @@ NO_BUDGET, DAILY, DAY, TOTAL = (
     "BUDGET_MODE_TOTAL",
 )
 BUDGET_MODES = {"daily": DAILY, "lifetime": TOTAL}
-PERIODS: Mapping[str, Period] = {DAILY: "daily", DAY: "daily", TOTAL: "lifetime"}
+BUDGET_PERIODS: Mapping[str, Period] = {DAILY: "daily", DAY: "daily", TOTAL: "lifetime"}
 NO_BID, CUSTOM_BID = "BID_TYPE_NO_BID", "BID_TYPE_CUSTOM"
 CONVERSION_BILLING = "OCPM"  # bids in conversion_bid_price
 SMOOTH, FAST = "PACING_MODE_SMOOTH", "PACING_MODE_FAST"
-START_END = "SCHEDULE_START_END"
-CHOSEN_PLACEMENTS, ON_TIKTOK = "PLACEMENT_TYPE_NORMAL", "PLACEMENT_TIKTOK"
-NO_WIDENING = "MANUAL"  # targeting_optimization_mode: AUTOMATIC widens the targeting
+START_END_SCHEDULE = "SCHEDULE_START_END"
+CHOSEN_PLACEMENTS, TIKTOK_PLACEMENT = "PLACEMENT_TYPE_NORMAL", "PLACEMENT_TIKTOK"
+NO_AUDIENCE_EXPANSION = "MANUAL"  # targeting_optimization_mode: AUTOMATIC widens the targeting
 SINGLE_VIDEO, LEARN_MORE, BY_URL, ON = "SINGLE_VIDEO", "LEARN_MORE", "UPLOAD_BY_URL", "ON"
-USER, CENTRE_USER, CUSTOM_USER = "TT_USER", "BC_AUTH_TT", "CUSTOMIZED_USER"
-TIKTOK_ACCOUNTS = (USER, CENTRE_USER)
+USER, BUSINESS_CENTER_USER, CUSTOM_USER = "TT_USER", "BC_AUTH_TT", "CUSTOMIZED_USER"
+TIKTOK_ACCOUNTS = (USER, BUSINESS_CENTER_USER)
 AVAILABLE = "AVAILABLE"
 SPECIAL_INDUSTRIES = ("HOUSING", "EMPLOYMENT", "CREDIT")
-CALLS_TO_ACTION = words(
+CALLS_TO_ACTION = split_words(
     "APPLY_NOW BOOK_NOW CALL_NOW CONTACT_US DOWNLOAD_NOW EXPERIENCE_NOW GET_QUOTE GET_SHOWTIMES GET_TICKETS_NOW"
     " INSTALL_NOW INTERESTED LEARN_MORE LISTEN_NOW ORDER_NOW PLAY_GAME PREORDER_NOW READ_MORE SEND_MESSAGE SHOP_NOW"
     " SIGN_UP SUBSCRIBE VIEW_NOW VIEW_PROFILE VISIT_STORE WATCH_LIVE WATCH_NOW"
 )
-PRIMARY_STATUSES = words(
+PRIMARY_STATUSES = split_words(
     "STATUS_ALL STATUS_NOT_DELETE STATUS_DELIVERY_OK STATUS_DISABLE STATUS_NOT_DELIVERY STATUS_TIME_DONE STATUS_DELETE"
 )
-FILTERS = (ENABLE, DISABLE, *PRIMARY_STATUSES)
-NAME_UNITS, TEXT_UNITS = 512, 100
-LOCATIONS = 3000
+STATUS_FILTERS = (ENABLE, DISABLE, *PRIMARY_STATUSES)
+MAX_NAME_UNITS, MAX_TEXT_UNITS = 512, 100
+MAX_LOCATIONS = 3000
 
-IDS: Mapping[Kind, str] = {"campaign": "campaign_id", "adGroup": "adgroup_id", "ad": "ad_id"}
+ID_MEMBERS: Mapping[Kind, str] = {"campaign": "campaign_id", "adGroup": "adgroup_id", "ad": "ad_id"}
 RESOURCES: Mapping[Kind, str] = {"campaign": "campaign", "adGroup": "adgroup", "ad": "ad"}
-CALLED: Mapping[Kind, str] = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
-SMART_AD = "smart_plus_ad_id"
+KIND_NAMES: Mapping[Kind, str] = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
+SMART_AD_ID_MEMBER = "smart_plus_ad_id"
 
 # What /ad/update/ takes with patch_update, and what it takes at all (without it, everything left out is lost).
-PATCHED = frozenset(
-    words(
+PATCHABLE_AD_MEMBERS = frozenset(
+    split_words(
         "ad_name identity_id identity_type identity_authorized_bc_id video_id image_ids music_id tiktok_item_id ad_text"
     )
 )
-CREATIVE_NAMES = frozenset(
-    words(
+CREATIVE_MEMBERS = frozenset(
+    split_words(
         "ad_format ad_id ad_name ad_text ad_texts aigc_disclosure_type app_name avatar_icon_web_uri"
         " brand_safety_postbid_partner brand_safety_vast_url call_to_action call_to_action_id card_id"
         " carousel_image_index click_tracking_url cpp_url creative_authorized creative_type dark_post_status deeplink"
@@ -100,7 +108,7 @@ CREATIVE_NAMES = frozenset(
         " vertical_video_strategy video_id video_view_tracking_url viewability_postbid_partner viewability_vast_url"
     )
 )
-MONEY_NAMES = frozenset(words("budget bid_price conversion_bid_price deep_cpa_bid roas_bid min_budget"))
+MONEY_MEMBERS = frozenset(split_words("budget bid_price conversion_bid_price deep_cpa_bid roas_bid min_budget"))
 
 
 # -- money and time -----------------------------------------------------------------------------------------------
@@ -132,34 +140,38 @@ _CURRENCIES = {
 CURRENCIES: Mapping[str, Currency] = {
     code: Currency(*cell) for cell, codes in _CURRENCIES.items() for code in codes.split()
 }
-LEAST = {"campaign": 50, "adGroup": 20}  # of a day, times the ratio
-MOST = 10_000_000  # exclusive, of a day, times the ratio
+MIN_BUDGETS = {"campaign": 50, "adGroup": 20}  # of a day, times the ratio
+MAX_BUDGET = 10_000_000  # exclusive, of a day, times the ratio
 
 
-def unit(account: Account) -> Unit:
+def get_money_unit(account: Account) -> MoneyUnit:
     """Decimal numbers in major units, as fine as TikTok's own table says (HUF, ISK and IDR take no fraction)."""
-    return _unit(currency_of(account))
+    return _get_currency_unit(require_currency(account))
 
 
 @lru_cache(1024)
-def _unit(code: str) -> Unit:
+def _get_currency_unit(code: str) -> MoneyUnit:
     if code in CURRENCIES:
-        return Unit(10 ** CURRENCIES[code].digits, form="major")
-    return Unit(100, form="major", assumed=f"TikTok's table of currencies has no {code}: two digits, no least budget.")
+        return MoneyUnit(10 ** CURRENCIES[code].digits, form="major")
+    return MoneyUnit(
+        100, form="major", assumption=f"TikTok's table of currencies has no {code}: two digits, no least budget."
+    )
 
 
-def limits(account: Account, kind: str, days: int) -> tuple[Decimal, Decimal] | None:
+def get_budget_limits(account: Account, kind: str, days: int) -> tuple[Decimal, Decimal] | None:
     """The least budget over so many days, and what a day's must stay below; None for a currency without limits."""
-    found = CURRENCIES.get(currency_of(account))
-    return None if found is None else (Decimal(LEAST[kind] * found.ratio * days), Decimal(MOST * found.ratio))
+    found = CURRENCIES.get(require_currency(account))
+    return (
+        None if found is None else (Decimal(MIN_BUDGETS[kind] * found.ratio * days), Decimal(MAX_BUDGET * found.ratio))
+    )
 
 
-def native_time(moment: datetime) -> str:
+def write_time(moment: datetime) -> str:
     """An instant as TikTok takes it: UTC without saying so, whatever the account's time zone."""
-    return utc_text(moment, "space")
+    return format_utc(moment, "space")
 
 
-def moment(value: Json) -> datetime | None:
+def read_time(value: Json) -> datetime | None:
     """An instant as TikTok writes it, None where it is none."""
     try:
         return datetime.strptime(value, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) if isinstance(value, str) else None
@@ -168,14 +180,14 @@ def moment(value: Json) -> datetime | None:
 
 
 # Emoji and what makes emoji of other characters; (unverified) where TikTok draws the line.
-_EMOJI = re.compile(
+_EMOJI_PATTERN = re.compile(
     "[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\u2b1b\u2b1c\u25fd\u25fe\u231a\u231b\u23e9-\u23f3\u20e3\ufe0f]"
 )
 
 
-def wrong_words(written: str, longest: int) -> str | None:
+def find_text_error(written: str, longest: int) -> str | None:
     """What TikTok would not take of a name or text, None where it takes it. A wide (CJK) character counts twice."""
-    if _EMOJI.search(written):
+    if _EMOJI_PATTERN.search(written):
         return "it takes no emoji"
     wide = 0 if written.isascii() else sum(east_asian_width(one) in "WF" for one in written)
     count = len(written) + wide
@@ -185,113 +197,115 @@ def wrong_words(written: str, longest: int) -> str | None:
 # -- requests -----------------------------------------------------------------------------------------------------
 
 
-def asked(account: Account, path: str, **query: Json) -> Request:
+def build_account_get_request(account: Account, path: str, **query: Json) -> Request:
     """A GET of the account; what is not text stands in the query as JSON."""
     written = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
-    return Request("GET", BASE + path, query={"advertiser_id": account.native_id} | written)
+    return Request("GET", API_URL + path, query={"advertiser_id": account.native_id} | written)
 
 
-def posted(account: Account, path: str, body: Mapping[str, Json], encoding: Encoding = "json") -> Request:
+def build_account_write_request(
+    account: Account, path: str, body: Mapping[str, Json], encoding: BodyEncoding = "json"
+) -> Request:
     """A write in the account."""
     whole = {"advertiser_id": account.native_id, **body}
-    return Request("POST", BASE + path, body=whole, encoding=encoding, nature="write")
+    return Request("POST", API_URL + path, body=whole, encoding=encoding, kind="write")
 
 
-def regions(account: Account, extent: str) -> Request:
+def build_regions_request(account: Account, extent: str) -> Request:
     """The places that TikTok delivers to: ``TO_COUNTRY`` or ``ALL``."""
-    return asked(
+    return build_account_get_request(
         account,
         "/tool/region/",
-        placements=f'["{ON_TIKTOK}"]',
+        placements=f'["{TIKTOK_PLACEMENT}"]',
         objective_type=TRAFFIC,
         level_range=extent,
     )
 
 
-def covers(account: Account, video_id: str, number: int) -> Request:
+def build_covers_request(account: Account, video_id: str, number: int) -> Request:
     """The covers that TikTok suggests for a video."""
-    return asked(account, "/file/video/suggestcover/", video_id=video_id, poster_number=str(number))
+    return build_account_get_request(account, "/file/video/suggestcover/", video_id=video_id, poster_number=str(number))
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
-def listed(response: Response, name: str = "list") -> list[Mapping[str, Json]]:
+def parse_rows(response: Response, name: str = "list") -> list[Mapping[str, Json]]:
     """The rows of a list; an empty list has its ``data`` too."""
-    need(response.body, "/data")
-    return rows(response.body, f"/data/{name}")
+    require_value(response.body, "/data")
+    return get_objects(response.body, f"/data/{name}")
 
 
-def next_page(response: Response) -> int | None:
+def parse_next_page(response: Response) -> int | None:
     """The number of the page that follows, None at the end."""
-    page, last = (read(response.body, f"/data/page_info/{name}") for name in ("page", "total_page"))
+    page, last = (get_value(response.body, f"/data/page_info/{name}") for name in ("page", "total_page"))
     if isinstance(page, int) and isinstance(last, int) and 0 < page < last:
         return page + 1
     return None
 
 
-DONE = 0
-PARTLY = 20001
-NOT_THIS_ONE = "error_list"
-QUOTAS = ("40100", "40016", "40133", "40132")
-PROCESSING = ("40901", "40201")
-CONFLICT, MAINTENANCE = "40202", "60001"
-PROCESSING_WAIT = 15.0
-WAITS = {CONFLICT: 1.0, MAINTENANCE: 60.0} | dict.fromkeys(PROCESSING, PROCESSING_WAIT)
+SUCCESS_CODE = 0
+PARTIAL_SUCCESS_CODE = 20001
+ITEM_ERROR = "error_list"
+QUOTA_CODES = ("40100", "40016", "40133", "40132")
+PROCESSING_CODES = ("40901", "40201")
+CONFLICT_CODE, MAINTENANCE_CODE = "40202", "60001"
+PROCESSING_RETRY_DELAY = 15.0
+RETRY_DELAYS = {CONFLICT_CODE: 1.0, MAINTENANCE_CODE: 60.0} | dict.fromkeys(PROCESSING_CODES, PROCESSING_RETRY_DELAY)
 
 
-def error(response: Response) -> Found | None:
+def parse_error(response: Response) -> ParsedError | None:
     """The native error: TikTok says it in ``code`` of the body, under the status 200 (partial success is no error)."""
     body = response.body if response.state == "json" else None
-    code = read(body, "/code")
-    if type(code) is int and code in (DONE, PARTLY) and response.status < 400:
+    code = get_value(body, "/code")
+    if type(code) is int and code in (SUCCESS_CODE, PARTIAL_SUCCESS_CODE) and response.status < 400:
         return None
-    request_id = text(body, "/request_id")
+    request_id = get_text(body, "/request_id")
     if type(code) is int:
-        return Found((str(code),), text(body, "/message"), request_id)
+        return ParsedError((str(code),), get_text(body, "/message"), request_id)
     if response.status < 400:
         return None
     # API for Business: another status comes from the edge, which speaks plain text; the API was not reached.
-    return Found((), text(body, "/message") or f"Refused before the API, with {response.status}.", request_id)
+    return ParsedError((), get_text(body, "/message") or f"Refused before the API, with {response.status}.", request_id)
 
 
-def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
     """What a change of status says of each id: those in the list of the same name were changed."""
-    if step.items is None or not isinstance(read(response.body, "/data"), Mapping):
+    if step.items is None or not isinstance(get_value(response.body, "/data"), Mapping):
         return None
-    name = parts(step.items.at)[-1]
-    done = found_at(response.body, f"/data/{name}/*")
+    name = split_pointer(step.items.at)[-1]
+    done = find_values(response.body, f"/data/{name}/*")
     failed = {
-        identifier(read(row, f"/{name.removesuffix('s')}")): text(row, "/error_message")
-        for row in found_at(response.body, "/data/error_list/*")
+        parse_id(get_value(row, f"/{name.removesuffix('s')}")): get_text(row, "/error_message")
+        for row in find_values(response.body, "/data/error_list/*")
     }
-    answers: list[ItemAnswer] = []
-    for position, sent in enumerate(found_at(request.body, f"/{name}/*")):
+    answers: list[ItemResult] = []
+    for position, sent in enumerate(find_values(request.body, f"/{name}/*")):
         if sent in done and sent not in failed:
-            answers.append(ItemAnswer(position, sent))
+            answers.append(ItemResult(position, sent))
         elif sent in failed and sent not in done:
-            found = Found((NOT_THIS_ONE,), failed[sent], text(response.body, "/request_id"))
-            answers.append(ItemAnswer(position, error=found))
+            found = ParsedError((ITEM_ERROR,), failed[sent], get_text(response.body, "/request_id"))
+            answers.append(ItemResult(position, error=found))
     return answers
 
 
-def wait(response: Response) -> float | None:
+def parse_retry_delay(response: Response) -> float | None:
     """Seconds to wait: TikTok has no headers for it, its words say which quota is used up."""
-    found = error(response)
+    found = parse_error(response)
     code = found.codes[0] if found is not None and found.codes else ""
-    if code in WAITS:
-        return WAITS[code]
-    if code not in QUOTAS and response.status != 429:
+    if code in RETRY_DELAYS:
+        return RETRY_DELAYS[code]
+    if code not in QUOTA_CODES and response.status != 429:
         return None
     said = (found.message or "").upper() if found is not None else ""
     if "QPD" in said:
-        return _until_midnight(response)
+        return _get_seconds_to_midnight(response)
     if "QPM" in said:
         return 300.0
     return None if "retry-after" in response.headers else 1.0
 
 
-def _until_midnight(response: Response) -> float:
+def _get_seconds_to_midnight(response: Response) -> float:
     """Daily quotas begin again at 00:00 UTC; without a date in the answer, an hour."""
     try:
         now = parsedate_to_datetime(response.headers.get("date", "")).astimezone(UTC)

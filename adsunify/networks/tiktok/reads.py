@@ -10,74 +10,76 @@ from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.error_rules import failure
-from adsunify.adapter.flows import ask, pages, settled
-from adsunify.adapter.hierarchy import Entity, FoundAccount, Page, Query, Tree, nest
-from adsunify.adapter.insights import Coverage, Days, Insights, Pending
-from adsunify.adapter.network import Account, level
-from adsunify.adapter.oauth import App, Credentials, trusted
-from adsunify.adapter.reports import day, days
-from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
+from adsunify.adapter.error_rules import find_read_error
+from adsunify.adapter.flows import completed_flow, fetch_pages, fetch_response
+from adsunify.adapter.hierarchy import DiscoveredAccount, EntityPage, EntityTree, ListQuery, ParsedEntity, drop_orphans
+from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport
+from adsunify.adapter.network import Account, get_level
+from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
+from adsunify.adapter.reports import parse_date, parse_report_rows
+from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
-from adsunify.values.dates import windows
+from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json, dumps
-from adsunify.values.json_pointer import ident, need, read, text
+from adsunify.values.json_pointer import get_text, get_value, require_id, require_value
 
 from . import native as tiktok
-from .tables import METRICS, NETWORK, REPORTED
+from .tables import METRICS, NETWORK, REPORT_METRICS
 
-TOKEN = f"{tiktok.BASE}/oauth2/access_token/"
-REVOKE = f"{tiktok.BASE}/oauth2/revoke_token/"
-ADVERTISERS = f"{tiktok.BASE}/oauth2/advertiser/get/"
+TOKEN_URL = f"{tiktok.API_URL}/oauth2/access_token/"
+REVOKE_URL = f"{tiktok.API_URL}/oauth2/revoke_token/"
+ADVERTISERS_URL = f"{tiktok.API_URL}/oauth2/advertiser/get/"
 
 
-def _following(request: Request, response: Response) -> Request | None:
-    page = tiktok.next_page(response)
+def _build_next_request(request: Request, response: Response) -> Request | None:
+    page = tiktok.parse_next_page(response)
     return None if page is None else evolve(request, query={**request.query, "page": str(page)})
 
 
-def _all(request: Request) -> Flow[list[Mapping[str, Json]]]:
+def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
     """All rows of a list, to its last page."""
-    answers = yield from pages(NETWORK, request, _following)
-    return [row for answer in answers for row in tiktok.listed(answer)]
+    answers = yield from fetch_pages(NETWORK, request, _build_next_request)
+    return [row for answer in answers for row in tiktok.parse_rows(answer)]
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
+def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page; what is permitted is chosen on the developer app, and there is no PKCE."""
-    return oauth.authorize_url(tiktok.CONSENT, app_id=app.client_id, state=state, redirect_uri=redirect_uri)
+    return oauth.build_consent_url(tiktok.CONSENT_URL, app_id=app.client_id, state=state, redirect_uri=redirect_uri)
 
 
-def _with_secret(address: str, app: App, **more: str) -> Request:
+def _build_app_secret_request(address: str, app: OAuthClient, **more: str) -> Request:
     body = {"app_id": app.client_id, "secret": app.client_secret, **more}
-    return Request("POST", address, body=body, encoding="json", nature="read_once", signed=False)
+    return Request("POST", address, body=body, encoding="json", kind="read_once", is_signed=False)
 
 
-def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
+def fetch_credentials(
+    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
+) -> Flow[Credentials]:
     """An ``auth_code`` for a token that does not expire."""
-    code = need(answer, "/auth_code", "consent")
-    response = yield from ask(NETWORK, _with_secret(TOKEN, app, auth_code=code))
-    token = text(response.body, "/data/access_token")
+    code = require_value(answer, "/auth_code", "consent")
+    response = yield from fetch_response(NETWORK, _build_app_secret_request(TOKEN_URL, app, auth_code=code))
+    token = get_text(response.body, "/data/access_token")
     if not token:
         raise ProviderUnreadable("TikTok: the token answer has no access_token.")
-    seconds = read(response.body, "/data/expires_in")
+    seconds = get_value(response.body, "/data/expires_in")
     lives = isinstance(seconds, int) and not isinstance(seconds, bool)
-    return Credentials(token, text(response.body, "/data/refresh_token"), now + seconds * 1000 if lives else None)
+    return Credentials(token, get_text(response.body, "/data/refresh_token"), now + seconds * 1000 if lives else None)
 
 
-def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
     """The same again: nothing renews an advertiser's token."""
-    return (yield from settled(credentials))
+    return (yield from completed_flow(credentials))
 
 
-def revoke(app: App, credentials: Credentials) -> Flow[None]:
+def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
     """Takes the token's access away."""
-    request = evolve(_with_secret(REVOKE, app, access_token=credentials.access_token), signed=True)
-    response = yield from ask(NETWORK, request)
-    need(response.body, "/code")
+    request = evolve(_build_app_secret_request(REVOKE_URL, app, access_token=credentials.access_token), is_signed=True)
+    response = yield from fetch_response(NETWORK, request)
+    require_value(response.body, "/code")
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
@@ -87,132 +89,146 @@ ACCOUNT_FIELDS = [
     *("advertiser_id", "name", "currency", "timezone", "display_timezone", "status", "role", "country", "company"),
     *("balance", "owner_bc_id", "advertiser_account_type", "can_use_custom_identity", "ads_only_mode"),
 ]
-FLAGS = {"canUseCustomIdentity": "can_use_custom_identity", "adsOnlyMode": "ads_only_mode"}
+FLAG_MEMBERS = {"canUseCustomIdentity": "can_use_custom_identity", "adsOnlyMode": "ads_only_mode"}
 
 
-def _account(row: Mapping[str, Json]) -> FoundAccount:
-    native_id = ident(row, "/advertiser_id", "account")
-    extras = {extra: str(row[name]).lower() for extra, name in FLAGS.items() if isinstance(row.get(name), bool)}
-    owner = text(row, "/owner_bc_id")
-    zone = text(row, "/display_timezone") or text(row, "/timezone")
-    return FoundAccount(
+def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
+    native_id = require_id(row, "/advertiser_id", "account")
+    extras = {extra: str(row[name]).lower() for extra, name in FLAG_MEMBERS.items() if isinstance(row.get(name), bool)}
+    owner = get_text(row, "/owner_bc_id")
+    zone = get_text(row, "/display_timezone") or get_text(row, "/timezone")
+    return DiscoveredAccount(
         native_id,
-        text(row, "/name") or native_id,
-        text(row, "/currency"),
+        get_text(row, "/name") or native_id,
+        get_text(row, "/currency"),
         zone,
-        text(row, "/status"),
+        get_text(row, "/status"),
         extras | ({"ownerBcId": owner} if owner else {}),
     )
 
 
-def accounts() -> Flow[list[FoundAccount]]:
+def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts that the token reaches; ``sign`` adds the app to the first request."""
-    reached = tiktok.listed((yield from ask(NETWORK, Request("GET", ADVERTISERS))))
-    ids = [ident(row, "/advertiser_id", "account") for row in reached]
-    found: list[FoundAccount] = []
-    for first in range(0, len(ids), tiktok.ACCOUNTS_AT_ONCE):
-        some = ids[first : first + tiktok.ACCOUNTS_AT_ONCE]
+    reached = tiktok.parse_rows((yield from fetch_response(NETWORK, Request("GET", ADVERTISERS_URL))))
+    ids = [require_id(row, "/advertiser_id", "account") for row in reached]
+    found: list[DiscoveredAccount] = []
+    for first in range(0, len(ids), tiktok.MAX_ACCOUNTS_PER_REQUEST):
+        some = ids[first : first + tiktok.MAX_ACCOUNTS_PER_REQUEST]
         query = {"advertiser_ids": dumps(some), "fields": dumps(ACCOUNT_FIELDS)}
-        response = yield from ask(NETWORK, Request("GET", f"{tiktok.BASE}/advertiser/info/", query=query))
-        found += [_account(row) for row in tiktok.listed(response)]
+        response = yield from fetch_response(NETWORK, Request("GET", f"{tiktok.API_URL}/advertiser/info/", query=query))
+        found += [_parse_account(row) for row in tiktok.parse_rows(response)]
     return found
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _entity(kind: str, row: Mapping[str, Json]) -> Entity:
-    one = level(NETWORK, kind)
-    if kind == "ad" and text(row, one.id) is None:  # an ad as the Smart+ endpoints show it
-        one = evolve(one, id=f"/{tiktok.SMART_AD}")
-    found = hierarchy.entity(one, row)
+def _parse_entity(kind: str, row: Mapping[str, Json]) -> ParsedEntity:
+    one = get_level(NETWORK, kind)
+    if kind == "ad" and get_text(row, one.id) is None:  # an ad as the Smart+ endpoints show it
+        one = evolve(one, id=f"/{tiktok.SMART_AD_ID_MEMBER}")
+    found = hierarchy.parse_entity(one, row)
     # API for Business: the switch of a deleted entity may still say ENABLE.
-    gone = (text(row, "/secondary_status") or "").endswith("_STATUS_DELETE")
+    gone = (get_text(row, "/secondary_status") or "").endswith("_STATUS_DELETE")
     return evolve(found, status="deleted") if gone else found
 
 
-def tree(account: Account) -> Flow[Tree]:
+def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad groups and ads, each to its last page; deleted ones are hidden."""
-    nodes: list[Entity] = []
+    nodes: list[ParsedEntity] = []
     for one in NETWORK.levels:
-        asked = tiktok.asked(account, f"/{one.path}/get/", page="1", page_size=str(tiktok.PAGE))
-        rows = yield from _all(asked)
-        nodes.extend(_entity(one.kind, row) for row in rows)
-    return Tree(nest(nodes))
+        asked = tiktok.build_account_get_request(
+            account, f"/{one.path}/get/", page="1", page_size=str(tiktok.PAGE_SIZE)
+        )
+        rows = yield from _fetch_rows(asked)
+        nodes.extend(_parse_entity(one.kind, row) for row in rows)
+    return EntityTree(drop_orphans(nodes))
 
 
-def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
+def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level. The cursor is the next page and the size of all pages: ``2:50``."""
-    one = level(NETWORK, kind)
+    one = get_level(NETWORK, kind)
     filtering: dict[str, Json] = {}
     if query.parent_id is not None:
         if not one.parent:
-            raise refused("parentId", "not_supported", f"A {kind} of TikTok has no parent to filter by.")
+            raise invalid_input("parentId", "not_supported", f"A {kind} of TikTok has no parent to filter by.")
         filtering[f"{one.parent.removeprefix('/')}s"] = [query.parent_id]
     if query.search is not None:
         filtering[one.name.removeprefix("/")] = query.search
-    switch = query.status if query.status in tiktok.BORN else None  # TikTok has no filter for it
+    switch = query.status if query.status in tiktok.CREATE_STATUSES else None  # TikTok has no filter for it
     if query.status is not None and switch is None:
         own = f"{one.path.upper()}_STATUS_"
-        if query.status not in one.filters and not query.status.startswith(own):
-            accepted = f"TikTok filters by these native statuses: {', '.join(one.filters)}, and its details {own}..."
-            raise refused("status", "choice", accepted)
+        if query.status not in one.status_filters and not query.status.startswith(own):
+            accepted = (
+                f"TikTok filters by these native statuses: {', '.join(one.status_filters)}, and its details {own}..."
+            )
+            raise invalid_input("status", "choice", accepted)
         name = "primary_status" if query.status.startswith("STATUS_") else "secondary_status"
         filtering[name] = query.status
     page, _, size = (query.cursor or "1").partition(":")
-    size = size or str(min(query.limit, tiktok.PAGE))
+    size = size or str(min(query.limit, tiktok.PAGE_SIZE))
     more: dict[str, Json] = {"filtering": filtering} if filtering else {}
-    asked = tiktok.asked(account, f"/{one.path}/get/", **more, page=page, page_size=size)
-    response = yield from ask(NETWORK, asked)
+    asked = tiktok.build_account_get_request(account, f"/{one.path}/get/", **more, page=page, page_size=size)
+    response = yield from fetch_response(NETWORK, asked)
     found = tuple(
-        _entity(kind, row) for row in tiktok.listed(response) if switch in (None, text(row, "/operation_status"))
+        _parse_entity(kind, row)
+        for row in tiktok.parse_rows(response)
+        if switch in (None, get_text(row, "/operation_status"))
     )
-    following = tiktok.next_page(response)
-    return Page(found, None if following is None else f"{following}:{size}")
+    following = tiktok.parse_next_page(response)
+    return EntityPage(found, None if following is None else f"{following}:{size}")
 
 
-def flow_of(found: Entity) -> tiktok.Create:
+def get_entity_flow(found: ParsedEntity) -> tiktok.CreateFlow:
     """The flow that an entity was made in. InvalidInput for one of the old Smart+, which is only read."""
-    if read(found.native, f"/{tiktok.SMART_AD}") is not None:
-        return tiktok.SMART_PLUS
-    automation = text(found.native, "/campaign_automation_type")
+    if get_value(found.native, f"/{tiktok.SMART_AD_ID_MEMBER}") is not None:
+        return tiktok.SMART_PLUS_FLOW
+    automation = get_text(found.native, "/campaign_automation_type")
     if automation == tiktok.OLD_SMART_PLUS:
         message = "TikTok: this belongs to an older Smart+ campaign, which is only read here."
-        raise refused("entityId", "not_supported", message)
-    return tiktok.AUTOMATION.get(automation or "", tiktok.MANUAL)
+        raise invalid_input("entityId", "not_supported", message)
+    return tiktok.FLOW_BY_AUTOMATION.get(automation or "", tiktok.MANUAL_FLOW)
 
 
-def _one(account: Account, kind: Kind, entity_id: str, name: str, prefix: str = "") -> Flow[Entity | None]:
+def _find_entity(
+    account: Account, kind: Kind, entity_id: str, name: str, prefix: str = ""
+) -> Flow[ParsedEntity | None]:
     path = f"{prefix}/{tiktok.RESOURCES[kind]}/get/"
-    response = yield from ask(NETWORK, tiktok.asked(account, path, filtering={f"{name}s": [entity_id]}))
-    for row in tiktok.listed(response):
-        if text(row, f"/{name}") == entity_id:
-            return _entity(kind, row)
+    response = yield from fetch_response(
+        NETWORK, tiktok.build_account_get_request(account, path, filtering={f"{name}s": [entity_id]})
+    )
+    for row in tiktok.parse_rows(response):
+        if get_text(row, f"/{name}") == entity_id:
+            return _parse_entity(kind, row)
     return None
 
 
-def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
+def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity; an ad that the Smart+ endpoints made is known there by another id."""
-    one = level(NETWORK, kind)
-    wanted: Kind = next(each for each in tiktok.IDS if each == one.kind)
-    found = yield from _one(account, wanted, entity_id, tiktok.IDS[wanted])
+    one = get_level(NETWORK, kind)
+    wanted: Kind = next(each for each in tiktok.ID_MEMBERS if each == one.kind)
+    found = yield from _find_entity(account, wanted, entity_id, tiktok.ID_MEMBERS[wanted])
     if found is None and wanted == "ad":
-        found = yield from _one(account, wanted, entity_id, tiktok.SMART_AD, tiktok.PREFIX[tiktok.SMART_PLUS])
+        found = yield from _find_entity(
+            account, wanted, entity_id, tiktok.SMART_AD_ID_MEMBER, tiktok.PATH_PREFIXES[tiktok.SMART_PLUS_FLOW]
+        )
     if found is None:
-        raise ProviderNotFound(f"TikTok has no such {tiktok.CALLED[wanted]}, or it is deleted.")
+        raise ProviderNotFound(f"TikTok has no such {tiktok.KIND_NAMES[wanted]}, or it is deleted.")
     return found
 
 
-def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
+def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """The entity as the endpoints of its own flow show it."""
-    found = yield from entity(account, kind, entity_id)
-    if text(found.native, "/campaign_automation_type") == tiktok.OLD_SMART_PLUS:
+    found = yield from fetch_entity(account, kind, entity_id)
+    if get_text(found.native, "/campaign_automation_type") == tiktok.OLD_SMART_PLUS:
         return found
-    if flow_of(found) == tiktok.MANUAL or (kind == "ad" and read(found.native, "/ad_text_list") is not None):
+    if get_entity_flow(found) == tiktok.MANUAL_FLOW or (
+        kind == "ad" and get_value(found.native, "/ad_text_list") is not None
+    ):
         return found
-    name = tiktok.SMART_AD if kind == "ad" else tiktok.IDS[kind]
-    own_id = ident(found.native, f"/{name}", "entity")
-    own = yield from _one(account, kind, own_id, name, tiktok.PREFIX[tiktok.SMART_PLUS])
+    name = tiktok.SMART_AD_ID_MEMBER if kind == "ad" else tiktok.ID_MEMBERS[kind]
+    own_id = require_id(found.native, f"/{name}", "entity")
+    own = yield from _find_entity(account, kind, own_id, name, tiktok.PATH_PREFIXES[tiktok.SMART_PLUS_FLOW])
     if own is None:
         return found
     # What tells the flow stands in the manual endpoint's answer, and stays.
@@ -222,61 +238,65 @@ def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
 # -- insights -----------------------------------------------------------------------------------------------------
 
 REPORT_DAYS = 30  # API for Business: with stat_time_day at most 30 days to a call
-TASK_DONE, TASK_OVER = "SUCCESS", ("FAILED", "CANCELED")
-POLL = 5_000  # milliseconds between two looks at a report task
+TASK_COMPLETED_STATE, TASK_FAILED_STATES = "SUCCESS", ("FAILED", "CANCELED")
+POLL_INTERVAL_MS = 5_000  # milliseconds between two looks at a report task
 
 
-def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
     """The day of each row of a report and its figures."""
-    return days(METRICS, native, "/dimensions/stat_time_day", _day)
+    return parse_report_rows(METRICS, native, "/dimensions/stat_time_day", _parse_day)
 
 
-def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
+def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account's time zone; a day without delivery has no row. ``job`` is a report task made elsewhere."""
     native: list[Mapping[str, Json]] = []
-    for first, last in windows(start, end, REPORT_DAYS) if job is None else ():
-        asked = tiktok.asked(
+    for first, last in split_date_range(start, end, REPORT_DAYS) if job is None else ():
+        asked = tiktok.build_account_get_request(
             account,
             "/report/integrated/get/",
             service_type="AUCTION",
             report_type="BASIC",
             data_level="AUCTION_ADVERTISER",
             dimensions=["advertiser_id", "stat_time_day"],
-            metrics=list(REPORTED),
+            metrics=list(REPORT_METRICS),
             start_date=first.isoformat(),
             end_date=last.isoformat(),
             page="1",
-            page_size=str(tiktok.PAGE),
+            page_size=str(tiktok.PAGE_SIZE),
         )
-        native += yield from _all(asked)
+        native += yield from _fetch_rows(asked)
     if job is not None:
-        made = yield from _task(account, job)
-        if isinstance(made, Pending):
-            return Insights.waiting(start, end, account.timezone, made)
+        made = yield from _fetch_task_rows(account, job)
+        if isinstance(made, PendingReport):
+            return Insights.from_pending_report(start, end, account.timezone, made)
         native = made
-    found = list(reported(native))
+    found = list(parse_daily_metrics(native))
     if found and not all(start <= one <= end for one, _ in found):  # a task resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)
-    return Insights.of(found, Coverage(start, end, account.timezone), NETWORK.missing_day, native)
+    return Insights.from_days(found, Coverage(start, end, account.timezone), NETWORK.missing_day, native)
 
 
-def _task(account: Account, task: str) -> Flow[list[Mapping[str, Json]] | Pending]:
+def _fetch_task_rows(account: Account, task: str) -> Flow[list[Mapping[str, Json]] | PendingReport]:
     """The rows of a report task in the shape of the rows at once, or that it is still being made."""
-    checked = yield from ask(NETWORK, tiktok.asked(account, "/report/task/check/", task_id=task))
-    status = str(need(checked.body, "/data/status"))
-    if status in TASK_OVER:
+    checked = yield from fetch_response(
+        NETWORK, tiktok.build_account_get_request(account, "/report/task/check/", task_id=task)
+    )
+    status = str(require_value(checked.body, "/data/status"))
+    if status in TASK_FAILED_STATES:
         raise ProviderError(f"TikTok made no report ({status}).", native=NativeError(status, "The report task ended."))
-    if status != TASK_DONE:
-        return Pending(task, status, POLL)
-    file = yield evolve(tiktok.asked(account, "/report/task/download/", task_id=task), answer="bytes")
+    if status != TASK_COMPLETED_STATE:
+        return PendingReport(task, status, POLL_INTERVAL_MS)
+    file = yield evolve(
+        tiktok.build_account_get_request(account, "/report/task/download/", task_id=task), response_format="bytes"
+    )
     content = file.body if isinstance(file.body, bytes) else b""
-    if not file.ok or content.lstrip().startswith(b"{"):  # an error, or the address of a file; never the rows
-        problem = failure(NETWORK, Response.of(file.status, file.headers, content))
+    if not file.is_ok or content.lstrip().startswith(b"{"):  # an error, or the address of a file; never the rows
+        problem = find_read_error(NETWORK, Response.from_bytes(file.status, file.headers, content))
         raise problem or ProviderUnreadable("TikTok: the report is no CSV text; ask for output_format CSV_STRING.")
-    return _table(content)
+    return _parse_csv_rows(content)
 
 
-def _table(content: bytes) -> list[Mapping[str, Json]]:
+def _parse_csv_rows(content: bytes) -> list[Mapping[str, Json]]:
     """Rows of CSV under TikTok's own names (unverified); what is no metric is a dimension."""
     try:
         table = csv.DictReader(content.decode("utf-8-sig").splitlines(), strict=True)
@@ -287,36 +307,36 @@ def _table(content: bytes) -> list[Mapping[str, Json]]:
         raise ProviderUnreadable("TikTok: the report has no days (stat_time_day).")
     return [
         {
-            "dimensions": {name: value for name, value in row.items() if name and name not in REPORTED},
-            "metrics": {name: value for name, value in row.items() if name in REPORTED},
+            "dimensions": {name: value for name, value in row.items() if name and name not in REPORT_METRICS},
+            "metrics": {name: value for name, value in row.items() if name in REPORT_METRICS},
         }
         for row in found
     ]
 
 
-def _day(told: Json) -> date:
-    return day(told[:10] if isinstance(told, str) else None)
+def _parse_day(told: Json) -> date:
+    return parse_date(told[:10] if isinstance(told, str) else None)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """One page of a catalog; ``locations:US`` are those of a country."""
     name, _, country = resource.partition(":")
     if name != "locations":
-        return (yield from catalogs.catalog(NETWORK, account, resource, query))
-    whole = yield from catalogs.catalog(NETWORK, account, name, evolve(query, search=None))
+        return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
+    whole = yield from catalogs.fetch_catalog_page(NETWORK, account, name, evolve(query, search=None))
     sought = (query.search or "").casefold()
-    kept = (row for row in whole.rows if not country or text(row.native, "/region_code") == country)
+    kept = (row for row in whole.rows if not country or get_text(row.native, "/region_code") == country)
     return evolve(whole, rows=tuple(row for row in kept if sought in row.name.casefold()))
 
 
-def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
+def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
     """The token as a header; the list of accounts also wants to know the app."""
-    if not trusted(NETWORK, request):
+    if not can_sign(NETWORK, request):
         return request
     signed = evolve(request, headers={**request.headers, tiktok.TOKEN_HEADER: credentials.access_token})
-    if request.url != ADVERTISERS:
+    if request.url != ADVERTISERS_URL:
         return signed
     return evolve(signed, query={**signed.query, "app_id": app.client_id, "secret": app.client_secret})

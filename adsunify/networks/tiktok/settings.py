@@ -6,217 +6,241 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting, is_number, words
-from adsunify.adapter.settings import shown_instant, started
-from adsunify.errors import Issue, refused
+from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, is_number, split_words
+from adsunify.adapter.settings import instant_reader, start_lock
+from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
-from adsunify.values.dates import held
+from adsunify.values.dates import parse_instant_exact
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import read, text
-from adsunify.values.money import written
+from adsunify.values.json_pointer import get_text, get_value
+from adsunify.values.money import format_decimal
 
 from . import native as tiktok
-from .targeting import AGE, LOCKED, PARTS
+from .targeting import AGE_MEMBERS, EDITABLE_TARGETING, LOCKED_REASONS
 
-FINAL = "fixed when it is made"
-BIDS = ("bid_price", "conversion_bid_price")
-GONE = "it is deleted"
-SMART = "/ad_text_list"
+FIXED_REASON = "fixed when it is made"
+BID_MEMBERS = ("bid_price", "conversion_bid_price")
+DELETED_REASON = "it is deleted"
+SMART_TEXTS_POINTER = "/ad_text_list"
 
 
 # -- locks --------------------------------------------------------------------------------------------------------
 
 
-def _deleted(entity: Entity) -> bool:
-    status = text(entity, "/secondary_status") or ""
+def _is_deleted(entity: NativeEntity) -> bool:
+    status = get_text(entity, "/secondary_status") or ""
     return entity.get("operation_status") == tiktok.DELETE or status.endswith("_STATUS_DELETE")
 
 
-def alive(entity: Entity, now: datetime | None) -> str | None:
+def lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
     """The lock of every setting of what is deleted."""
-    return GONE if _deleted(entity) else None
+    return DELETED_REASON if _is_deleted(entity) else None
 
 
-def budget_on_campaign(entity: Entity) -> bool:
+def has_campaign_budget(entity: NativeEntity) -> bool:
     """Whether the campaign holds the ad group's budget (campaign budget optimization)."""
     return entity.get("budget_optimize_on") is True or entity.get("budget_mode") == tiktok.NO_BUDGET
 
 
-def period_of(entity: Entity) -> Period | None:
+def get_budget_period(entity: NativeEntity) -> Period | None:
     """The period of the budget that the entity itself holds."""
-    return tiktok.PERIODS.get(str(entity.get("budget_mode")))
+    return tiktok.BUDGET_PERIODS.get(str(entity.get("budget_mode")))
 
 
-def _held(entity: Entity, now: datetime | None) -> str | None:
-    if period_of(entity) is None:
+def _lock_campaign_budget(entity: NativeEntity, now: datetime | None) -> str | None:
+    if get_budget_period(entity) is None:
         return "the budget is set on ad groups"
-    return alive(entity, now)
+    return lock_if_deleted(entity, now)
 
 
-def _own(entity: Entity, now: datetime | None) -> str | None:
-    return "the campaign holds the budget" if budget_on_campaign(entity) else alive(entity, now)
+def _lock_ad_group_budget(entity: NativeEntity, now: datetime | None) -> str | None:
+    return "the campaign holds the budget" if has_campaign_budget(entity) else lock_if_deleted(entity, now)
 
 
-_started = started(tiktok.moment, "schedule_start_time")
+_lock_after_start = start_lock(tiktok.read_time, "schedule_start_time")
 
 
-def _not_started(entity: Entity, now: datetime | None) -> str | None:
-    return _started(entity, now) or alive(entity, now)
+def _lock_start(entity: NativeEntity, now: datetime | None) -> str | None:
+    return _lock_after_start(entity, now) or lock_if_deleted(entity, now)
 
 
-def _manual_ad(entity: Entity, now: datetime | None) -> str | None:
-    if read(entity, SMART) is not None:
+def _lock_smart_plus_ad(entity: NativeEntity, now: datetime | None) -> str | None:
+    if get_value(entity, SMART_TEXTS_POINTER) is not None:
         return "a Smart+ ad has a list of creatives; change it natively (creative_list)"
-    return alive(entity, now)
+    return lock_if_deleted(entity, now)
 
 
 # -- values -------------------------------------------------------------------------------------------------------
 
 
-def _paces(entity: Entity) -> tuple[str, ...]:
+def _get_pacing_choices(entity: NativeEntity) -> tuple[str, ...]:
     return (tiktok.SMOOTH, tiktok.FAST) if entity.get("bid_type") == tiktok.CUSTOM_BID else (tiktok.SMOOTH,)
 
 
-def _bid(entity: Entity) -> str:
+def _get_bid_pointer(entity: NativeEntity) -> str:
     return "/conversion_bid_price" if entity.get("billing_event") == tiktok.CONVERSION_BILLING else "/bid_price"
 
 
-def _written(member: str, path: str) -> Callable[[Json, Entity, Account], Mapping[str, Json]]:
-    def written(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-        return {f"/{member}": tiktok.native_time(held(value, path, tiktok.TITLE)), "/schedule_type": tiktok.START_END}
+def _instant_writer(member: str, path: str) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
+    def written(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
+        return {
+            f"/{member}": tiktok.write_time(parse_instant_exact(value, path, tiktok.TITLE)),
+            "/schedule_type": tiktok.START_END_SCHEDULE,
+        }
 
     return written
 
 
-def _write_bid(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {_bid(entity): value, "/bid_type": tiktok.CUSTOM_BID}
+def _write_bid(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
+    return {_get_bid_pointer(entity): value, "/bid_type": tiktok.CUSTOM_BID}
 
 
-def _words(place: Callable[[Entity], str], longest: int, path: str) -> Callable[..., Mapping[str, Json]]:
-    def write(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-        wrong = tiktok.wrong_words(value, longest)
+def _text_writer(place: Callable[[NativeEntity], str], longest: int, path: str) -> Callable[..., Mapping[str, Json]]:
+    def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
+        wrong = tiktok.find_text_error(value, longest)
         if wrong is not None:
-            raise refused(path, "invalid", f"TikTok: {wrong}.")
+            raise invalid_input(path, "invalid", f"TikTok: {wrong}.")
         return {place(entity): value}
 
     return write
 
 
-def _name(kind: Kind, member: str) -> Setting:
-    write = _words(lambda entity: f"/{member}", tiktok.NAME_UNITS, "fields.name")
-    return Setting(kind, "name", f"/{member}", lock=alive, write=write)
+def _name_setting(kind: Kind, member: str) -> Setting:
+    write = _text_writer(lambda entity: f"/{member}", tiktok.MAX_NAME_UNITS, "fields.name")
+    return Setting(kind, "name", f"/{member}", lock=lock_if_deleted, write=write)
 
 
-def _either(manual: str, smart: str) -> Callable[[Entity], str]:
+def _ad_member_pointer(manual: str, smart: str) -> Callable[[NativeEntity], str]:
     """Where a member of an ad stands: Smart+ ads keep lists of one."""
-    return lambda entity: smart if read(entity, SMART) is not None else manual
+    return lambda entity: smart if get_value(entity, SMART_TEXTS_POINTER) is not None else manual
 
 
-_text = _either("/ad_text", "/ad_text_list/0/ad_text")
-_url = _either("/landing_page_url", "/landing_page_url_list/0/landing_page_url")
-_call = _either("/call_to_action", "/call_to_action_list/0/call_to_action")
+_get_text_pointer = _ad_member_pointer("/ad_text", "/ad_text_list/0/ad_text")
+_get_url_pointer = _ad_member_pointer("/landing_page_url", "/landing_page_url_list/0/landing_page_url")
+_get_call_pointer = _ad_member_pointer("/call_to_action", "/call_to_action_list/0/call_to_action")
 
 
-def _clear_industries(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+def _write_industries(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
     if value:
-        raise refused("fields.special_industries", "not_supported", "TikTok lets them be cleared only.")
+        raise invalid_input("fields.special_industries", "not_supported", "TikTok lets them be cleared only.")
     return {"/special_industries": []}
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
 
 
-def _locked(kind: Kind, *members: str) -> tuple[Setting, ...]:
-    return tuple(Setting(kind, member, f"/{member}", lock=FINAL) for member in members)
+def _locked_settings(kind: Kind, *members: str) -> tuple[Setting, ...]:
+    return tuple(Setting(kind, member, f"/{member}", lock=FIXED_REASON) for member in members)
 
 
 SETTINGS = (
-    _name("campaign", "campaign_name"),
+    _name_setting("campaign", "campaign_name"),
     Setting(
         "campaign",
         "budget",
         "/budget",
         "money",
-        period=period_of,
-        lock=_held,
+        period=get_budget_period,
+        lock=_lock_campaign_budget,
         note="A budget is at least 105 % of what was spent.",
     ),
-    Setting("campaign", "objective", "/objective_type", lock=FINAL),
-    *_locked("campaign", "budget_mode", "budget_optimize_on", "campaign_type"),
+    Setting("campaign", "objective", "/objective_type", lock=FIXED_REASON),
+    *_locked_settings("campaign", "budget_mode", "budget_optimize_on", "campaign_type"),
     Setting(
         "campaign",
         "special_industries",
         "/special_industries",
         "list",
-        clears=True,
-        lock=alive,
-        write=_clear_industries,
+        can_clear=True,
+        lock=lock_if_deleted,
+        write=_write_industries,
         note="special_industries can only be cleared.",
     ),
-    _name("adGroup", "adgroup_name"),
-    Setting("adGroup", "budget", "/budget", "money", period=period_of, lock=_own),
+    _name_setting("adGroup", "adgroup_name"),
+    Setting("adGroup", "budget", "/budget", "money", period=get_budget_period, lock=_lock_ad_group_budget),
     Setting(
         "adGroup",
         "startAt",
         "/schedule_start_time",
         "instant",
-        lock=_not_started,
-        read=shown_instant(tiktok.moment, "schedule_start_time"),
-        write=_written("schedule_start_time", "fields.startAt"),
+        lock=_lock_start,
+        read=instant_reader(tiktok.read_time, "schedule_start_time"),
+        write=_instant_writer("schedule_start_time", "fields.startAt"),
     ),
     Setting(
         "adGroup",
         "endAt",
         "/schedule_end_time",
         "instant",
-        lock=alive,
-        read=shown_instant(tiktok.moment, "schedule_end_time"),
-        write=_written("schedule_end_time", "fields.endAt"),
+        lock=lock_if_deleted,
+        read=instant_reader(tiktok.read_time, "schedule_end_time"),
+        write=_instant_writer("schedule_end_time", "fields.endAt"),
     ),
-    Setting("adGroup", "bidStrategy", "/bid_type", "choice", choices=(tiktok.NO_BID, tiktok.CUSTOM_BID), lock=_own),
+    Setting(
+        "adGroup",
+        "bidStrategy",
+        "/bid_type",
+        "choice",
+        choices=(tiktok.NO_BID, tiktok.CUSTOM_BID),
+        lock=_lock_ad_group_budget,
+    ),
     Setting(
         "adGroup",
         "bid",
-        _bid,
+        _get_bid_pointer,
         "money",
-        spellings=BIDS,
-        lock=_own,
+        native_names=BID_MEMBERS,
+        lock=_lock_ad_group_budget,
         write=_write_bid,
         note="A bid stays below the budget of a day.",
     ),
-    Setting("adGroup", "pacing", "/pacing", "choice", choices=(tiktok.SMOOTH, tiktok.FAST), offered=_paces, lock=alive),
+    Setting(
+        "adGroup",
+        "pacing",
+        "/pacing",
+        "choice",
+        choices=(tiktok.SMOOTH, tiktok.FAST),
+        list_choices=_get_pacing_choices,
+        lock=lock_if_deleted,
+    ),
     # The zone of dayparting is (unverified).
     Setting(
         "adGroup",
         "dayparting",
         "/dayparting",
-        longest=336,
-        lock=alive,
+        max_length=336,
+        lock=lock_if_deleted,
         note="dayparting: a 0 or 1 for each half hour of the week, from Monday 00:00 in the account's zone.",
     ),
-    *_locked(
+    *_locked_settings(
         "adGroup",
         *("placement_type", "placements", "promotion_type", "optimization_goal", "billing_event", "budget_mode"),
         *("search_result_enabled", "click_attribution_window", "view_attribution_window"),
     ),
-    _name("ad", "ad_name"),
-    Setting("ad", "body", _text, lock=alive, write=_words(_text, tiktok.TEXT_UNITS, "fields.body")),
-    Setting("ad", "url", _url, lock=alive),
-    Setting("ad", "call_to_action", _call, "choice", choices=tiktok.CALLS_TO_ACTION, lock=alive),
-    Setting("ad", "existingId", "/video_id", lock=_manual_ad, note="A new video brings its own first cover."),
-    Setting("ad", "identityId", "/identity_id", lock=_manual_ad),
+    _name_setting("ad", "ad_name"),
+    Setting(
+        "ad",
+        "body",
+        _get_text_pointer,
+        lock=lock_if_deleted,
+        write=_text_writer(_get_text_pointer, tiktok.MAX_TEXT_UNITS, "fields.body"),
+    ),
+    Setting("ad", "url", _get_url_pointer, lock=lock_if_deleted),
+    Setting("ad", "call_to_action", _get_call_pointer, "choice", choices=tiktok.CALLS_TO_ACTION, lock=lock_if_deleted),
+    Setting("ad", "existingId", "/video_id", lock=_lock_smart_plus_ad, note="A new video brings its own first cover."),
+    Setting("ad", "identityId", "/identity_id", lock=_lock_smart_plus_ad),
     Setting(
         "ad",
         "identityType",
         "/identity_type",
         "choice",
-        choices=(tiktok.USER, tiktok.CENTRE_USER, tiktok.CUSTOM_USER),
-        lock=_manual_ad,
+        choices=(tiktok.USER, tiktok.BUSINESS_CENTER_USER, tiktok.CUSTOM_USER),
+        lock=_lock_smart_plus_ad,
     ),
 )
 EDITS = (
-    *(EditMember("adGroup", f"targeting.{name}") for name in (*PARTS, *AGE)),
-    *(EditMember("adGroup", f"targeting.{name}", reason=reason) for name, reason in LOCKED.items()),
+    *(EditMember("adGroup", f"targeting.{name}") for name in (*EDITABLE_TARGETING, *AGE_MEMBERS)),
+    *(EditMember("adGroup", f"targeting.{name}", reason=reason) for name, reason in LOCKED_REASONS.items()),
     *(EditMember("ad", f"creative.{name}", name) for name in ("existingId", "body", "url")),
     EditMember("ad", "creative.imageHash"),
 )
@@ -225,46 +249,46 @@ EDITS = (
 # -- what the changes contradict ----------------------------------------------------------------------------------
 
 # What the Smart+ endpoints let an update change; the manual ones take every field of SETTINGS.
-SMART_NAMES: Mapping[Kind, frozenset[str]] = {
-    "campaign": frozenset(words("campaign_name budget")),
+SMART_PLUS_EDITABLE: Mapping[Kind, frozenset[str]] = {
+    "campaign": frozenset(split_words("campaign_name budget")),
     "adGroup": frozenset(
-        words(
+        split_words(
             "adgroup_name bid_price budget conversion_bid_price dayparting pacing schedule_end_time"
             " schedule_start_time schedule_type targeting_spec"
         )
     ),
-    "ad": frozenset(words("ad_name ad_text_list call_to_action_list creative_list landing_page_url_list")),
+    "ad": frozenset(split_words("ad_name ad_text_list call_to_action_list creative_list landing_page_url_list")),
 }
 
 
-def days_of(start: datetime, end: datetime) -> int:
+def count_days(start: datetime, end: datetime) -> int:
     """The days that a lifetime budget is held against: those begun."""
     return max(1, -((start - end) // timedelta(days=1)))
 
 
-def budget_issues(
+def check_budget(
     account: Account, kind: str, path: str, amount: Decimal, period: str | None, days: int
 ) -> Iterator[Issue]:
     """What TikTok says of a budget of the ad group or campaign, where it has limits for the currency."""
-    found = tiktok.limits(account, kind, days if period == "lifetime" else 1)
+    found = tiktok.get_budget_limits(account, kind, days if period == "lifetime" else 1)
     if found is None:
         return
     least, most = found
     over = f" for {days} days" if period == "lifetime" else " a day"
     if amount < least:
-        message = f"TikTok takes a budget of at least {written(least)} {account.currency}{over}."
+        message = f"TikTok takes a budget of at least {format_decimal(least)} {account.currency}{over}."
         yield Issue(path, "too_small", message)
     elif period == "daily" and amount >= most:
-        yield Issue(path, "too_large", f"TikTok takes a budget below {written(most)} {account.currency} a day.")
+        yield Issue(path, "too_large", f"TikTok takes a budget below {format_decimal(most)} {account.currency} a day.")
 
 
-def conflicts(
+def check_conflicts(
     account: Account, kind: Kind, after: Mapping[str, Json], body: dict[str, Json], now: datetime | None
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
     if kind == "ad":
         return
-    start, end = (tiktok.moment(after.get(name)) for name in ("schedule_start_time", "schedule_end_time"))
+    start, end = (tiktok.read_time(after.get(name)) for name in ("schedule_start_time", "schedule_end_time"))
     if "schedule_end_time" in body and end is not None and now is not None and end <= now:
         yield Issue("fields.endAt", "past", "The end lies in the past.")
     if "schedule_type" in body and start is not None and end is not None and end <= start:
@@ -273,11 +297,11 @@ def conflicts(
     held = after.get("budget")
     budget = Decimal(held) if held is not None and is_number(held) else None
     if "budget" in body and budget is not None:
-        days = 1 if start is None or end is None else days_of(start, end)
-        yield from budget_issues(account, kind, "fields.budget", budget, period_of(after), days)
+        days = 1 if start is None or end is None else count_days(start, end)
+        yield from check_budget(account, kind, "fields.budget", budget, get_budget_period(after), days)
     for name in ("bid_price", "conversion_bid_price"):
         bid = body.get(name)
-        if bid is not None and is_number(bid) and budget is not None and period_of(after) and bid >= budget:
+        if bid is not None and is_number(bid) and budget is not None and get_budget_period(after) and bid >= budget:
             yield Issue("fields.bid", "too_large", "TikTok takes a bid below the budget only.")
     if body.get("bid_type") == tiktok.CUSTOM_BID and not any(
         after.get(n) for n in ("bid_price", "conversion_bid_price")
@@ -287,10 +311,10 @@ def conflicts(
         yield Issue("fields.pacing", "not_supported", f"{tiktok.FAST} needs the bid strategy {tiktok.CUSTOM_BID}.")
 
 
-def beyond_smart(kind: Kind, flow: tiktok.Create, body: dict[str, Json]) -> Iterator[Issue]:
+def check_smart_plus_edit(kind: Kind, flow: tiktok.CreateFlow, body: dict[str, Json]) -> Iterator[Issue]:
     """What Smart+ lets nobody change; its ``bid_type``, which the bid says already, is taken out of ``body``."""
-    if flow == tiktok.SMART_PLUS:
+    if flow == tiktok.SMART_PLUS_FLOW:
         if not {"bid_price", "conversion_bid_price"}.isdisjoint(body):
             body.pop("bid_type")  # a bid says it already
-        for name in sorted(set(body) - SMART_NAMES[kind]):
-            yield Issue("fields", "not_supported", f"A Smart+ {tiktok.CALLED[kind]} lets nobody change {name}.")
+        for name in sorted(set(body) - SMART_PLUS_EDITABLE[kind]):
+            yield Issue("fields", "not_supported", f"A Smart+ {tiktok.KIND_NAMES[kind]} lets nobody change {name}.")

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from adsunify.adapter.brief_checks import deny_political_ads, times_held
+from adsunify.adapter.brief_checks import deny_political_ads, time_precision_rule
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -32,28 +32,33 @@ from adsunify.adapter.network import (
     Metric,
     Network,
     Template,
-    words,
+    split_words,
 )
 from adsunify.errors import Issue
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
-from adsunify.models.error_messages import not_web
+from adsunify.models.error_messages import find_web_url_error
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import identifier, read, text
+from adsunify.values.json_pointer import get_text, get_value, parse_id
 
 from . import native as tiktok
-from .settings import EDITS, SETTINGS, budget_issues, days_of
-from .targeting import MANUAL_ONLY, PARTS, wrong_native
+from .settings import EDITS, SETTINGS, check_budget, count_days
+from .targeting import EDITABLE_TARGETING, MANUAL_ONLY_MEMBERS, find_native_targeting_error
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
-STATES = {tiktok.ENABLE: "active", tiktok.DISABLE: "paused", tiktok.DELETE: "deleted"}
-SETTABLE = {"active": tiktok.ENABLE, "paused": tiktok.DISABLE}
+UNIFIED_STATUSES = {tiktok.ENABLE: "active", tiktok.DISABLE: "paused", tiktok.DELETE: "deleted"}
+WRITABLE_STATUSES = {"active": tiktok.ENABLE, "paused": tiktok.DISABLE}
 
 
 def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
     """A level; all three are born enabled unless told otherwise."""
-    more |= {"states": STATES, "settable": SETTABLE, "born": tiktok.DISABLE, "filters": tiktok.FILTERS}
+    more |= {
+        "unified_statuses": UNIFIED_STATUSES,
+        "writable_statuses": WRITABLE_STATUSES,
+        "initial_status": tiktok.DISABLE,
+        "status_filters": tiktok.STATUS_FILTERS,
+    }
     return Level(kind, title, resource, f"/{resource}_id", f"/{resource}_name", "/operation_status", **more)
 
 
@@ -63,20 +68,20 @@ LEVELS = (
         *("adGroup", "adgroup", "ad group"),
         parent="/campaign_id",
         parent_kind="campaign",
-        shows={
-            "targeting": words(
+        settings_context={
+            "targeting": split_words(
                 "/location_ids /gender /age_groups /languages /interest_category_ids /operating_systems /targeting_spec"
             ),
             "bidding": ("/bid_type", "/bid_price", "/billing_event", "/optimization_goal"),
         },
-        note=f"Budget, schedule, bid and targeting stand here. An edit's targeting takes {', '.join(PARTS)}, age.",
+        note=f"Holds budget, schedule, bid and targeting. Targeting edits take {', '.join(EDITABLE_TARGETING)}, age.",
     ),
     _level(
         *("ad", "ad", "ad"),
         parent="/adgroup_id",
         parent_kind="adGroup",
-        shows={
-            "creative": words(
+        settings_context={
+            "creative": split_words(
                 "/video_id /image_ids /ad_text /landing_page_url /call_to_action /identity_type /identity_id"
                 " /creative_list"
             ),
@@ -89,36 +94,36 @@ LEVELS = (
 # -- formats ------------------------------------------------------------------------------------------------------
 
 LATEST_START, LATEST_END = datetime(2028, 1, 1, tzinfo=UTC), datetime(2038, 1, 1, tzinfo=UTC)
-LATE = timedelta(hours=12)
+MAX_START_DELAY = timedelta(hours=12)
 
 
-def flow_of(account: Account) -> tiktok.Create:
+def get_account_flow(account: Account) -> tiktok.CreateFlow:
     """The account's create flow: Smart+ where ``createFlow`` names it, else manual."""
-    return tiktok.SMART_PLUS if account.extras.get("createFlow") == tiktok.SMART_PLUS else tiktok.MANUAL
+    return tiktok.SMART_PLUS_FLOW if account.extras.get("createFlow") == tiktok.SMART_PLUS_FLOW else tiktok.MANUAL_FLOW
 
 
-def _text(body: str) -> str | None:
-    return tiktok.wrong_words(body, tiktok.TEXT_UNITS)
+def _find_text_error(body: str) -> str | None:
+    return tiktok.find_text_error(body, tiktok.MAX_TEXT_UNITS)
 
 
-def _custom_allowed(account: Account) -> bool:
+def _can_use_custom_identity(account: Account) -> bool:
     return account.extras.get("canUseCustomIdentity") != "false"
 
 
-def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    wrong = tiktok.wrong_words(brief.name, tiktok.NAME_UNITS)
+def _check_name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    wrong = tiktok.find_text_error(brief.name, tiktok.MAX_NAME_UNITS)
     if wrong is not None:
         yield Issue("name", "invalid", f"TikTok: {wrong}.")
 
 
-def _cover(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_cover(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if brief.creative.image_hash is not None and brief.creative.image_url is not None:
         yield Issue("creative.imageUrl", "conflict", "TikTok takes one cover: imageHash or imageUrl.")
 
 
-def _schedule(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_schedule(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     start, end = brief.schedule.start, brief.schedule.end
-    if now is not None and start < now - LATE:
+    if now is not None and start < now - MAX_START_DELAY:
         yield Issue("schedule.startAt", "past", "TikTok takes a start at most 12 hours in the past.")
     if start > LATEST_START:
         yield Issue("schedule.startAt", "out_of_range", "TikTok takes no start after 2028-01-01.")
@@ -126,24 +131,24 @@ def _schedule(account: Account, brief: CampaignBrief, now: datetime | None) -> I
         yield Issue("schedule.endAt", "out_of_range", "TikTok takes no end after 2038-01-01.")
 
 
-def _amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+def _check_amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     amount, end = Decimal(brief.budget.amount), brief.schedule.end
-    days = 1 if end is None else days_of(brief.schedule.start, end)
-    yield from budget_issues(account, "adGroup", "budget.amount", amount, brief.budget.period, days)
+    days = 1 if end is None else count_days(brief.schedule.start, end)
+    yield from check_budget(account, "adGroup", "budget.amount", amount, brief.budget.period, days)
     if brief.bid is not None and Decimal(brief.bid) >= amount:
         yield Issue("bid", "too_large", "TikTok takes a bid below the budget only.")
 
 
-def _targeting(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    if flow_of(account) == tiktok.SMART_PLUS:
-        for name in MANUAL_ONLY:
+def _check_targeting(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if get_account_flow(account) == tiktok.SMART_PLUS_FLOW:
+        for name in MANUAL_ONLY_MEMBERS:
             if name in (brief.targeting.native or {}):
                 yield Issue(f"targeting.native.{name}", "not_supported", "The Smart+ flow does not take it.")
 
 
-_GEOGRAPHY = "countries, locationIds or native targeting with location_ids or zipcode_ids"
-_IDENTITIES = "an identity of the catalog identities"
-_ABSENT = {
+_GEOGRAPHY_FORM = "countries, locationIds or native targeting with location_ids or zipcode_ids"
+_IDENTITY_FORM = "an identity of the catalog identities"
+_UNSUPPORTED_REASONS = {
     "creative.headline": "a video ad has one text, creative.body",
     "creative.headlines": "a video ad has one text, creative.body",
     "creative.descriptions": "a video ad has one text, creative.body",
@@ -160,31 +165,58 @@ FORMATS = (
         "Video ad",
         goals=("traffic",),
         periods=("daily", "lifetime"),
-        bid={"traffic": "the average cost of a click to aim at (cost cap)"},
+        bid_meanings={"traffic": "the average cost of a click to aim at (cost cap)"},
         inputs=(
-            Input("bid", "optional", accepts="below the budget"),
-            Input("schedule.endAt", "required", accepts="the budget is at least 20 US dollars' worth for each day"),
-            Input("targeting.countries", "any", group="geography", accepts=_GEOGRAPHY),
-            Input("targeting.locationIds", "any", group="geography", accepts="ids of the catalog locations"),
-            Input("targeting.native", "any", group="geography", test=wrong_native, accepts=_GEOGRAPHY),
-            Input("creative.existingId", "required", accepts="an id of the catalog videos, processed"),
-            Input("creative.body", "required", test=_text, accepts="the ad's text, 1 to 100 units"),
-            Input("creative.url", "required", test=not_web, accepts="the landing page, http or https"),
-            Input("creative.imageHash", "optional", accepts="the cover: an id of the catalog images"),
-            Input("creative.imageUrl", "optional", test=not_web, accepts="the cover: an address that TikTok fetches"),
-            Input("platform.identityId", "required", accepts=_IDENTITIES),
+            Input("bid", "optional", accepted_form="below the budget"),
+            Input(
+                "schedule.endAt", "required", accepted_form="the budget is at least 20 US dollars' worth for each day"
+            ),
+            Input("targeting.countries", "any", group="geography", accepted_form=_GEOGRAPHY_FORM),
+            Input("targeting.locationIds", "any", group="geography", accepted_form="ids of the catalog locations"),
+            Input(
+                "targeting.native",
+                "any",
+                group="geography",
+                find_error=find_native_targeting_error,
+                accepted_form=_GEOGRAPHY_FORM,
+            ),
+            Input("creative.existingId", "required", accepted_form="an id of the catalog videos, processed"),
+            Input(
+                "creative.body", "required", find_error=_find_text_error, accepted_form="the ad's text, 1 to 100 units"
+            ),
+            Input(
+                "creative.url",
+                "required",
+                find_error=find_web_url_error,
+                accepted_form="the landing page, http or https",
+            ),
+            Input("creative.imageHash", "optional", accepted_form="the cover: an id of the catalog images"),
+            Input(
+                "creative.imageUrl",
+                "optional",
+                find_error=find_web_url_error,
+                accepted_form="the cover: an address that TikTok fetches",
+            ),
+            Input("platform.identityId", "required", accepted_form=_IDENTITY_FORM),
             Input(
                 *("platform.identityType", "required"),
                 choices=tiktok.TIKTOK_ACCOUNTS,
-                unless=_custom_allowed,
+                is_exempt=_can_use_custom_identity,
                 reason="where the account's extra canUseCustomIdentity is false",
             ),
             Input("platform.identityType", "required", choices=(*tiktok.TIKTOK_ACCOUNTS, tiktok.CUSTOM_USER)),
             Input("platform.specialAdCategories", "optional", choices=tiktok.SPECIAL_INDUSTRIES),
             deny_political_ads("TikTok takes no political ads"),
-            *(Input(path, "refused", reason=reason) for path, reason in _ABSENT.items()),
+            *(Input(path, "refused", reason=reason) for path, reason in _UNSUPPORTED_REASONS.items()),
         ),
-        rules=(_name, _cover, times_held(tiktok.TITLE), _schedule, _amounts, _targeting),
+        rules=(
+            _check_name,
+            _check_cover,
+            time_precision_rule(tiktok.TITLE),
+            _check_schedule,
+            _check_amounts,
+            _check_targeting,
+        ),
         notes=(
             "A daily budget is an average over a calendar week: a day may spend up to 125 % of it.",
             "A TikTok account's video becomes a post that is shown as an ad only (dark post).",
@@ -197,87 +229,136 @@ FORMATS = (
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-Ask = Callable[[Account, str, str | None, int], Request]
+CatalogRequestBuilder = Callable[[Account, str, str | None, int], Request]
 
 
-def _regions(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return tiktok.regions(account, "ALL")
+def _build_regions_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return tiktok.build_regions_request(account, "ALL")
 
 
-def _search(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+def _build_search_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     body = {
         "advertiser_id": account.native_id,
         "objective_type": tiktok.TRAFFIC,
         "promotion_type": tiktok.WEBSITE,
-        "placements": [tiktok.ON_TIKTOK],
+        "placements": [tiktok.TIKTOK_PLACEMENT],
         "search_type": "FUZZY_SEARCH",
         "keywords": [suffix],
     }
-    return Request("POST", f"{tiktok.BASE}/tool/targeting/search/", body=body, encoding="json")
+    return Request("POST", f"{tiktok.API_URL}/tool/targeting/search/", body=body, encoding="json")
 
 
-def _geo(row: Mapping[str, Json]) -> str:
-    return identifier(read(row, "/geo/geo_id")) or identifier(read(row, "/geo_id")) or ""  # (unverified)
+def _get_geo_id(row: Mapping[str, Json]) -> str:
+    return parse_id(get_value(row, "/geo/geo_id")) or parse_id(get_value(row, "/geo_id")) or ""  # (unverified)
 
 
-def _geo_name(row: Mapping[str, Json]) -> str:
-    return text(row, "/geo/name") or text(row, "/name") or ""
+def _get_geo_name(row: Mapping[str, Json]) -> str:
+    return get_text(row, "/geo/name") or get_text(row, "/name") or ""
 
 
-def _covers(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return tiktok.covers(account, suffix, min(limit, 10))
+def _build_covers_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return tiktok.build_covers_request(account, suffix, min(limit, 10))
 
 
-def _paged(path: str, most: int) -> Ask:
+def _paged_request_builder(path: str, most: int) -> CatalogRequestBuilder:
     """The request of one page of a list that has pages; ``most`` rows to a page."""
 
     def page(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-        return tiktok.asked(account, path, page=cursor or "1", page_size=str(min(limit, most)))
+        return tiktok.build_account_get_request(account, path, page=cursor or "1", page_size=str(min(limit, most)))
 
     return page
 
 
-def _whole(path: str, **query: str) -> Ask:
+def _whole_request_builder(path: str, **query: str) -> CatalogRequestBuilder:
     """The request of a list that comes whole."""
 
     def whole(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-        return tiktok.asked(account, path, **query)
+        return tiktok.build_account_get_request(account, path, **query)
 
     return whole
 
 
-def _next(response: Response) -> str | None:
-    page = tiktok.next_page(response)
+def _parse_next_cursor(response: Response) -> str | None:
+    page = tiktok.parse_next_page(response)
     return None if page is None else str(page)
 
 
 CATALOGS = (
     Catalog(
-        "locations", _regions, "/data/region_info", "/location_id", "/name", suffix="optional", note="locations:US"
+        "locations",
+        _build_regions_request,
+        "/data/region_info",
+        "/location_id",
+        "/name",
+        suffix="optional",
+        note="locations:US",
     ),
-    Catalog("location_search", _search, "/data/targeting_tag_list", _geo, _geo_name, suffix="required"),
-    Catalog("languages", _whole("/tool/language/"), "/data/languages", "/code", "/name"),
+    Catalog(
+        "location_search",
+        _build_search_request,
+        "/data/targeting_tag_list",
+        _get_geo_id,
+        _get_geo_name,
+        suffix="required",
+    ),
+    Catalog("languages", _whole_request_builder("/tool/language/"), "/data/languages", "/code", "/name"),
     Catalog(
         "interests",
-        _whole("/tool/interest_category/", version="2"),
+        _whole_request_builder("/tool/interest_category/", version="2"),
         "/data/interest_categories",
         "/interest_category_id",
         "/interest_category_name",
     ),
     Catalog(
         "identities",
-        _paged("/identity/get/", tiktok.IDENTITY_PAGE),
+        _paged_request_builder("/identity/get/", tiktok.IDENTITY_PAGE_SIZE),
         "/data/identity_list",
         "/identity_id",
         "/display_name",
-        _next,
+        _parse_next_cursor,
     ),
-    Catalog("videos", _paged("/file/video/ad/search/", 100), "/data/list", "/video_id", "/file_name", _next),
-    Catalog("images", _paged("/file/image/ad/search/", 100), "/data/list", "/image_id", "/file_name", _next),
-    Catalog("video_covers", _covers, "/data/list", "/id", "/url", suffix="required", note="video_covers:<video id>"),
-    Catalog("audiences", _paged("/dmp/custom_audience/list/", 100), "/data/list", "/audience_id", "/name", _next),
-    Catalog("pixels", _paged("/pixel/list/", 20), "/data/pixels", "/pixel_id", "/pixel_name", _next),  # (unverified)
-    Catalog("apps", _whole("/app/list/"), "/data/apps", "/app_id", "/app_name"),  # (unverified)
+    Catalog(
+        "videos",
+        _paged_request_builder("/file/video/ad/search/", 100),
+        "/data/list",
+        "/video_id",
+        "/file_name",
+        _parse_next_cursor,
+    ),
+    Catalog(
+        "images",
+        _paged_request_builder("/file/image/ad/search/", 100),
+        "/data/list",
+        "/image_id",
+        "/file_name",
+        _parse_next_cursor,
+    ),
+    Catalog(
+        "video_covers",
+        _build_covers_request,
+        "/data/list",
+        "/id",
+        "/url",
+        suffix="required",
+        note="video_covers:<video id>",
+    ),
+    Catalog(
+        "audiences",
+        _paged_request_builder("/dmp/custom_audience/list/", 100),
+        "/data/list",
+        "/audience_id",
+        "/name",
+        _parse_next_cursor,
+    ),
+    Catalog(
+        "pixels",
+        _paged_request_builder("/pixel/list/", 20),
+        "/data/pixels",
+        "/pixel_id",
+        "/pixel_name",
+        _parse_next_cursor,
+    ),  # (unverified)
+    Catalog("apps", _whole_request_builder("/app/list/"), "/data/apps", "/app_id", "/app_name"),  # (unverified)
 )
 
 
@@ -303,11 +384,11 @@ TEMPLATES = (
             "adgroup_name": "Autumn shoes",
             "promotion_type": tiktok.WEBSITE,
             "placement_type": tiktok.CHOSEN_PLACEMENTS,
-            "placements": [tiktok.ON_TIKTOK],
+            "placements": [tiktok.TIKTOK_PLACEMENT],
             "location_ids": ["6252001"],
             "budget_mode": tiktok.DAILY,
             "budget": Decimal("35.5"),
-            "schedule_type": tiktok.START_END,
+            "schedule_type": tiktok.START_END_SCHEDULE,
             "schedule_start_time": "2027-01-15 09:00:00",
             "schedule_end_time": "2027-02-15 09:00:00",
             "optimization_goal": tiktok.CLICK,
@@ -339,47 +420,49 @@ TEMPLATES = (
 )
 
 
-UNTOLD = ("-", "")  # not available
-REPORTED = words("spend impressions clicks conversion video_play_actions reach")
+UNAVAILABLE_VALUES = ("-", "")  # not available
+REPORT_METRICS = split_words("spend impressions clicks conversion video_play_actions reach")
 METRICS = (
-    Metric("impressions", "/metrics/impressions", "count", silent=UNTOLD),
-    Metric("clicks", "/metrics/clicks", "count", silent=UNTOLD),
-    Metric("spend", "/metrics/spend", "major", silent=UNTOLD),
+    Metric("impressions", "/metrics/impressions", "count", absent_texts=UNAVAILABLE_VALUES),
+    Metric("clicks", "/metrics/clicks", "count", absent_texts=UNAVAILABLE_VALUES),
+    Metric("spend", "/metrics/spend", "major", absent_texts=UNAVAILABLE_VALUES),
     Metric(
         "conversions",
         "/metrics/conversion",
         "decimal",
-        silent=UNTOLD,
+        absent_texts=UNAVAILABLE_VALUES,
         note="Says nothing where clicks are bought.",
     ),
-    Metric("videoViews", "/metrics/video_play_actions", "count", silent=UNTOLD),
-    Metric("reach", "/metrics/reach", "count", silent=UNTOLD, note="Of one day; days do not add up."),
+    Metric("videoViews", "/metrics/video_play_actions", "count", absent_texts=UNAVAILABLE_VALUES),
+    Metric("reach", "/metrics/reach", "count", absent_texts=UNAVAILABLE_VALUES, note="Of one day; days do not add up."),
 )
 
 ERRORS = (
-    ErrorRule("rejected", "token", "the token is expired, revoked or invalid", words("40102 40103 40104 40105 40106")),
-    ErrorRule("rejected", "token", "the code, the token or the app is refused", words("40107 40110 40113")),
+    ErrorRule(
+        "rejected", "token", "the token is expired, revoked or invalid", split_words("40102 40103 40104 40105 40106")
+    ),
+    ErrorRule("rejected", "token", "the code, the token or the app is refused", split_words("40107 40110 40113")),
     ErrorRule(
         "rejected",
         "permission",
         "not permitted",
-        words("40001 40118 40119 40124 40125 40300 40301 41000"),
+        split_words("40001 40118 40119 40124 40125 40300 40301 41000"),
     ),
-    ErrorRule("throttled", "limit", "too many requests", tiktok.QUOTAS),
-    ErrorRule("throttled", "network", "a video or task is still being processed", tiktok.PROCESSING),
+    ErrorRule("throttled", "limit", "too many requests", tiktok.QUOTA_CODES),
+    ErrorRule("throttled", "network", "a video or task is still being processed", tiktok.PROCESSING_CODES),
     ErrorRule(
         "throttled",
         "network",
         "another write is under way, or the API is down for maintenance",
-        (tiktok.CONFLICT, tiktok.MAINTENANCE),
+        (tiktok.CONFLICT_CODE, tiktok.MAINTENANCE_CODE),
     ),
     ErrorRule("ambiguous", "input", "a request with the same request_id may have been applied", ("40050",)),
     ErrorRule("rejected", "not_found", "no such object", ("40007",)),
     ErrorRule("rejected", "limit", "the ad group holds as many ads as it may", ("40502",)),
     ErrorRule("rejected", "input", "a parameter is refused", ("40000-41999",)),
-    ErrorRule("rejected", "input", "the status of this one was not changed", (tiktok.NOT_THIS_ONE,)),
+    ErrorRule("rejected", "input", "the status of this one was not changed", (tiktok.ITEM_ERROR,)),
     ErrorRule(
-        "ambiguous", "network", "TikTok had a fault of its own; it may have been done", words("50000 50002 51305")
+        "ambiguous", "network", "TikTok had a fault of its own; it may have been done", split_words("50000 50002 51305")
     ),
 )
 
@@ -390,8 +473,8 @@ NETWORK = Network(
     version=tiktok.VERSION,
     hosts=(tiktok.HOST,),
     login=Login("oauth2", note="What the token may do is chosen on the developer app; tokens do not expire."),
-    unit=tiktok.unit,
-    error=tiktok.error,
+    get_money_unit=tiktok.get_money_unit,
+    parse_error=tiktok.parse_error,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
@@ -403,16 +486,16 @@ NETWORK = Network(
     # are reported as absent coverage, never as zeros.
     missing_day="gap",
     geographies=("/location_ids", "/zipcode_ids"),
-    money="Native amounts are decimal numbers in major units (some currencies take no fraction).",
+    money_note="Native amounts are decimal numbers in major units (some currencies take no fraction).",
     templates=TEMPLATES,
     extras=(
-        Extra("createFlow", "which endpoints create (auto: manual)", (tiktok.AUTO, *tiktok.FLOWS)),
-        Extra("canUseCustomIdentity", "false: a CUSTOMIZED_USER may not send new ads", settable=False),
-        Extra("adsOnlyMode", "true: ads are dark posts only", settable=False),
-        Extra("ownerBcId", "the business centre that owns the account", settable=False),
+        Extra("createFlow", "which endpoints create (auto: manual)", (tiktok.AUTO_FLOW, *tiktok.CREATE_FLOWS)),
+        Extra("canUseCustomIdentity", "false: a CUSTOMIZED_USER may not send new ads", is_settable=False),
+        Extra("adsOnlyMode", "true: ads are dark posts only", is_settable=False),
+        Extra("ownerBcId", "the business centre that owns the account", is_settable=False),
     ),
-    wait=tiktok.wait,
-    items=tiktok.items,
+    parse_retry_delay=tiktok.parse_retry_delay,
+    parse_item_results=tiktok.parse_item_results,
     notes=(
         "TikTok has announced the end of manual creation for 2026-12-31, and may refuse it from 2027-01-01 on.",
         "Creates are manual at every date, unless the account's createFlow is smart_plus (Upgraded Smart+).",

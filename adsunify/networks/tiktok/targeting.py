@@ -6,34 +6,38 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from adsunify.adapter.edit_members import targeted
+from adsunify.adapter.edit_members import apply_targeting
 from adsunify.adapter.edits import require_change
-from adsunify.adapter.flows import ask, pages
-from adsunify.adapter.network import Account, Network, words
-from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refuse, refused
+from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.network import Account, Network, split_words
+from adsunify.errors import InvalidInput, Issue, ProviderThrottled, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Change
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import identifier, read, text
+from adsunify.values.json_pointer import get_text, get_value, parse_id
 
 from . import native as tiktok
 
-GEOGRAPHY = ("location_ids", "zipcode_ids")
-NATIVE = words(
+GEOGRAPHY_MEMBERS = ("location_ids", "zipcode_ids")
+TARGETING_MEMBERS = split_words(
     "location_ids zipcode_ids languages gender age_groups spending_power household_income audience_ids"
     " excluded_audience_ids interest_category_ids interest_keyword_ids purchase_intention_keyword_ids actions"
     " operating_systems min_android_version min_ios_version device_model_ids device_price_ranges network_types"
     " carrier_ids isp_ids saved_audience_id smart_audience_enabled smart_interest_behavior_enabled brand_safety_type"
     " category_exclusion_ids contextual_tag_ids"
 )
-MANUAL_ONLY = ("brand_safety_type", "category_exclusion_ids", "contextual_tag_ids")  # not in a Smart+ targeting_spec
-UNLIMITED = "GENDER_UNLIMITED"
+MANUAL_ONLY_MEMBERS = (
+    "brand_safety_type",
+    "category_exclusion_ids",
+    "contextual_tag_ids",
+)  # not in a Smart+ targeting_spec
+ANY_GENDER = "GENDER_UNLIMITED"
 GENDERS = {"male": "GENDER_MALE", "female": "GENDER_FEMALE"}
-SYSTEMS = ("ANDROID", "IOS")
+OPERATING_SYSTEMS = ("ANDROID", "IOS")
 # From and to, in years; the last group is open, and 100 stands for that.
-OLDEST = 65  # what an edit can say at most, and means: no upper end
-AGES = {
+MAX_AGE = 65  # what an edit can say at most, and means: no upper end
+AGE_RANGES = {
     "AGE_13_17": (13, 17),
     "AGE_18_24": (18, 24),
     "AGE_25_34": (25, 34),
@@ -46,31 +50,31 @@ AGES = {
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
-def wrong_native(targeting: Mapping[str, Json]) -> str | None:
+def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting in TikTok's own names; None where nothing is."""
-    unknown = sorted(set(targeting) - set(NATIVE))
+    unknown = sorted(set(targeting) - set(TARGETING_MEMBERS))
     if unknown:
-        return f"its targeting has no member {unknown[0][:60]}; it takes {', '.join(NATIVE)}"
+        return f"its targeting has no member {unknown[0][:60]}; it takes {', '.join(TARGETING_MEMBERS)}"
     ids: list[Json] = []
-    for name in GEOGRAPHY:
+    for name in GEOGRAPHY_MEMBERS:
         found = targeting.get(name, [])
         if not isinstance(found, list) or not all(isinstance(one, str) and one for one in found):
             return f"{name} is a list of ids, as text"
         ids += found
     if not ids:
         return "the targeting names no geography (location_ids or zipcode_ids)"
-    return f"it takes at most {tiktok.LOCATIONS} locations" if len(ids) > tiktok.LOCATIONS else None
+    return f"it takes at most {tiktok.MAX_LOCATIONS} locations" if len(ids) > tiktok.MAX_LOCATIONS else None
 
 
-def resolved(brief: CampaignBrief, regions: Sequence[Mapping[str, Json]]) -> list[str]:
+def resolve_locations(brief: CampaignBrief, regions: Sequence[Mapping[str, Json]]) -> list[str]:
     """The location ids of the brief's countries and locations. Raises InvalidInput with all issues."""
-    countries = {text(one, "/region_code"): one for one in regions if read(one, "/level") == "COUNTRY"}
-    known = {identifier(read(one, "/location_id")): one for one in regions}
+    countries = {get_text(one, "/region_code"): one for one in regions if get_value(one, "/level") == "COUNTRY"}
+    known = {parse_id(get_value(one, "/location_id")): one for one in regions}
     issues: list[Issue] = []
     chosen: dict[str, str] = {}
     for index, country in enumerate(brief.targeting.countries or ()):
         place = f"targeting.countries.{index}"
-        found = identifier(read(countries.get(country), "/location_id"))
+        found = parse_id(get_value(countries.get(country), "/location_id"))
         if found is None:
             issues.append(Issue(place, "not_deliverable", f"TikTok does not deliver to {country} for this account."))
         else:
@@ -84,219 +88,237 @@ def resolved(brief: CampaignBrief, regions: Sequence[Mapping[str, Json]]) -> lis
         else:
             chosen[location] = place
     for location, place in chosen.items():
-        if chosen.keys() & _around(location, known):
+        if chosen.keys() & _get_containing_locations(location, known):
             message = "It lies inside another location of the brief; TikTok takes one of the two."
             issues.append(Issue(place, "conflict", message))
-    refuse(issues)
+    raise_if_issues(issues)
     return list(chosen)
 
 
-def _around(location: str, known: Mapping[str | None, Mapping[str, Json]]) -> set[str]:
+def _get_containing_locations(location: str, known: Mapping[str | None, Mapping[str, Json]]) -> set[str]:
     """The locations that contain this one."""
     found: set[str] = set()
-    parent = identifier(read(known.get(location), "/parent_id"))
+    parent = parse_id(get_value(known.get(location), "/parent_id"))
     while parent is not None and parent not in found and parent != location:
         found.add(parent)
-        parent = identifier(read(known.get(parent), "/parent_id"))
+        parent = parse_id(get_value(known.get(parent), "/parent_id"))
     return found
 
 
 # -- what is looked up --------------------------------------------------------------------------------------------
 
-VIDEO, IDENTITY = "creative.existingId", "platform.identityId"
+VIDEO_PATH, IDENTITY_PATH = "creative.existingId", "platform.identityId"
 
 
 @frozen
-class Found:
+class BriefLookups:
     """What the plan holds of it: the business centre of a BC_AUTH_TT identity, the cover's id, the location ids."""
 
-    centre: str | None
+    business_center: str | None
     cover: str | None
     locations: list[str] | None
 
 
-def found_for(network: Network, account: Account, brief: CampaignBrief) -> Flow[Found]:
+def fetch_brief_lookups(network: Network, account: Account, brief: CampaignBrief) -> Flow[BriefLookups]:
     """All look-ups of a brief. Raises InvalidInput for what TikTok has not or does not permit."""
     content, targeting = brief.creative, brief.targeting
     video = content.existing_id or ""
-    yield from usable(network, account, video)
-    centre = yield from sender(network, account, brief.platform.identity_id or "", brief.platform.identity_type or "")
+    yield from ensure_video_usable(network, account, video)
+    centre = yield from fetch_identity_center(
+        network, account, brief.platform.identity_id or "", brief.platform.identity_type or ""
+    )
     cover = content.image_hash
     if cover is None and content.image_url is None:
-        cover = yield from suggested(network, account, video)
+        cover = yield from fetch_suggested_cover(network, account, video)
     locations = None
     if targeting.native is None:
         extent = "ALL" if targeting.location_ids else "TO_COUNTRY"
-        answer = yield from ask(network, tiktok.regions(account, extent))
-        locations = resolved(brief, tiktok.listed(answer, "region_info"))
-    return Found(centre, cover, locations)
+        answer = yield from fetch_response(network, tiktok.build_regions_request(account, extent))
+        locations = resolve_locations(brief, tiktok.parse_rows(answer, "region_info"))
+    return BriefLookups(centre, cover, locations)
 
 
-def usable(network: Network, account: Account, video_id: str, path: str = VIDEO) -> Flow[None]:
+def ensure_video_usable(network: Network, account: Account, video_id: str, path: str = VIDEO_PATH) -> Flow[None]:
     """Whether the video can be an ad on TikTok. Raises ProviderThrottled while it is still being processed."""
-    answer = yield from ask(network, tiktok.asked(account, "/file/video/ad/info/", video_ids=[video_id]))
-    found = tiktok.listed(answer)
+    answer = yield from fetch_response(
+        network, tiktok.build_account_get_request(account, "/file/video/ad/info/", video_ids=[video_id])
+    )
+    found = tiktok.parse_rows(answer)
     if not found:  # API for Business: an id that is unknown or of no use is left out without a word
-        raise refused(path, "not_found", "TikTok has no such video for ads in this account.")
-    if read(found[0], "/displayable") is not True:
+        raise invalid_input(path, "not_found", "TikTok has no such video for ads in this account.")
+    if get_value(found[0], "/displayable") is not True:
         message = "TikTok is still processing the video; it can be used once it is displayable."
-        raise ProviderThrottled(message, code="media_processing", retry_after=tiktok.PROCESSING_WAIT)
-    allowed = read(found[0], "/allowed_placements")
-    if isinstance(allowed, list) and allowed and tiktok.ON_TIKTOK not in allowed:
-        raise refused(path, "not_eligible", "The video may not be placed on TikTok itself.")
+        raise ProviderThrottled(message, code="media_processing", retry_after=tiktok.PROCESSING_RETRY_DELAY)
+    allowed = get_value(found[0], "/allowed_placements")
+    if isinstance(allowed, list) and allowed and tiktok.TIKTOK_PLACEMENT not in allowed:
+        raise invalid_input(path, "not_eligible", "The video may not be placed on TikTok itself.")
 
 
-def suggested(network: Network, account: Account, video_id: str, path: str = "creative.imageHash") -> Flow[str]:
+def fetch_suggested_cover(
+    network: Network, account: Account, video_id: str, path: str = "creative.imageHash"
+) -> Flow[str]:
     """The first cover that TikTok suggests; that its id may be used as it is, is (unverified)."""
-    answer = yield from ask(network, tiktok.covers(account, video_id, 1))
-    for row in tiktok.listed(answer):
-        found = identifier(read(row, "/id"))
+    answer = yield from fetch_response(network, tiktok.build_covers_request(account, video_id, 1))
+    for row in tiktok.parse_rows(answer):
+        found = parse_id(get_value(row, "/id"))
         if found is not None:
             return found
-    raise refused(path, "required", "TikTok suggests no cover for the video; name one as imageHash or imageUrl.")
+    raise invalid_input(path, "required", "TikTok suggests no cover for the video; name one as imageHash or imageUrl.")
 
 
-def _following(request: Request, response: Response) -> Request | None:
-    page = tiktok.next_page(response)
+def _build_next_request(request: Request, response: Response) -> Request | None:
+    page = tiktok.parse_next_page(response)
     return None if page is None else evolve(request, query={**request.query, "page": str(page)})
 
 
-def _match(
+def _find_identity(
     network: Network, account: Account, identity_id: str, kind: str, **query: str
 ) -> Flow[Mapping[str, Json] | None]:
-    asked = tiktok.asked(account, "/identity/get/", **query, page="1", page_size=str(tiktok.IDENTITY_PAGE))
-    answers = yield from pages(network, asked, _following)
+    asked = tiktok.build_account_get_request(
+        account, "/identity/get/", **query, page="1", page_size=str(tiktok.IDENTITY_PAGE_SIZE)
+    )
+    answers = yield from fetch_pages(network, asked, _build_next_request)
     for answer in answers:
-        for row in tiktok.listed(answer, "identity_list"):
-            if text(row, "/identity_id") == identity_id and text(row, "/identity_type", kind) == kind:
+        for row in tiktok.parse_rows(answer, "identity_list"):
+            if get_text(row, "/identity_id") == identity_id and get_text(row, "/identity_type", kind) == kind:
                 return row
     return None
 
 
-def sender(network: Network, account: Account, identity_id: str, kind: str) -> Flow[str | None]:
+def fetch_identity_center(network: Network, account: Account, identity_id: str, kind: str) -> Flow[str | None]:
     """Whether the identity may send ads; for one of a business centre, which centre that is."""
     centre = None
-    if kind == tiktok.CENTRE_USER:
+    if kind == tiktok.BUSINESS_CENTER_USER:
         # API for Business: with this type the call needs the centre, so it is asked without a type first.
-        found = yield from _match(network, account, identity_id, kind)
-        centre = text(found, "/identity_authorized_bc_id")
+        found = yield from _find_identity(network, account, identity_id, kind)
+        centre = get_text(found, "/identity_authorized_bc_id")
         if centre is None:
-            found, centre = yield from _in_centres(network, account, identity_id)
+            found, centre = yield from _find_identity_in_centers(network, account, identity_id)
     else:
-        found = yield from _match(network, account, identity_id, kind, identity_type=kind)
+        found = yield from _find_identity(network, account, identity_id, kind, identity_type=kind)
     if found is None:
-        raise refused(IDENTITY, "not_found", f"The account has no identity of the type {kind} with this id.")
+        raise invalid_input(IDENTITY_PATH, "not_found", f"The account has no identity of the type {kind} with this id.")
     if kind in tiktok.TIKTOK_ACCOUNTS:
-        state = text(found, "/available_status") or tiktok.AVAILABLE
+        state = get_text(found, "/available_status") or tiktok.AVAILABLE
         if state != tiktok.AVAILABLE:
-            raise refused(IDENTITY, "not_eligible", f"TikTok says that the identity is not available: {state[:60]}.")
-        if read(found, "/can_push_video") is False:
-            raise refused(IDENTITY, "not_eligible", "The identity does not let ads push videos.")
-        if read(found, "/is_gpppa") is True:
-            raise refused(IDENTITY, "not_eligible", "The identity is of a government, politician or party.")
+            raise invalid_input(
+                IDENTITY_PATH, "not_eligible", f"TikTok says that the identity is not available: {state[:60]}."
+            )
+        if get_value(found, "/can_push_video") is False:
+            raise invalid_input(IDENTITY_PATH, "not_eligible", "The identity does not let ads push videos.")
+        if get_value(found, "/is_gpppa") is True:
+            raise invalid_input(IDENTITY_PATH, "not_eligible", "The identity is of a government, politician or party.")
     return centre
 
 
-def _in_centres(
+def _find_identity_in_centers(
     network: Network, account: Account, identity_id: str
 ) -> Flow[tuple[Mapping[str, Json] | None, str | None]]:
     """The identity in one of the business centres that the token reaches."""
-    query = {"page": "1", "page_size": str(tiktok.CENTRE_PAGE)}
-    answers = yield from pages(network, Request("GET", f"{tiktok.BASE}/bc/get/", query=query), _following)
-    for row in (row for answer in answers for row in tiktok.listed(answer)):
-        centre = identifier(read(row, "/bc_info/bc_id"))  # (unverified)
+    query = {"page": "1", "page_size": str(tiktok.BUSINESS_CENTER_PAGE_SIZE)}
+    answers = yield from fetch_pages(
+        network, Request("GET", f"{tiktok.API_URL}/bc/get/", query=query), _build_next_request
+    )
+    for row in (row for answer in answers for row in tiktok.parse_rows(answer)):
+        centre = parse_id(get_value(row, "/bc_info/bc_id"))  # (unverified)
         if centre is None:
             continue
-        kind = tiktok.CENTRE_USER
-        found = yield from _match(
+        kind = tiktok.BUSINESS_CENTER_USER
+        found = yield from _find_identity(
             network, account, identity_id, kind, identity_type=kind, identity_authorized_bc_id=centre
         )
         if found is not None:
-            return found, text(found, "/identity_authorized_bc_id") or centre
+            return found, get_text(found, "/identity_authorized_bc_id") or centre
     return None, None
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
-Part = Callable[[Json, str], Json]
+TargetingPartBuilder = Callable[[Json, str], Json]
 """From the wanted value and the path to name, to the native value."""
 
 
-def _refuse(path: str, code: str, message: str) -> InvalidInput:
-    return refused(path, code, f"TikTok: {message}")
+def _invalid_targeting(path: str, code: str, message: str) -> InvalidInput:
+    return invalid_input(path, code, f"TikTok: {message}")
 
 
-def _ids(items: Json, path: str) -> Json:
+def _build_ids(items: Json, path: str) -> Json:
     return [item["id"] for item in items]
 
 
-def _genders(items: Json, path: str) -> Json:
+def _build_genders(items: Json, path: str) -> Json:
     if any(one not in GENDERS for one in items):
-        raise _refuse(path, "not_supported", f"takes these genders: {', '.join(GENDERS)}.")
-    return GENDERS[items[0]] if len(set(items)) == 1 else UNLIMITED
+        raise _invalid_targeting(path, "not_supported", f"takes these genders: {', '.join(GENDERS)}.")
+    return GENDERS[items[0]] if len(set(items)) == 1 else ANY_GENDER
 
 
-def _systems(items: Json, path: str) -> Json:
+def _build_operating_systems(items: Json, path: str) -> Json:
     found = [item["id"] for item in items]
-    if any(one not in SYSTEMS for one in found):
-        raise _refuse(path, "choice", f"takes these: {', '.join(SYSTEMS)}.")
+    if any(one not in OPERATING_SYSTEMS for one in found):
+        raise _invalid_targeting(path, "choice", f"takes these: {', '.join(OPERATING_SYSTEMS)}.")
     return found
 
 
-PARTS: Mapping[str, tuple[str, Part]] = {
-    "locations": ("location_ids", _ids),
-    "genders": ("gender", _genders),
-    "languages": ("languages", _ids),
-    "interests": ("interest_category_ids", _ids),
-    "devices": ("operating_systems", _systems),
+EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
+    "locations": ("location_ids", _build_ids),
+    "genders": ("gender", _build_genders),
+    "languages": ("languages", _build_ids),
+    "interests": ("interest_category_ids", _build_ids),
+    "devices": ("operating_systems", _build_operating_systems),
 }
-LOCKED = {
+LOCKED_REASONS = {
     "excludedLocations": "it excludes no locations",
     "excludedInterests": "it excludes no interests",
     "placements": "they are fixed when the ad group is made",
 }
-AGE = ("ageMin", "ageMax")
+AGE_MEMBERS = ("ageMin", "ageMax")
 
 
-def retargeted(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The changed members, and each change in words. Raises InvalidInput with all issues."""
     members: dict[str, Json] = {}
     issues: list[Issue] = []
 
-    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+    def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:
         member, part = row
         members[member] = part(value, path)
         return Change(name, current.get(member), members[member])
 
     changes: list[Change] = []
     try:
-        changes += targeted(PARTS, wanted, lay)
+        changes += apply_targeting(EDITABLE_TARGETING, wanted, lay)
     except InvalidInput as problem:
         issues.extend(problem.issues)
-    if not wanted.keys().isdisjoint(AGE):
+    if not wanted.keys().isdisjoint(AGE_MEMBERS):
         try:
-            members["age_groups"] = _ages(current, wanted)
+            members["age_groups"] = _select_age_ranges(current, wanted)
             change = Change("age", current.get("age_groups"), members["age_groups"])
-            changes.append(require_change(change, next(f"targeting.{name}" for name in AGE if name in wanted)))
+            changes.append(require_change(change, next(f"targeting.{name}" for name in AGE_MEMBERS if name in wanted)))
         except InvalidInput as problem:
             issues.extend(problem.issues)
-    refuse(issues)
+    raise_if_issues(issues)
     return members, changes
 
 
-def _ages(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> list[str]:
+def _select_age_ranges(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> list[str]:
     """The age groups from ``ageMin`` to ``ageMax``; what is not named stays at the border that it has."""
     groups = current.get("age_groups")
-    had = [AGES[one] for one in groups if isinstance(one, str) and one in AGES] if isinstance(groups, list) else []
+    had = (
+        [AGE_RANGES[one] for one in groups if isinstance(one, str) and one in AGE_RANGES]
+        if isinstance(groups, list)
+        else []
+    )
     least = wanted.get("ageMin", min((low for low, _ in had), default=18))
     most = wanted.get("ageMax", max((high for _, high in had), default=100))
-    most = 100 if most == OLDEST else most
-    if least not in [low for low, _ in AGES.values()]:
-        borders = ", ".join(str(low) for low, _ in AGES.values())
-        raise _refuse("targeting.ageMin", "choice", f"ages begin at one of {borders}.")
-    if most not in [high for _, high in AGES.values()]:
-        borders = ", ".join(str(high) for _, high in AGES.values() if high < OLDEST)
-        raise _refuse("targeting.ageMax", "choice", f"ages end at one of {borders}, or {OLDEST} for no end.")
+    most = 100 if most == MAX_AGE else most
+    if least not in [low for low, _ in AGE_RANGES.values()]:
+        borders = ", ".join(str(low) for low, _ in AGE_RANGES.values())
+        raise _invalid_targeting("targeting.ageMin", "choice", f"ages begin at one of {borders}.")
+    if most not in [high for _, high in AGE_RANGES.values()]:
+        borders = ", ".join(str(high) for _, high in AGE_RANGES.values() if high < MAX_AGE)
+        raise _invalid_targeting(
+            "targeting.ageMax", "choice", f"ages end at one of {borders}, or {MAX_AGE} for no end."
+        )
     if most < least:
-        raise _refuse("targeting.ageMin", "order", "the least age lies above the greatest.")
-    return [name for name, (low, high) in AGES.items() if least <= low and high <= most]
+        raise _invalid_targeting("targeting.ageMin", "order", "the least age lies above the greatest.")
+    return [name for name, (low, high) in AGE_RANGES.items() if least <= low and high <= most]

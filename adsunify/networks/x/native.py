@@ -13,27 +13,36 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from attrs import evolve
 
-from adsunify.adapter.network import Account, Found, ItemAnswer, Unit, currency_of, is_number, timezone_of, words
-from adsunify.adapter.oauth import App
-from adsunify.errors import InvalidInput, ProviderUnreadable, refused
-from adsunify.http.messages import Encoding, Nature, Request, Response, filled
+from adsunify.adapter.network import (
+    Account,
+    ItemResult,
+    MoneyUnit,
+    ParsedError,
+    is_number,
+    require_currency,
+    require_timezone,
+    split_words,
+)
+from adsunify.adapter.oauth import OAuthClient
+from adsunify.errors import InvalidInput, ProviderUnreadable, invalid_input
+from adsunify.http.messages import BodyEncoding, Request, RequestKind, Response, build_request_url
 from adsunify.plans.records import Step
-from adsunify.values.currencies import exponent
-from adsunify.values.dates import held, instant, utc_text, zone
+from adsunify.values.currencies import get_exponent
+from adsunify.values.dates import format_utc, get_timezone, parse_instant, parse_instant_exact
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import found_at, identifier, read, text
+from adsunify.values.json_pointer import find_values, get_text, get_value, parse_id
 
 CODE = "x"
 VERSION = "12"
 HOST = "ads-api.x.com"
 LOGIN_HOST = "api.x.com"
 DOWNLOAD_HOST = "ton.twimg.com"  # finished reports; it gets no credentials
-API = f"https://{HOST}/{VERSION}"
-REQUEST_TOKEN = f"https://{LOGIN_HOST}/oauth/request_token"
-CONSENT = f"https://{LOGIN_HOST}/oauth/authorize"
-ACCESS_TOKEN = f"https://{LOGIN_HOST}/oauth/access_token"
-INVALIDATE = f"https://{LOGIN_HOST}/1.1/oauth/invalidate_token.json"
-DEAD_TOKEN = "89"  # api.x.com: a token that was revoked already
+API_URL = f"https://{HOST}/{VERSION}"
+REQUEST_TOKEN_URL = f"https://{LOGIN_HOST}/oauth/request_token"
+CONSENT_URL = f"https://{LOGIN_HOST}/oauth/authorize"
+ACCESS_TOKEN_URL = f"https://{LOGIN_HOST}/oauth/access_token"
+REVOKE_URL = f"https://{LOGIN_HOST}/1.1/oauth/invalidate_token.json"
+INVALID_TOKEN_CODE = "89"  # api.x.com: a token that was revoked already
 REQUEST_ID_HEADER = "x-transaction-id"  # (unverified)
 
 ACTIVE, PAUSED, DRAFT = "ACTIVE", "PAUSED", "DRAFT"
@@ -41,100 +50,107 @@ STATUSES = (ACTIVE, PAUSED, DRAFT)
 LINE_ITEM_BUDGET = "LINE_ITEM"
 WEBSITE_CLICKS, LINK_CLICKS = "WEBSITE_CLICKS", "LINK_CLICKS"
 PROMOTED_POSTS = "PROMOTED_TWEETS"
-EVERYWHERE = "ALL_ON_TWITTER"
-AUTO, MAX, TARGET = "AUTO", "MAX", "TARGET"
-STRATEGIES = (AUTO, MAX, TARGET)
+ALL_PLACEMENTS = "ALL_ON_TWITTER"
+AUTO_BID, MAX_BID, TARGET_BID = "AUTO", "MAX", "TARGET"
+BID_STRATEGIES = (AUTO_BID, MAX_BID, TARGET_BID)
 PAID_BY_IMPRESSION = "IMPRESSION"
-WITHOUT_MAX = ("REACH", "FOLLOWERS")  # objectives whose line items take no maximum bid
+OBJECTIVES_WITHOUT_MAX_BID = ("REACH", "FOLLOWERS")  # objectives whose line items take no maximum bid
 CAPPED_OBJECTIVES = ("REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS")
-CAP_DAYS = ("1", "7", "30")
-EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
+FREQUENCY_CAP_DAYS = ("1", "7", "30")
+AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
 # SITE_VISITS may be created, but not set later.
-GOALS = words(
+LINE_ITEM_GOALS = split_words(
     "APP_CLICKS APP_INSTALLS APP_PURCHASES ENGAGEMENT FOLLOWERS LINK_CLICKS MAX_REACH PREROLL PREROLL_STARTS"
     " REACH_WITH_ENGAGEMENT VIDEO_VIEW VIEW_3S_100PCT VIEW_6S VIEW_15S WEBSITE_CONVERSIONS"
 )
-FULL_USER = "FULL"  # the promotable user whose posts a list shows by itself
+FULL_PROMOTABLE_USER = "FULL"  # the promotable user whose posts a list shows by itself
 COUNTRIES = "COUNTRIES"
 LOCATION_TYPES = (COUNTRIES, "REGIONS", "METROS", "CITIES", "POSTAL_CODES")
-NAME_LENGTH, ORDER_NUMBER_LENGTH = 255, 50
-POSTS_A_CALL = 50
-PAGE = "1000"
+MAX_NAME_LENGTH, MAX_ORDER_NUMBER_LENGTH = 255, 50
+MAX_POSTS_PER_REQUEST = 50
+PAGE_SIZE = "1000"
 CREATE, DELETE = "Create", "Delete"
-CRITERION = "targeting_criterion_id"
-DAILY, TOTAL, BID = "daily_budget_amount_local_micro", "total_budget_amount_local_micro", "bid_amount_local_micro"
-MONEY_NAMES = frozenset({DAILY, TOTAL, BID})
+CRITERION_ID_MEMBER = "targeting_criterion_id"
+DAILY_BUDGET_MEMBER, TOTAL_BUDGET_MEMBER, BID_MEMBER = (
+    "daily_budget_amount_local_micro",
+    "total_budget_amount_local_micro",
+    "bid_amount_local_micro",
+)
+MONEY_MEMBERS = frozenset({DAILY_BUDGET_MEMBER, TOTAL_BUDGET_MEMBER, BID_MEMBER})
 
-_CAMPAIGN_NAMES = (
+_CAMPAIGN_MEMBERS = (
     "name budget_optimization daily_budget_amount_local_micro entity_status purchase_order_number standard_delivery"
     " total_budget_amount_local_micro"
 )
-_LINE_ITEM_NAMES = (
+_LINE_ITEM_MEMBERS = (
     "name advertiser_domain advertiser_user_id android_app_store_identifier audience_expansion bid_amount_local_micro"
     " bid_strategy categories daily_budget_amount_local_micro duration_in_days end_time entity_status frequency_cap"
     " goal ios_app_store_identifier pay_by start_time total_budget_amount_local_micro"
 )
-CREATE_NAMES: Mapping[str, tuple[str, ...]] = {
-    "campaign": words(f"funding_instrument_id {_CAMPAIGN_NAMES}"),
-    "adGroup": words(
-        f"campaign_id objective placements product_type primary_web_event_tag standard_delivery {_LINE_ITEM_NAMES}"
+CREATE_MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "campaign": split_words(f"funding_instrument_id {_CAMPAIGN_MEMBERS}"),
+    "adGroup": split_words(
+        f"campaign_id objective placements product_type primary_web_event_tag standard_delivery {_LINE_ITEM_MEMBERS}"
     ),
-    "ad": words("line_item_id tweet_ids"),
+    "ad": split_words("line_item_id tweet_ids"),
 }
-REQUIRED_NAMES: Mapping[str, tuple[str, ...]] = {
-    "campaign": words("funding_instrument_id name"),
+REQUIRED_MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "campaign": split_words("funding_instrument_id name"),
     # end_time stands as required in the reference, but its own example leaves it out.
-    "adGroup": words("campaign_id objective placements product_type start_time"),
-    "ad": words("line_item_id tweet_ids"),
+    "adGroup": split_words("campaign_id objective placements product_type start_time"),
+    "ad": split_words("line_item_id tweet_ids"),
 }
-UPDATE_NAMES: Mapping[str, tuple[str, ...]] = {
-    "campaign": words(_CAMPAIGN_NAMES),
-    "adGroup": words(_LINE_ITEM_NAMES),
+UPDATE_MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "campaign": split_words(_CAMPAIGN_MEMBERS),
+    "adGroup": split_words(_LINE_ITEM_MEMBERS),
 }
 
 
 # -- money and time -----------------------------------------------------------------------------------------------
 
 # X Ads API, currencies: fraction digits that are not 2.
-_DIGITS = {**dict.fromkeys(words("VND KRW CLP JPY"), 0), **dict.fromkeys(words("KWD IQD BHD TND"), 3)}
+_CURRENCY_DIGITS = {
+    **dict.fromkeys(split_words("VND KRW CLP JPY"), 0),
+    **dict.fromkeys(split_words("KWD IQD BHD TND"), 3),
+}
 
 
-def unit(account: Account) -> Unit:
+def get_money_unit(account: Account) -> MoneyUnit:
     """Micros of the funding instrument's currency, as fine as X holds it (INVALID_DENOMINATION otherwise)."""
-    return _unit(currency_of(account))
+    return _get_currency_unit(require_currency(account))
 
 
 @cache
-def _unit(currency: str) -> Unit:
-    exponent(currency, "account.currency")  # refuses what is no currency
-    return Unit(1_000_000, step=10 ** (6 - _DIGITS.get(currency, 2)))
+def _get_currency_unit(currency: str) -> MoneyUnit:
+    get_exponent(currency, "account.currency")  # refuses what is no currency
+    return MoneyUnit(1_000_000, step=10 ** (6 - _CURRENCY_DIGITS.get(currency, 2)))
 
 
-def native_time(value: str, path: str) -> str:
+def write_exact_time(value: str, path: str) -> str:
     """An instant as X writes it: UTC, whole seconds; InvalidInput for one that is finer."""
-    return utc_text(held(value, path, "X"))
+    return format_utc(parse_instant_exact(value, path, "X"))
 
 
-def offset_of(account: Account, now: datetime) -> timedelta:
+def get_utc_offset(account: Account, now: datetime) -> timedelta:
     """X counts all days of a request by the account's offset from UTC of today."""
-    return now.astimezone(zone(timezone_of(account))).utcoffset() or timedelta()
+    return now.astimezone(get_timezone(require_timezone(account))).utcoffset() or timedelta()
 
 
-def midnight(day_: date, offset: timedelta) -> str:
+def format_midnight(day_: date, offset: timedelta) -> str:
     """The instant at which a day of the account begins, in UTC, as X writes it."""
-    return utc_text(datetime(day_.year, day_.month, day_.day, tzinfo=timezone(offset)))
+    return format_utc(datetime(day_.year, day_.month, day_.day, tzinfo=timezone(offset)))
 
 
-def day_of(native: str | None, offset: timedelta) -> date:
+def parse_midnight_day(native: str | None, offset: timedelta) -> date:
     """The day that begins at this native midnight; six hours forgive a change of the clocks since it was asked for."""
     try:
-        moment = instant(native or "")
+        moment = parse_instant(native or "")
     except InvalidInput:
         raise ProviderUnreadable("X: the report does not say its days.") from None
     return (moment + offset + timedelta(hours=6)).date()
 
 
-def parameter(value: Json, path: str) -> str:
+def format_parameter(value: Json, path: str) -> str:
     """A native value as a query parameter: lists joined by commas, booleans in small letters."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -143,50 +159,50 @@ def parameter(value: Json, path: str) -> str:
     if is_number(value):
         return format(value, "f") if not isinstance(value, int) else str(value)
     if isinstance(value, list | tuple) and value and not any(isinstance(one, list | tuple) for one in value):
-        return ",".join(parameter(one, path) for one in value)
-    raise refused(path, "type", "X takes texts, numbers, booleans, and lists of them.")
+        return ",".join(format_parameter(one, path) for one in value)
+    raise invalid_input(path, "type", "X takes texts, numbers, booleans, and lists of them.")
 
 
 # -- requests -----------------------------------------------------------------------------------------------------
 
 
-def call(
-    method: str, path: str, query: Mapping[str, str], *, nature: Nature = "read", body: Json = None, **slots: str
+def build_request(
+    method: str, path: str, query: Mapping[str, str], *, nature: RequestKind = "read", body: Json = None, **slots: str
 ) -> Request:
     """A request; parameters stand in the query, whatever the method, in the order of their names."""
     in_order = dict(sorted(query.items()))
-    encoding: Encoding = "none" if body is None else "json"
-    return Request(method, f"{API}{path}", slots, in_order, body=body, encoding=encoding, nature=nature)
+    encoding: BodyEncoding = "none" if body is None else "json"
+    return Request(method, f"{API_URL}{path}", slots, in_order, body=body, encoding=encoding, kind=nature)
 
 
-def of_account(account: Account, path: str, **query: str) -> Request:
+def build_account_get_request(account: Account, path: str, **query: str) -> Request:
     """A read of something that the account has."""
-    return call("GET", f"/accounts/{{account}}/{path}", query, account=account.native_id)
+    return build_request("GET", f"/accounts/{{account}}/{path}", query, account=account.native_id)
 
 
-def locations(query: Mapping[str, str]) -> Request:
+def build_locations_request(query: Mapping[str, str]) -> Request:
     """A read of places that can be targeted."""
-    return call("GET", "/targeting_criteria/locations", query)
+    return build_request("GET", "/targeting_criteria/locations", query)
 
 
-def posts(account: Account, query: Mapping[str, str]) -> Request:
+def build_posts_request(account: Account, query: Mapping[str, str]) -> Request:
     """A read of published posts; without ``timeline_type`` only those that followers never saw would be listed."""
     fixed = {"tweet_type": "PUBLISHED", "timeline_type": "ALL", "trim_user": "true"}
-    return of_account(account, "tweets", **fixed, **query)
+    return build_account_get_request(account, "tweets", **fixed, **query)
 
 
-def job_states(account: Account, ids: str) -> Request:
+def build_job_states_request(account: Account, ids: str) -> Request:
     """The states of reports. Its cursor may be set although all that were asked for are there: it is not followed."""
-    return call("GET", "/stats/jobs/accounts/{account}", {"job_ids": ids}, account=account.native_id)
+    return build_request("GET", "/stats/jobs/accounts/{account}", {"job_ids": ids}, account=account.native_id)
 
 
 # -- signing ------------------------------------------------------------------------------------------------------
 
-METHOD, OAUTH_VERSION = "HMAC-SHA1", "1.0"
+SIGNATURE_METHOD, OAUTH_VERSION = "HMAC-SHA1", "1.0"
 
 
-def authorized(
-    request: Request, app: App, now: int, nonce: str, token: str | None = None, secret: str = "", **more: str
+def authorize_request(
+    request: Request, app: OAuthClient, now: int, nonce: str, token: str | None = None, secret: str = "", **more: str
 ) -> Request:
     """The request with its ``Authorization: OAuth`` header.
 
@@ -196,27 +212,27 @@ def authorized(
     oauth = {
         "oauth_consumer_key": app.client_id,
         "oauth_nonce": nonce,
-        "oauth_signature_method": METHOD,
+        "oauth_signature_method": SIGNATURE_METHOD,
         "oauth_timestamp": str(now // 1000),
         "oauth_version": OAUTH_VERSION,
         **({} if token is None else {"oauth_token": token}),
         **more,
     }
-    oauth["oauth_signature"] = _signature(request, oauth, app.client_secret, secret)
-    header = ", ".join(f'{name}="{_encoded(oauth[name])}"' for name in sorted(oauth))
+    oauth["oauth_signature"] = _compute_signature(request, oauth, app.client_secret, secret)
+    header = ", ".join(f'{name}="{_percent_encode(oauth[name])}"' for name in sorted(oauth))
     return evolve(request, headers={**request.headers, "Authorization": f"OAuth {header}"})
 
 
-def nonce_of(value: str) -> str:
+def derive_nonce(value: str) -> str:
     """A nonce for a call that is made once for a value which is itself unique."""
     return hashlib.sha256(value.encode()).hexdigest()
 
 
-def _encoded(value: str) -> str:
+def _percent_encode(value: str) -> str:
     return quote(value, safe="~")
 
 
-def _parameters(request: Request) -> Iterator[tuple[str, str]]:
+def _get_signed_parameters(request: Request) -> Iterator[tuple[str, str]]:
     """The query, and the members of a form; JSON is no part of a signature."""
     if request.query_raw is not None:
         yield from parse_qsl(request.query_raw, keep_blank_values=True)
@@ -226,13 +242,16 @@ def _parameters(request: Request) -> Iterator[tuple[str, str]]:
         yield from request.body.items()
 
 
-def _signature(request: Request, oauth: dict[str, str], client_secret: str, secret: str) -> str:
-    pairs = sorted((_encoded(name), _encoded(value)) for name, value in (*_parameters(request), *oauth.items()))
-    address = urlsplit(filled(request))
+def _compute_signature(request: Request, oauth: dict[str, str], client_secret: str, secret: str) -> str:
+    pairs = sorted(
+        (_percent_encode(name), _percent_encode(value))
+        for name, value in (*_get_signed_parameters(request), *oauth.items())
+    )
+    address = urlsplit(build_request_url(request))
     place = f"{address.scheme}://{address.netloc.lower().removesuffix(':443')}{address.path or '/'}"
     joined = "&".join(f"{name}={value}" for name, value in pairs)
-    base = "&".join(_encoded(part) for part in (request.method.upper(), place, joined))
-    key = f"{_encoded(client_secret)}&{_encoded(secret)}"
+    base = "&".join(_percent_encode(part) for part in (request.method.upper(), place, joined))
+    key = f"{_percent_encode(client_secret)}&{_percent_encode(secret)}"
     return base64.b64encode(hmac.new(key.encode(), base.encode(), hashlib.sha1).digest()).decode("ascii")
 
 
@@ -242,84 +261,85 @@ OPERATION_ERROR = "operation_errors"
 """Stands beside the code of every error of a batch: batches are all or nothing, so that any error refuses all of it."""
 
 
-def _operations(body: Json) -> Iterator[tuple[int, Json]]:
+def _parse_operation_errors(body: Json) -> Iterator[tuple[int, Json]]:
     """The errors of a batch with the position that they speak of; an entry is a list of errors (unverified)."""
-    entries = read(body, f"/{OPERATION_ERROR}")
+    entries = get_value(body, f"/{OPERATION_ERROR}")
     for position, entry in enumerate(entries if isinstance(entries, list) else ()):
         yield from ((position, one) for one in (entry if isinstance(entry, list) else [entry]) if one)
 
 
-def _found(one: Json, request_id: str | None, *more: str) -> Found:
-    code, said = text(one, "/code"), [text(one, at) for at in ("/message", "/parameter", "/details")]
+def _parse_error_entry(one: Json, request_id: str | None, *more: str) -> ParsedError:
+    code, said = get_text(one, "/code"), [get_text(one, at) for at in ("/message", "/parameter", "/details")]
     message = "; ".join(part for part in said if part)
-    return Found((*((code,) if code else ()), *more), message or None, request_id)
+    return ParsedError((*((code,) if code else ()), *more), message or None, request_id)
 
 
-def error(response: Response) -> Found | None:
+def parse_error(response: Response) -> ParsedError | None:
     """The first error of the answer; an error of a batch carries OPERATION_ERROR too."""
     body, request_id = response.body if response.state == "json" else None, response.headers.get(REQUEST_ID_HEADER)
-    for one in found_at(body, "/errors/*"):
-        return _found(one, request_id)
-    for _, one in _operations(body):
-        return _found(one, request_id, OPERATION_ERROR)
-    return Found((), None, request_id) if response.status >= 400 else None
+    for one in find_values(body, "/errors/*"):
+        return _parse_error_entry(one, request_id)
+    for _, one in _parse_operation_errors(body):
+        return _parse_error_entry(one, request_id, OPERATION_ERROR)
+    return ParsedError((), None, request_id) if response.status >= 400 else None
 
 
-def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
     """What a batch says of each sent operation: ``data`` in the order sent, or errors, which refuse all of it."""
     sent = request.body if isinstance(request.body, list) else []
-    data = found_at(response.body, "/data/*")
-    answers = [ItemAnswer(position, _same(sent, position, one)) for position, one in enumerate(data)]
+    data = find_values(response.body, "/data/*")
+    answers = [ItemResult(position, _match_answered_id(sent, position, one)) for position, one in enumerate(data)]
     request_id = response.headers.get(REQUEST_ID_HEADER)
-    errors = dict(reversed(list(_operations(response.body))))
+    errors = dict(reversed(list(_parse_operation_errors(response.body))))
     if errors:
         # An id beside an error speaks twice of its item: nobody knows then.
         first = next(iter(sorted(errors)))
         whole = (
-            _found(errors.get(position, errors[first]), request_id, OPERATION_ERROR) for position in range(len(sent))
+            _parse_error_entry(errors.get(position, errors[first]), request_id, OPERATION_ERROR)
+            for position in range(len(sent))
         )
-        return [*answers, *(ItemAnswer(position, error=one) for position, one in enumerate(whole))]
+        return [*answers, *(ItemResult(position, error=one) for position, one in enumerate(whole))]
     return answers if len(answers) == len(sent) else None
 
 
-def _same(sent: Sequence[Json], position: int, answered: Json) -> str | None:
+def _match_answered_id(sent: Sequence[Json], position: int, answered: Json) -> str | None:
     """The answered id; None where a deletion is answered by another criterion."""
-    id_ = identifier(read(answered, "/id"))
-    wanted = read(sent, f"/{position}/params/{CRITERION}")
+    id_ = parse_id(get_value(answered, "/id"))
+    wanted = get_value(sent, f"/{position}/params/{CRITERION_ID_MEMBER}")
     return id_ if wanted is None or wanted == id_ else None
 
 
-LOCKED_SECONDS, UNTOLD_SECONDS = 5.0, 60.0
+LOCKED_RETRY_DELAY, DEFAULT_RETRY_DELAY = 5.0, 60.0
 # The account's own allowance counts before the app's.
 RESET_HEADERS = ("x-account-rate-limit-reset", "x-rate-limit-reset")
 
 
-def wait(response: Response) -> float | None:
+def parse_retry_delay(response: Response) -> float | None:
     """Until the allowance is renewed (a Unix time, held against the answer's own clock)."""
     if response.status == 423:
-        return LOCKED_SECONDS
+        return LOCKED_RETRY_DELAY
     if response.status != 429:
         return None
     reset = next((response.headers[name] for name in RESET_HEADERS if name in response.headers), "")
-    sent = _date(response.headers.get("date", ""))
+    sent = _parse_http_date(response.headers.get("date", ""))
     if sent is None or not (reset.isascii() and reset.isdigit() and len(reset) < 13):
-        return UNTOLD_SECONDS
+        return DEFAULT_RETRY_DELAY
     return max(1.0, int(reset) - sent.timestamp())
 
 
-def _date(header: str) -> datetime | None:
+def _parse_http_date(header: str) -> datetime | None:
     try:
         return parsedate_to_datetime(header)
     except (ValueError, TypeError, OverflowError):
         return None
 
 
-def next_cursor(response: Response) -> str | None:
+def parse_next_cursor(response: Response) -> str | None:
     """The cursor of the next page; none, or an empty one, is the end."""
-    return text(response.body, "/next_cursor") or None
+    return get_text(response.body, "/next_cursor") or None
 
 
-def following(request: Request, response: Response) -> Request | None:
+def build_next_request(request: Request, response: Response) -> Request | None:
     """The request of the next page."""
-    cursor = next_cursor(response)
+    cursor = parse_next_cursor(response)
     return None if cursor is None else evolve(request, query={**request.query, "cursor": cursor})

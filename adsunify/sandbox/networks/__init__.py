@@ -5,9 +5,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from adsunify.sandbox.native import Network
+    from adsunify.sandbox.network import Network
 
-MODULES = {
+NETWORK_MODULES = {
     "meta": "adsunify.sandbox.networks.meta",
     "google": "adsunify.sandbox.networks.google",
     "amazon": "adsunify.sandbox.networks.amazon",
@@ -23,6 +23,6 @@ MODULES = {
 }
 
 
-def load() -> "dict[str, Network]":
+def load_networks() -> "dict[str, Network]":
     """Every network of the table whose module exists, by code."""
-    return {code: import_module(module).NETWORK for code, module in MODULES.items() if find_spec(module)}
+    return {code: import_module(module).NETWORK for code, module in NETWORK_MODULES.items() if find_spec(module)}

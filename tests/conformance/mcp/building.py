@@ -10,17 +10,17 @@ from pathlib import Path
 from aiohttp import web
 from attrs import field, frozen
 
-from adsunify.client.doors import Door, open_door
+from adsunify.client.backends import Backend, open_backend
 from adsunify.errors import AdsunifyError
-from adsunify.models.base import WireModel
+from adsunify.models.base import ApiModel
 from adsunify.values.exact_json import Json
-from adsunify_mcp.http import PATH, add_endpoint
-from adsunify_mcp.protocol import Count, Method
-from adsunify_mcp.server import methods
+from adsunify_mcp.http import MCP_PATH, add_endpoint
+from adsunify_mcp.protocol import CountMessage, MethodHandler
+from adsunify_mcp.server import make_methods
 from adsunify_mcp.tools import TOOLS, Tool
 
 
-class Nothing(WireModel):
+class Nothing(ApiModel):
     """No arguments."""
 
 
@@ -28,11 +28,11 @@ class Nothing(WireModel):
 class Verbatim(Tool):
     """A tool whose schema is shown as the suite wrote it."""
 
-    shown: Mapping[str, Json] = field(init=False)
+    listing: Mapping[str, Json] = field(init=False)
 
-    @shown.default
+    @listing.default
     def _show_verbatim(self) -> Mapping[str, Json]:
-        return {**self._shown(), "inputSchema": SCHEMA}
+        return {**self._make_listing(), "inputSchema": SCHEMA}
 
 
 SCHEMA: Json = {
@@ -61,11 +61,11 @@ SCHEMA: Json = {
 """The suite's own schema, which must come through unchanged."""
 
 
-async def _text(door: Door, asked: Nothing) -> Json:
+async def _text(door: Backend, asked: Nothing) -> Json:
     return {"data": "This is a simple text response for testing."}
 
 
-async def _error(door: Door, asked: Nothing) -> Json:
+async def _error(door: Backend, asked: Nothing) -> Json:
     raise AdsunifyError("This tool intentionally returns an error for testing")
 
 
@@ -79,20 +79,20 @@ SUITE: Mapping[str, Tool] = {
 @asynccontextmanager
 async def endpoint(folder: Path) -> AsyncIterator[str]:
     """The endpoint over a database of its own; its address."""
-    door = await open_door(f"sqlite:///{folder / 'conformance.db'}", None, None, {})
+    door = await open_backend(f"sqlite:///{folder / 'conformance.db'}", None, None, {})
     listening = socket.create_server(("127.0.0.1", 0))
     base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     app = web.Application()
 
-    async def opened(authorization: str | None) -> tuple[Mapping[str, Method], Count]:
-        return methods(door, {**TOOLS, **SUITE}), lambda: None
+    async def opened(authorization: str | None) -> tuple[Mapping[str, MethodHandler], CountMessage]:
+        return make_methods(door, {**TOOLS, **SUITE}), lambda: None
 
     add_endpoint(app, base_url, opened)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
     await runner.setup()
     await web.SockSite(runner, listening).start()
     try:
-        yield base_url + PATH
+        yield base_url + MCP_PATH
     finally:
         await runner.cleanup()
         await door.close()

@@ -19,8 +19,8 @@ from attrs import define
 from mcp.client.auth import OAuthClientProvider  # type: ignore[import-not-found]  # installed by the nox session only
 from mcp.shared.auth import OAuthClientMetadata  # type: ignore[import-not-found]  # as above
 
-from adsunify_mcp.http import PATH
-from adsunify_mcp.protocol import NEWEST, VERSIONS
+from adsunify_mcp.http import MCP_PATH
+from adsunify_mcp.protocol import NEWEST_VERSION, VERSIONS
 from tests.server.oauth import REDIRECT
 from tests.server.served import Served
 
@@ -67,7 +67,7 @@ def login(server: Served, kept: Kept) -> Any:
     metadata = OAuthClientMetadata(
         redirect_uris=[REDIRECT], client_name="Official client", token_endpoint_auth_method="none"
     )
-    return OAuthClientProvider(server.base_url + PATH, metadata, kept, redirect, back)
+    return OAuthClientProvider(server.base_url + MCP_PATH, metadata, kept, redirect, back)
 
 
 async def first_line(server: Served, kept: Kept, wanted: str) -> None:
@@ -80,7 +80,7 @@ async def first_line(server: Served, kept: Kept, wanted: str) -> None:
         http = streamable_http.create_mcp_http_client(auth=login(server, kept))
         await stack.enter_async_context(http)
         reading, writing, _ = await stack.enter_async_context(
-            streamable_http.streamable_http_client(server.base_url + PATH, http_client=http)
+            streamable_http.streamable_http_client(server.base_url + MCP_PATH, http_client=http)
         )
         client = await stack.enter_async_context(ClientSession(reading, writing))
         assert (await client.initialize()).protocolVersion == wanted
@@ -102,9 +102,9 @@ async def second_line(server: Served, kept: Kept, mode: str) -> None:
     async with AsyncExitStack() as stack:
         http = streamable_http.create_mcp_http_client(auth=login(server, kept))
         await stack.enter_async_context(http)
-        transport = streamable_http.streamable_http_client(server.base_url + PATH, http_client=http)
+        transport = streamable_http.streamable_http_client(server.base_url + MCP_PATH, http_client=http)
         client = await stack.enter_async_context(Client(transport, mode=mode))
-        assert client.protocol_version == NEWEST, client.protocol_version
+        assert client.protocol_version == NEWEST_VERSION, client.protocol_version
 
         async def call(name: str, arguments: Mapping[str, Any]) -> Any:
             result = await client.call_tool(name, dict(arguments))

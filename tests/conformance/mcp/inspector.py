@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify_mcp.http import PATH
+from adsunify_mcp.http import MCP_PATH
 from tests.agents.agent import client
 from tests.server.served import Served
 
@@ -17,7 +17,7 @@ from .suite import Failed, run
 async def inspect(environment: Mapping[str, str], site: Served) -> None:
     """List the tools, with schemas that every client can carry, and go from a brief to a running campaign."""
     token = (await (await client(site)).tokens())["access_token"]
-    command = ("mcp-inspector", "--cli", site.base_url + PATH, "--transport", "http")
+    command = ("mcp-inspector", "--cli", site.base_url + MCP_PATH, "--transport", "http")
     header = ("--header", f"Authorization: Bearer {token}")
     strict = await run(environment, *command, *header, "--method", "tools/list", "--strict")
     if "Warning" in strict:

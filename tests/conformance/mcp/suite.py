@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from adsunify_mcp.http import PATH
+from adsunify_mcp.http import MCP_PATH
 from tests.server.served import Served
 
 from .scripted import consented
@@ -110,7 +110,7 @@ async def authorization(environment: Mapping[str, str], node: Path, site: Served
         "--client-id",
         client.json()["client_id"],
         "--resource",
-        site.base_url + PATH,
+        site.base_url + MCP_PATH,
         "--port",
         str(port),
         hears=hear,

@@ -9,21 +9,31 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from adsunify.sandbox.framework import Network, Route, World, consent_routes
-from adsunify.sandbox.networks.amazon.answers import failure, guard, problem
+from adsunify.sandbox.networks.amazon.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.amazon.entities import RESOURCES
-from adsunify.sandbox.networks.amazon.lists import listed, portfolios
-from adsunify.sandbox.networks.amazon.login import one_profile, profiles, token
-from adsunify.sandbox.networks.amazon.products import budget_usage, eligibility, metadata, recommendations
-from adsunify.sandbox.networks.amazon.reports import cancel, create_report, download, look
+from adsunify.sandbox.networks.amazon.lists import list_portfolios, make_list_handler
+from adsunify.sandbox.networks.amazon.login import get_profile, issue_token, list_profiles
+from adsunify.sandbox.networks.amazon.products import (
+    get_budget_usage,
+    list_eligibility,
+    list_keyword_recommendations,
+    list_metadata,
+)
+from adsunify.sandbox.networks.amazon.reports import cancel_report, create_report, download_report, get_report
 from adsunify.sandbox.networks.amazon.tables import ACCOUNTS, HOSTS, LOGIN, MARKETPLACES, STORAGE_HOST, TOKEN_HOSTS
-from adsunify.sandbox.networks.amazon.writes import FAULTS, creating, deleting, updating
+from adsunify.sandbox.networks.amazon.writes import (
+    BATCH_FAULTS,
+    make_create_handler,
+    make_delete_handler,
+    make_update_handler,
+)
 
 
-def seed(world: World) -> None:
+def seed_world(world: World) -> None:
     """Every profile has run one campaign for a year, so that its reports have rows, and has two portfolios."""
     for account in world.accounts.values():
         begun = world.now.astimezone(ZoneInfo(account.timezone)).date() - timedelta(days=365)
-        lowest = MARKETPLACES[account.extra["country"]].budget[0]
+        lowest = MARKETPLACES[account.extra["country"]].budget_limits[0]
         on = {"state": "ENABLED"}
         name = f"Evergreen {account.extra['country']}"
         campaign = world.create(
@@ -57,31 +67,31 @@ NETWORK = Network(
     accounts=ACCOUNTS,
     routes=(
         *consent_routes(LOGIN),
-        Route("POST", TOKEN_HOSTS, "/auth/o2/token", token, role="login"),
-        Route("GET", HOSTS, "/v2/profiles", profiles),
-        Route("GET", HOSTS, "/v2/profiles/{profile}", one_profile),
+        Route("POST", TOKEN_HOSTS, "/auth/o2/token", issue_token, role="login"),
+        Route("GET", HOSTS, "/v2/profiles", list_profiles),
+        Route("GET", HOSTS, "/v2/profiles/{profile}", get_profile),
         *(
             route
             for resource in RESOURCES
             for route in (
-                Route("POST", HOSTS, resource.path, creating(resource), faults=FAULTS),
-                Route("PUT", HOSTS, resource.path, updating(resource), faults=FAULTS),
-                Route("POST", HOSTS, f"{resource.path}/delete", deleting(resource), faults=FAULTS),
-                Route("POST", HOSTS, f"{resource.path}/list", listed(resource)),
+                Route("POST", HOSTS, resource.path, make_create_handler(resource), faults=BATCH_FAULTS),
+                Route("PUT", HOSTS, resource.path, make_update_handler(resource), faults=BATCH_FAULTS),
+                Route("POST", HOSTS, f"{resource.path}/delete", make_delete_handler(resource), faults=BATCH_FAULTS),
+                Route("POST", HOSTS, f"{resource.path}/list", make_list_handler(resource)),
             )
         ),
-        Route("POST", HOSTS, "/sp/campaigns/budget/usage", budget_usage),
-        Route("POST", HOSTS, "/sp/targets/keywords/recommendations", recommendations),
-        Route("POST", HOSTS, "/portfolios/list", portfolios),
-        Route("POST", HOSTS, "/eligibility/product/list", eligibility),
-        Route("POST", HOSTS, "/product/metadata", metadata),
+        Route("POST", HOSTS, "/sp/campaigns/budget/usage", get_budget_usage),
+        Route("POST", HOSTS, "/sp/targets/keywords/recommendations", list_keyword_recommendations),
+        Route("POST", HOSTS, "/portfolios/list", list_portfolios),
+        Route("POST", HOSTS, "/eligibility/product/list", list_eligibility),
+        Route("POST", HOSTS, "/product/metadata", list_metadata),
         Route("POST", HOSTS, "/reporting/reports", create_report),
-        Route("GET", HOSTS, "/reporting/reports/{report}", look, faults=frozenset({"error_in_200"})),
-        Route("DELETE", HOSTS, "/reporting/reports/{report}", cancel),
-        Route("GET", (STORAGE_HOST,), "/reports/{report}.json.gz", download, role="download"),
+        Route("GET", HOSTS, "/reporting/reports/{report}", get_report, faults=frozenset({"error_in_200"})),
+        Route("DELETE", HOSTS, "/reporting/reports/{report}", cancel_report),
+        Route("GET", (STORAGE_HOST,), "/reports/{report}.json.gz", download_report, role="download"),
     ),
-    problem=problem,
-    failure=failure,
-    guard=guard,
-    seed=seed,
+    format_error=format_error,
+    format_status_error=format_status_error,
+    authorize_request=authorize_request,
+    seed_world=seed_world,
 )

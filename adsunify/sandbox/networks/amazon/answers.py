@@ -6,10 +6,10 @@ from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import Account, Answer, Problem, Request, bearer
-from adsunify.sandbox.networks.amazon.tables import CLIENT_HEADER, REGION, SCOPE_HEADER
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, require_bearer_token
+from adsunify.sandbox.networks.amazon.tables import CLIENT_HEADER, REGION_BY_HOST, SCOPE_HEADER
 
-STATUS = {
+STATUS_BY_CODE = {
     "media_type": 415,
     "accept": 406,
     "token_missing": 401,
@@ -21,7 +21,7 @@ STATUS = {
     "not_found": 404,
 }
 # Amazon Ads API names six codes; those of 404, 405, 406 and 422 are our choice
-CODES = {
+CODE_BY_STATUS = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHORIZED",
     403: "ACCESS_DENIED",
@@ -33,7 +33,7 @@ CODES = {
     429: "THROTTLED",
     500: "INTERNAL_ERROR",
 }
-RETRY_AFTER = {"Retry-After": "2"}
+RETRY_AFTER_HEADERS = {"Retry-After": "2"}
 
 
 class ItemError(Exception):
@@ -47,76 +47,78 @@ class ItemError(Exception):
         super().__init__(f"{kind} {reason} at {where}: {message}")
         self.type = kind
         self.reason = reason
-        self.cause = {"location": location(where), **({} if trigger is None else {"trigger": str(trigger)})}
+        self.cause = {"location": format_location(where), **({} if trigger is None else {"trigger": str(trigger)})}
         self.message = message
         self.more = dict(more or {})
 
-    def native(self) -> dict[str, Any]:
+    def render_error(self) -> dict[str, Any]:
         """`{"errorType", "errorValue": {<errorType>: {...}}}`: exactly one key in errorValue."""
         value = {"reason": self.reason, "cause": self.cause, **self.more, "message": self.message}
         return {"errorType": self.type, "errorValue": {self.type: value}}
 
 
-def location(pointer: str) -> str:
+def format_location(pointer: str) -> str:
     """A JSON pointer as Amazon writes places: `/adGroups/0/defaultBid` is `$.adGroups[0].defaultBid`."""
     return "$" + re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", pointer.replace("/", "."))
 
 
-def guard(request: Request) -> None:
+def authorize_request(request: Request) -> None:
     """Token, client id, and on every call but profiles the profile, at the host of its region."""
-    bearer(request)
-    if request.header(CLIENT_HEADER) != request.world.client_id:
-        raise Problem("client", CLIENT_HEADER, "the client id is not the one the token was issued to")
+    require_bearer_token(request)
+    if request.require_header(CLIENT_HEADER) != request.world.client_id:
+        raise InvalidRequest("client", CLIENT_HEADER, "the client id is not the one the token was issued to")
     if request.path.startswith("/v2/profiles"):
         if SCOPE_HEADER in request.headers:  # no Scope header here
-            raise Problem("value", SCOPE_HEADER, f"{SCOPE_HEADER} is not sent to profiles")
+            raise InvalidRequest("value", SCOPE_HEADER, f"{SCOPE_HEADER} is not sent to profiles")
         return
-    account = request.account(request.header(SCOPE_HEADER))
+    account = request.find_account(request.require_header(SCOPE_HEADER))
     if account is None:
-        raise Problem("scope", SCOPE_HEADER, "No matching advertiser found for scope")
-    if account.extra["region"] != REGION[request.host]:
-        raise Problem("scope", SCOPE_HEADER, "Not authorized to access scope")
+        raise InvalidRequest("scope", SCOPE_HEADER, "No matching advertiser found for scope")
+    if account.extra["region"] != REGION_BY_HOST[request.host]:
+        raise InvalidRequest("scope", SCOPE_HEADER, "Not authorized to access scope")
 
 
-def profile(request: Request) -> Account:
+def require_account(request: Request) -> Account:
     """The profile a guarded request is about."""
-    account = request.account(request.headers[SCOPE_HEADER])
+    account = request.find_account(request.headers[SCOPE_HEADER])
     assert account is not None  # the guard has seen it
     return account
 
 
-def today(request: Request, account: Account) -> date:
+def get_account_date(request: Request, account: Account) -> date:
     """The date in the profile's time zone."""
     return request.now.astimezone(ZoneInfo(account.timezone)).date()
 
 
-def problem(request: Request, problem: Problem) -> Answer:
+def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request as a whole."""
     if request.route.role == "login":  # 400 for invalid_client too: the documentation gives no other status
         known = ("invalid_client", "invalid_grant", "unsupported_grant_type")
         code = problem.code if problem.code in known else "invalid_request"
-        return Answer(400, {"error": code, "error_description": problem.message})
-    status = STATUS.get(problem.code, 400)
-    body = _body(request, status, problem.message)
+        return Response(400, {"error": code, "error_description": problem.message})
+    status = STATUS_BY_CODE.get(problem.code, 400)
+    body = _build_error_body(request, status, problem.message)
     if status == 400 and "message" in body:
         type_, reason = ("invalidInputError", "INVALID_TOKEN") if problem.code == "token" else (
             "malformedValueError", "PATTERN_NOT_MATCHED")  # fmt: skip
-        body["errors"] = [ItemError(type_, reason, problem.where, problem.message, problem.value).native()]
-    return Answer(status, body)
+        body["errors"] = [ItemError(type_, reason, problem.where, problem.message, problem.value).render_error()]
+    return Response(status, body)
 
 
-def failure(request: Request, status: int) -> Answer:
+def format_status_error(request: Request, status: int) -> Response:
     """A bare status: unknown path or method, or a told fault."""
     if request.route.role == "login":
-        return Answer(status, {"error": "server_error", "error_description": f"HTTP {status}"})
-    return Answer(status, _body(request, status, f"HTTP {status}"), RETRY_AFTER if status == 429 else {})
+        return Response(status, {"error": "server_error", "error_description": f"HTTP {status}"})
+    return Response(
+        status, _build_error_body(request, status, f"HTTP {status}"), RETRY_AFTER_HEADERS if status == 429 else {}
+    )
 
 
-def _body(request: Request, status: int, message: str) -> dict[str, Any]:
+def _build_error_body(request: Request, status: int, message: str) -> dict[str, Any]:
     """A code in words on the Sponsored Products resources and portfolios; digits with `details` everywhere else.
 
     The digits are the status, as the eligibility description says and the 425 of a duplicate report shows.
     """
     if re.fullmatch(r"/(sp|portfolios)(/.*)?", request.path) and not request.path.endswith("/budget/usage"):
-        return {"code": CODES.get(status, CODES[500 if status >= 500 else 400]), "message": message}
+        return {"code": CODE_BY_STATUS.get(status, CODE_BY_STATUS[500 if status >= 500 else 400]), "message": message}
     return {"code": str(status), "details": message}

@@ -6,7 +6,7 @@ from attrs import frozen
 
 
 @frozen
-class Group:
+class ReportGroup:
     """One groupBy of a report type: the columns it adds and the fields it may be filtered by."""
 
     columns: frozenset[str]
@@ -18,14 +18,14 @@ class ReportType:
     """Columns that every groupBy has, and the groupBys."""
 
     columns: frozenset[str]
-    groups: Mapping[str, Group]
+    groups: Mapping[str, ReportGroup]
 
 
-def _names(text: str) -> frozenset[str]:
+def _split_names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_EVERYWHERE = _names("""
+_COMMON_COLUMNS = _split_names("""
     date startDate endDate impressions clicks cost costPerClick clickThroughRate
     addToList qualifiedBorrows royaltyQualifiedBorrows
     kindleEditionNormalizedPagesRead14d kindleEditionNormalizedPagesRoyalties14d
@@ -36,12 +36,12 @@ _EVERYWHERE = _names("""
     sales1d sales7d sales14d sales30d
     attributedSalesSameSku1d attributedSalesSameSku7d attributedSalesSameSku14d attributedSalesSameSku30d
 """)
-_DETAILED = _EVERYWHERE | _names("""
+_DETAILED_COLUMNS = _COMMON_COLUMNS | _split_names("""
     salesOtherSku7d unitsSoldOtherSku7d acosClicks7d acosClicks14d roasClicks7d roasClicks14d
     portfolioId campaignName campaignId campaignStatus
     campaignBudgetType campaignBudgetAmount campaignBudgetCurrencyCode adGroupName adGroupId
 """)
-_CAMPAIGN = _names("""
+_CAMPAIGN_COLUMNS = _split_names("""
     campaignName campaignId campaignStatus campaignBudgetAmount campaignBudgetType campaignBudgetCurrencyCode
     campaignRuleBasedBudgetAmount campaignApplicableBudgetRuleId campaignApplicableBudgetRuleName
     topOfSearchImpressionShare
@@ -49,19 +49,22 @@ _CAMPAIGN = _names("""
 
 REPORT_TYPES: Mapping[str, ReportType] = {
     "spCampaigns": ReportType(
-        _EVERYWHERE | _names("spend campaignBiddingStrategy"),
+        _COMMON_COLUMNS | _split_names("spend campaignBiddingStrategy"),
         {
-            "campaign": Group(_CAMPAIGN, _names("campaignStatus")),
-            "adGroup": Group(_names("adGroupName adGroupId adStatus"), _names("adStatus")),
-            "campaignPlacement": Group(_CAMPAIGN | _names("placementClassification"), _names("campaignSite")),
+            "campaign": ReportGroup(_CAMPAIGN_COLUMNS, _split_names("campaignStatus")),
+            "adGroup": ReportGroup(_split_names("adGroupName adGroupId adStatus"), _split_names("adStatus")),
+            "campaignPlacement": ReportGroup(
+                _CAMPAIGN_COLUMNS | _split_names("placementClassification"), _split_names("campaignSite")
+            ),
         },
     ),
     "spAdvertisedProduct": ReportType(
-        _DETAILED | _names("spend adId advertisedAsin advertisedSku"),
-        {"advertiser": Group(frozenset(), _names("adCreativeStatus"))},
+        _DETAILED_COLUMNS | _split_names("spend adId advertisedAsin advertisedSku"),
+        {"advertiser": ReportGroup(frozenset(), _split_names("adCreativeStatus"))},
     ),
     "spTargeting": ReportType(
-        _DETAILED | _names("keywordId keyword keywordBid keywordType matchType targeting topOfSearchImpressionShare"),
-        {"targeting": Group(_names("adKeywordStatus"), _names("adKeywordStatus keywordType"))},
+        _DETAILED_COLUMNS
+        | _split_names("keywordId keyword keywordBid keywordType matchType targeting topOfSearchImpressionShare"),
+        {"targeting": ReportGroup(_split_names("adKeywordStatus"), _split_names("adKeywordStatus keywordType"))},
     ),
 }

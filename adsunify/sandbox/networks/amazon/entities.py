@@ -12,31 +12,41 @@ from typing import Any
 
 from attrs import field, frozen
 
-from adsunify.sandbox.framework import Check, Entity, Problem, integer, listing, nullable, number, record, text
+from adsunify.sandbox.framework import (
+    Check,
+    InvalidRequest,
+    StoredEntity,
+    array,
+    integer,
+    nullable,
+    number,
+    record,
+    text,
+)
 from adsunify.sandbox.networks.amazon import rules
 from adsunify.sandbox.networks.amazon.answers import ItemError
-from adsunify.sandbox.networks.amazon.rules import Item, Rule
+from adsunify.sandbox.networks.amazon.rules import Rule, WriteItem
 
 Data = dict[str, Any]
 ARCHIVED = "ARCHIVED"
-CREATE, UPDATE = "create", "update"
-BOTH = frozenset({CREATE, UPDATE})
-ANY_TEXT = text(0)
+CREATE_CALL, UPDATE_CALL = "create", "update"
+BOTH_CALLS = frozenset({CREATE_CALL, UPDATE_CALL})
+ANY_TEXT_CHECK = text(0)
 
 
 @frozen
 class Member:
     """One member of an entity: JSON shape, rule, and in which calls it is taken, required, or may be null."""
 
-    shape: Check
-    rule: Rule = rules.free
-    taken: frozenset[str] = BOTH
+    value_check: Check
+    rule: Rule = rules.accept_any
+    accepted_calls: frozenset[str] = BOTH_CALLS
     required: bool = False
-    null: frozenset[str] = frozenset()
+    nullable_calls: frozenset[str] = frozenset()
 
-    def check(self, call: str) -> Check:
+    def get_check(self, call: str) -> Check:
         """The shape in one kind of call."""
-        return nullable(self.shape) if call in self.null else self.shape
+        return nullable(self.value_check) if call in self.nullable_calls else self.value_check
 
 
 @frozen
@@ -49,17 +59,17 @@ class Resource:
     kind: str
     entity_type: str
     collection: str
-    single: str
+    singular: str
     id_name: str
-    media: str
+    media_type: str
     members: Mapping[str, Member]
     parents: tuple[tuple[str, str], ...]
-    settle: Callable[[Item, Data], None]
+    settle_data: Callable[[WriteItem, Data], None]
     filters: tuple[str, ...] = ()
     path: str = field(init=False)
 
     @path.default
-    def _path(self) -> str:
+    def _build_path(self) -> str:
         return f"/sp/{self.collection}"
 
     @property
@@ -67,42 +77,44 @@ class Resource:
         """Name of the filter by own id."""
         return f"{self.id_name}Filter"
 
-    def shape(self, call: str) -> Check:
+    def build_item_check(self, call: str) -> Check:
         """The shape of one item of a request. What is required is a rule, not a shape."""
-        members = {name: member.check(call) for name, member in self.members.items() if call in member.taken}
-        return record(optional={**members, self.id_name: ANY_TEXT} if call == UPDATE else members)
+        members = {
+            name: member.get_check(call) for name, member in self.members.items() if call in member.accepted_calls
+        }
+        return record(optional={**members, self.id_name: ANY_TEXT_CHECK} if call == UPDATE_CALL else members)
 
-    def view(self, entity: Entity) -> Data:
+    def render_entity(self, entity: StoredEntity) -> Data:
         """The entity as Amazon shows it, without extended data."""
         return {self.id_name: entity.id, **entity.data}
 
 
-def _settle_campaign(item: Item, data: Data) -> None:
+def _settle_campaign(item: WriteItem, data: Data) -> None:
     """Defaults, dates and name of a campaign, and its budget against the bids below it."""
     before = None if item.before is None else item.before.data
     # native default of an absent startDate: today; of dynamicBidding: down only (both our choice, the documentation is
     # silent)
     data.setdefault("startDate", item.today.isoformat())
     data.setdefault("dynamicBidding", {"strategy": "LEGACY_FOR_SALES", "placementBidding": []})
-    _dates(item, data, before)
+    _check_dates(item, data, before)
     if before is not None and data["targetingType"] != before["targetingType"]:  # locked
         raise ItemError("otherError", "OTHER_ERROR", f"{item.where}/targetingType", "cannot be changed")
-    if item.seller:  # unique per account for sellers, vendors may repeat
-        _unique(item, data, "name", item.world.entities("campaign", item.account.id))
+    if item.is_seller:  # unique per account for sellers, vendors may repeat
+        _check_unique(item, data, "name", item.world.list_entities("campaign", item.account.id))
     if item.before is not None:
         amount = data["budget"]["budget"]
-        for group in _living(item, "adGroup", item.before.id):
-            _affords(item, amount, group.data["defaultBid"], "BUDGET_LT_DEFAULT_BIDS")
-            for keyword in _living(item, "keyword", group.id):
-                _affords(item, amount, keyword.data.get("bid"), "BUDGET_LT_KEYWORD_BIDS")
+        for group in _list_unarchived(item, "adGroup", item.before.id):
+            _check_bid_affordable(item, amount, group.data["defaultBid"], "BUDGET_LT_DEFAULT_BIDS")
+            for keyword in _list_unarchived(item, "keyword", group.id):
+                _check_bid_affordable(item, amount, keyword.data.get("bid"), "BUDGET_LT_KEYWORD_BIDS")
 
 
-def _living(item: Item, kind: str, parent: str) -> list[Entity]:
-    found = item.world.entities(kind, item.account.id, parent)
+def _list_unarchived(item: WriteItem, kind: str, parent: str) -> list[StoredEntity]:
+    found = item.world.list_entities(kind, item.account.id, parent)
     return [one for one in found if one.data["state"] != ARCHIVED]
 
 
-def _dates(item: Item, data: Data, before: Mapping[str, Any] | None) -> None:
+def _check_dates(item: WriteItem, data: Data, before: Mapping[str, Any] | None) -> None:
     start, today = date.fromisoformat(data["startDate"]), item.today
     if before is None or before["startDate"] != data["startDate"]:
         if before is not None and date.fromisoformat(before["startDate"]) <= today:
@@ -117,41 +129,41 @@ def _dates(item: Item, data: Data, before: Mapping[str, Any] | None) -> None:
             raise _date_error(item, "START_DATE_AFTER_END_DATE", "endDate")
 
 
-def _date_error(item: Item, reason: str, name: str) -> ItemError:
+def _date_error(item: WriteItem, reason: str, name: str) -> ItemError:
     return ItemError("dateError", reason, f"{item.where}/{name}", f"today is {item.today} in the profile's time zone")
 
 
-def _affords(item: Item, amount: Decimal, bid: Decimal | None, reason: str) -> None:
+def _check_bid_affordable(item: WriteItem, amount: Decimal, bid: Decimal | None, reason: str) -> None:
     if bid is not None and bid > amount:
         raise ItemError("budgetError", reason, f"{item.where}/budget/budget", f"a bid is {bid}", amount)
 
 
-def _settle_ad_group(item: Item, data: Data) -> None:
-    _unique(item, data, "name", item.world.entities("adGroup", item.account.id, data["campaignId"]))
-    _within_budget(item, data["campaignId"], data["defaultBid"], "defaultBid")
+def _settle_ad_group(item: WriteItem, data: Data) -> None:
+    _check_unique(item, data, "name", item.world.list_entities("adGroup", item.account.id, data["campaignId"]))
+    _check_within_budget(item, data["campaignId"], data["defaultBid"], "defaultBid")
 
 
-def _settle_ad(item: Item, data: Data) -> None:
+def _settle_ad(item: WriteItem, data: Data) -> None:
     """Exactly one of sku (sellers) and asin (vendors), once in the ad group."""
     named = [name for name in ("sku", "asin") if name in data]
     if not named:
-        raise rules.missing(f"{item.where}/{'sku' if item.seller else 'asin'}")
+        raise rules.missing_value_error(f"{item.where}/{'sku' if item.is_seller else 'asin'}")
     # both at once cannot come so far: the rule of the wrong one has refused it
-    _unique(item, data, named[0], item.world.entities("productAd", item.account.id, data["adGroupId"]))
+    _check_unique(item, data, named[0], item.world.list_entities("productAd", item.account.id, data["adGroupId"]))
 
 
-def _settle_keyword(item: Item, data: Data) -> None:
+def _settle_keyword(item: WriteItem, data: Data) -> None:
     campaign = item.world.find("campaign", data["campaignId"], item.account.id)
     if campaign is not None and campaign.data["targetingType"] == "AUTO":
         reason = "TARGETING_TYPE_NOT_ALLOWED_FOR_AUTO_TARGETING_CAMPAIGN"
         raise ItemError("targetingClauseSetupError", reason, item.where, "the campaign targets automatically")
-    siblings = item.world.entities("keyword", item.account.id, data["adGroupId"])
-    _unique(item, data, "keywordText", [one for one in siblings if one.data["matchType"] == data["matchType"]])
+    siblings = item.world.list_entities("keyword", item.account.id, data["adGroupId"])
+    _check_unique(item, data, "keywordText", [one for one in siblings if one.data["matchType"] == data["matchType"]])
     if "bid" in data:
-        _within_budget(item, data["campaignId"], data["bid"], "bid")
+        _check_within_budget(item, data["campaignId"], data["bid"], "bid")
 
 
-def _within_budget(item: Item, campaign_id: str, bid: Decimal, name: str) -> None:
+def _check_within_budget(item: WriteItem, campaign_id: str, bid: Decimal, name: str) -> None:
     """A bid must not exceed the campaign's budget."""
     campaign = item.world.find("campaign", campaign_id, item.account.id)
     if campaign is not None and bid > campaign.data["budget"]["budget"]:
@@ -159,7 +171,7 @@ def _within_budget(item: Item, campaign_id: str, bid: Decimal, name: str) -> Non
         raise ItemError("biddingError", "BID_GT_BUDGET", f"{item.where}/{name}", "above the budget", bid, limit)
 
 
-def _unique(item: Item, data: Data, name: str, others: list[Entity]) -> None:
+def _check_unique(item: WriteItem, data: Data, name: str, others: list[StoredEntity]) -> None:
     """Compared exactly, and only with what is not archived (both our choice)."""
     own = None if item.before is None else item.before.id
     for other in others:
@@ -168,104 +180,108 @@ def _unique(item: Item, data: Data, name: str, others: list[Entity]) -> None:
             raise ItemError("duplicateValueError", reason, f"{item.where}/{name}", "exists already", data[name])
 
 
-def _tags(value: Any, where: str) -> dict[str, str]:
+def _check_tags(value: Any, where: str) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
-        raise Problem("type", where, "must be an object of strings", value)
+        raise InvalidRequest("type", where, "must be an object of strings", value)
     if len(value) > 50:
-        raise Problem("value", where, "at most 50 tags", len(value))
+        raise InvalidRequest("value", where, "at most 50 tags", len(value))
     return value
 
 
 # ARCHIVED is not a state one may write: use delete
-_STATE = Member(ANY_TEXT, rules.one_of("ENABLED", "PAUSED"), required=True)
-_CREATE_ONLY = frozenset({CREATE})
-_PARENT = Member(ANY_TEXT, taken=_CREATE_ONLY, required=True)
+_STATE_MEMBER = Member(ANY_TEXT_CHECK, rules.one_of("ENABLED", "PAUSED"), required=True)
+_CREATE_ONLY = frozenset({CREATE_CALL})
+_PARENT_MEMBER = Member(ANY_TEXT_CHECK, accepted_calls=_CREATE_ONLY, required=True)
 
-CAMPAIGN = Resource(
+CAMPAIGN_RESOURCE = Resource(
     kind="campaign",
     entity_type="CAMPAIGN",
     collection="campaigns",
-    single="campaign",
+    singular="campaign",
     id_name="campaignId",
-    media="application/vnd.spCampaign.v3+json",
+    media_type="application/vnd.spCampaign.v3+json",
     members={
-        "name": Member(ANY_TEXT, rules.campaign_name, required=True),
-        "targetingType": Member(ANY_TEXT, rules.one_of("AUTO", "MANUAL"), required=True),
-        "state": _STATE,
-        "budget": Member(record(optional={"budgetType": ANY_TEXT, "budget": number()}), rules.budget, required=True),
-        "startDate": Member(ANY_TEXT, rules.calendar_date),
-        "endDate": Member(ANY_TEXT, rules.calendar_date, null=BOTH),
+        "name": Member(ANY_TEXT_CHECK, rules.check_campaign_name, required=True),
+        "targetingType": Member(ANY_TEXT_CHECK, rules.one_of("AUTO", "MANUAL"), required=True),
+        "state": _STATE_MEMBER,
+        "budget": Member(
+            record(optional={"budgetType": ANY_TEXT_CHECK, "budget": number()}), rules.check_budget, required=True
+        ),
+        "startDate": Member(ANY_TEXT_CHECK, rules.check_calendar_date),
+        "endDate": Member(ANY_TEXT_CHECK, rules.check_calendar_date, nullable_calls=BOTH_CALLS),
         "dynamicBidding": Member(
             record(
                 optional={
-                    "strategy": ANY_TEXT,
-                    "placementBidding": listing(record(optional={"placement": ANY_TEXT, "percentage": integer()})),
+                    "strategy": ANY_TEXT_CHECK,
+                    "placementBidding": array(record(optional={"placement": ANY_TEXT_CHECK, "percentage": integer()})),
                 }
             ),
-            rules.dynamic_bidding,
+            rules.check_dynamic_bidding,
         ),
-        "portfolioId": Member(ANY_TEXT, rules.portfolio, null=frozenset({UPDATE})),
-        "tags": Member(_tags),
+        "portfolioId": Member(ANY_TEXT_CHECK, rules.check_portfolio, nullable_calls=frozenset({UPDATE_CALL})),
+        "tags": Member(_check_tags),
     },
     parents=(),
-    settle=_settle_campaign,
+    settle_data=_settle_campaign,
     filters=("portfolioIdFilter", "nameFilter"),
 )
-AD_GROUP = Resource(
+AD_GROUP_RESOURCE = Resource(
     kind="adGroup",
     entity_type="AD_GROUP",
     collection="adGroups",
-    single="adGroup",
+    singular="adGroup",
     id_name="adGroupId",
-    media="application/vnd.spAdGroup.v3+json",
+    media_type="application/vnd.spAdGroup.v3+json",
     members={
-        "campaignId": _PARENT,
-        "name": Member(ANY_TEXT, rules.ad_group_name, required=True),
-        "state": _STATE,
-        "defaultBid": Member(number(), rules.default_bid, required=True),
+        "campaignId": _PARENT_MEMBER,
+        "name": Member(ANY_TEXT_CHECK, rules.check_ad_group_name, required=True),
+        "state": _STATE_MEMBER,
+        "defaultBid": Member(number(), rules.check_default_bid, required=True),
     },
     parents=(("campaignId", "campaign"),),
-    settle=_settle_ad_group,
+    settle_data=_settle_ad_group,
     filters=("campaignIdFilter", "campaignTargetingTypeFilter", "nameFilter"),
 )
-PRODUCT_AD = Resource(
+PRODUCT_AD_RESOURCE = Resource(
     kind="productAd",
     entity_type="PRODUCT_AD",
     collection="productAds",
-    single="productAd",
+    singular="productAd",
     id_name="adId",
-    media="application/vnd.spProductAd.v3+json",
+    media_type="application/vnd.spProductAd.v3+json",
     members={
-        "campaignId": _PARENT,
-        "adGroupId": _PARENT,
-        "state": _STATE,
-        "sku": Member(ANY_TEXT, rules.sku, _CREATE_ONLY),
-        "asin": Member(ANY_TEXT, rules.asin, _CREATE_ONLY),
-        "customText": Member(text(50, 150, "[^a-z<>^][^<>^]+"), rules.custom_text, _CREATE_ONLY),
+        "campaignId": _PARENT_MEMBER,
+        "adGroupId": _PARENT_MEMBER,
+        "state": _STATE_MEMBER,
+        "sku": Member(ANY_TEXT_CHECK, rules.check_sku, _CREATE_ONLY),
+        "asin": Member(ANY_TEXT_CHECK, rules.check_asin, _CREATE_ONLY),
+        "customText": Member(text(50, 150, "[^a-z<>^][^<>^]+"), rules.refuse_custom_text, _CREATE_ONLY),
     },
     parents=(("campaignId", "campaign"), ("adGroupId", "adGroup")),
-    settle=_settle_ad,
+    settle_data=_settle_ad,
     filters=("campaignIdFilter", "adGroupIdFilter"),
 )
-KEYWORD = Resource(
+KEYWORD_RESOURCE = Resource(
     kind="keyword",
     entity_type="KEYWORD",
     collection="keywords",
-    single="keyword",
+    singular="keyword",
     id_name="keywordId",
-    media="application/vnd.spKeyword.v3+json",
+    media_type="application/vnd.spKeyword.v3+json",
     members={
-        "campaignId": _PARENT,
-        "adGroupId": _PARENT,
-        "state": _STATE,
-        "keywordText": Member(ANY_TEXT, rules.keyword_text, _CREATE_ONLY, required=True),
-        "matchType": Member(ANY_TEXT, rules.one_of("EXACT", "PHRASE", "BROAD"), _CREATE_ONLY, required=True),
-        "bid": Member(number(), rules.keyword_bid, null=BOTH),  # null or absent: the ad group's default bid
-        "nativeLanguageKeyword": Member(ANY_TEXT, taken=_CREATE_ONLY),
-        "nativeLanguageLocale": Member(ANY_TEXT, rules.locale, _CREATE_ONLY),
+        "campaignId": _PARENT_MEMBER,
+        "adGroupId": _PARENT_MEMBER,
+        "state": _STATE_MEMBER,
+        "keywordText": Member(ANY_TEXT_CHECK, rules.check_keyword_text, _CREATE_ONLY, required=True),
+        "matchType": Member(ANY_TEXT_CHECK, rules.one_of("EXACT", "PHRASE", "BROAD"), _CREATE_ONLY, required=True),
+        "bid": Member(
+            number(), rules.check_keyword_bid, nullable_calls=BOTH_CALLS
+        ),  # null or absent: the ad group's default bid
+        "nativeLanguageKeyword": Member(ANY_TEXT_CHECK, accepted_calls=_CREATE_ONLY),
+        "nativeLanguageLocale": Member(ANY_TEXT_CHECK, rules.check_locale, _CREATE_ONLY),
     },
     parents=(("campaignId", "campaign"), ("adGroupId", "adGroup")),
-    settle=_settle_keyword,
+    settle_data=_settle_keyword,
     filters=("campaignIdFilter", "adGroupIdFilter", "keywordTextFilter", "matchTypeFilter", "locale"),
 )
-RESOURCES = (CAMPAIGN, AD_GROUP, PRODUCT_AD, KEYWORD)
+RESOURCES = (CAMPAIGN_RESOURCE, AD_GROUP_RESOURCE, PRODUCT_AD_RESOURCE, KEYWORD_RESOURCE)

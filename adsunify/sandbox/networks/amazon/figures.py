@@ -8,19 +8,24 @@ import hashlib
 from datetime import date
 from decimal import Decimal
 
-from adsunify.sandbox.framework import Account, Entity, World
+from adsunify.sandbox.framework import Account, StoredEntity, World
 from adsunify.sandbox.networks.amazon.tables import MARKETPLACES
 
 Figures = dict[str, int]
-WINDOWS = ("1d", "7d", "14d", "30d")
-_GROWTH = {"1d": 60, "7d": 85, "14d": 95, "30d": 100}  # percent of the conversions seen within the window
+ATTRIBUTION_WINDOWS = ("1d", "7d", "14d", "30d")
+_CONVERSION_PERCENT_BY_WINDOW = {
+    "1d": 60,
+    "7d": 85,
+    "14d": 95,
+    "30d": 100,
+}  # percent of the conversions seen within the window
 
 
-def figures(account: Account, campaign: Entity, day: date) -> Figures:
+def generate_daily_figures(account: Account, campaign: StoredEntity, day: date) -> Figures:
     """One campaign on one day. `cost` and `sales...` in the currency's smallest unit."""
     digest = hashlib.sha256(f"{account.id} {campaign.id} {day}".encode()).digest()
     drawn = [int.from_bytes(digest[start : start + 4], "big") for start in range(0, 32, 4)]
-    places = MARKETPLACES[account.extra["country"]].places
+    places = MARKETPLACES[account.extra["country"]].decimals
     budget = int(campaign.data["budget"]["budget"].scaleb(places))
     impressions = 900 + drawn[0] % 2600
     clicks = impressions * (5 + drawn[1] % 12) // 1000
@@ -29,8 +34,8 @@ def figures(account: Account, campaign: Entity, day: date) -> Figures:
     purchases = clicks * (6 + drawn[3] % 10) // 100
     price = (1500 + drawn[4] % 3000) * (1 if places else 2)
     made = {"impressions": impressions, "clicks": clicks, "cost": cost}
-    for window in WINDOWS:
-        bought = purchases * _GROWTH[window] // 100
+    for window in ATTRIBUTION_WINDOWS:
+        bought = purchases * _CONVERSION_PERCENT_BY_WINDOW[window] // 100
         same = bought * 7 // 10
         made |= {
             f"purchases{window}": bought,
@@ -44,17 +49,19 @@ def figures(account: Account, campaign: Entity, day: date) -> Figures:
     return made
 
 
-def shared(whole: Figures, parts: int, position: int) -> Figures:
+def get_share(whole: Figures, parts: int, position: int) -> Figures:
     """The part at `position` of figures shared out over `parts`; all parts together are the whole."""
     return {name: value // parts + (position < value % parts) for name, value in whole.items()}
 
 
-def spent(account: Account, campaign: Entity, day: date) -> Decimal:
+def get_spend(account: Account, campaign: StoredEntity, day: date) -> Decimal:
     """A campaign's cost on a day in major units."""
-    return Decimal(figures(account, campaign, day)["cost"]).scaleb(-MARKETPLACES[account.extra["country"]].places)
+    return Decimal(generate_daily_figures(account, campaign, day)["cost"]).scaleb(
+        -MARKETPLACES[account.extra["country"]].decimals
+    )
 
 
-def serving(world: World, campaign: Entity, day: date) -> bool:
+def is_serving(world: World, campaign: StoredEntity, day: date) -> bool:
     """Whether the campaign has activity on a day: enabled, begun, not over, and something under it to serve.
 
     States have no history here: what is enabled now counts as enabled since its start date.
@@ -64,22 +71,22 @@ def serving(world: World, campaign: Entity, day: date) -> bool:
         return False
     if data["state"] != "ENABLED" or not data["startDate"] <= day.isoformat() <= data.get("endDate", "9999-12-31"):
         return False
-    return bool(leaves(world, campaign, "productAd")) and (
-        data["targetingType"] == "AUTO" or bool(leaves(world, campaign, "keyword"))
+    return bool(list_enabled_leaves(world, campaign, "productAd")) and (
+        data["targetingType"] == "AUTO" or bool(list_enabled_leaves(world, campaign, "keyword"))
     )
 
 
-def leaves(world: World, campaign: Entity, kind: str) -> list[tuple[Entity, Entity]]:
+def list_enabled_leaves(world: World, campaign: StoredEntity, kind: str) -> list[tuple[StoredEntity, StoredEntity]]:
     """(ad group, leaf) for every enabled ad or keyword in an enabled ad group."""
     return [
         (group, leaf)
-        for group in world.entities("adGroup", campaign.account, campaign.id)
+        for group in world.list_entities("adGroup", campaign.account, campaign.id)
         if group.data["state"] == "ENABLED"
-        for leaf in world.entities(kind, campaign.account, group.id)
+        for leaf in world.list_entities(kind, campaign.account, group.id)
         if leaf.data["state"] == "ENABLED"
     ]
 
 
-def summed(many: list[Figures]) -> Figures:
+def sum_figures(many: list[Figures]) -> Figures:
     """Figures of several days added up."""
     return {name: sum(one[name] for one in many) for name in many[0]}

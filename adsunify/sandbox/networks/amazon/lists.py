@@ -7,117 +7,117 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
     World,
+    array,
     boolean,
     choice,
     integer,
-    listing,
     record,
+    serialize_json,
     text,
-    write_json,
 )
-from adsunify.sandbox.networks.amazon.answers import profile, today
+from adsunify.sandbox.networks.amazon.answers import get_account_date, require_account
 from adsunify.sandbox.networks.amazon.entities import ARCHIVED, Data, Resource
-from adsunify.sandbox.networks.amazon.tables import ITEMS, PORTFOLIO_MEDIA
-from adsunify.sandbox.networks.amazon.writes import Handler, body_of
+from adsunify.sandbox.networks.amazon.tables import MAX_ITEMS, PORTFOLIO_MEDIA_TYPE
+from adsunify.sandbox.networks.amazon.writes import Handler, parse_body
 
 _STATES = ("ENABLED", "PAUSED", "ARCHIVED", "ENABLING", "USER_DELETED", "OTHER")
-_MATCHED = record(
-    optional={"queryTermMatchType": choice("BROAD_MATCH", "EXACT_MATCH"), "include": listing(text(0), 0, 100)}
+_NAME_FILTER_CHECK = record(
+    optional={"queryTermMatchType": choice("BROAD_MATCH", "EXACT_MATCH"), "include": array(text(0), 0, 100)}
 )
 
 
-def _ids(most: int) -> Check:
-    return record(required={"include": listing(text(0), 0, most)})
+def _ids_filter(most: int) -> Check:
+    return record(required={"include": array(text(0), 0, most)})
 
 
 # own ids up to 1000, parents up to 100; matchTypeFilter is a plain array in the schema
-_COMMON: Mapping[str, Check] = {
-    "stateFilter": record(required={"include": listing(choice(*_STATES), 0, 10)}),
-    "maxResults": integer(1, ITEMS),  # the schema has no minimum, and a page holds at most 1000
+_COMMON_CHECKS: Mapping[str, Check] = {
+    "stateFilter": record(required={"include": array(choice(*_STATES), 0, 10)}),
+    "maxResults": integer(1, MAX_ITEMS),  # the schema has no minimum, and a page holds at most 1000
     "nextToken": text(),
     "includeExtendedDataFields": boolean,
 }
-_FILTERS: Mapping[str, Check] = {
-    "campaignIdFilter": _ids(100),
-    "adGroupIdFilter": _ids(100),
-    "portfolioIdFilter": _ids(100),
-    "nameFilter": _MATCHED,
-    "keywordTextFilter": _MATCHED,
-    "matchTypeFilter": listing(choice("EXACT", "PHRASE", "BROAD", "OTHER")),
+_FILTER_CHECKS: Mapping[str, Check] = {
+    "campaignIdFilter": _ids_filter(100),
+    "adGroupIdFilter": _ids_filter(100),
+    "portfolioIdFilter": _ids_filter(100),
+    "nameFilter": _NAME_FILTER_CHECK,
+    "keywordTextFilter": _NAME_FILTER_CHECK,
+    "matchTypeFilter": array(choice("EXACT", "PHRASE", "BROAD", "OTHER")),
     "campaignTargetingTypeFilter": choice("AUTO", "MANUAL"),
     "locale": text(),
 }
-_PORTFOLIO_BODY = record(
+_PORTFOLIO_BODY_CHECK = record(
     optional={
-        "portfolioIdFilter": _ids(100),
-        "nameFilter": _MATCHED,
-        "stateFilter": record(required={"include": listing(choice("ENABLED", "PAUSED", "ARCHIVED"))}),
+        "portfolioIdFilter": _ids_filter(100),
+        "nameFilter": _NAME_FILTER_CHECK,
+        "stateFilter": record(required={"include": array(choice("ENABLED", "PAUSED", "ARCHIVED"))}),
         "includeExtendedDataFields": boolean,
         "nextToken": text(),
-        "maxResults": integer(1, ITEMS),
+        "maxResults": integer(1, MAX_ITEMS),
     }
 )
 
 
-def listed(resource: Resource) -> Handler:
+def make_list_handler(resource: Resource) -> Handler:
     """`POST /sp/<collection>/list`."""
     body = record(
         optional={
-            **_COMMON,
-            **{name: _FILTERS[name] for name in resource.filters},
-            resource.id_filter: _ids(ITEMS),
+            **_COMMON_CHECKS,
+            **{name: _FILTER_CHECKS[name] for name in resource.filters},
+            resource.id_filter: _ids_filter(MAX_ITEMS),
         }
     )
 
-    def handle(request: Request) -> Answer:
-        asked, account = body_of(request, resource.media, body), profile(request)
+    def handle(request: Request) -> Response:
+        asked, account = parse_body(request, resource.media_type, body), require_account(request)
         found = [
             entity
-            for entity in request.world.entities(resource.kind, account.id)
-            if _fits(request.world, resource, entity, asked)
+            for entity in request.world.list_entities(resource.kind, account.id)
+            if _matches_filter(request.world, resource, entity, asked)
         ]
-        page, paging = _page(request, account, found, asked)
-        rows = [resource.view(entity) for entity in page]
+        page, paging = _paginate(request, account, found, asked)
+        rows = [resource.render_entity(entity) for entity in page]
         if asked.get("includeExtendedDataFields"):
-            day = today(request, account)
-            rows = [{**row, "extendedData": _extended(request.world, entity, day)}
+            day = get_account_date(request, account)
+            rows = [{**row, "extendedData": _build_extended_data(request.world, entity, day)}
                     for row, entity in zip(rows, page, strict=True)]  # fmt: skip
-        return Answer(200, {resource.collection: rows, **paging}, media_type=resource.media)
+        return Response(200, {resource.collection: rows, **paging}, media_type=resource.media_type)
 
     return handle
 
 
-def portfolios(request: Request) -> Answer:
+def list_portfolios(request: Request) -> Response:
     """`POST /portfolios/list`. Its filters are ours by analogy: the documentation gives path, media type, id and
     name."""
-    asked, account = body_of(request, PORTFOLIO_MEDIA, _PORTFOLIO_BODY), profile(request)
+    asked, account = parse_body(request, PORTFOLIO_MEDIA_TYPE, _PORTFOLIO_BODY_CHECK), require_account(request)
     states = asked.get("stateFilter", {}).get("include", ["ENABLED"])
     found = [
         entity
-        for entity in request.world.entities("portfolio", account.id)
+        for entity in request.world.list_entities("portfolio", account.id)
         if entity.data["state"] in states
-        and _among(entity.id, asked.get("portfolioIdFilter"))
-        and _matches(entity.data["name"], asked.get("nameFilter"))
+        and _is_allowed(entity.id, asked.get("portfolioIdFilter"))
+        and _matches_filters(entity.data["name"], asked.get("nameFilter"))
     ]
-    page, paging = _page(request, account, found, asked)
+    page, paging = _paginate(request, account, found, asked)
     rows = [{"portfolioId": entity.id, **entity.data} for entity in page]
-    return Answer(200, {"portfolios": rows, **paging}, media_type=PORTFOLIO_MEDIA)
+    return Response(200, {"portfolios": rows, **paging}, media_type=PORTFOLIO_MEDIA_TYPE)
 
 
-def _fits(world: World, resource: Resource, entity: Entity, asked: Data) -> bool:
+def _matches_filter(world: World, resource: Resource, entity: StoredEntity, asked: Data) -> bool:
     """Every filter that was sent. Without stateFilter: what is not archived (default unverified, our choice)."""
     data = entity.data
     states = asked["stateFilter"]["include"] if "stateFilter" in asked else ("ENABLED", "PAUSED")
-    if data["state"] not in states or not _among(entity.id, asked.get(resource.id_filter)):
+    if data["state"] not in states or not _is_allowed(entity.id, asked.get(resource.id_filter)):
         return False
     for name in ("campaignId", "adGroupId", "portfolioId"):
-        if name != resource.id_name and not _among(data.get(name), asked.get(f"{name}Filter")):
+        if name != resource.id_name and not _is_allowed(data.get(name), asked.get(f"{name}Filter")):
             return False
     if (targeting := asked.get("campaignTargetingTypeFilter")) is not None:
         campaign = world.find("campaign", data["campaignId"])
@@ -127,16 +127,16 @@ def _fits(world: World, resource: Resource, entity: Entity, asked: Data) -> bool
         return False
     if "locale" in asked and data.get("nativeLanguageLocale") != asked["locale"]:
         return False
-    return _matches(data.get("name"), asked.get("nameFilter")) and _matches(
+    return _matches_filters(data.get("name"), asked.get("nameFilter")) and _matches_filters(
         data.get("keywordText"), asked.get("keywordTextFilter")
     )
 
 
-def _among(value: str | None, wanted: Mapping[str, Any] | None) -> bool:
+def _is_allowed(value: str | None, wanted: Mapping[str, Any] | None) -> bool:
     return wanted is None or value in wanted["include"]
 
 
-def _matches(value: str | None, wanted: Mapping[str, Any] | None) -> bool:
+def _matches_filters(value: str | None, wanted: Mapping[str, Any] | None) -> bool:
     """BROAD_MATCH is "contains" (the default, and its ignoring of case, are our choice); EXACT_MATCH is the whole."""
     if not wanted or "include" not in wanted or value is None:
         return True
@@ -145,23 +145,25 @@ def _matches(value: str | None, wanted: Mapping[str, Any] | None) -> bool:
     return any(term.casefold() in value.casefold() for term in wanted["include"])
 
 
-def _page(request: Request, account: Account, found: list[Entity], asked: Data) -> tuple[list[Entity], Data]:
+def _paginate(
+    request: Request, account: Account, found: list[StoredEntity], asked: Data
+) -> tuple[list[StoredEntity], Data]:
     """One page and its `nextToken` / `totalResults`. A token goes with the path, profile and filters it came from."""
     filters = {name: value for name, value in asked.items() if name not in ("nextToken", "maxResults")}
-    sealed = hashlib.sha256(write_json([request.path, account.id, filters]).encode()).hexdigest()[:16]
+    sealed = hashlib.sha256(serialize_json([request.path, account.id, filters]).encode()).hexdigest()[:16]
     start = 0
     if (token := asked.get("nextToken")) is not None:
         offset, _, seal = token.partition(".")
         if seal != sealed or not (offset.isascii() and offset.isdigit()):
-            raise Problem("token", "/nextToken", "is not one of this list with these filters")
+            raise InvalidRequest("token", "/nextToken", "is not one of this list with these filters")
         start = int(offset)
-    end = start + asked.get("maxResults", ITEMS)
+    end = start + asked.get("maxResults", MAX_ITEMS)
     more = {"nextToken": f"{end}.{sealed}"} if end < len(found) else {}
     return found[start:end], {**more, "totalResults": len(found)}
 
 
-def _extended(world: World, entity: Entity, day: date) -> Data:
-    status = next(_statuses(world, entity, day))
+def _build_extended_data(world: World, entity: StoredEntity, day: date) -> Data:
+    status = next(_iterate_serving_statuses(world, entity, day))
     return {
         "creationDateTime": entity.created_at.isoformat(),
         "lastUpdateDateTime": entity.updated_at.isoformat(),
@@ -171,7 +173,7 @@ def _extended(world: World, entity: Entity, day: date) -> Data:
 
 
 # own state per kind: the prefix of _ARCHIVED and _PAUSED, and what it is called when nothing stands in the way
-_SERVING = {
+_SERVING_STATUSES = {
     "campaign": ("CAMPAIGN", "CAMPAIGN_STATUS_ENABLED"),
     "adGroup": ("AD_GROUP", "AD_GROUP_STATUS_ENABLED"),
     "productAd": ("AD", "AD_STATUS_LIVE"),
@@ -179,9 +181,9 @@ _SERVING = {
 }
 
 
-def _statuses(world: World, entity: Entity, day: date) -> Iterator[str]:
+def _iterate_serving_statuses(world: World, entity: StoredEntity, day: date) -> Iterator[str]:
     """Everything that keeps the entity from serving, the own state first, the campaign's last; then that it serves."""
-    chain: list[Entity | None] = [entity]
+    chain: list[StoredEntity | None] = [entity]
     if entity.kind in ("productAd", "keyword"):
         chain.append(world.find("adGroup", entity.data["adGroupId"]))
     if entity.kind != "campaign":
@@ -189,7 +191,7 @@ def _statuses(world: World, entity: Entity, day: date) -> Iterator[str]:
     for one in chain:
         if one is None:
             continue
-        prefix = _SERVING[one.kind][0]
+        prefix = _SERVING_STATUSES[one.kind][0]
         if one.data["state"] != "ENABLED":
             yield f"{prefix}_{one.data['state']}"
         if one.kind == "campaign":
@@ -199,7 +201,7 @@ def _statuses(world: World, entity: Entity, day: date) -> Iterator[str]:
                 yield "ENDED"
         if one.kind in ("campaign", "adGroup"):
             name = "campaignId" if one.kind == "campaign" else "adGroupId"
-            ads = [ad for ad in world.entities("productAd", one.account) if ad.data[name] == one.id]
+            ads = [ad for ad in world.list_entities("productAd", one.account) if ad.data[name] == one.id]
             if not any(ad.data["state"] != ARCHIVED for ad in ads):
                 yield f"{prefix}_INCOMPLETE"
-    yield _SERVING[entity.kind][1]
+    yield _SERVING_STATUSES[entity.kind][1]

@@ -11,38 +11,38 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
-    Problem,
+    InvalidRequest,
     Request,
-    anything,
+    Response,
+    any_value,
+    array,
     boolean,
     choice,
     integer,
-    listing,
     parse_json,
     record,
     text,
 )
-from adsunify.sandbox.networks.amazon.answers import profile, today
-from adsunify.sandbox.networks.amazon.figures import serving, spent
+from adsunify.sandbox.networks.amazon.answers import get_account_date, require_account
+from adsunify.sandbox.networks.amazon.figures import get_spend, is_serving
 from adsunify.sandbox.networks.amazon.tables import (
-    METADATA_REQUEST_MEDIA,
-    METADATA_RESPONSE_MEDIA,
-    RECOMMENDATION_MEDIA,
-    USAGE_MEDIA,
+    METADATA_REQUEST_MEDIA_TYPE,
+    METADATA_RESPONSE_MEDIA_TYPE,
+    RECOMMENDATION_MEDIA_TYPE,
+    USAGE_MEDIA_TYPE,
 )
-from adsunify.sandbox.networks.amazon.writes import body_of
+from adsunify.sandbox.networks.amazon.writes import parse_body
 
-_ELIGIBILITY = record(
-    required={"productDetailsList": listing(record({"asin": text()}, {"sku": text()}), 1, 30)},
+_ELIGIBILITY_CHECK = record(
+    required={"productDetailsList": array(record({"asin": text()}, {"sku": text()}), 1, 30)},
     optional={"adType": choice("sp", "sb", "sd"), "locale": text()},
 )
-_METADATA = record(
+_METADATA_CHECK = record(
     required={"pageIndex": integer(0), "pageSize": integer(1, 300)},
     optional={
         "adType": choice("SP", "SB", "SD"),
-        "asins": listing(text(), 1, 300),
-        "skus": listing(text(), 1, 300),
+        "asins": array(text(), 1, 300),
+        "skus": array(text(), 1, 300),
         "searchStr": text(0),
         "checkItemDetails": boolean,
         "checkEligibility": boolean,
@@ -53,81 +53,81 @@ _METADATA = record(
     },
     at_most_one=(("asins", "skus", "searchStr"),),
 )
-_RECOMMENDATIONS = record(
-    required={"recommendationType": choice("KEYWORDS_FOR_ASINS"), "asins": listing(text(), 1, 50)},
+_RECOMMENDATIONS_CHECK = record(
+    required={"recommendationType": choice("KEYWORDS_FOR_ASINS"), "asins": array(text(), 1, 50)},
     optional={
         "sortDimension": choice("CLICKS", "CONVERSIONS", "DEFAULT"),
         "maxRecommendations": integer(0, 200),
         "locale": text(),
-        "biddingStrategy": anything,
+        "biddingStrategy": any_value,
     },
 )
-_USAGE = record(required={"campaignIds": listing(text(), 1, 100)})
-_CATALOGUE = 45  # products that a search looks through
-_IDEAS = ("camping stove", "gas stove", "portable stove", "outdoor kitchen", "hiking cooker", "titanium pot")
+_USAGE_CHECK = record(required={"campaignIds": array(text(), 1, 100)})
+_CATALOGUE_SIZE = 45  # products that a search looks through
+_KEYWORD_IDEAS = ("camping stove", "gas stove", "portable stove", "outdoor kitchen", "hiking cooker", "titanium pot")
 
 
-def eligibility(request: Request) -> Answer:
+def list_eligibility(request: Request) -> Response:
     """`POST /eligibility/product/list`. An unknown product is 404, as the eligibility description says."""
-    given = request.json(_ELIGIBILITY)
-    request.query()
+    given = request.parse_json(_ELIGIBILITY_CHECK)
+    request.parse_query()
     rows = []
     for position, product in enumerate(given["productDetailsList"]):
-        if not _exists(product):
-            raise Problem("not_found", f"/productDetailsList/{position}/asin", "Cannot find requested entity")
-        status = _status(*product.values())
+        if not _product_exists(product):
+            raise InvalidRequest("not_found", f"/productDetailsList/{position}/asin", "Cannot find requested entity")
+        status = _get_eligibility(*product.values())
         name = {"INELIGIBLE": "LISTING_SUPRESSED", "ELIGIBLE_WITH_WARNING": "OUT_OF_STOCK"}.get(status)
         why = [] if name is None else [{"name": name, "severity": status, "message": f"The product is {status}."}]
         rows.append({"productDetails": product, "overallStatus": status, "eligibilityStatusList": why})
-    return Answer(200, {"productResponseList": rows})
+    return Response(200, {"productResponseList": rows})
 
 
-def metadata(request: Request) -> Answer:
+def list_metadata(request: Request) -> Response:
     """`POST /product/metadata`, by asins, skus (sellers) or title; with none of them the whole catalogue."""
-    request.media(METADATA_REQUEST_MEDIA)
-    request.accept(METADATA_RESPONSE_MEDIA)
-    request.query()
-    given, account = _METADATA(parse_json(request.body), ""), profile(request)
+    request.require_media_type(METADATA_REQUEST_MEDIA_TYPE)
+    request.require_accept(METADATA_RESPONSE_MEDIA_TYPE)
+    request.parse_query()
+    given, account = _METADATA_CHECK(parse_json(request.body), ""), require_account(request)
     if given.get("checkEligibility") and "adType" not in given:
-        raise Problem("required", "/adType", "adType is required to check eligibility")
+        raise InvalidRequest("required", "/adType", "adType is required to check eligibility")
     if "skus" in given and (account.extra["type"] != "seller" or given.get("adType", "SP") != "SP"):
-        raise Problem("value", "/skus", "skus are for sellers and adType SP only")
-    found = [_product(account, given, *one) for one in _wanted(given)]
+        raise InvalidRequest("value", "/skus", "skus are for sellers and adType SP only")
+    found = [_render_product(account, given, *one) for one in _select_products(given)]
     cursor = given.get("cursorToken", "")
     if cursor and not (cursor.isascii() and cursor.isdigit()):
-        raise Problem("value", "/cursorToken", "is not a cursor of this list")
+        raise InvalidRequest("value", "/cursorToken", "is not a cursor of this list")
     page, size = int(cursor or given["pageIndex"]), given["pageSize"]
     after = str(page + 1) if (page + 1) * size < len(found) else ""  # empty: no further data
     body = {"ProductMetadataList": found[page * size : (page + 1) * size], "cursorToken": after}
-    return Answer(200, body, media_type=METADATA_RESPONSE_MEDIA)
+    return Response(200, body, media_type=METADATA_RESPONSE_MEDIA_TYPE)
 
 
-def recommendations(request: Request) -> Answer:
+def list_keyword_recommendations(request: Request) -> Response:
     """`POST /sp/targets/keywords/recommendations`. Accept is not in the documentation: the vendor type, JSON, or
     anything."""
     accepted = request.headers.get("Accept", "*/*").lower()
-    if accepted not in (RECOMMENDATION_MEDIA, "application/json", "*/*"):
-        raise Problem("accept", "Accept", f"must be {RECOMMENDATION_MEDIA}")
-    given = request.json(_RECOMMENDATIONS, RECOMMENDATION_MEDIA)
-    request.query()
-    known = [asin for asin in given["asins"] if _exists({"asin": asin})]
-    ideas = list(dict.fromkeys(f"{idea} {asin.lower()[-2:]}" for asin in known for idea in _IDEAS))
+    if accepted not in (RECOMMENDATION_MEDIA_TYPE, "application/json", "*/*"):
+        raise InvalidRequest("accept", "Accept", f"must be {RECOMMENDATION_MEDIA_TYPE}")
+    given = request.parse_json(_RECOMMENDATIONS_CHECK, RECOMMENDATION_MEDIA_TYPE)
+    request.parse_query()
+    known = [asin for asin in given["asins"] if _product_exists({"asin": asin})]
+    ideas = list(dict.fromkeys(f"{idea} {asin.lower()[-2:]}" for asin in known for idea in _KEYWORD_IDEAS))
     rows = [
         {
             "keyword": idea,
             # bids are integers in hundredths (unverified)
-            "bidInfo": [{"matchType": match, "bid": _number(f"{idea} {match}", 40, 180)}
+            "bidInfo": [{"matchType": match, "bid": _derive_number(f"{idea} {match}", 40, 180)}
                         for match in ("EXACT", "PHRASE", "BROAD")],
         }
         for idea in ideas[: given.get("maxRecommendations", 200)]
     ]  # fmt: skip
-    return Answer(200, {"keywordTargetList": rows}, media_type=RECOMMENDATION_MEDIA)
+    return Response(200, {"keywordTargetList": rows}, media_type=RECOMMENDATION_MEDIA_TYPE)
 
 
-def budget_usage(request: Request) -> Answer:
+def get_budget_usage(request: Request) -> Response:
     """`POST /sp/campaigns/budget/usage`: 207, `success` and `error` side by side, each with its index."""
-    given, account = body_of(request, USAGE_MEDIA, _USAGE)["campaignIds"], profile(request)
-    success, errors, day = list[dict[str, Any]](), list[dict[str, Any]](), today(request, account)
+    given, account = parse_body(request, USAGE_MEDIA_TYPE, _USAGE_CHECK)["campaignIds"], require_account(request)
+    success, errors, day = list[dict[str, Any]](), list[dict[str, Any]](), get_account_date(request, account)
     for index, campaign_id in enumerate(given):
         campaign = request.world.find("campaign", campaign_id, account.id)
         if campaign is None:
@@ -135,60 +135,62 @@ def budget_usage(request: Request) -> Answer:
             errors.append({"code": "404", "campaignId": campaign_id, "index": index, "details": details})
             continue
         budget = campaign.data["budget"]["budget"]
-        cost = spent(account, campaign, day) if serving(request.world, campaign, day) else Decimal(0)
+        cost = get_spend(account, campaign, day) if is_serving(request.world, campaign, day) else Decimal(0)
         row = {"campaignId": campaign_id, "index": index, "budget": budget}
         percent = (cost * 100 / budget).quantize(Decimal("0.01"))
         success.append({**row, "budgetUsagePercent": percent, "usageUpdatedTimestamp": request.now.isoformat()})
-    return Answer(207, {"success": success, "error": errors}, media_type=USAGE_MEDIA)
+    return Response(207, {"success": success, "error": errors}, media_type=USAGE_MEDIA_TYPE)
 
 
-def _wanted(given: dict[str, Any]) -> list[tuple[str, str]]:
+def _select_products(given: dict[str, Any]) -> list[tuple[str, str]]:
     """ASIN and SKU of every product asked for; unknown ones are left out."""
     if "asins" in given:
-        return [(asin, f"SKU-{asin}") for asin in given["asins"] if _exists({"asin": asin})]
+        return [(asin, f"SKU-{asin}") for asin in given["asins"] if _product_exists({"asin": asin})]
     if "skus" in given:
-        return [(_number_asin(sku), sku) for sku in given["skus"] if _exists({"sku": sku})]
-    demo = [(f"B0DEMO{number:04}", f"DEMO-{number:04}") for number in range(1, _CATALOGUE + 1)]
-    return [one for one in demo if given.get("searchStr", "").casefold() in _title(one[1]).casefold()]
+        return [(_derive_asin(sku), sku) for sku in given["skus"] if _product_exists({"sku": sku})]
+    demo = [(f"B0DEMO{number:04}", f"DEMO-{number:04}") for number in range(1, _CATALOGUE_SIZE + 1)]
+    return [one for one in demo if given.get("searchStr", "").casefold() in _make_title(one[1]).casefold()]
 
 
-def _product(account: Account, given: dict[str, Any], asin: str, sku: str) -> dict[str, Any]:
+def _render_product(account: Account, given: dict[str, Any], asin: str, sku: str) -> dict[str, Any]:
     """One row; details and eligibility only where asked for, the SKU for sellers only."""
     row: dict[str, Any] = {"asin": asin, "availability": "IN_STOCK"}
     if account.extra["type"] == "seller":
         row["sku"] = sku
     if given.get("checkItemDetails"):
-        price = {"amount": Decimal(_number(sku, 5, 90)), "currency": account.currency}
-        row |= {"title": _title(sku), "brand": "Demo", "category": "Camping", "priceToPay": price}
+        price = {"amount": Decimal(_derive_number(sku, 5, 90)), "currency": account.currency}
+        row |= {"title": _make_title(sku), "brand": "Demo", "category": "Camping", "priceToPay": price}
     if given.get("checkEligibility"):
-        ineligible = _status(asin, sku) == "INELIGIBLE"
+        ineligible = _get_eligibility(asin, sku) == "INELIGIBLE"
         row["eligibilityStatus"] = "INELIGIBLE" if ineligible else "ELIGIBLE"
         row["ineligibilityCodes"] = ["LISTING_SUPRESSED"] if ineligible else []
         row["ineligibilityReasons"] = ["The listing is suppressed"] if ineligible else []
     return row
 
 
-def _title(sku: str) -> str:
+def _make_title(sku: str) -> str:
     return f"Demo product {sku}"
 
 
-def _exists(product: dict[str, str]) -> bool:
+def _product_exists(product: dict[str, str]) -> bool:
     named = " ".join(product.values()).lower()
     well_formed = re.fullmatch("[A-Z0-9]{10}", product.get("asin", "B000000000"))
-    return "missing" not in named and (well_formed is not None or _status(product.get("asin", "")) != "ELIGIBLE")
+    return "missing" not in named and (
+        well_formed is not None or _get_eligibility(product.get("asin", "")) != "ELIGIBLE"
+    )
 
 
-def _status(*ids: str) -> str:
+def _get_eligibility(*ids: str) -> str:
     named = " ".join(ids).lower()
     if "ineligible" in named or "processing" in named:
         return "INELIGIBLE"
     return "ELIGIBLE_WITH_WARNING" if "warning" in named else "ELIGIBLE"
 
 
-def _number(seed: str, least: int, most: int) -> int:
+def _derive_number(seed: str, least: int, most: int) -> int:
     return least + int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big") % (most - least + 1)
 
 
-def _number_asin(sku: str) -> str:
+def _derive_asin(sku: str) -> str:
     """The ASIN a SKU sells, the same one every time."""
     return "B0" + hashlib.sha256(sku.encode()).hexdigest()[:8].upper()

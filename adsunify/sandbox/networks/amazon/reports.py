@@ -8,110 +8,110 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from adsunify.sandbox.framework import (
-    Answer,
-    Entity,
-    Problem,
-    Refusal,
+    AbortRequest,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
     World,
+    array,
     choice,
-    listing,
     record,
+    serialize_json,
     text,
-    write_json,
 )
-from adsunify.sandbox.networks.amazon.answers import profile, today
+from adsunify.sandbox.networks.amazon.answers import get_account_date, require_account
 from adsunify.sandbox.networks.amazon.columns import REPORT_TYPES, ReportType
-from adsunify.sandbox.networks.amazon.rows import rows
-from adsunify.sandbox.networks.amazon.tables import REPORT_MEDIA, STORAGE_HOST
+from adsunify.sandbox.networks.amazon.rows import build_rows
+from adsunify.sandbox.networks.amazon.tables import REPORT_MEDIA_TYPE, STORAGE_HOST
 
-LONGEST, OLDEST = 31, 95  # days of one report, days of history
+MAX_DAYS, MAX_DAYS_BACK = 31, 95  # days of one report, days of history
 LINK_SECONDS = 3600
 # what the first, second and every later look at a job finds
-_STATUSES = ("PENDING", "PROCESSING", "COMPLETED")
+_REPORT_STATUSES = ("PENDING", "PROCESSING", "COMPLETED")
 
-_CONFIGURATION = record(
+_CONFIGURATION_CHECK = record(
     required={
         "adProduct": choice("SPONSORED_PRODUCTS"),
         "reportTypeId": choice(*REPORT_TYPES),
-        "groupBy": listing(text(), 1),
+        "groupBy": array(text(), 1),
         "timeUnit": choice("DAILY", "SUMMARY"),
         "format": choice("GZIP_JSON"),
-        "columns": listing(text(), 1),
+        "columns": array(text(), 1),
     },
-    optional={"filters": listing(record({"field": text(), "values": listing(text(), 1)}))},
+    optional={"filters": array(record({"field": text(), "values": array(text(), 1)}))},
 )
 
 
-def _date(value: Any, where: str) -> str:
+def _check_date(value: Any, where: str) -> str:
     try:
         return date.fromisoformat(text(10, 10)(value, where)).isoformat()
     except ValueError as error:
-        raise Problem("value", where, "must be YYYY-MM-DD", value) from error
+        raise InvalidRequest("value", where, "must be YYYY-MM-DD", value) from error
 
 
-_REPORT = record(
-    required={"startDate": _date, "endDate": _date, "configuration": _CONFIGURATION},
+_REPORT_CHECK = record(
+    required={"startDate": _check_date, "endDate": _check_date, "configuration": _CONFIGURATION_CHECK},
     optional={"name": text(0)},
 )
 
 
-def create_report(request: Request) -> Answer:
+def create_report(request: Request) -> Response:
     """`POST /reporting/reports`. 425 while an identical request exists, COMPLETED ones included (our reading)."""
-    given, account = request.json(_REPORT, REPORT_MEDIA), profile(request)
-    request.query()
-    _check_range(given, today(request, account))
+    given, account = request.parse_json(_REPORT_CHECK, REPORT_MEDIA_TYPE), require_account(request)
+    request.parse_query()
+    _check_date_range(given, get_account_date(request, account))
     _check_columns(given["configuration"])
-    for job in request.world.entities("report", account.id):
+    for job in request.world.list_entities("report", account.id):
         if job.data["request"] == given:
             detail = f"The Request is a duplicate of : {job.id}"
-            raise Refusal(Answer(425, {"code": "425", "detail": detail}))  # `detail`, as in the documentation
+            raise AbortRequest(Response(425, {"code": "425", "detail": detail}))  # `detail`, as in the documentation
     data = {"request": given, "looks": 0}
     job = request.world.create("report", account.id, data, id=str(uuid.uuid4()), logged=False)
-    return Answer(200, _view(request.world, job, "PENDING"))
+    return Response(200, _render_report(request.world, job, "PENDING"))
 
 
-def look(request: Request) -> Answer:
+def get_report(request: Request) -> Response:
     """`GET /reporting/reports/{reportId}`: each look moves the job on; each COMPLETED one carries a fresh link."""
-    job = _job(request)
-    if request.told("error_in_200"):
-        return Answer(200, {**_view(request.world, job, "FAILED"), "failureReason": "Internal error"})
-    status = _STATUSES[min(job.data["looks"], len(_STATUSES) - 1)]
-    job = request.world.put(job, {**job.data, "looks": job.data["looks"] + 1}, logged=False)
-    return Answer(200, _view(request.world, job, status))
+    job = _require_report(request)
+    if request.get_fault("error_in_200"):
+        return Response(200, {**_render_report(request.world, job, "FAILED"), "failureReason": "Internal error"})
+    status = _REPORT_STATUSES[min(job.data["looks"], len(_REPORT_STATUSES) - 1)]
+    job = request.world.replace(job, {**job.data, "looks": job.data["looks"] + 1}, logged=False)
+    return Response(200, _render_report(request.world, job, status))
 
 
-def cancel(request: Request) -> Answer:
+def cancel_report(request: Request) -> Response:
     """`DELETE /reporting/reports/{reportId}`: a pending one only (what a later one gets, 400, is our choice)."""
-    job = _job(request)
+    job = _require_report(request)
     if job.data["looks"] > 1:
-        raise Problem("state", "reportId", "only a PENDING report can be cancelled")
+        raise InvalidRequest("state", "reportId", "only a PENDING report can be cancelled")
     request.world.remove(job, logged=False)
-    return Answer(200, _view(request.world, job, "CANCELLED"))
+    return Response(200, _render_report(request.world, job, "CANCELLED"))
 
 
-def download(request: Request) -> Answer:
+def download_report(request: Request) -> Response:
     """The pre-signed link on the storage host: no credentials, unaltered query, in time."""
     if "Authorization" in request.headers:
-        return _denied(400, "InvalidArgument", "Only one auth mechanism allowed")
-    given = dict(request.pairs)
-    job = request.world.find("report", request.slots["report"])
+        return _build_storage_error(400, "InvalidArgument", "Only one auth mechanism allowed")
+    given = dict(request.query_pairs)
+    job = request.world.find("report", request.path_parameters["report"])
     expires = given.get("X-Amz-Expires", "")
-    if job is None or given != _signature(job.id, expires):
-        return _denied(403, "SignatureDoesNotMatch", "The request signature does not match")
+    if job is None or given != _sign_link(job.id, expires):
+        return _build_storage_error(403, "SignatureDoesNotMatch", "The request signature does not match")
     if int(expires) <= request.now.timestamp():
-        return _denied(403, "AccessDenied", "Request has expired")
-    return Answer(200, _content(request.world, job), media_type="binary/octet-stream")
+        return _build_storage_error(403, "AccessDenied", "Request has expired")
+    return Response(200, _encode_report(request.world, job), media_type="binary/octet-stream")
 
 
-def _check_range(given: Mapping[str, Any], day: date) -> None:
+def _check_date_range(given: Mapping[str, Any], day: date) -> None:
     start, end = date.fromisoformat(given["startDate"]), date.fromisoformat(given["endDate"])
     if end < start:
-        raise Problem("value", "/endDate", "endDate must not be before startDate", given["endDate"])
-    if (end - start).days + 1 > LONGEST:
-        raise Problem("value", "/endDate", f"at most {LONGEST} days per report", given["endDate"])
-    if start < day - timedelta(days=OLDEST):
-        raise Problem("value", "/startDate", f"at most {OLDEST} days back", given["startDate"])
+        raise InvalidRequest("value", "/endDate", "endDate must not be before startDate", given["endDate"])
+    if (end - start).days + 1 > MAX_DAYS:
+        raise InvalidRequest("value", "/endDate", f"at most {MAX_DAYS} days per report", given["endDate"])
+    if start < day - timedelta(days=MAX_DAYS_BACK):
+        raise InvalidRequest("value", "/startDate", f"at most {MAX_DAYS_BACK} days back", given["startDate"])
 
 
 def _check_columns(configuration: Mapping[str, Any]) -> None:
@@ -119,37 +119,41 @@ def _check_columns(configuration: Mapping[str, Any]) -> None:
     groups, columns = configuration["groupBy"], configuration["columns"]
     for position, group in enumerate(groups):
         if group not in report.groups or group in groups[:position]:
-            raise Problem("value", f"/configuration/groupBy/{position}", f"of {', '.join(report.groups)}, once", group)
+            raise InvalidRequest(
+                "value", f"/configuration/groupBy/{position}", f"of {', '.join(report.groups)}, once", group
+            )
     known = report.columns.union(*(report.groups[group].columns for group in groups))
     for position, column in enumerate(columns):
         if column not in known or column in columns[:position]:
             message = "not a column of this report type and groupBy, or given twice"
-            raise Problem("value", f"/configuration/columns/{position}", message, column)
+            raise InvalidRequest("value", f"/configuration/columns/{position}", message, column)
     # with DAILY `date` and no startDate/endDate columns; with SUMMARY, we conclude, no `date`
     daily = configuration["timeUnit"] == "DAILY"
     refused = {"startDate", "endDate"} if daily else {"date"}
     if (daily and "date" not in columns) or refused & set(columns):
         message = f"{configuration['timeUnit']} does not go with these columns"
-        raise Problem("value", "/configuration/columns", message)
+        raise InvalidRequest("value", "/configuration/columns", message)
     fields = set[str]().union(*(report.groups[group].filters for group in groups))
     for position, wanted in enumerate(configuration.get("filters", [])):
         if wanted["field"] not in fields:
-            raise Problem("value", f"/configuration/filters/{position}/field", "not a filter here", wanted["field"])
+            raise InvalidRequest(
+                "value", f"/configuration/filters/{position}/field", "not a filter here", wanted["field"]
+            )
 
 
-def _job(request: Request) -> Entity:
-    request.query()
-    job = request.world.find("report", request.slots["report"], profile(request).id)
+def _require_report(request: Request) -> StoredEntity:
+    request.parse_query()
+    job = request.world.find("report", request.path_parameters["report"], require_account(request).id)
     if job is None:
-        raise Problem("not_found", "reportId", "no such report of this profile")
+        raise InvalidRequest("not_found", "reportId", "no such report of this profile")
     return job
 
 
-def _view(world: World, job: Entity, status: str) -> dict[str, Any]:
+def _render_report(world: World, job: StoredEntity, status: str) -> dict[str, Any]:
     """The job as Amazon shows it. What it does not have yet is null; the link only when COMPLETED."""
     completed = status == "COMPLETED"
     ends = world.now + timedelta(seconds=LINK_SECONDS)
-    query = "&".join(f"{name}={value}" for name, value in _signature(job.id, str(int(ends.timestamp()))).items())
+    query = "&".join(f"{name}={value}" for name, value in _sign_link(job.id, str(int(ends.timestamp()))).items())
     given = job.data["request"]
     return {
         "reportId": job.id,
@@ -163,23 +167,23 @@ def _view(world: World, job: Entity, status: str) -> dict[str, Any]:
         "generatedAt": world.now.isoformat() if completed else None,
         "url": f"https://{STORAGE_HOST}/reports/{job.id}.json.gz?{query}" if completed else None,
         "urlExpiresAt": datetime.fromtimestamp(int(ends.timestamp()), UTC).isoformat() if completed else None,
-        "fileSize": len(_content(world, job)) if completed else None,
+        "fileSize": len(_encode_report(world, job)) if completed else None,
         "failureReason": None,
     }
 
 
-def _content(world: World, job: Entity) -> bytes:
+def _encode_report(world: World, job: StoredEntity) -> bytes:
     """The rows of this moment, so that what was reported before is restated."""
     account = world.accounts[job.account]
-    return gzip.compress(write_json(rows(world, account, job.data["request"])).encode(), mtime=0)
+    return gzip.compress(serialize_json(build_rows(world, account, job.data["request"])).encode(), mtime=0)
 
 
-def _signature(report_id: str, expires: str) -> dict[str, str]:
+def _sign_link(report_id: str, expires: str) -> dict[str, str]:
     digest = hashlib.sha256(f"{report_id} {expires}".encode()).hexdigest()
     return {"X-Amz-Expires": expires, "X-Amz-Signature": digest}
 
 
-def _denied(status: int, code: str, message: str) -> Answer:
+def _build_storage_error(status: int, code: str, message: str) -> Response:
     """Storage answers errors in XML."""
     body = f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message></Error>'
-    return Answer(status, body.encode(), media_type="application/xml")
+    return Response(status, body.encode(), media_type="application/xml")

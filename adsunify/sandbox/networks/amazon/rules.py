@@ -8,21 +8,21 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account, Entity, World
+from adsunify.sandbox.framework import Account, StoredEntity, World
 from adsunify.sandbox.networks.amazon.answers import ItemError
 from adsunify.sandbox.networks.amazon.tables import (
-    AD_GROUP_NAME_LENGTH,
-    KEYWORD_LENGTH,
-    KEYWORD_WORDS,
     MARKETPLACES,
-    NAME_CHARACTERS,
-    NAME_LENGTH,
+    MAX_AD_GROUP_NAME_LENGTH,
+    MAX_KEYWORD_LENGTH,
+    MAX_KEYWORD_WORDS,
+    MAX_NAME_LENGTH,
+    NAME_CHARACTER_CLASS,
     Marketplace,
 )
 
 
 @frozen
-class Item:
+class WriteItem:
     """One item of a request: in which world, for whom, on which local day, at which JSON pointer.
 
     `before` is the entity that an update changes, None on create.
@@ -32,10 +32,10 @@ class Item:
     account: Account
     today: date
     where: str
-    before: Entity | None = None
+    before: StoredEntity | None = None
 
     @property
-    def seller(self) -> bool:
+    def is_seller(self) -> bool:
         """Whether the profile is a seller's; the others are vendors."""
         return bool(self.account.extra["type"] == "seller")
 
@@ -45,10 +45,10 @@ class Item:
         return MARKETPLACES[self.account.extra["country"]]
 
 
-Rule = Callable[[Item, str, Any], None]
+Rule = Callable[[WriteItem, str, Any], None]
 
 
-def free(item: Item, where: str, value: Any) -> None:
+def accept_any(item: WriteItem, where: str, value: Any) -> None:
     """No rule beyond the shape."""
     del item, where, value
 
@@ -56,7 +56,7 @@ def free(item: Item, where: str, value: Any) -> None:
 def one_of(*choices: str) -> Rule:
     """An enum. Whether the real network answers 400 or an item error is not in the documentation: item error."""
 
-    def rule(item: Item, where: str, value: str) -> None:
+    def rule(item: WriteItem, where: str, value: str) -> None:
         del item
         if value not in choices:
             allowed = {"allowed": list(choices)}
@@ -65,34 +65,34 @@ def one_of(*choices: str) -> Rule:
     return rule
 
 
-def campaign_name(item: Item, where: str, value: str) -> None:
+def check_campaign_name(item: WriteItem, where: str, value: str) -> None:
     """128 characters for sellers, 116 for vendors."""
-    _name(where, value, NAME_LENGTH[item.account.extra["type"]])
+    _check_name(where, value, MAX_NAME_LENGTH[item.account.extra["type"]])
 
 
-def ad_group_name(item: Item, where: str, value: str) -> None:
+def check_ad_group_name(item: WriteItem, where: str, value: str) -> None:
     """255 characters."""
     del item
-    _name(where, value, AD_GROUP_NAME_LENGTH)
+    _check_name(where, value, MAX_AD_GROUP_NAME_LENGTH)
 
 
-def keyword_text(item: Item, where: str, value: str) -> None:
+def check_keyword_text(item: WriteItem, where: str, value: str) -> None:
     """The characters are those of entity names: the documentation gives no other list."""
     del item
-    _characters(where, value, KEYWORD_LENGTH)
+    _check_characters(where, value, MAX_KEYWORD_LENGTH)
     words = value.split(" ")
-    if len([word for word in words if word]) > KEYWORD_WORDS:
-        raise _malformed("TOO_LONG", where, f"at most {KEYWORD_WORDS} words", value)
+    if len([word for word in words if word]) > MAX_KEYWORD_WORDS:
+        raise _malformed_value_error("TOO_LONG", where, f"at most {MAX_KEYWORD_WORDS} words", value)
     # Amazon Ads API: - and + only inside words, the point only inside: between two characters, no signs or blanks
     for found in re.finditer(r"[-+.]", value):
         around = value[max(found.start() - 1, 0) : found.start()], value[found.end() : found.end() + 1]
         if not all(neighbour.isalnum() for neighbour in around):
-            raise _malformed("PATTERN_NOT_MATCHED", where, f"{found[0]} only inside a word", value)
+            raise _malformed_value_error("PATTERN_NOT_MATCHED", where, f"{found[0]} only inside a word", value)
     if value.count('"') % 2:
-        raise _malformed("PATTERN_NOT_MATCHED", where, "double quotes in pairs", value)
+        raise _malformed_value_error("PATTERN_NOT_MATCHED", where, "double quotes in pairs", value)
 
 
-def calendar_date(item: Item, where: str, value: str) -> None:
+def check_calendar_date(item: WriteItem, where: str, value: str) -> None:
     """`YYYY-MM-DD`, a day that exists."""
     del item
     try:
@@ -103,46 +103,46 @@ def calendar_date(item: Item, where: str, value: str) -> None:
     raise ItemError("dateError", "INVALID_DATE", where, "must be YYYY-MM-DD", value)
 
 
-def budget(item: Item, where: str, value: dict[str, Any]) -> None:
+def check_budget(item: WriteItem, where: str, value: dict[str, Any]) -> None:
     """Both members required; marketplace limits; digits after the point."""
     for name in ("budgetType", "budget"):
         if name not in value:
-            raise missing(f"{where}/{name}")
+            raise missing_value_error(f"{where}/{name}")
     one_of("DAILY")(item, f"{where}/budgetType", value["budgetType"])
-    amount, (lower, upper) = value["budget"], item.marketplace.budget
+    amount, (lower, upper) = value["budget"], item.marketplace.budget_limits
     if not lower <= amount <= upper:
         limits = {"lowerLimit": str(lower), "upperLimit": str(upper)}
         message = "outside of the marketplace's budget range"
         raise ItemError("budgetError", "BUDGET_OUT_OF_MARKET_PLACE_RANGE", f"{where}/budget", message, amount, limits)
-    _places(item, f"{where}/budget", amount)
+    _check_decimals(item, f"{where}/budget", amount)
 
 
-def default_bid(item: Item, where: str, value: Decimal) -> None:
+def check_default_bid(item: WriteItem, where: str, value: Decimal) -> None:
     """The documentation shows the marketplace limits of an ad group's bid as a rangeError."""
-    lower, upper = item.marketplace.bid
+    lower, upper = item.marketplace.bid_limits
     if not lower <= value <= upper:
-        raise _range(where, value, lower, upper)
-    _places(item, where, value)
+        raise _range_error(where, value, lower, upper)
+    _check_decimals(item, where, value)
 
 
-def keyword_bid(item: Item, where: str, value: Decimal | None) -> None:
+def check_keyword_bid(item: WriteItem, where: str, value: Decimal | None) -> None:
     """The schema's floor of 0.02 is a rangeError, the marketplace limits a biddingError."""
     if value is None:
         return
-    lower, upper = item.marketplace.bid
+    lower, upper = item.marketplace.bid_limits
     if value < Decimal("0.02"):
-        raise _range(where, value, Decimal("0.02"), upper)
+        raise _range_error(where, value, Decimal("0.02"), upper)
     if not lower <= value <= upper:
         limits = {"lowerLimit": str(lower), "upperLimit": str(upper)}
         message = "outside of the marketplace's bid range"
         raise ItemError("biddingError", "BID_OUT_OF_MARKET_PLACE_RANGE", where, message, value, limits)
-    _places(item, where, value)
+    _check_decimals(item, where, value)
 
 
-def dynamic_bidding(item: Item, where: str, value: dict[str, Any]) -> None:
+def check_dynamic_bidding(item: WriteItem, where: str, value: dict[str, Any]) -> None:
     """`strategy` is required inside; 0 to 900 percent per placement."""
     if "strategy" not in value:
-        raise missing(f"{where}/strategy")
+        raise missing_value_error(f"{where}/strategy")
     strategies = one_of("LEGACY_FOR_SALES", "AUTO_FOR_SALES", "MANUAL", "RULE_BASED")
     strategies(item, f"{where}/strategy", value["strategy"])
     seen = set()
@@ -150,90 +150,90 @@ def dynamic_bidding(item: Item, where: str, value: dict[str, Any]) -> None:
         place = f"{where}/placementBidding/{position}"
         for name in ("placement", "percentage"):
             if name not in adjustment:
-                raise missing(f"{place}/{name}")
+                raise missing_value_error(f"{place}/{name}")
         placements = one_of("PLACEMENT_TOP", "PLACEMENT_PRODUCT_PAGE", "PLACEMENT_REST_OF_SEARCH")
         placements(item, f"{place}/placement", adjustment["placement"])
         if not 0 <= adjustment["percentage"] <= 900:
-            raise _range(f"{place}/percentage", adjustment["percentage"], Decimal(0), Decimal(900))
+            raise _range_error(f"{place}/percentage", adjustment["percentage"], Decimal(0), Decimal(900))
         if adjustment["placement"] in seen:
             raise ItemError("duplicateValueError", "DUPLICATE_VALUE", f"{place}/placement", "placement given twice")
         seen.add(adjustment["placement"])
 
 
-def portfolio(item: Item, where: str, value: str | None) -> None:
+def check_portfolio(item: WriteItem, where: str, value: str | None) -> None:
     """Any portfolio id in digits exists, as foreign ids do; how an unknown one is answered is our choice."""
     del item
     if value is not None and not re.fullmatch(r"[0-9]+", value):
         raise ItemError("parentEntityError", "PARENT_ENTITY_NOT_FOUND", where, "no such portfolio", value)
 
 
-def sku(item: Item, where: str, value: str) -> None:
+def check_sku(item: WriteItem, where: str, value: str) -> None:
     """Sellers only."""
-    if not item.seller or "missing" in value.lower() or not re.fullmatch(r"\S(.*\S)?", value):
+    if not item.is_seller or "missing" in value.lower() or not re.fullmatch(r"\S(.*\S)?", value):
         raise ItemError("productIdentifierError", "INVALID_SKU", where, "no such SKU of this account", value)
-    _eligible(where, value)
+    _check_eligible(where, value)
 
 
-def asin(item: Item, where: str, value: str) -> None:
+def check_asin(item: WriteItem, where: str, value: str) -> None:
     """Vendors only."""
     word = re.search("missing|ineligible|processing", value.lower())
-    if item.seller or (word and word[0] == "missing") or not (word or re.fullmatch("[A-Z0-9]{10}", value)):
+    if item.is_seller or (word and word[0] == "missing") or not (word or re.fullmatch("[A-Z0-9]{10}", value)):
         raise ItemError("productIdentifierError", "INVALID_ASIN", where, "no such ASIN of this account", value)
-    _eligible(where, value)
+    _check_eligible(where, value)
 
 
-def custom_text(item: Item, where: str, value: str) -> None:
+def refuse_custom_text(item: WriteItem, where: str, value: str) -> None:
     """For KDP authors and US book vendors; no demo profile is either."""
     del item, value
     raise ItemError("unsupportedOperationError", "UNSUPPORTED_OPERATION", where, "only for authors and book vendors")
 
 
-def locale(item: Item, where: str, value: str) -> None:
+def check_locale(item: WriteItem, where: str, value: str) -> None:
     """The marketplace's one foreign language."""
     if value != item.marketplace.locale:
         raise ItemError("localeError", "INVALID_LOCALE", where, "not supported in this marketplace", value)
 
 
-def missing(where: str) -> ItemError:
+def missing_value_error(where: str) -> ItemError:
     """A required member that is not there."""
     return ItemError("missingValueError", "MISSING_VALUE", where, "a value is required")
 
 
-def _eligible(where: str, value: str) -> None:
+def _check_eligible(where: str, value: str) -> None:
     if re.search("ineligible|processing", value.lower()):
         raise ItemError("adEligibilityError", "AD_INELIGIBLE", where, "the listing is not eligible", value)
 
 
-def _name(where: str, value: str, most: int) -> None:
+def _check_name(where: str, value: str, most: int) -> None:
     if not value.strip():
-        raise _malformed("BLANK", where, "must not be blank", value)
-    _characters(where, value, most)
+        raise _malformed_value_error("BLANK", where, "must not be blank", value)
+    _check_characters(where, value, most)
 
 
-def _characters(where: str, value: str, most: int) -> None:
+def _check_characters(where: str, value: str, most: int) -> None:
     if len(value) > most:
-        raise _malformed("TOO_LONG", where, f"at most {most} characters", value)
+        raise _malformed_value_error("TOO_LONG", where, f"at most {most} characters", value)
     if not value:
-        raise _malformed("TOO_SHORT", where, "must not be empty", value)
+        raise _malformed_value_error("TOO_SHORT", where, "must not be empty", value)
     if value != value.strip():
-        raise _malformed("LEADING_OR_TRAILING_WHITESPACE", where, "no blank at either end", value)
-    if wrong := re.search(f"[^{NAME_CHARACTERS}]", value):
-        raise _malformed("FORBIDDEN_CHARS", where, "unsupported characters", value, wrong[0])
+        raise _malformed_value_error("LEADING_OR_TRAILING_WHITESPACE", where, "no blank at either end", value)
+    if wrong := re.search(f"[^{NAME_CHARACTER_CLASS}]", value):
+        raise _malformed_value_error("FORBIDDEN_CHARS", where, "unsupported characters", value, wrong[0])
 
 
-def _malformed(reason: str, where: str, message: str, value: str, fragment: str | None = None) -> ItemError:
+def _malformed_value_error(reason: str, where: str, message: str, value: str, fragment: str | None = None) -> ItemError:
     more = {} if fragment is None else {"fragment": fragment}
     return ItemError("malformedValueError", reason, where, message, value, more)
 
 
-def _range(where: str, value: Decimal | int, lower: Decimal, upper: Decimal) -> ItemError:
+def _range_error(where: str, value: Decimal | int, lower: Decimal, upper: Decimal) -> ItemError:
     reason, limits = "TOO_LOW" if value < lower else "TOO_HIGH", {"lowerLimit": str(lower), "upperLimit": str(upper)}
     return ItemError("rangeError", reason, where, f"must be between {lower} and {upper}", value, limits)
 
 
-def _places(item: Item, where: str, value: Decimal) -> None:
+def _check_decimals(item: WriteItem, where: str, value: Decimal) -> None:
     """No more digits than the currency has; trailing noughts aside (35.50, and 100.0 yen, are whole)."""
     exponent = value.normalize().as_tuple().exponent
-    if isinstance(exponent, int) and -exponent > item.marketplace.places:
-        message = f"at most {item.marketplace.places} digits after the point in {item.account.currency}"
-        raise _malformed("PATTERN_NOT_MATCHED", where, message, str(value))
+    if isinstance(exponent, int) and -exponent > item.marketplace.decimals:
+        message = f"at most {item.marketplace.decimals} digits after the point in {item.account.currency}"
+        raise _malformed_value_error("PATTERN_NOT_MATCHED", where, message, str(value))

@@ -5,25 +5,29 @@ from decimal import Decimal
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account, Login
+from adsunify.sandbox.framework import Account, OAuthConfig
 
 # a profile is reachable only at the host of its region
-REGION = {
+REGION_BY_HOST = {
     "advertising-api.amazon.com": "NA",
     "advertising-api-eu.amazon.com": "EU",
     "advertising-api-fe.amazon.com": "FE",
 }
-HOSTS = tuple(REGION)
+HOSTS = tuple(REGION_BY_HOST)
 STORAGE_HOST = "offline-report-storage-us-east-1-prod.s3.amazonaws.com"  # any foreign host: none is documented
 TOKEN_HOSTS = ("api.amazon.com", "api.amazon.co.uk", "api.amazon.co.jp")
 CLIENT_HEADER = "Amazon-Advertising-API-ClientId"
 SCOPE_HEADER = "Amazon-Advertising-API-Scope"
 
 # codes live 5 minutes and serve once; refresh tokens neither end nor rotate; prefixes are part of the token
-LOGIN = Login(
-    pages=(("www.amazon.com", "/ap/oa"), ("eu.account.amazon.com", "/ap/oa"), ("apac.account.amazon.com", "/ap/oa")),
-    needed=("advertising::campaign_management",),
-    allowed=("advertising::test:create_account",),
+LOGIN = OAuthConfig(
+    consent_pages=(
+        ("www.amazon.com", "/ap/oa"),
+        ("eu.account.amazon.com", "/ap/oa"),
+        ("apac.account.amazon.com", "/ap/oa"),
+    ),
+    required_scopes=("advertising::campaign_management",),
+    optional_scopes=("advertising::test:create_account",),
     pkce="optional",
     code_seconds=300,
     access_seconds=3600,
@@ -31,12 +35,12 @@ LOGIN = Login(
     refresh_prefix="Atzr|",
 )
 
-PORTFOLIO_MEDIA = "application/vnd.spPortfolio.v3+json"
-USAGE_MEDIA = "application/vnd.spcampaignbudgetusage.v1+json"
-RECOMMENDATION_MEDIA = "application/vnd.spkeywordsrecommendation.v5+json"
-METADATA_REQUEST_MEDIA = "application/vnd.productmetadatarequest.v1+json"
-METADATA_RESPONSE_MEDIA = "application/vnd.productmetadataresponse.v1+json"
-REPORT_MEDIA = "application/vnd.createasyncreportrequest.v3+json"
+PORTFOLIO_MEDIA_TYPE = "application/vnd.spPortfolio.v3+json"
+USAGE_MEDIA_TYPE = "application/vnd.spcampaignbudgetusage.v1+json"
+RECOMMENDATION_MEDIA_TYPE = "application/vnd.spkeywordsrecommendation.v5+json"
+METADATA_REQUEST_MEDIA_TYPE = "application/vnd.productmetadatarequest.v1+json"
+METADATA_RESPONSE_MEDIA_TYPE = "application/vnd.productmetadataresponse.v1+json"
+REPORT_MEDIA_TYPE = "application/vnd.createasyncreportrequest.v3+json"
 
 
 @frozen
@@ -47,9 +51,9 @@ class Marketplace:
     """
 
     id: str
-    bid: tuple[Decimal, Decimal]
-    budget: tuple[Decimal, Decimal]
-    places: int
+    bid_limits: tuple[Decimal, Decimal]
+    budget_limits: tuple[Decimal, Decimal]
+    decimals: int
     locale: str | None = None
 
 
@@ -76,13 +80,13 @@ ACCOUNTS = (
     ),
 )  # fmt: skip
 
-NAME_LENGTH = {"seller": 128, "vendor": 116}  # campaign names
-AD_GROUP_NAME_LENGTH = 255
-KEYWORD_LENGTH, KEYWORD_WORDS = 80, 10
-ITEMS = 1000  # of one request array, and of one page
+MAX_NAME_LENGTH = {"seller": 128, "vendor": 116}  # campaign names
+MAX_AD_GROUP_NAME_LENGTH = 255
+MAX_KEYWORD_LENGTH, MAX_KEYWORD_WORDS = 80, 10
+MAX_ITEMS = 1000  # of one request array, and of one page
 # The documentation lists the signs and says "selected ranges" of scripts; the exact code points are our choice: Latin-1
 # and Extended-A letters, kana, kanji with their iteration mark, Devanagari, Tamil, Arabic.
-NAME_CHARACTERS = (
+NAME_CHARACTER_CLASS = (
     r"A-Za-z0-9 \-$\"'&()*+,./:;=?|"
     r"\u00C0-\u017F\u3005\u3040-\u30FF\u4E00-\u9FFF\u0900-\u097F\u0B80-\u0BFF\u0600-\u06FF"
 )

@@ -7,41 +7,47 @@ of ad accounts, hourly, weekly and monthly reports, and grouped ones.
 
 from adsunify.sandbox.framework import Network, Route
 from adsunify.sandbox.networks.apple import accounts, catalogs, entities, lists, login, reports, writes
-from adsunify.sandbox.networks.apple.answers import failure, guard, problem
-from adsunify.sandbox.networks.apple.seed import seed
-from adsunify.sandbox.networks.apple.tables import ACCOUNTS, API, TOKEN_HOST
+from adsunify.sandbox.networks.apple.answers import authorize_request, format_error, format_status_error
+from adsunify.sandbox.networks.apple.seed import seed_world
+from adsunify.sandbox.networks.apple.tables import ACCOUNTS, API_HOSTS, TOKEN_HOST
 
-_WORD = f"/v1/{{word:{'|'.join(entities.KINDS)}}}"
-_ONE = f"{_WORD}/{{id:[1-9][0-9]{{0,18}}}}"
-_LEVEL = "{level:campaigns|adgroups|ads|keywords|searchterms}"
+_COLLECTION_PATH = f"/v1/{{word:{'|'.join(entities.KIND_BY_COLLECTION)}}}"
+_ENTITY_PATH = f"{_COLLECTION_PATH}/{{id:[1-9][0-9]{{0,18}}}}"
+_LEVEL_SLOT = "{level:campaigns|adgroups|ads|keywords|searchterms}"
 
 NETWORK = Network(
     code="apple",
     first_id=9000001,
     accounts=ACCOUNTS,
     routes=(
-        Route("POST", (TOKEN_HOST,), "/auth/oauth2/token", login.token, role="login"),
-        Route("GET", API, "/v1/me", accounts.me),
-        Route("GET", API, "/v1/acls", accounts.acls),
-        Route("GET", API, "/v1/orgs/{id}", accounts.organization),
-        Route("GET", API, "/v1/ad-accounts/{id}", accounts.ad_account),
-        Route("GET", API, "/v1/advertiser-resources", accounts.resources),
-        Route("POST", API, _WORD, writes.create),
-        Route("POST", API, f"{_WORD}/query", lists.query),
-        Route("POST", API, "/v1/keywords/bulk-{action:create|update|delete}", writes.bulk, faults=writes.BULK_FAULTS),
-        Route("GET", API, _ONE, entities.show),
-        Route("PUT", API, _ONE, writes.update),
-        Route("DELETE", API, _ONE, writes.delete),
-        Route("POST", API, "/v1/product-pages/query", catalogs.product_pages),
-        Route("GET", API, "/v1/search/apps", catalogs.search_apps),
-        Route("GET", API, "/v1/apps/{id}", catalogs.app),
-        Route("POST", API, "/v1/eligibilities/apps/query", catalogs.eligibility),
-        Route("GET", API, "/v1/search/geo", catalogs.places),
-        Route("POST", API, "/v1/metadata/apps/supported-languages/query", catalogs.languages),
-        Route("POST", API, f"/v1/reports/apps/{_LEVEL}/query", reports.query),
+        Route("POST", (TOKEN_HOST,), "/auth/oauth2/token", login.issue_token, role="login"),
+        Route("GET", API_HOSTS, "/v1/me", accounts.get_user),
+        Route("GET", API_HOSTS, "/v1/acls", accounts.list_acls),
+        Route("GET", API_HOSTS, "/v1/orgs/{id}", accounts.get_organization),
+        Route("GET", API_HOSTS, "/v1/ad-accounts/{id}", accounts.get_ad_account),
+        Route("GET", API_HOSTS, "/v1/advertiser-resources", accounts.list_advertiser_resources),
+        Route("POST", API_HOSTS, _COLLECTION_PATH, writes.create_entity),
+        Route("POST", API_HOSTS, f"{_COLLECTION_PATH}/query", lists.query_entities),
+        Route(
+            "POST",
+            API_HOSTS,
+            "/v1/keywords/bulk-{action:create|update|delete}",
+            writes.apply_bulk_action,
+            faults=writes.BULK_FAULTS,
+        ),
+        Route("GET", API_HOSTS, _ENTITY_PATH, entities.get_entity),
+        Route("PUT", API_HOSTS, _ENTITY_PATH, writes.update_entity),
+        Route("DELETE", API_HOSTS, _ENTITY_PATH, writes.delete_entity),
+        Route("POST", API_HOSTS, "/v1/product-pages/query", catalogs.list_product_pages),
+        Route("GET", API_HOSTS, "/v1/search/apps", catalogs.search_apps),
+        Route("GET", API_HOSTS, "/v1/apps/{id}", catalogs.get_app),
+        Route("POST", API_HOSTS, "/v1/eligibilities/apps/query", catalogs.list_eligibility),
+        Route("GET", API_HOSTS, "/v1/search/geo", catalogs.search_places),
+        Route("POST", API_HOSTS, "/v1/metadata/apps/supported-languages/query", catalogs.list_supported_languages),
+        Route("POST", API_HOSTS, f"/v1/reports/apps/{_LEVEL_SLOT}/query", reports.query_report),
     ),
-    problem=problem,
-    failure=failure,
-    guard=guard,
-    seed=seed,
+    format_error=format_error,
+    format_status_error=format_status_error,
+    authorize_request=authorize_request,
+    seed_world=seed_world,
 )

@@ -1,51 +1,51 @@
 """The user, its organization, its ad accounts and what was delegated to them."""
 
-from adsunify.sandbox.framework import Answer, Problem, Request, choice
-from adsunify.sandbox.networks.apple.answers import absent, account_of, answered
+from adsunify.sandbox.framework import InvalidRequest, Request, Response, choice
+from adsunify.sandbox.networks.apple.answers import build_response, not_found_error, require_account
 from adsunify.sandbox.networks.apple.tables import ORGANIZATION, USER
 
 
-def me(request: Request) -> Answer:
+def get_user(request: Request) -> Response:
     """GET /me."""
-    request.query()
-    return answered({"result": USER})
+    request.parse_query()
+    return build_response({"result": USER})
 
 
-def acls(request: Request) -> Answer:
+def list_acls(request: Request) -> Response:
     """GET /acls: an entry for each ad account."""
-    request.query()
+    request.parse_query()
     short = ("id", "name", "orgId")
     rows = [
         {"adAccount": {name: account.extra["native"][name] for name in short}, "roles": ["AD_ACCOUNT_ADMIN"]}
         for account in request.world.accounts.values()
     ]
-    return answered({"result": {"acls": rows}})
+    return build_response({"result": {"acls": rows}})
 
 
-def organization(request: Request) -> Answer:
+def get_organization(request: Request) -> Response:
     """GET /orgs/{id}."""
-    request.query()
-    if request.slots["id"] != str(ORGANIZATION["id"]):
-        raise absent("organization")
-    return answered({"result": ORGANIZATION})
+    request.parse_query()
+    if request.path_parameters["id"] != str(ORGANIZATION["id"]):
+        raise not_found_error("organization")
+    return build_response({"result": ORGANIZATION})
 
 
-def ad_account(request: Request) -> Answer:
+def get_ad_account(request: Request) -> Response:
     """GET /ad-accounts/{id}: the ad account of the context, and no other (an `orgId` is none)."""
-    request.query()
-    account = account_of(request)
-    if request.slots["id"] != account.id:
-        raise Problem("forbidden", "", "X-AP-Context names another ad account")
-    return answered({"result": account.extra["native"]})
+    request.parse_query()
+    account = require_account(request)
+    if request.path_parameters["id"] != account.id:
+        raise InvalidRequest("forbidden", "", "X-AP-Context names another ad account")
+    return build_response({"result": account.extra["native"]})
 
 
-def resources(request: Request) -> Answer:
+def list_advertiser_resources(request: Request) -> Response:
     """GET /advertiser-resources."""
-    wanted = request.query({"resourceType": choice("CONTENT_PROVIDER")})
+    wanted = request.parse_query({"resourceType": choice("CONTENT_PROVIDER")})
     rows = [
         one
         for account in request.world.accounts.values()
         for one in account.extra["native"]["delegations"]
         if one["resourceType"] == wanted["resourceType"]
     ]
-    return answered({"result": rows})
+    return build_response({"result": rows})

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Problem, Request, bearer, text
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, require_bearer_token, text
 
 # Code of a problem: HTTP status and Apple's word. Everything else is a VALIDATION_ERROR.
-_CODES: Mapping[str, tuple[int, str]] = {
+_ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
     "token_missing": (401, "unauthorized"),
     "token_invalid": (401, "unauthorized"),
     "token_expired": (401, "unauthorized"),
@@ -19,39 +19,43 @@ _CODES: Mapping[str, tuple[int, str]] = {
     "header": (400, "bad_request"),
     "media_type": (415, "bad_request"),
 }
-_STATUS_CODES = {400: "bad_request", 401: "unauthorized", 403: "forbidden", 404: "not_found",
+_CODES_BY_STATUS = {400: "bad_request", 401: "unauthorized", 403: "forbidden", 404: "not_found",
                  429: "rate_limit_exceeded"}  # fmt: skip
-_LIMIT, _RESET, _RETRY = 1000, 60, 7
-_OAUTH = ("invalid_client", "unsupported_grant_type", "invalid_scope")
+_RATE_LIMIT, _RATE_LIMIT_RESET_SECONDS, _RETRY_AFTER_SECONDS = 1000, 60, 7
+_OAUTH_ERRORS = ("invalid_client", "unsupported_grant_type", "invalid_scope")
 # Without X-AP-Context; of the others every call names its ad account.
-_WITHOUT_ACCOUNT = re.compile(r"/v1/(me|acls|orgs/[^/]+|advertiser-resources)")
+_PATHS_WITHOUT_ACCOUNT = re.compile(r"/v1/(me|acls|orgs/[^/]+|advertiser-resources)")
 
 
-def answered(body: Any, status: int = 200) -> Answer:
+def build_response(body: Any, status: int = 200) -> Response:
     """An answer with the headers that every response carries."""
-    return Answer(status, body, _headers())
+    return Response(status, body, _build_headers())
 
 
-def _headers(remaining: int = _LIMIT - 1) -> dict[str, str]:
-    return {"RateLimit-Limit": str(_LIMIT), "RateLimit-Remaining": str(remaining), "RateLimit-Reset": str(_RESET)}
+def _build_headers(remaining: int = _RATE_LIMIT - 1) -> dict[str, str]:
+    return {
+        "RateLimit-Limit": str(_RATE_LIMIT),
+        "RateLimit-Remaining": str(remaining),
+        "RateLimit-Reset": str(_RATE_LIMIT_RESET_SECONDS),
+    }
 
 
-def problem(request: Request, problem: Problem) -> Answer:
+def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request."""
     if request.route.role == "login":  # the shape of OAuth (unverified)
-        return Answer(400, {"error": problem.code if problem.code in _OAUTH else "invalid_request"})
-    status, _ = native_code(problem)
-    return answered({"error": native_error(problem)}, status)
+        return Response(400, {"error": problem.code if problem.code in _OAUTH_ERRORS else "invalid_request"})
+    status, _ = map_error(problem)
+    return build_response({"error": render_error(problem)}, status)
 
 
-def native_code(problem: Problem) -> tuple[int, str]:
+def map_error(problem: InvalidRequest) -> tuple[int, str]:
     """HTTP status and Apple's word for a failed check."""
-    return _CODES.get(problem.code, (400, "VALIDATION_ERROR"))
+    return _ERRORS_BY_CODE.get(problem.code, (400, "VALIDATION_ERROR"))
 
 
-def native_error(problem: Problem) -> dict[str, Any]:
+def render_error(problem: InvalidRequest) -> dict[str, Any]:
     """The content of `error`. A 404 has the other shape that the pages show (where is chosen)."""
-    status, code = native_code(problem)
+    status, code = map_error(problem)
     if status == 404:
         return {"errors": [{"code": code, "message": problem.message}]}
     field = problem.where.strip("/").replace("/", ".")
@@ -59,66 +63,66 @@ def native_error(problem: Problem) -> dict[str, Any]:
     return {"code": code, "message": f"{field}: {problem.message}" if field else problem.message, "details": details}
 
 
-def failure(request: Request, status: int) -> Answer:
+def format_status_error(request: Request, status: int) -> Response:
     """A bare status: unknown path or method, or a told fault."""
-    code = _STATUS_CODES.get(status, "internal_server_error" if status >= 500 else "bad_request")
+    code = _CODES_BY_STATUS.get(status, "internal_server_error" if status >= 500 else "bad_request")
     error = {"code": code, "message": f"HTTP {status}", "details": []}
     if status == 429:
-        return Answer(status, {"error": error}, {**_headers(0), "Retry-After": str(_RETRY)})
-    return Answer(status, {"error": error}, _headers())
+        return Response(status, {"error": error}, {**_build_headers(0), "Retry-After": str(_RETRY_AFTER_SECONDS)})
+    return Response(status, {"error": error}, _build_headers())
 
 
-def guard(request: Request) -> None:
+def authorize_request(request: Request) -> None:
     """The bearer token, and for what belongs to an ad account its context."""
-    bearer(request)
-    if not _WITHOUT_ACCOUNT.fullmatch(request.path):
-        account_of(request)
+    require_bearer_token(request)
+    if not _PATHS_WITHOUT_ACCOUNT.fullmatch(request.path):
+        require_account(request)
 
 
-def account_of(request: Request) -> Account:
+def require_account(request: Request) -> Account:
     """The ad account of X-AP-Context. Problem `header`, or `forbidden` where the user has no role there."""
-    context = request.header("X-AP-Context", text(pattern=r"adAccountId=[1-9][0-9]*"))
-    account = request.account(context.partition("=")[2])
+    context = request.require_header("X-AP-Context", text(pattern=r"adAccountId=[1-9][0-9]*"))
+    account = request.find_account(context.partition("=")[2])
     if account is None:
-        raise Problem("forbidden", "", "no role in this ad account")
+        raise InvalidRequest("forbidden", "", "no role in this ad account")
     return account
 
 
-def absent(what: str) -> Problem:
+def not_found_error(what: str) -> InvalidRequest:
     """What is raised for an object that is not there."""
-    return Problem("absent", "", f"{what} not found")
+    return InvalidRequest("absent", "", f"{what} not found")
 
 
-def refused(where: str, message: str) -> Problem:
+def rule_error(where: str, message: str) -> InvalidRequest:
     """A rule about fields that is broken."""
-    return Problem("rule", where, message)
+    return InvalidRequest("rule", where, message)
 
 
-_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}")
+_INSTANT_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}")
 
 
-def instant(value: Any, where: str) -> str:
+def check_instant(value: Any, where: str) -> str:
     """`yyyy-MM-dd'T'HH:mm:ss.SSS`: UTC, and nothing says so."""
-    if not isinstance(value, str) or not _INSTANT.fullmatch(value):
-        raise Problem("value", where, "must be yyyy-MM-dd'T'HH:mm:ss.SSS, UTC without a suffix")
+    if not isinstance(value, str) or not _INSTANT_PATTERN.fullmatch(value):
+        raise InvalidRequest("value", where, "must be yyyy-MM-dd'T'HH:mm:ss.SSS, UTC without a suffix")
     try:
-        moment(value)
+        parse_instant(value)
     except ValueError as error:
-        raise Problem("value", where, "is no instant") from error
+        raise InvalidRequest("value", where, "is no instant") from error
     return value
 
 
-def moment(value: str) -> datetime:
+def parse_instant(value: str) -> datetime:
     """An `instant` as an aware one."""
     return datetime.fromisoformat(value).replace(tzinfo=UTC)
 
 
-def written(at: datetime) -> str:
+def format_instant(at: datetime) -> str:
     """An aware instant as Apple writes it."""
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
 
 
-def paged(
+def paginate(
     rows: Sequence[Mapping[str, Any]], offset: int, size: int, *, total: bool = True
 ) -> tuple[list[Mapping[str, Any]], dict[str, int]]:
     """One page and its `pagination`; `totalCount` only where it was asked for."""

@@ -4,57 +4,59 @@ from collections.abc import Mapping
 from typing import Any
 
 from adsunify.sandbox.framework import (
-    Answer,
-    Problem,
+    InvalidRequest,
     Request,
-    anything,
+    Response,
+    any_value,
+    array,
     boolean,
     choice,
     integer,
     integer_text,
-    listing,
     record,
     text,
 )
-from adsunify.sandbox.networks.apple.answers import absent, answered, paged
-from adsunify.sandbox.networks.apple.creatives import destination
-from adsunify.sandbox.networks.apple.fields import APP_ID
-from adsunify.sandbox.networks.apple.lists import PAGINATION, checked, page
-from adsunify.sandbox.networks.apple.tables import DEMO_APP, LONGEST_PAGE, STOREFRONTS, USUAL_PAGE
+from adsunify.sandbox.networks.apple.answers import build_response, not_found_error, paginate
+from adsunify.sandbox.networks.apple.creatives import make_destination
+from adsunify.sandbox.networks.apple.fields import APP_ID_CHECK
+from adsunify.sandbox.networks.apple.lists import PAGINATION_CHECK, build_page_response, check_filters
+from adsunify.sandbox.networks.apple.tables import DEFAULT_PAGE_SIZE, DEMO_APP, MAX_PAGE_SIZE, STOREFRONTS
 
 _APPS: Mapping[str, str] = {DEMO_APP: "Yoga Timer", "1440000002": "Tea Timer", "1440000003": "Run Timer"}
-_PAGES = ("Winter", "Spring", "Summer", "Autumn")
+_PRODUCT_PAGES = ("Winter", "Spring", "Summer", "Autumn")
 _LANGUAGES: Mapping[str, tuple[str, ...]] = {
     "AT": ("de-DE",), "CA": ("en-CA", "fr-CA"), "DE": ("de-DE", "en-GB"), "GB": ("en-GB",), "JP": ("ja", "en-US"),
     "US": ("en-US", "es-MX"),
 }  # fmt: skip
-_AREAS: Mapping[str, tuple[str, ...]] = {
+_ADMIN_AREAS: Mapping[str, tuple[str, ...]] = {
     "DE": ("Bavaria", "Berlin", "Hamburg"),
     "GB": ("England", "Scotland", "Wales"),
     "JP": ("Hokkaido", "Osaka", "Tokyo"),
     "US": ("California", "New York", "Texas"),
 }
-_FILTER = record(required={"field": text(), "operator": text(), "value": anything}, optional={"ignoreCase": boolean})
-_BODY = record(
+_FILTER_CHECK = record(
+    required={"field": text(), "operator": text(), "value": any_value}, optional={"ignoreCase": boolean}
+)
+_BODY_CHECK = record(
     optional={
-        "filters": listing(_FILTER),
-        "sorting": listing(record(required={"field": text(), "order": choice("ASC", "DESC")})),
-        "pagination": PAGINATION,
+        "filters": array(_FILTER_CHECK),
+        "sorting": array(record(required={"field": text(), "order": choice("ASC", "DESC")})),
+        "pagination": PAGINATION_CHECK,
     }
 )
-_PAGING = {"offset": integer_text(0), "pageSize": integer_text(1, LONGEST_PAGE)}
+_PAGING_CHECKS = {"offset": integer_text(0), "pageSize": integer_text(1, MAX_PAGE_SIZE)}
 
 
-def app(request: Request) -> Answer:
+def get_app(request: Request) -> Response:
     """GET /apps/{adamId}: every well-formed id is an app."""
-    request.query()
+    request.parse_query()
     try:
-        return answered({"result": _app(APP_ID(request.slots["id"], "adamId"))})
-    except Problem as problem:
-        raise absent("app") from problem
+        return build_response({"result": _render_app(APP_ID_CHECK(request.path_parameters["id"], "adamId"))})
+    except InvalidRequest as problem:
+        raise not_found_error("app") from problem
 
 
-def _app(adam_id: str) -> dict[str, Any]:
+def _render_app(adam_id: str) -> dict[str, Any]:
     name = _APPS.get(adam_id, f"App {adam_id}")
     # the documentation does not say under which member the name stands: both words of v5 and of the other objects
     # (chosen)
@@ -68,95 +70,99 @@ def _app(adam_id: str) -> dict[str, Any]:
     }
 
 
-def search_apps(request: Request) -> Answer:
+def search_apps(request: Request) -> Response:
     """GET /search/apps?query=...: parameters as in v5 (unverified)."""
-    wanted = request.query({"query": text()}, {**_PAGING, "returnOwnedApps": choice("true", "false")})
-    found = [_app(one) for one, name in _APPS.items() if wanted["query"].lower() in name.lower()]
-    rows, pagination = paged(found, wanted.get("offset", 0), wanted.get("pageSize", USUAL_PAGE))
-    return answered({"result": rows, "pagination": pagination})
+    wanted = request.parse_query({"query": text()}, {**_PAGING_CHECKS, "returnOwnedApps": choice("true", "false")})
+    found = [_render_app(one) for one, name in _APPS.items() if wanted["query"].lower() in name.lower()]
+    rows, pagination = paginate(found, wanted.get("offset", 0), wanted.get("pageSize", DEFAULT_PAGE_SIZE))
+    return build_response({"result": rows, "pagination": pagination})
 
 
-def product_pages(request: Request) -> Answer:
+def list_product_pages(request: Request) -> Response:
     """POST /product-pages/query: filter adamId EQUALS a number."""
-    adam_id, asked = _of_app(request)
+    adam_id, asked = _parse_app_query(request)
     rows = [
-        {"id": destination(adam_id, name)["parameters"]["productPageId"], "adamId": int(adam_id), "name": name,
+        {"id": make_destination(adam_id, name)["parameters"]["productPageId"], "adamId": int(adam_id), "name": name,
          "state": "PUBLISHED"}
-        for name in _PAGES
+        for name in _PRODUCT_PAGES
     ]  # fmt: skip
-    return page(rows, asked)
+    return build_page_response(rows, asked)
 
 
-def eligibility(request: Request) -> Answer:
+def list_eligibility(request: Request) -> Response:
     """POST /eligibilities/apps/query: filter adamId."""
-    adam_id, asked = _of_app(request)
+    adam_id, asked = _parse_app_query(request)
     rows = [
         {"adamId": int(adam_id), "countryOrRegion": country, "deviceClass": device,
          "supplyPlacement": "APPSTORE_SEARCH_RESULTS", "minAge": 18, "state": "ELIGIBLE"}
         for country in ("DE", "GB", "JP", "US") for device in ("IPHONE", "IPAD")
     ]  # fmt: skip
-    return page(rows, asked)
+    return build_page_response(rows, asked)
 
 
-def _of_app(request: Request) -> tuple[str, dict[str, Any]]:
-    request.query()
-    asked: dict[str, Any] = request.json(_BODY)
+def _parse_app_query(request: Request) -> tuple[str, dict[str, Any]]:
+    request.parse_query()
+    asked: dict[str, Any] = request.parse_json(_BODY_CHECK)
     known = {"adamId": (integer(1), ("EQUALS",)), "state": (text(), ("EQUALS", "IN"))}
-    for one in checked(asked.get("filters", []), known):
+    for one in check_filters(asked.get("filters", []), known):
         if one["field"] == "adamId":
             return str(one["value"]), asked
-    raise Problem("required", "/filters", "a filter of adamId is required")
+    raise InvalidRequest("required", "/filters", "a filter of adamId is required")
 
 
-def languages(request: Request) -> Answer:
+def list_supported_languages(request: Request) -> Response:
     """POST /metadata/apps/supported-languages/query."""
-    request.query()
-    asked = request.json(_BODY)
-    checked(asked.get("filters", []), {})
-    return page([{"countryCode": code, "languageCodes": list(some)} for code, some in _LANGUAGES.items()], asked)
+    request.parse_query()
+    asked = request.parse_json(_BODY_CHECK)
+    check_filters(asked.get("filters", []), {})
+    return build_page_response(
+        [{"countryCode": code, "languageCodes": list(some)} for code, some in _LANGUAGES.items()], asked
+    )
 
 
-def places(request: Request) -> Answer:
+def search_places(request: Request) -> Response:
     """GET /search/geo."""
-    wanted = request.query(
+    wanted = request.parse_query(
         {"supplySource": choice("APPSTORE", "MAPS")},
-        {**_PAGING, "countrycode": text(2, 2, "[A-Z]{2}"), "query": text(1), "eligible": choice("true", "false"),
+        {**_PAGING_CHECKS, "countrycode": text(2, 2, "[A-Z]{2}"), "query": text(1), "eligible": choice("true", "false"),
          "entity": choice("Country", "AdminArea", "Locality")},
     )  # fmt: skip
     sought = wanted.get("query", "*")
     if sought != "*" and len(sought) < 2:
-        raise Problem("value", "query", "must have two or more characters, or be *")
+        raise InvalidRequest("value", "query", "must have two or more characters, or be *")
     found = [
         row
-        for row in _places()
+        for row in _list_places()
         if row["countryOrRegion"] == wanted.get("countrycode", row["countryOrRegion"])
         and row["entity"] == wanted.get("entity", row["entity"])
         and (sought == "*" or sought.lower() in row["displayName"].lower())
         and (wanted.get("eligible") != "true" or row["eligibility"] == "ELIGIBLE")
     ]
-    rows, pagination = paged(found, wanted.get("offset", 0), wanted.get("pageSize", USUAL_PAGE))
-    return answered({"result": rows, "pagination": pagination})
+    rows, pagination = paginate(found, wanted.get("offset", 0), wanted.get("pageSize", DEFAULT_PAGE_SIZE))
+    return build_response({"result": rows, "pagination": pagination})
 
 
-def place_of(native_id: str) -> Mapping[str, Any] | None:
+def find_place(native_id: str) -> Mapping[str, Any] | None:
     """The place of this id, None where the search does not know it."""
-    return next((one for one in _places() if one["id"] == native_id), None)
+    return next((one for one in _list_places() if one["id"] == native_id), None)
 
 
-def _places() -> list[dict[str, Any]]:
+def _list_places() -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for number, (country, areas) in enumerate(_AREAS.items()):
-        found.append(_place(10001 + number, "Country", country, country, None, None))
+    for number, (country, areas) in enumerate(_ADMIN_AREAS.items()):
+        found.append(_make_place(10001 + number, "Country", country, country, None, None))
         for position, area in enumerate(areas):
             at = 10 * number + position
-            found.append(_place(20030 + at, "AdminArea", f"{area}, {country}", country, area, None))
+            found.append(_make_place(20030 + at, "AdminArea", f"{area}, {country}", country, area, None))
             found.append(
-                _place(30030 + at, "Locality", f"{area} City, {area}, {country}", country, area, f"{area} City")
+                _make_place(30030 + at, "Locality", f"{area} City, {area}, {country}", country, area, f"{area} City")
             )
     return found
 
 
-def _place(number: int, entity: str, name: str, country: str, area: str | None, locality: str | None) -> dict[str, Any]:
+def _make_place(
+    number: int, entity: str, name: str, country: str, area: str | None, locality: str | None
+) -> dict[str, Any]:
     return {
         "id": str(number),
         "legacyId": "|".join(part for part in (country, area, locality) if part),

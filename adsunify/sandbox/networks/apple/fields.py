@@ -7,142 +7,147 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Check,
-    Problem,
-    anything,
+    InvalidRequest,
+    any_value,
+    array,
     boolean,
     choice,
-    foreign,
+    external_id,
     integer,
-    listing,
     record,
     text,
-    visible,
+    visible_text,
 )
-from adsunify.sandbox.networks.apple.answers import instant
+from adsunify.sandbox.networks.apple.answers import check_instant
 from adsunify.sandbox.networks.apple.tables import (
-    APP,
+    APP_PROMOTION,
+    BID_GOALS,
+    BID_STRATEGIES,
     BILLING_EVENTS,
-    BRAND,
+    BRAND_PROMOTION,
     CREATIVE_TYPES,
     DESTINATIONS,
-    GOALS,
-    LONGEST_KEYWORD,
-    LONGEST_NAME,
-    MATCHES,
+    MATCH_TYPES,
+    MAX_KEYWORD_LENGTH,
+    MAX_NAME_LENGTH,
     PRICING_MODELS,
     STATUSES,
-    STRATEGIES,
 )
 
-_AMOUNT = re.compile(r"(0|[1-9][0-9]{0,14})(\.[0-9]{1,2})?")
-_INT64 = integer(1, 2**63 - 1)
-APP_ID = foreign("[1-9][0-9]{0,18}")
+_AMOUNT_PATTERN = re.compile(r"(0|[1-9][0-9]{0,14})(\.[0-9]{1,2})?")
+_INT64_CHECK = integer(1, 2**63 - 1)
+APP_ID_CHECK = external_id("[1-9][0-9]{0,18}")
 
 
-def _amount(value: Any, where: str) -> str:
+def _check_amount(value: Any, where: str) -> str:
     """A decimal string in major units without a leading zero, of at most two places."""
-    if not isinstance(value, str) or not _AMOUNT.fullmatch(value) or Decimal(value) == 0:
-        raise Problem("value", where, "must be a positive decimal string with at most two places")
+    if not isinstance(value, str) or not _AMOUNT_PATTERN.fullmatch(value) or Decimal(value) == 0:
+        raise InvalidRequest("value", where, "must be a positive decimal string with at most two places")
     return value
 
 
-MONEY = record(required={"amount": _amount}, optional={"currency": text(3, 3, "[A-Z]{3}")})
-BIDDING = record(
-    required={"bidStrategyType": choice(*STRATEGIES), "bidStrategyGoal": choice(*GOALS)}, optional={"bid": MONEY}
+MONEY_CHECK = record(required={"amount": _check_amount}, optional={"currency": text(3, 3, "[A-Z]{3}")})
+BIDDING_CHECK = record(
+    required={"bidStrategyType": choice(*BID_STRATEGIES), "bidStrategyGoal": choice(*BID_GOALS)},
+    optional={"bid": MONEY_CHECK},
 )
-_WORDS = listing(text(), 1)
+_WORDS_CHECK = array(text(), 1)
 
 
-def dimension(item: Check, *, excludes: bool = True) -> Check:
+def targeting_dimension(item: Check, *, excludes: bool = True) -> Check:
     """A targeting dimension: strings to include and, mostly, to exclude."""
-    optional = {"include": listing(item), **({"exclude": listing(item)} if excludes else {})}
+    optional = {"include": array(item), **({"exclude": array(item)} if excludes else {})}
     return record(optional=optional)
 
 
-_COUNTRY = text(2, 2, "[A-Z]{2}")
-_DIGITS = text(1, 19, "[0-9]+")
-_AGE = text(2, 2, "1[89]|[2-5][0-9]|6[0-4]")
-CAMPAIGN_TARGETING = record(
+_COUNTRY_CHECK = text(2, 2, "[A-Z]{2}")
+_DIGITS_CHECK = text(1, 19, "[0-9]+")
+_AGE_CHECK = text(2, 2, "1[89]|[2-5][0-9]|6[0-4]")
+CAMPAIGN_TARGETING_CHECK = record(
     optional={
-        "supplySource": dimension(text()),
-        "supplyPlacement": dimension(text()),
-        "countryOrRegion": dimension(_COUNTRY),
+        "supplySource": targeting_dimension(text()),
+        "supplyPlacement": targeting_dimension(text()),
+        "countryOrRegion": targeting_dimension(_COUNTRY_CHECK),
     }
 )
-MAPS_ONLY = ("postalCode", "radius", "locationGroup")
-GROUP_TARGETING = record(
+MAPS_ONLY_DIMENSIONS = ("postalCode", "radius", "locationGroup")
+GROUP_TARGETING_CHECK = record(
     optional={
-        "country": dimension(_COUNTRY),
-        "adminArea": dimension(_DIGITS),
-        "locality": dimension(_DIGITS),
-        "deviceClass": dimension(choice("IPHONE", "IPAD")),
-        "minAge": dimension(_AGE),
-        "maxAge": dimension(_AGE),
-        "gender": dimension(choice("M", "F")),
-        "appCategory": dimension(_DIGITS),
-        "appDownloader": dimension(_DIGITS),
-        "daypart": dimension(text(1, 3, r"\d|[1-9]\d|1[0-5]\d|16[0-7]"), excludes=False),
-        **dict.fromkeys(MAPS_ONLY, anything),
+        "country": targeting_dimension(_COUNTRY_CHECK),
+        "adminArea": targeting_dimension(_DIGITS_CHECK),
+        "locality": targeting_dimension(_DIGITS_CHECK),
+        "deviceClass": targeting_dimension(choice("IPHONE", "IPAD")),
+        "minAge": targeting_dimension(_AGE_CHECK),
+        "maxAge": targeting_dimension(_AGE_CHECK),
+        "gender": targeting_dimension(choice("M", "F")),
+        "appCategory": targeting_dimension(_DIGITS_CHECK),
+        "appDownloader": targeting_dimension(_DIGITS_CHECK),
+        "daypart": targeting_dimension(text(1, 3, r"\d|[1-9]\d|1[0-5]\d|16[0-7]"), excludes=False),
+        **dict.fromkeys(MAPS_ONLY_DIMENSIONS, any_value),
     }
 )
-_NAME = visible(1, LONGEST_NAME)
-_STATUS = choice(*STATUSES)
-_TIMES: Mapping[str, Check] = {"startTime": instant, "endTime": instant}
+_NAME_CHECK = visible_text(1, MAX_NAME_LENGTH)
+_STATUS_CHECK = choice(*STATUSES)
+_TIME_MEMBERS: Mapping[str, Check] = {"startTime": check_instant, "endTime": check_instant}
 
 # What may change, then what is set at creation: kind -> required and optional members.
-_CHANGING: Mapping[str, Mapping[str, Check]] = {
+_CHANGEABLE_MEMBERS: Mapping[str, Mapping[str, Check]] = {
     "campaign": {
-        "name": _NAME,
-        "status": _STATUS,
-        **_TIMES,
-        "dailyBudget": record(required={"value": MONEY}),
-        "sharedBudgets": listing(record(required={"budgetId": _INT64}), 1),
-        "targeting": CAMPAIGN_TARGETING,
-        "bidStrategy": BIDDING,
-        "invoiceDetail": anything,
-        "regulationResponses": listing(record(required={"regulationType": text(), "responseValue": text()})),
+        "name": _NAME_CHECK,
+        "status": _STATUS_CHECK,
+        **_TIME_MEMBERS,
+        "dailyBudget": record(required={"value": MONEY_CHECK}),
+        "sharedBudgets": array(record(required={"budgetId": _INT64_CHECK}), 1),
+        "targeting": CAMPAIGN_TARGETING_CHECK,
+        "bidStrategy": BIDDING_CHECK,
+        "invoiceDetail": any_value,
+        "regulationResponses": array(record(required={"regulationType": text(), "responseValue": text()})),
     },
     "adGroup": {
-        "name": _NAME,
-        "status": _STATUS,
-        **_TIMES,
+        "name": _NAME_CHECK,
+        "status": _STATUS_CHECK,
+        **_TIME_MEMBERS,
         "automatedKeywordsOptIn": boolean,
-        "bidStrategy": BIDDING,
-        "targeting": GROUP_TARGETING,
+        "bidStrategy": BIDDING_CHECK,
+        "targeting": GROUP_TARGETING_CHECK,
     },
-    "ad": {"name": _NAME, "status": _STATUS},
-    "keyword": {"bid": MONEY, "status": _STATUS},
-    "creative": {"name": _NAME},
+    "ad": {"name": _NAME_CHECK, "status": _STATUS_CHECK},
+    "keyword": {"bid": MONEY_CHECK, "status": _STATUS_CHECK},
+    "creative": {"name": _NAME_CHECK},
 }
-LOCKED: Mapping[str, Mapping[str, Check]] = {
+IMMUTABLE_MEMBERS: Mapping[str, Mapping[str, Check]] = {
     "campaign": {
-        "adAccountId": _INT64,
-        "promotedObjectType": choice(APP, BRAND),
-        "promotedObjectId": APP_ID,
+        "adAccountId": _INT64_CHECK,
+        "promotedObjectType": choice(APP_PROMOTION, BRAND_PROMOTION),
+        "promotedObjectId": APP_ID_CHECK,
         "billingEvent": choice(*BILLING_EVENTS),
     },
-    "adGroup": {"campaignId": _INT64, "pricingModel": choice(*PRICING_MODELS), "automatedKeywordsRequired": boolean},
-    "ad": {"adGroupId": _INT64, "creativeId": _INT64},
+    "adGroup": {
+        "campaignId": _INT64_CHECK,
+        "pricingModel": choice(*PRICING_MODELS),
+        "automatedKeywordsRequired": boolean,
+    },
+    "ad": {"adGroupId": _INT64_CHECK, "creativeId": _INT64_CHECK},
     "keyword": {
-        "adGroupId": _INT64,
-        "text": text(1, LONGEST_KEYWORD),
-        "matchType": choice(*MATCHES[APP], *MATCHES[BRAND]),
+        "adGroupId": _INT64_CHECK,
+        "text": text(1, MAX_KEYWORD_LENGTH),
+        "matchType": choice(*MATCH_TYPES[APP_PROMOTION], *MATCH_TYPES[BRAND_PROMOTION]),
     },
     "creative": {
         "creativeType": choice(*CREATIVE_TYPES),
-        "creativeSpec": anything,
+        "creativeSpec": any_value,
         "destination": record(
             required={
                 "destinationType": choice(*DESTINATIONS),
                 "parameters": record(
-                    required={"adamId": APP_ID},
-                    optional={"productPageId": foreign("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")},
+                    required={"adamId": APP_ID_CHECK},
+                    optional={"productPageId": external_id("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")},
                 ),
             }
         ),
     },
 }
-_REQUIRED: Mapping[str, tuple[str, ...]] = {
+_REQUIRED_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("name", "dailyBudget", "targeting", "adAccountId", "billingEvent", "promotedObjectId",
                  "promotedObjectType", "bidStrategy"),
     "adGroup": ("name", "campaignId", "pricingModel"),
@@ -152,11 +157,11 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def _create(kind: str) -> Check:
-    every = {**_CHANGING[kind], **LOCKED[kind]}
-    required = {name: every.pop(name) for name in _REQUIRED[kind]}
+def _create_check(kind: str) -> Check:
+    every = {**_CHANGEABLE_MEMBERS[kind], **IMMUTABLE_MEMBERS[kind]}
+    required = {name: every.pop(name) for name in _REQUIRED_MEMBERS[kind]}
     return record(required=required, optional=every)
 
 
-CREATE: Mapping[str, Check] = {kind: _create(kind) for kind in _CHANGING}
-UPDATE: Mapping[str, Check] = {kind: record(optional=members) for kind, members in _CHANGING.items()}
+CREATE_CHECKS: Mapping[str, Check] = {kind: _create_check(kind) for kind in _CHANGEABLE_MEMBERS}
+UPDATE_CHECKS: Mapping[str, Check] = {kind: record(optional=members) for kind, members in _CHANGEABLE_MEMBERS.items()}

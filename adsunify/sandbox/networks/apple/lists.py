@@ -3,121 +3,139 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Check, Problem, Request, boolean, choice, integer, listing, record, text
-from adsunify.sandbox.networks.apple.answers import account_of, answered, instant, paged, refused
-from adsunify.sandbox.networks.apple.entities import KINDS, view
-from adsunify.sandbox.networks.apple.fields import APP_ID
-from adsunify.sandbox.networks.apple.tables import LONGEST_PAGE, USUAL_PAGE
+from adsunify.sandbox.framework import (
+    Check,
+    InvalidRequest,
+    Request,
+    Response,
+    array,
+    boolean,
+    choice,
+    integer,
+    record,
+    text,
+)
+from adsunify.sandbox.networks.apple.answers import build_response, check_instant, paginate, require_account, rule_error
+from adsunify.sandbox.networks.apple.entities import KIND_BY_COLLECTION, render_entity
+from adsunify.sandbox.networks.apple.fields import APP_ID_CHECK
+from adsunify.sandbox.networks.apple.tables import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 
-_ONE, _SOME = ("EQUALS",), ("EQUALS", "IN")
-_TEXTS = ("EQUALS", "IN", "LIKE", "STARTS_WITH", "ENDS_WITH")
-_COMPARED = ("LESS_THAN", "GREATER_THAN")
-_ID = integer(1)
-_TIME: tuple[Check, tuple[str, ...]] = (instant, (*_COMPARED, "LESS_THAN_OR_EQUAL", "GREATER_THAN_OR_EQUAL"))
+_EQUALITY_OPERATORS, _MEMBERSHIP_OPERATORS = ("EQUALS",), ("EQUALS", "IN")
+_TEXT_OPERATORS = ("EQUALS", "IN", "LIKE", "STARTS_WITH", "ENDS_WITH")
+_COMPARISON_OPERATORS = ("LESS_THAN", "GREATER_THAN")
+_ID_CHECK = integer(1)
+_TIME_FILTER: tuple[Check, tuple[str, ...]] = (
+    check_instant,
+    (*_COMPARISON_OPERATORS, "LESS_THAN_OR_EQUAL", "GREATER_THAN_OR_EQUAL"),
+)
 Filters = Mapping[str, tuple[Check, tuple[str, ...]]]
 # Word of the path: fields with the check of their values and their operators.
-FILTERS: Mapping[str, Filters] = {
+FILTERS_BY_COLLECTION: Mapping[str, Filters] = {
     "campaigns": {
-        "id": (_ID, _SOME),
-        "name": (text(), _TEXTS),
-        **{name: (text(), _SOME) for name in ("status", "systemStatus", "billingEvent", "paymentModel")},
+        "id": (_ID_CHECK, _MEMBERSHIP_OPERATORS),
+        "name": (text(), _TEXT_OPERATORS),
+        **{
+            name: (text(), _MEMBERSHIP_OPERATORS) for name in ("status", "systemStatus", "billingEvent", "paymentModel")
+        },
         "promotedObjectType": (text(), ("EQUALS", "IN", "NOT_EQUALS", "NOT_IN")),
-        "promotedObjectId": (APP_ID, ("EQUALS", "IN", "NOT_EQUALS", "NOT_IN")),
-        **dict.fromkeys(("startTime", "endTime", "creationTime", "modificationTime"), _TIME),
-        "deleted": (boolean, _SOME),
+        "promotedObjectId": (APP_ID_CHECK, ("EQUALS", "IN", "NOT_EQUALS", "NOT_IN")),
+        **dict.fromkeys(("startTime", "endTime", "creationTime", "modificationTime"), _TIME_FILTER),
+        "deleted": (boolean, _MEMBERSHIP_OPERATORS),
     },
     "adgroups": {
-        "id": (_ID, _SOME),
-        "campaignId": (_ID, _ONE),
+        "id": (_ID_CHECK, _MEMBERSHIP_OPERATORS),
+        "campaignId": (_ID_CHECK, _EQUALITY_OPERATORS),
         "name": (text(), ("EQUALS", "STARTS_WITH")),
-        "status": (text(), _SOME),
-        "startTime": (instant, _COMPARED),
-        "endTime": (instant, _COMPARED),
-        "deleted": (boolean, _ONE),
+        "status": (text(), _MEMBERSHIP_OPERATORS),
+        "startTime": (check_instant, _COMPARISON_OPERATORS),
+        "endTime": (check_instant, _COMPARISON_OPERATORS),
+        "deleted": (boolean, _EQUALITY_OPERATORS),
     },
     "ads": {
-        "id": (_ID, _SOME),
-        **dict.fromkeys(("campaignId", "adGroupId", "creativeId"), (_ID, _ONE)),
-        "status": (text(), _SOME),
-        "deleted": (boolean, _ONE),
+        "id": (_ID_CHECK, _MEMBERSHIP_OPERATORS),
+        **dict.fromkeys(("campaignId", "adGroupId", "creativeId"), (_ID_CHECK, _EQUALITY_OPERATORS)),
+        "status": (text(), _MEMBERSHIP_OPERATORS),
+        "deleted": (boolean, _EQUALITY_OPERATORS),
     },
     "keywords": {
-        "id": (_ID, _SOME),
-        "adGroupId": (_ID, _SOME),
-        "campaignId": (_ID, _ONE),
+        "id": (_ID_CHECK, _MEMBERSHIP_OPERATORS),
+        "adGroupId": (_ID_CHECK, _MEMBERSHIP_OPERATORS),
+        "campaignId": (_ID_CHECK, _EQUALITY_OPERATORS),
         "text": (text(), ("EQUALS", "STARTS_WITH")),
-        "matchType": (text(), _SOME),
-        "status": (text(), _SOME),
-        "deleted": (boolean, _ONE),
+        "matchType": (text(), _MEMBERSHIP_OPERATORS),
+        "status": (text(), _MEMBERSHIP_OPERATORS),
+        "deleted": (boolean, _EQUALITY_OPERATORS),
     },
     "creatives": {
-        "id": (_ID, _SOME),
-        "name": (text(), _TEXTS),
-        **dict.fromkeys(("creativeType", "systemStatus", "eligibility.status"), (text(), _SOME)),
-        "deleted": (boolean, _ONE),
+        "id": (_ID_CHECK, _MEMBERSHIP_OPERATORS),
+        "name": (text(), _TEXT_OPERATORS),
+        **dict.fromkeys(("creativeType", "systemStatus", "eligibility.status"), (text(), _MEMBERSHIP_OPERATORS)),
+        "deleted": (boolean, _EQUALITY_OPERATORS),
     },
 }
-PAGINATION = record(optional={"offset": integer(0), "pageSize": integer(1), "fetchTotalCount": boolean})
-_FILTER = record(
+PAGINATION_CHECK = record(optional={"offset": integer(0), "pageSize": integer(1), "fetchTotalCount": boolean})
+_FILTER_CHECK = record(
     required={"field": text(), "operator": text(), "value": lambda value, where: value},
     optional={"ignoreCase": boolean},
 )
-_BODY = record(
+_BODY_CHECK = record(
     optional={
-        "filters": listing(_FILTER),
-        "sorting": listing(record(required={"field": text(), "order": choice("ASC", "DESC")})),
-        "pagination": PAGINATION,
+        "filters": array(_FILTER_CHECK),
+        "sorting": array(record(required={"field": text(), "order": choice("ASC", "DESC")})),
+        "pagination": PAGINATION_CHECK,
     }
 )
-_LISTS = ("IN", "NOT_IN")
-_MOST_PARENTS = 1000
+_LIST_OPERATORS = ("IN", "NOT_IN")
+_MAX_PARENTS = 1000
 
 
-def query(request: Request) -> Answer:
+def query_entities(request: Request) -> Response:
     """POST /{word}/query."""
-    request.query()
-    word, account = request.slots["word"], account_of(request)
-    asked = request.json(_BODY)
-    filters = checked(asked.get("filters", []), FILTERS[word])
+    request.parse_query()
+    word, account = request.path_parameters["word"], require_account(request)
+    asked = request.parse_json(_BODY_CHECK)
+    filters = check_filters(asked.get("filters", []), FILTERS_BY_COLLECTION[word])
     if word == "keywords" and not any(one["field"] in ("id", "adGroupId", "campaignId") for one in filters):
-        raise Problem("required", "/filters", "keywords need a filter of adGroupId, campaignId or id")
+        raise InvalidRequest("required", "/filters", "keywords need a filter of adGroupId, campaignId or id")
     if not any(one["field"] == "deleted" for one in filters):
         filters.append({"field": "deleted", "operator": "EQUALS", "value": False})
-    rows = [view(request.world, one) for one in request.world.entities(KINDS[word], account.id)]
+    rows = [
+        render_entity(request.world, one) for one in request.world.list_entities(KIND_BY_COLLECTION[word], account.id)
+    ]
     payment = {"paymentModel": account.extra["native"]["paymentModel"]} if word == "campaigns" else {}
-    found = [row for row in rows if all(_fits({**row, **payment}, one) for one in filters)]
-    return page(found, asked)
+    found = [row for row in rows if all(_matches_filter({**row, **payment}, one) for one in filters)]
+    return build_page_response(found, asked)
 
 
-def checked(filters: list[dict[str, Any]], known: Filters) -> list[dict[str, Any]]:
+def check_filters(filters: list[dict[str, Any]], known: Filters) -> list[dict[str, Any]]:
     """The filters of a query. Problem where a field, an operator or a value is not of the table."""
     for position, one in enumerate(filters):
         where = f"/filters/{position}"
         if one["field"] not in known:
-            raise Problem("value", f"{where}/field", f"cannot be filtered: {one['field']}")
+            raise InvalidRequest("value", f"{where}/field", f"cannot be filtered: {one['field']}")
         check, operators = known[one["field"]]
         if one["operator"] not in operators:
-            raise Problem("value", f"{where}/operator", f"must be one of {', '.join(operators)}")
-        if one["operator"] in _LISTS:
-            listing(check, 1, _MOST_PARENTS)(one["value"], f"{where}/value")
+            raise InvalidRequest("value", f"{where}/operator", f"must be one of {', '.join(operators)}")
+        if one["operator"] in _LIST_OPERATORS:
+            array(check, 1, _MAX_PARENTS)(one["value"], f"{where}/value")
         else:
             check(one["value"], f"{where}/value")
     return filters
 
 
-def page(found: Sequence[dict[str, Any]], asked: Mapping[str, Any], name: str = "id") -> Answer:
+def build_page_response(found: Sequence[dict[str, Any]], asked: Mapping[str, Any], name: str = "id") -> Response:
     """One page of a list, in the order of `sorting`, else of creation."""
     for one in reversed(asked.get("sorting", [])):
         if any(one["field"] not in row for row in found):
-            raise refused("/sorting", f"cannot be sorted by {one['field']}")
+            raise rule_error("/sorting", f"cannot be sorted by {one['field']}")
         found = sorted(found, key=lambda row: row[one["field"]], reverse=one["order"] == "DESC")
     wanted = asked.get("pagination", {})
-    size = min(wanted.get("pageSize", USUAL_PAGE), LONGEST_PAGE)
-    rows, pagination = paged(found, wanted.get("offset", 0), size, total=wanted.get("fetchTotalCount", False))
-    return answered({"result": rows, "pagination": pagination})
+    size = min(wanted.get("pageSize", DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE)
+    rows, pagination = paginate(found, wanted.get("offset", 0), size, total=wanted.get("fetchTotalCount", False))
+    return build_response({"result": rows, "pagination": pagination})
 
 
-def _fits(row: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
+def _matches_filter(row: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
     found: Any = row
     for name in one["field"].split("."):
         found = found.get(name) if isinstance(found, Mapping) else None

@@ -11,21 +11,31 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-from adsunify.sandbox.framework import Answer, Problem, Request, choice, grant, integer, parse_json, record, text
+from adsunify.sandbox.framework import (
+    InvalidRequest,
+    Request,
+    Response,
+    choice,
+    integer,
+    issue_grant,
+    parse_json,
+    record,
+    text,
+)
 from adsunify.sandbox.networks.apple.tables import (
     AUDIENCE,
     CLIENT_ID,
     KEY_ID,
     LOGIN,
-    LONGEST_SECRET_DAYS,
+    MAX_SECRET_DAYS,
     PUBLIC_KEY,
     SCOPE,
     TEAM_ID,
 )
 
-_FORM = record(required={"grant_type": text(), "client_id": text(), "client_secret": text(), "scope": text()})
-_HEADER = record(required={"alg": choice("ES256"), "kid": choice(KEY_ID)})
-_CLAIMS = record(
+_TOKEN_FORM = record(required={"grant_type": text(), "client_id": text(), "client_secret": text(), "scope": text()})
+_JWT_HEADER_CHECK = record(required={"alg": choice("ES256"), "kid": choice(KEY_ID)})
+_JWT_CLAIMS_CHECK = record(
     required={
         "iss": choice(TEAM_ID),
         "sub": choice(CLIENT_ID),
@@ -34,24 +44,24 @@ _CLAIMS = record(
         "exp": integer(0),
     }
 )
-_AHEAD = timedelta(minutes=1)  # how far a clock may be ahead of Apple's (chosen)
+_MAX_CLOCK_SKEW = timedelta(minutes=1)  # how far a clock may be ahead of Apple's (chosen)
 
 
-def token(request: Request) -> Answer:
+def issue_token(request: Request) -> Response:
     """POST /auth/oauth2/token."""
-    request.query()
-    given = request.form(_FORM)
+    request.parse_query()
+    given = request.parse_form(_TOKEN_FORM)
     if given["grant_type"] != "client_credentials":
-        raise Problem("unsupported_grant_type", "grant_type", "must be client_credentials")
+        raise InvalidRequest("unsupported_grant_type", "grant_type", "must be client_credentials")
     if given["scope"] != SCOPE:
-        raise Problem("invalid_scope", "scope", f"must be {SCOPE}")
+        raise InvalidRequest("invalid_scope", "scope", f"must be {SCOPE}")
     try:
         choice(CLIENT_ID)(given["client_id"], "client_id")
-        _verify(given["client_secret"], request.now)
-    except Problem as problem:
-        raise Problem("invalid_client", problem.where, problem.message) from problem
-    issued = grant(request, LOGIN, (SCOPE,))
-    return Answer(200, {
+        _verify_client_secret(given["client_secret"], request.now)
+    except InvalidRequest as problem:
+        raise InvalidRequest("invalid_client", problem.where, problem.message) from problem
+    issued = issue_grant(request, LOGIN, (SCOPE,))
+    return Response(200, {
         "access_token": issued.access.text,
         "token_type": "Bearer",
         "expires_in": LOGIN.access_seconds,
@@ -59,37 +69,37 @@ def token(request: Request) -> Answer:
     })  # fmt: skip
 
 
-def _verify(secret: str, now: datetime) -> None:
+def _verify_client_secret(secret: str, now: datetime) -> None:
     """Header, claims, times and signature of a client secret. Problem."""
     parts = secret.split(".")
     if len(parts) != 3:
-        raise Problem("value", "client_secret", "must be a JWT")
-    header, claims, signature = (_decoded(part) for part in parts)
-    _HEADER(parse_json(header), "client_secret/header")
-    said: dict[str, Any] = _CLAIMS(parse_json(claims), "client_secret")
+        raise InvalidRequest("value", "client_secret", "must be a JWT")
+    header, claims, signature = (_decode_base64url(part) for part in parts)
+    _JWT_HEADER_CHECK(parse_json(header), "client_secret/header")
+    said: dict[str, Any] = _JWT_CLAIMS_CHECK(parse_json(claims), "client_secret")
     issued, expires = (datetime.fromtimestamp(min(said[name], 10**11), UTC) for name in ("iat", "exp"))
-    if issued > now + _AHEAD:
-        raise Problem("value", "client_secret/iat", "must not be in the future")
+    if issued > now + _MAX_CLOCK_SKEW:
+        raise InvalidRequest("value", "client_secret/iat", "must not be in the future")
     if expires <= now:
-        raise Problem("value", "client_secret/exp", "must be in the future")
-    if not timedelta(0) < expires - issued < timedelta(days=LONGEST_SECRET_DAYS):
-        raise Problem("value", "client_secret/exp", f"must be less than {LONGEST_SECRET_DAYS} days after iat")
+        raise InvalidRequest("value", "client_secret/exp", "must be in the future")
+    if not timedelta(0) < expires - issued < timedelta(days=MAX_SECRET_DAYS):
+        raise InvalidRequest("value", "client_secret/exp", f"must be less than {MAX_SECRET_DAYS} days after iat")
     if len(signature) != 64:
-        raise Problem("value", "client_secret", "the signature must be r and s, 64 bytes (JOSE, not DER)")
+        raise InvalidRequest("value", "client_secret", "the signature must be r and s, 64 bytes (JOSE, not DER)")
     key = load_pem_public_key(PUBLIC_KEY)
     assert isinstance(key, ec.EllipticCurvePublicKey)
     der = encode_dss_signature(int.from_bytes(signature[:32]), int.from_bytes(signature[32:]))
     try:
         key.verify(der, f"{parts[0]}.{parts[1]}".encode(), ec.ECDSA(hashes.SHA256()))
     except InvalidSignature as error:
-        raise Problem("value", "client_secret", "the signature is not of this key") from error
+        raise InvalidRequest("value", "client_secret", "the signature is not of this key") from error
 
 
-def _decoded(part: str) -> bytes:
+def _decode_base64url(part: str) -> bytes:
     """base64url without padding."""
     if "=" in part or "+" in part or "/" in part:
-        raise Problem("value", "client_secret", "must be base64url without padding")
+        raise InvalidRequest("value", "client_secret", "must be base64url without padding")
     try:
         return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError) as error:
-        raise Problem("value", "client_secret", "must be base64url") from error
+        raise InvalidRequest("value", "client_secret", "must be base64url") from error

@@ -8,149 +8,173 @@ from zoneinfo import ZoneInfo
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
-    anything,
+    Response,
+    StoredEntity,
+    any_value,
+    array,
     choice,
     integer,
-    listing,
     record,
     text,
 )
 from adsunify.sandbox.networks.apple import figures
-from adsunify.sandbox.networks.apple.answers import account_of, answered, paged, refused
-from adsunify.sandbox.networks.apple.tables import LONGEST_REPORT_PAGE, USUAL_REPORT_PAGE, WHOLE_CURRENCIES
+from adsunify.sandbox.networks.apple.answers import build_response, paginate, require_account, rule_error
+from adsunify.sandbox.networks.apple.tables import (
+    DEFAULT_REPORT_PAGE_SIZE,
+    MAX_REPORT_PAGE_SIZE,
+    ZERO_DECIMAL_CURRENCIES,
+)
 
 _MONEY_FIELDS = ("localSpend", "cpt", "cpm", "tapInstallCPI")
-FIELDS = (*figures.COUNTS, *_MONEY_FIELDS, "ttr")
-_BODY = record(
+REPORT_FIELDS = (*figures.COUNT_METRICS, *_MONEY_FIELDS, "ttr")
+_BODY_CHECK = record(
     required={
         "timeRange": record(
             required={"start": text(10, 10), "end": text(10, 10), "timeZone": choice("ORTZ", "UTC")},
             optional={"granularity": choice("HOURLY", "DAILY", "WEEKLY", "MONTHLY")},
         ),
-        "filters": listing(record(required={"field": text(), "operator": text(), "value": anything}), 1),
+        "filters": array(record(required={"field": text(), "operator": text(), "value": any_value}), 1),
     },
     optional={
-        "fields": listing(choice(*FIELDS), 1),
-        "pagination": record(optional={"offset": integer(0), "pageSize": integer(1, LONGEST_REPORT_PAGE)}),
-        "groupBy": listing(choice("countryOrRegion", "deviceClass"), 1),
-        "options": record(required={"includeRows": listing(choice("GRAND_TOTAL", "EMPTY_METRICS"))}),
+        "fields": array(choice(*REPORT_FIELDS), 1),
+        "pagination": record(optional={"offset": integer(0), "pageSize": integer(1, MAX_REPORT_PAGE_SIZE)}),
+        "groupBy": array(choice("countryOrRegion", "deviceClass"), 1),
+        "options": record(required={"includeRows": array(choice("GRAND_TOTAL", "EMPTY_METRICS"))}),
     },
 )
-_ID_TEXT = text(1, 19, "[1-9][0-9]*")  # strings, as in the examples
-_HISTORY = timedelta(days=90)
-_KINDS = {"campaigns": "campaign", "adgroups": "adGroup", "ads": "ad", "keywords": "keyword", "searchterms": "keyword"}
+_ID_TEXT_CHECK = text(1, 19, "[1-9][0-9]*")  # strings, as in the examples
+_REPORT_RETENTION = timedelta(days=90)
+_KIND_BY_LEVEL = {
+    "campaigns": "campaign",
+    "adgroups": "adGroup",
+    "ads": "ad",
+    "keywords": "keyword",
+    "searchterms": "keyword",
+}
 
 
-def query(request: Request) -> Answer:
+def query_report(request: Request) -> Response:
     """The rows of the campaigns that are named, one for each object of the level."""
-    request.query()
-    account, asked = account_of(request), request.json(_BODY)
+    request.parse_query()
+    account, asked = require_account(request), request.parse_json(_BODY_CHECK)
     wanted = asked["timeRange"]
     zone = ZoneInfo(account.timezone if wanted["timeZone"] == "ORTZ" else "UTC")
-    days = _days(wanted, request.now.astimezone(zone).date())
-    campaigns = _campaigns(asked["filters"])
+    days = _parse_days(wanted, request.now.astimezone(zone).date())
+    campaigns = _parse_campaign_ids(asked["filters"])
     options = asked.get("options", {}).get("includeRows", [])
     if "EMPTY_METRICS" in options and "groupBy" in asked:
-        raise refused("/options/includeRows", "EMPTY_METRICS cannot be combined with groupBy")
+        raise rule_error("/options/includeRows", "EMPTY_METRICS cannot be combined with groupBy")
     if "groupBy" in asked:
-        raise refused("/groupBy", "is not simulated")
+        raise rule_error("/groupBy", "is not simulated")
     rows: list[dict[str, Any]] = []
     all_days: list[figures.Figures] = []
-    for one in request.world.entities(_KINDS[request.slots["level"]], account.id):
+    for one in request.world.list_entities(_KIND_BY_LEVEL[request.path_parameters["level"]], account.id):
         if str(one.id if one.kind == "campaign" else one.data["campaignId"]) not in campaigns:
             continue
-        by_day = {day: found for day in days if (found := _of(request, account, one, day, zone))}
+        by_day = {day: found for day in days if (found := _get_entity_figures(request, account, one, day, zone))}
         if by_day or "EMPTY_METRICS" in options:
-            rows.append(_row(request, account, one, by_day, asked))
+            rows.append(_build_row(request, account, one, by_day, asked))
             all_days += by_day.values()
     paging = asked.get("pagination", {})
-    page, pagination = paged(rows, paging.get("offset", 0), paging.get("pageSize", USUAL_REPORT_PAGE))
-    grand = {"grandTotal": _metrics(figures.total(all_days), asked, account)} if "GRAND_TOTAL" in options else {}
-    return answered({"result": {"rows": page, "summary": grand}, "pagination": pagination})
+    page, pagination = paginate(rows, paging.get("offset", 0), paging.get("pageSize", DEFAULT_REPORT_PAGE_SIZE))
+    grand = (
+        {"grandTotal": _render_metrics(figures.sum_figures(all_days), asked, account)}
+        if "GRAND_TOTAL" in options
+        else {}
+    )
+    return build_response({"result": {"rows": page, "summary": grand}, "pagination": pagination})
 
 
-def _days(wanted: Mapping[str, str], today: date) -> list[date]:
+def _parse_days(wanted: Mapping[str, str], today: date) -> list[date]:
     """The days of the range. Problem where the granularity does not admit it."""
     try:
         start, end = date.fromisoformat(wanted["start"]), date.fromisoformat(wanted["end"])
     except ValueError as error:
-        raise Problem("value", "/timeRange/start", "must be yyyy-MM-dd") from error
+        raise InvalidRequest("value", "/timeRange/start", "must be yyyy-MM-dd") from error
     if not start <= end:
-        raise refused("/timeRange/end", "must not be before start")
+        raise rule_error("/timeRange/end", "must not be before start")
     if end > today:  # chosen
-        raise refused("/timeRange/end", "must not be in the future")
+        raise rule_error("/timeRange/end", "must not be in the future")
     match wanted.get("granularity"):
         case "DAILY":
             if start == end:
-                raise refused("/timeRange/granularity", "must be left out for a single day")
-            if start < today - _HISTORY:
-                raise refused("/timeRange/start", "must be within the last 90 days with DAILY")
+                raise rule_error("/timeRange/granularity", "must be left out for a single day")
+            if start < today - _REPORT_RETENTION:
+                raise rule_error("/timeRange/start", "must be within the last 90 days with DAILY")
         case None:
             pass
         case _:
-            raise refused("/timeRange/granularity", "is not simulated: DAILY, or none")
+            raise rule_error("/timeRange/granularity", "is not simulated: DAILY, or none")
     return [start + timedelta(days=number) for number in range((end - start).days + 1)]
 
 
-def _campaigns(filters: list[dict[str, Any]]) -> set[str]:
+def _parse_campaign_ids(filters: list[dict[str, Any]]) -> set[str]:
     """The ids of the one filter that is required. IN is unverified in reports: here it works."""
     for position, one in enumerate(filters):
         where = f"/filters/{position}"
         if one["field"] != "campaignId":
-            raise Problem("value", f"{where}/field", "only campaignId can be filtered")
+            raise InvalidRequest("value", f"{where}/field", "only campaignId can be filtered")
         if one["operator"] == "IN":
-            return {*listing(_ID_TEXT, 1)(one["value"], f"{where}/value")}
+            return {*array(_ID_TEXT_CHECK, 1)(one["value"], f"{where}/value")}
         if one["operator"] == "EQUALS":
-            return {_ID_TEXT(one["value"], f"{where}/value")}
-        raise Problem("value", f"{where}/operator", "must be EQUALS or IN")
+            return {_ID_TEXT_CHECK(one["value"], f"{where}/value")}
+        raise InvalidRequest("value", f"{where}/operator", "must be EQUALS or IN")
     raise AssertionError("the filters are checked to be there")
 
 
-def _of(request: Request, account: Account, one: Entity, day: date, zone: ZoneInfo) -> figures.Figures:
+def _get_entity_figures(
+    request: Request, account: Account, one: StoredEntity, day: date, zone: ZoneInfo
+) -> figures.Figures:
     """The figures of an object on a day."""
-    world, unit = request.world, figures.unit_of(account.currency)
+    world, unit = request.world, figures.get_currency_unit(account.currency)
     if one.kind == "campaign":
-        groups = world.entities("adGroup", account.id, one.id)
-        return figures.total(figures.of_day(world, group, day, zone, unit) for group in groups)
+        groups = world.list_entities("adGroup", account.id, one.id)
+        return figures.sum_figures(figures.get_daily_figures(world, group, day, zone, unit) for group in groups)
     if one.kind == "adGroup":
-        return figures.of_day(world, one, day, zone, unit)
+        return figures.get_daily_figures(world, one, day, zone, unit)
     group = world.find("adGroup", str(one.parent))
     assert group is not None
-    beside = [other.id for other in world.entities(one.kind, account.id, group.id) if other.data["status"] == "ENABLED"]
+    beside = [
+        other.id for other in world.list_entities(one.kind, account.id, group.id) if other.data["status"] == "ENABLED"
+    ]
     if one.id not in beside:
         return {}
-    return figures.share(figures.of_day(world, group, day, zone, unit), beside.index(one.id), len(beside))
+    return figures.get_share(
+        figures.get_daily_figures(world, group, day, zone, unit), beside.index(one.id), len(beside)
+    )
 
 
-def _row(
-    request: Request, account: Account, one: Entity, by_day: Mapping[date, figures.Figures], asked: Mapping[str, Any]
+def _build_row(
+    request: Request,
+    account: Account,
+    one: StoredEntity,
+    by_day: Mapping[date, figures.Figures],
+    asked: Mapping[str, Any],
 ) -> dict[str, Any]:
     names = ("name", "text", "matchType", "status", "campaignId", "adGroupId")
     metadata = {"id": int(one.id), **{name: one.data[name] for name in names if name in one.data}}
-    if request.slots["level"] == "searchterms":
+    if request.path_parameters["level"] == "searchterms":
         metadata["searchTermText"] = one.data["text"]
     row: dict[str, Any] = {
         "metadata": {**metadata, "deleted": "_deleted" in one.data},
-        "totalMetrics": _metrics(figures.total(by_day.values()), asked, account),
+        "totalMetrics": _render_metrics(figures.sum_figures(by_day.values()), asked, account),
     }
     if "granularity" in asked["timeRange"]:
         row["granularMetrics"] = [
-            {"date": day.isoformat(), **_metrics(found, asked, account)} for day, found in by_day.items()
+            {"date": day.isoformat(), **_render_metrics(found, asked, account)} for day, found in by_day.items()
         ]
     return row
 
 
-def _metrics(found: figures.Figures, asked: Mapping[str, Any], account: Account) -> dict[str, Any]:
+def _render_metrics(found: figures.Figures, asked: Mapping[str, Any], account: Account) -> dict[str, Any]:
     """The fields that were asked for; what has no figure is null."""
-    wanted = asked.get("fields", FIELDS)
+    wanted = asked.get("fields", REPORT_FIELDS)
     if not found:
         return dict.fromkeys(wanted)
-    places = 0 if account.currency in WHOLE_CURRENCIES else 2
-    spent = Decimal(found[figures.SPENT]).scaleb(-places)
+    places = 0 if account.currency in ZERO_DECIMAL_CURRENCIES else 2
+    spent = Decimal(found[figures.SPEND_METRIC]).scaleb(-places)
 
     def money(value: Decimal) -> dict[str, str]:
         return {"amount": str(value.quantize(Decimal(1).scaleb(-places))), "currency": account.currency}
@@ -159,7 +183,7 @@ def _metrics(found: figures.Figures, asked: Mapping[str, Any], account: Account)
         return money(spent * of / count) if count else None
 
     every: dict[str, Any] = {
-        **{name: found[name] for name in figures.COUNTS},
+        **{name: found[name] for name in figures.COUNT_METRICS},
         "localSpend": money(spent),
         "cpt": each(found["taps"]),
         "cpm": each(found["impressions"], 1000),

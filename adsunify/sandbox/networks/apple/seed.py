@@ -4,41 +4,41 @@ from datetime import timedelta
 from typing import Any
 
 from adsunify.sandbox.framework import Account, World
-from adsunify.sandbox.networks.apple.answers import written
-from adsunify.sandbox.networks.apple.creatives import destination
-from adsunify.sandbox.networks.apple.tables import CUSTOM_PAGE, DEMO_APP
+from adsunify.sandbox.networks.apple.answers import format_instant
+from adsunify.sandbox.networks.apple.creatives import make_destination
+from adsunify.sandbox.networks.apple.tables import CUSTOM_PRODUCT_PAGE, DEMO_APP
 
 # The last digits of a seeded creative's id, its type, its state, and the app it promotes.
-CREATIVES: tuple[tuple[int, str, str, str], ...] = (
-    (1, CUSTOM_PAGE, "VALID", DEMO_APP),
-    (2, CUSTOM_PAGE, "PENDING", DEMO_APP),
-    (3, CUSTOM_PAGE, "INVALID", DEMO_APP),
+SEED_CREATIVES: tuple[tuple[int, str, str, str], ...] = (
+    (1, CUSTOM_PRODUCT_PAGE, "VALID", DEMO_APP),
+    (2, CUSTOM_PRODUCT_PAGE, "PENDING", DEMO_APP),
+    (3, CUSTOM_PRODUCT_PAGE, "INVALID", DEMO_APP),
     (4, "DEFAULT_PRODUCT_PAGE", "VALID", DEMO_APP),
-    (5, CUSTOM_PAGE, "VALID", "1440000002"),
+    (5, CUSTOM_PRODUCT_PAGE, "VALID", "1440000002"),
 )
 # 880001 is the creative of the documented example, and belongs to its ad account.
-_FIRST_CREATIVE = {"7001": 880000, "7002": 880100, "7003": 880200}
+_FIRST_CREATIVE_IDS = {"7001": 880000, "7002": 880100, "7003": 880200}
 _COUNTRIES = {"USD": "US", "JPY": "JP", "EUR": "DE"}
-_SINCE = "2024-02-01T08:00:00.000"
-_DELETED = timedelta(days=10)
+_SEED_START = "2024-02-01T08:00:00.000"
+_DELETED_AGE = timedelta(days=10)
 
 
-def seed(world: World) -> None:
+def seed_world(world: World) -> None:
     """Fill a fresh world: the accounts that can run the unified format."""
     for account in world.accounts.values():
-        if account.id in _FIRST_CREATIVE:
-            first = _FIRST_CREATIVE[account.id]
-            for last, kind, state, app in CREATIVES:
+        if account.id in _FIRST_CREATIVE_IDS:
+            first = _FIRST_CREATIVE_IDS[account.id]
+            for last, kind, state, app in SEED_CREATIVES:
                 made = {"name": f"{kind} {last}", "creativeType": kind, "creativeSpec": {}, "systemStatus": state,
-                        "destination": destination(app, str(last)), "eligibility": {"status": "ELIGIBLE"},
+                        "destination": make_destination(app, str(last)), "eligibility": {"status": "ELIGIBLE"},
                         "_seeded": True}  # fmt: skip
                 world.create("creative", account.id, made, id=str(first + last))
-            _campaign(world, account, 1, "Evergreen", first + 1, {})
-            gone = {"_deleted": written(world.now - _DELETED)}
-            _campaign(world, account, 2, "Last season", first + 1, gone)
+            _seed_campaign(world, account, 1, "Evergreen", first + 1, {})
+            gone = {"_deleted": format_instant(world.now - _DELETED_AGE)}
+            _seed_campaign(world, account, 2, "Last season", first + 1, gone)
 
 
-def _campaign(world: World, account: Account, number: int, name: str, creative: int, more: dict[str, Any]) -> None:
+def _seed_campaign(world: World, account: Account, number: int, name: str, creative: int, more: dict[str, Any]) -> None:
     """A campaign with an ad group, two keywords and an ad that has run on every day since 2024."""
     scale = 100 if account.currency == "JPY" else 1
     bidding: dict[str, Any] = {"bidStrategyType": "MANUAL_CPT", "bidStrategyGoal": "TAP"}
@@ -51,7 +51,7 @@ def _campaign(world: World, account: Account, number: int, name: str, creative: 
         "promotedObjectId": DEMO_APP,
         "billingEvent": "TAPS",
         "status": "ENABLED",
-        "startTime": _SINCE,
+        "startTime": _SEED_START,
         "dailyBudget": {"value": {"amount": str(250 * scale), "currency": account.currency}},
         "targeting": {
             "supplySource": {"include": ["APPSTORE"]},
@@ -67,7 +67,7 @@ def _campaign(world: World, account: Account, number: int, name: str, creative: 
         "campaignId": int(campaign_id),
         "pricingModel": "CPT",
         "status": "ENABLED",
-        "startTime": _SINCE,
+        "startTime": _SEED_START,
         "automatedKeywordsOptIn": False,
         "automatedKeywordsRequired": False,
         "bidStrategy": {**bidding, "bid": bid},

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Login
+from adsunify.sandbox.framework import Account, OAuthConfig
 
-API = ("api.ads.apple.com",)
+API_HOSTS = ("api.ads.apple.com",)
 TOKEN_HOST = "appleid.apple.com"
 
 # The login: no consent page and no refresh token. The demo's credentials stand here again.
-LOGIN = Login(pages=(), access_seconds=3600, refreshes=False)
+LOGIN = OAuthConfig(consent_pages=(), access_seconds=3600, issues_refresh_tokens=False)
 SCOPE = "searchadsorg"
 AUDIENCE = "https://appleid.apple.com"
 CLIENT_ID = "SEARCHADS.sandbox-apple"
@@ -20,36 +20,39 @@ MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE9Et/PJuHjQPvfdy/N+gbXJieH71/
 ZbXL04uOdqssZAwlAZJWsGkVb10L06mj4Xp1s/rgfXlFca0RWxqSfEoGZQ==
 -----END PUBLIC KEY-----
 """
-LONGEST_SECRET_DAYS = 180
+MAX_SECRET_DAYS = 180
 
 STATUSES = ("ENABLED", "PAUSED")
-APP, BRAND = "APPSTORE_APP", "BUSINESS_BRAND"
+APP_PROMOTION, BRAND_PROMOTION = "APPSTORE_APP", "BUSINESS_BRAND"
 BILLING_EVENTS = ("TAPS", "IMPRESSIONS")
 PRICING_MODELS = ("CPT", "CPM", "CPA")
 # Type of bidding: its goal, and what it can promote.
-STRATEGIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "MANUAL_CPT": ("TAP", (APP, BRAND)),
-    "MAX_CONVERSIONS": ("INSTALL", (APP,)),
-    "MAX_ENGAGEMENTS": ("TAP", (BRAND,)),
-    "MANUAL_CPM": ("IMPRESSION", (BRAND,)),
+BID_STRATEGIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "MANUAL_CPT": ("TAP", (APP_PROMOTION, BRAND_PROMOTION)),
+    "MAX_CONVERSIONS": ("INSTALL", (APP_PROMOTION,)),
+    "MAX_ENGAGEMENTS": ("TAP", (BRAND_PROMOTION,)),
+    "MANUAL_CPM": ("IMPRESSION", (BRAND_PROMOTION,)),
 }
-GOALS = ("TAP", "INSTALL", "IMPRESSION")
-SOURCES: Mapping[str, str] = {APP: "APPSTORE", BRAND: "MAPS"}
-PLACEMENTS: Mapping[str, tuple[str, ...]] = {
-    APP: ("APPSTORE_SEARCH_RESULTS", "APPSTORE_SEARCH_TAB", "APPSTORE_TODAY_TAB", "APPSTORE_PRODUCT_PAGES"),
-    BRAND: ("MAPS_SEARCH_RESULTS", "MAPS_SEARCH_HOME"),
+BID_GOALS = ("TAP", "INSTALL", "IMPRESSION")
+SUPPLY_SOURCES: Mapping[str, str] = {APP_PROMOTION: "APPSTORE", BRAND_PROMOTION: "MAPS"}
+SUPPLY_PLACEMENTS: Mapping[str, tuple[str, ...]] = {
+    APP_PROMOTION: ("APPSTORE_SEARCH_RESULTS", "APPSTORE_SEARCH_TAB", "APPSTORE_TODAY_TAB", "APPSTORE_PRODUCT_PAGES"),
+    BRAND_PROMOTION: ("MAPS_SEARCH_RESULTS", "MAPS_SEARCH_HOME"),
 }
-MATCHES: Mapping[str, tuple[str, ...]] = {APP: ("EXACT", "BROAD"), BRAND: ("PHRASE", "CATEGORY")}
+MATCH_TYPES: Mapping[str, tuple[str, ...]] = {
+    APP_PROMOTION: ("EXACT", "BROAD"),
+    BRAND_PROMOTION: ("PHRASE", "CATEGORY"),
+}
 CREATIVE_TYPES = ("DEFAULT_PRODUCT_PAGE", "CUSTOM_PRODUCT_PAGE", "LOCAL_ADS_SEARCH_CREATIVE")
 DESTINATIONS = ("APP_STORE_PRODUCT_PAGE", "LOCAL_ADS_PLACECARD")
-CUSTOM_PAGE = "CUSTOM_PRODUCT_PAGE"
+CUSTOM_PRODUCT_PAGE = "CUSTOM_PRODUCT_PAGE"
 # Currencies without minor units: the only one that the documentation names.
-WHOLE_CURRENCIES = ("JPY",)
-LONGEST_NAME, LONGEST_KEYWORD = 200, 80
-LONGEST_PAGE = 1000  # documented for campaigns; for the others chosen. A larger page is cut to it (chosen)
-USUAL_PAGE = 20  # chosen
-MOST_BULK_ITEMS = 1000  # chosen: the documentation knows none
-USUAL_REPORT_PAGE, LONGEST_REPORT_PAGE = 100, 5000
+ZERO_DECIMAL_CURRENCIES = ("JPY",)
+MAX_NAME_LENGTH, MAX_KEYWORD_LENGTH = 200, 80
+MAX_PAGE_SIZE = 1000  # documented for campaigns; for the others chosen. A larger page is cut to it (chosen)
+DEFAULT_PAGE_SIZE = 20  # chosen
+MAX_BULK_ITEMS = 1000  # chosen: the documentation knows none
+DEFAULT_REPORT_PAGE_SIZE, MAX_REPORT_PAGE_SIZE = 100, 5000
 DEMO_APP = "1440000001"
 STOREFRONTS = (
     "AE", "AR", "AT", "AU", "BE", "BG", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "EE", "EG", "ES",
@@ -62,7 +65,7 @@ ORGANIZATION = {"id": 40669820, "name": "Demo Organization"}
 USER = {"userId": 90001, "orgId": ORGANIZATION["id"]}
 
 
-def _account(
+def _make_account(
     native_id: int, name: str, currency: str, timezone: str, *, payment: str = "PAYG",
     features: tuple[str, ...] = ("APPSTORE_APP_MANUAL",),
 ) -> Account:  # fmt: skip
@@ -85,9 +88,9 @@ def _account(
 # 7001 is the ad account of the documented example. The last two cannot run the unified format: one pays by invoice, one
 # is for Maps only.
 ACCOUNTS = (
-    _account(7002, "Demo New York", "USD", "America/New_York"),
-    _account(7003, "Demo Tokyo", "JPY", "Asia/Tokyo"),
-    _account(7001, "Demo Berlin", "EUR", "Europe/Berlin"),
-    _account(7004, "Demo Invoice", "GBP", "Europe/London", payment="LOC"),
-    _account(7005, "Demo Maps", "USD", "America/Los_Angeles", features=("BUSINESS_BRAND_MANUAL",)),
+    _make_account(7002, "Demo New York", "USD", "America/New_York"),
+    _make_account(7003, "Demo Tokyo", "JPY", "Asia/Tokyo"),
+    _make_account(7001, "Demo Berlin", "EUR", "Europe/Berlin"),
+    _make_account(7004, "Demo Invoice", "GBP", "Europe/London", payment="LOC"),
+    _make_account(7005, "Demo Maps", "USD", "America/Los_Angeles", features=("BUSINESS_BRAND_MANUAL",)),
 )

@@ -5,66 +5,83 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
     World,
-    anything,
+    any_value,
+    array,
     boolean,
     integer,
-    listing,
     record,
 )
 from adsunify.sandbox.networks.apple import rules
-from adsunify.sandbox.networks.apple.answers import account_of, answered, native_error, refused, written
-from adsunify.sandbox.networks.apple.entities import ABOVE, BELOW, KINDS, alive, view
-from adsunify.sandbox.networks.apple.fields import CREATE, LOCKED, UPDATE
-from adsunify.sandbox.networks.apple.tables import MOST_BULK_ITEMS
+from adsunify.sandbox.networks.apple.answers import (
+    build_response,
+    format_instant,
+    render_error,
+    require_account,
+    rule_error,
+)
+from adsunify.sandbox.networks.apple.entities import (
+    CHILD_KINDS,
+    KIND_BY_COLLECTION,
+    PARENT_KINDS,
+    render_entity,
+    require_live_entity,
+)
+from adsunify.sandbox.networks.apple.fields import CREATE_CHECKS, IMMUTABLE_MEMBERS, UPDATE_CHECKS
+from adsunify.sandbox.networks.apple.tables import MAX_BULK_ITEMS
 
 BULK_FAULTS = frozenset({"partial", "error_in_200"})
-_ID = integer(1)
-_ITEM = record(required={"data": anything}, optional={"correlationId": integer(0)})
-_BULK = record(required={"items": listing(_ITEM, 1)}, optional={"allowPartialSuccess": boolean})
+_ID_CHECK = integer(1)
+_BULK_ITEM_CHECK = record(required={"data": any_value}, optional={"correlationId": integer(0)})
+_BULK_CHECK = record(required={"items": array(_BULK_ITEM_CHECK, 1)}, optional={"allowPartialSuccess": boolean})
 
 
-def create(request: Request) -> Answer:
+def create_entity(request: Request) -> Response:
     """POST /{word}."""
-    request.query()
-    entity = _create(request.world, account_of(request), KINDS[request.slots["word"]], request.json())
-    return answered({"result": view(request.world, entity)})
+    request.parse_query()
+    entity = _create_entity(
+        request.world,
+        require_account(request),
+        KIND_BY_COLLECTION[request.path_parameters["word"]],
+        request.parse_json(),
+    )
+    return build_response({"result": render_entity(request.world, entity)})
 
 
-def update(request: Request) -> Answer:
+def update_entity(request: Request) -> Response:
     """PUT /{word}/{id}: what is absent stays, and an object or array that is given replaces the whole of it.
 
     Whether the siblings in a nested object survive is unverified: here they do not.
     """
-    request.query()
-    account, kind = account_of(request), KINDS[request.slots["word"]]
-    entity = _update(request.world, account, kind, request.slots["id"], request.json())
-    return answered({"result": view(request.world, entity)})
+    request.parse_query()
+    account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["word"]]
+    entity = _update_entity(request.world, account, kind, request.path_parameters["id"], request.parse_json())
+    return build_response({"result": render_entity(request.world, entity)})
 
 
-def delete(request: Request) -> Answer:
+def delete_entity(request: Request) -> Response:
     """DELETE /{word}/{id}: marked as deleted, with all that is below. No body comes back."""
-    request.query()
-    account, kind = account_of(request), KINDS[request.slots["word"]]
-    _delete(request.world, alive(request.world, account, kind, request.slots["id"]))
-    return answered(None, 204)
+    request.parse_query()
+    account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["word"]]
+    _delete_entity(request.world, require_live_entity(request.world, account, kind, request.path_parameters["id"]))
+    return build_response(None, 204)
 
 
-def bulk(request: Request) -> Answer:
+def apply_bulk_action(request: Request) -> Response:
     """POST /keywords/bulk-create, -update, -delete: items in the order of the request, each with its outcome."""
-    request.query()
-    account, action = account_of(request), request.slots["action"]
-    given = request.json(_BULK)
+    request.parse_query()
+    account, action = require_account(request), request.path_parameters["action"]
+    given = request.parse_json(_BULK_CHECK)
     items, partial = given["items"], given.get("allowPartialSuccess", False)
-    if request.told("error_in_200") or len(items) > MOST_BULK_ITEMS:  # in front of the items: none is processed
-        return answered({"error": native_error(refused("/items", f"at most {MOST_BULK_ITEMS} items"))})
+    if request.get_fault("error_in_200") or len(items) > MAX_BULK_ITEMS:  # in front of the items: none is processed
+        return build_response({"error": render_error(rule_error("/items", f"at most {MAX_BULK_ITEMS} items"))})
     numbers = [item.get("correlationId", position) for position, item in enumerate(items)]
     if len(set(numbers)) < len(numbers):
-        raise refused("/items", "every correlationId stands once")
+        raise rule_error("/items", "every correlationId stands once")
     rows: list[dict[str, Any]] = []
     try:
         with request.world.savepoint():
@@ -72,11 +89,11 @@ def bulk(request: Request) -> Answer:
                 row: dict[str, Any] = {"correlationId": number, "operation": action.upper()}
                 try:
                     with request.world.savepoint():
-                        if request.told("partial") and position == len(items) - 1:
-                            raise refused("", "told to fail")
+                        if request.get_fault("partial") and position == len(items) - 1:
+                            raise rule_error("", "told to fail")
                         result = _BULK_ACTIONS[action](request.world, account, item["data"])
-                except Problem as problem:
-                    rows.append({**row, "success": False, "error": native_error(problem)})
+                except InvalidRequest as problem:
+                    rows.append({**row, "success": False, "error": render_error(problem)})
                 else:
                     rows.append({**row, "success": True, "result": result})
             if not partial and not all(row["success"] for row in rows):
@@ -85,82 +102,82 @@ def bulk(request: Request) -> Answer:
         other = {"code": "BATCH_REJECTED", "message": "another item was refused", "details": []}
         rows = [row if not row["success"] else {**row, "success": False, "result": None, "error": other}
                 for row in rows]  # fmt: skip
-    return answered({"result": rows})
+    return build_response({"result": rows})
 
 
 class _BatchRejected(Exception):
     """One item was refused, and none is applied."""
 
 
-def _create(world: World, account: Account, kind: str, sent: Any) -> Entity:
-    data = CREATE[kind](sent, "")
+def _create_entity(world: World, account: Account, kind: str, sent: Any) -> StoredEntity:
+    data = CREATE_CHECKS[kind](sent, "")
     parent = None
     if kind == "campaign":
-        data = rules.campaign(data, None, world, account)
+        data = rules.check_campaign(data, None, world, account)
     elif kind == "creative":
         data = {"creativeSpec": {}, **data, "systemStatus": "PENDING"}
     else:
-        above_kind, name = ABOVE[kind]
+        above_kind, name = PARENT_KINDS[kind]
         found = world.find(above_kind, str(data[name]), account.id)
         if found is None or "_deleted" in found.data:
-            raise refused(f"/{name}", f"no such {above_kind}")
+            raise rule_error(f"/{name}", f"no such {above_kind}")
         parent = found.id
-        data = _ruled(world, account, kind, data, None, found)
+        data = _apply_rules(world, account, kind, data, None, found)
     return world.create(kind, account.id, data, parent=parent)
 
 
-def _ruled(
-    world: World, account: Account, kind: str, data: dict[str, Any], old: Entity | None, above: Entity
+def _apply_rules(
+    world: World, account: Account, kind: str, data: dict[str, Any], old: StoredEntity | None, above: StoredEntity
 ) -> dict[str, Any]:
     if kind == "adGroup":
-        return rules.ad_group(data, old.data if old else None, world, account, above)
-    check = rules.ad if kind == "ad" else rules.keyword
+        return rules.check_ad_group(data, old.data if old else None, world, account, above)
+    check = rules.check_ad if kind == "ad" else rules.check_keyword
     return check(data, world, account, above, old.id if old else None)
 
 
-def _update(world: World, account: Account, kind: str, native_id: object, sent: Any) -> Entity:
-    entity = alive(world, account, kind, native_id)
-    for name in LOCKED[kind]:
+def _update_entity(world: World, account: Account, kind: str, native_id: object, sent: Any) -> StoredEntity:
+    entity = require_live_entity(world, account, kind, native_id)
+    for name in IMMUTABLE_MEMBERS[kind]:
         if isinstance(sent, dict) and name in sent:
-            raise Problem("immutable", f"/{name}", "is set at creation")
-    given = UPDATE[kind](sent, "")
+            raise InvalidRequest("immutable", f"/{name}", "is set at creation")
+    given = UPDATE_CHECKS[kind](sent, "")
     if not given:
-        raise refused("", "nothing is given to change")  # chosen
+        raise rule_error("", "nothing is given to change")  # chosen
     data = {**entity.data, **given}
     if kind == "campaign":
-        data = rules.campaign(data, entity.data, world, account)
-    elif kind in ABOVE:
-        above = world.find(ABOVE[kind][0], str(entity.parent))
+        data = rules.check_campaign(data, entity.data, world, account)
+    elif kind in PARENT_KINDS:
+        above = world.find(PARENT_KINDS[kind][0], str(entity.parent))
         assert above is not None
-        data = _ruled(world, account, kind, data, entity, above)
-    return world.put(entity, data)
+        data = _apply_rules(world, account, kind, data, entity, above)
+    return world.replace(entity, data)
 
 
-def _delete(world: World, entity: Entity) -> Entity:
-    for kind in BELOW.get(entity.kind, ()):
-        for one in world.entities(kind, entity.account, entity.id):
+def _delete_entity(world: World, entity: StoredEntity) -> StoredEntity:
+    for kind in CHILD_KINDS.get(entity.kind, ()):
+        for one in world.list_entities(kind, entity.account, entity.id):
             if "_deleted" not in one.data:
-                _delete(world, one)
-    return world.put(entity, {**entity.data, "_deleted": written(world.now)})
+                _delete_entity(world, one)
+    return world.replace(entity, {**entity.data, "_deleted": format_instant(world.now)})
 
 
-def _bulk_create(world: World, account: Account, sent: Any) -> dict[str, Any]:
-    return view(world, _create(world, account, "keyword", sent))
+def _create_bulk_item(world: World, account: Account, sent: Any) -> dict[str, Any]:
+    return render_entity(world, _create_entity(world, account, "keyword", sent))
 
 
-def _bulk_update(world: World, account: Account, sent: Any) -> dict[str, Any]:
-    native_id = record(required={"id": _ID}, optional=dict.fromkeys(sent, anything))(sent, "")["id"]
+def _update_bulk_item(world: World, account: Account, sent: Any) -> dict[str, Any]:
+    native_id = record(required={"id": _ID_CHECK}, optional=dict.fromkeys(sent, any_value))(sent, "")["id"]
     change = {name: value for name, value in sent.items() if name != "id"}
-    return view(world, _update(world, account, "keyword", native_id, change))
+    return render_entity(world, _update_entity(world, account, "keyword", native_id, change))
 
 
-def _bulk_delete(world: World, account: Account, sent: Any) -> dict[str, Any]:
-    native_id = record(required={"id": _ID})(sent, "")["id"]
-    return view(world, _delete(world, alive(world, account, "keyword", native_id)))
+def _delete_bulk_item(world: World, account: Account, sent: Any) -> dict[str, Any]:
+    native_id = record(required={"id": _ID_CHECK})(sent, "")["id"]
+    return render_entity(world, _delete_entity(world, require_live_entity(world, account, "keyword", native_id)))
 
 
 _BULK_ACTIONS: dict[str, Callable[[World, Account, Any], dict[str, Any]]] = {
-    "create": _bulk_create,
-    "update": _bulk_update,
-    "delete": _bulk_delete,
+    "create": _create_bulk_item,
+    "update": _update_bulk_item,
+    "delete": _delete_bulk_item,
 }

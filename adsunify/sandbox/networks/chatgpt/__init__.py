@@ -8,34 +8,34 @@ not daily, old values that reads show for some seconds.
 
 from adsunify.sandbox.framework import Network, Route
 from adsunify.sandbox.networks.chatgpt import catalogs, conversions, entities, insights, writes
-from adsunify.sandbox.networks.chatgpt.answers import failure, guard, problem
-from adsunify.sandbox.networks.chatgpt.seed import seed
-from adsunify.sandbox.networks.chatgpt.tables import ACCOUNTS, API
+from adsunify.sandbox.networks.chatgpt.answers import authorize_request, format_error, format_status_error
+from adsunify.sandbox.networks.chatgpt.seed import seed_world
+from adsunify.sandbox.networks.chatgpt.tables import ACCOUNTS, API_HOSTS
 
-ALL = "/v1/{kind:campaigns|ad_groups|ads}"
+COLLECTION_PATH = "/v1/{kind:campaigns|ad_groups|ads}"
 
 NETWORK = Network(
     code="chatgpt",
     accounts=ACCOUNTS,
     routes=(
-        Route("GET", API, "/v1/ad_account", catalogs.ad_account),
-        Route("GET", API, "/v1/ad_account/insights", insights.insights),
-        Route("POST", API, "/v1/upload", writes.upload),
-        Route("GET", API, ALL, entities.list_all),
-        Route("POST", API, ALL, writes.create),
-        Route("GET", API, f"{ALL}/{{id}}", entities.show),
-        Route("POST", API, f"{ALL}/{{id}}", writes.update),
-        Route("GET", API, f"{ALL}/{{id}}/insights", insights.insights_below),
-        Route("POST", API, f"{ALL}/{{id}}/{{verb:activate|pause|archive}}", writes.switch),
-        Route("GET", API, "/v1/geo_lookup/search", catalogs.geo_lookup),
-        Route("GET", API, "/v1/conversions/event_settings", catalogs.conversion_events),
-        Route("GET", API, "/v1/conversions/pixels", catalogs.pixels),
-        Route("POST", API, "/v1/conversions/insights", conversions.insights),
-        Route("GET", API, "/v1/custom_audiences", catalogs.custom_audiences),
+        Route("GET", API_HOSTS, "/v1/ad_account", catalogs.get_ad_account),
+        Route("GET", API_HOSTS, "/v1/ad_account/insights", insights.get_account_insights),
+        Route("POST", API_HOSTS, "/v1/upload", writes.upload_image),
+        Route("GET", API_HOSTS, COLLECTION_PATH, entities.list_entities),
+        Route("POST", API_HOSTS, COLLECTION_PATH, writes.create_entity),
+        Route("GET", API_HOSTS, f"{COLLECTION_PATH}/{{id}}", entities.get_entity),
+        Route("POST", API_HOSTS, f"{COLLECTION_PATH}/{{id}}", writes.update_entity),
+        Route("GET", API_HOSTS, f"{COLLECTION_PATH}/{{id}}/insights", insights.get_entity_insights),
+        Route("POST", API_HOSTS, f"{COLLECTION_PATH}/{{id}}/{{verb:activate|pause|archive}}", writes.set_status),
+        Route("GET", API_HOSTS, "/v1/geo_lookup/search", catalogs.search_places),
+        Route("GET", API_HOSTS, "/v1/conversions/event_settings", catalogs.list_event_settings),
+        Route("GET", API_HOSTS, "/v1/conversions/pixels", catalogs.list_pixels),
+        Route("POST", API_HOSTS, "/v1/conversions/insights", conversions.get_conversion_insights),
+        Route("GET", API_HOSTS, "/v1/custom_audiences", catalogs.list_custom_audiences),
     ),
-    problem=problem,
-    failure=failure,
-    guard=guard,
-    seed=seed,
+    format_error=format_error,
+    format_status_error=format_status_error,
+    authorize_request=authorize_request,
+    seed_world=seed_world,
     first_id=4001,
 )

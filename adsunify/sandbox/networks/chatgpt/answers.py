@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adsunify.sandbox.framework import (
+    AbortRequest,
     Account,
-    Answer,
     Check,
-    Problem,
-    Refusal,
+    InvalidRequest,
     Request,
+    Response,
     choice,
     integer_text,
     record,
@@ -20,7 +20,7 @@ from adsunify.sandbox.framework import (
 from adsunify.sandbox.networks.chatgpt.tables import KEY_WITHOUT_ACCESS, KEYS
 
 # Code of a problem: HTTP status, and the `code` of the error (of which the documentation names only `invalid_type`).
-_CODES: Mapping[str, tuple[int, str]] = {
+_ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
     "token_missing": (401, "invalid_api_key"),
     "token_invalid": (401, "invalid_api_key"),
     "access": (403, "insufficient_permissions"),
@@ -35,87 +35,89 @@ _CODES: Mapping[str, tuple[int, str]] = {
     "unknown": (400, "unknown_parameter"),
 }
 _FIRST_SERVER_ERROR = 500
-INVALID_KEY = "Incorrect API key provided."
+INVALID_KEY_MESSAGE = "Incorrect API key provided."
 # Default signatures of clients that the edge turns away. Which ones is chosen.
-_TURNED_AWAY = re.compile(r"(python|aiohttp|Go-http-client|Java|okhttp)\b.*|", re.IGNORECASE)
+_BLOCKED_USER_AGENTS = re.compile(r"(python|aiohttp|Go-http-client|Java|okhttp)\b.*|", re.IGNORECASE)
 
 
-def problem(request: Request, problem: Problem) -> Answer:
+def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request. A feature that is not enabled says `server_error` (seen on live accounts)."""
     if problem.code == "feature":
-        return _error(request, 403, problem.message, None, None, "server_error")
-    status, code = _CODES.get(problem.code, (400, "invalid_value"))
+        return _build_error(request, 403, problem.message, None, None, "server_error")
+    status, code = _ERRORS_BY_CODE.get(problem.code, (400, "invalid_value"))
     param = problem.where.strip("/").replace("/", ".") or None
-    return _error(request, status, problem.message, param, code)
+    return _build_error(request, status, problem.message, param, code)
 
 
-def failure(request: Request, status: int) -> Answer:
+def format_status_error(request: Request, status: int) -> Response:
     """A bare status: unknown path or method, or a told fault. 429 comes without Retry-After."""
     if status >= _FIRST_SERVER_ERROR:  # seen on live accounts: sometimes `error` is a plain string
-        return Answer(status, {"error": "The server had an error while processing your request."}, _headers(request))
+        return Response(
+            status, {"error": "The server had an error while processing your request."}, _build_headers(request)
+        )
     if status == 401:
-        return problem(request, Problem("token_invalid", "", INVALID_KEY))
+        return format_error(request, InvalidRequest("token_invalid", "", INVALID_KEY_MESSAGE))
     message = f"Invalid URL ({request.method} {request.path})" if status == 404 else f"HTTP {status}"
-    return _error(request, status, message, None, None)
+    return _build_error(request, status, message, None, None)
 
 
-def _error(
+def _build_error(
     request: Request, status: int, message: str, param: str | None, code: str | None,
     kind: str = "invalid_request_error",
-) -> Answer:  # fmt: skip
+) -> Response:  # fmt: skip
     body = {"error": {"message": message, "type": kind, "param": param, "code": code}}
-    return Answer(status, body, _headers(request))
+    return Response(status, body, _build_headers(request))
 
 
-def _headers(request: Request) -> Mapping[str, str]:
+def _build_headers(request: Request) -> Mapping[str, str]:
     """The same request in the same world has the same id."""
     seen = uuid.uuid5(uuid.NAMESPACE_URL, f"{request.method} {request.path} {len(request.world.journal)}")
     return {"x-request-id": f"req_{seen.hex}"}
 
 
-def answered(request: Request, body: Any) -> Answer:
+def build_response(request: Request, body: Any) -> Response:
     """200, as every single-resource call answers."""
-    return Answer(200, body, _headers(request))
+    return Response(200, body, _build_headers(request))
 
 
-def rule(where: str, message: str) -> Problem:
+def rule_error(where: str, message: str) -> InvalidRequest:
     """A rule between fields that is broken: 422."""
-    return Problem("rule", where, message)
+    return InvalidRequest("rule", where, message)
 
 
-def absent(what: str) -> Problem:
+def not_found_error(what: str) -> InvalidRequest:
     """An object that is not there, or is another account's: 404."""
-    return Problem("missing", "", f"No such {what}.")
+    return InvalidRequest("missing", "", f"No such {what}.")
 
 
-def not_enabled(request: Request) -> Refusal:
+def not_enabled_error(request: Request) -> AbortRequest:
     """What is raised where an endpoint is not enabled for the account: 404."""
-    return Refusal(failure(request, 404))
+    return AbortRequest(format_status_error(request, 404))
 
 
-def guard(request: Request) -> None:
+def authorize_request(request: Request) -> None:
     """The edge, the headers of every request, and the key."""
-    if _TURNED_AWAY.fullmatch(request.headers.get("User-Agent", "").strip()):
-        raise Refusal(Answer(403, b"error code: 1010", media_type="text/plain; charset=UTF-8"))
-    request.accept("application/json")
+    if _BLOCKED_USER_AGENTS.fullmatch(request.headers.get("User-Agent", "").strip()):
+        raise AbortRequest(Response(403, b"error code: 1010", media_type="text/plain; charset=UTF-8"))
+    request.require_accept("application/json")
     if "OpenAI-Ad-Account" in request.headers:
-        raise Problem("header", "OpenAI-Ad-Account", "goes with partner keys and OAuth tokens only")
-    account_of(request)
+        raise InvalidRequest("header", "OpenAI-Ad-Account", "goes with partner keys and OAuth tokens only")
+    require_account(request)
 
 
-def account_of(request: Request) -> Account:
+def require_account(request: Request) -> Account:
     """The one ad account that the key belongs to. Problem `token_missing`, `token_invalid` or `access`."""
     scheme, _, key = request.headers.get("Authorization", "").partition(" ")
     if scheme != "Bearer" or not key:
-        raise Problem("token_missing", "", "You didn't provide an API key.")
+        raise InvalidRequest("token_missing", "", "You didn't provide an API key.")
     if key == KEY_WITHOUT_ACCESS:
-        raise Problem("access", "", "This key has no access to an ad account.")
+        raise InvalidRequest("access", "", "This key has no access to an ad account.")
     if key not in KEYS:
-        raise Problem("token_invalid", "", INVALID_KEY)
+        raise InvalidRequest("token_invalid", "", INVALID_KEY_MESSAGE)
     return KEYS[key]
 
 
-def asked(
+def parse_query(
     request: Request,
     required: Mapping[str, Check],
     optional: Mapping[str, Check],
@@ -124,36 +126,36 @@ def asked(
     """The checked query. An array is `name[]`, once for each item; `name` alone is `invalid_type`."""
     found: dict[str, Any] = {name: [] for name in arrays}
     single: dict[str, str] = {}
-    for name, value in request.pairs:
+    for name, value in request.query_pairs:
         if name.removesuffix("[]") in arrays:
             if not name.endswith("[]"):
-                raise Problem("type", f"/{name}", f"Invalid type for '{name}': expected an array of strings.")
+                raise InvalidRequest("type", f"/{name}", f"Invalid type for '{name}': expected an array of strings.")
             name = name.removesuffix("[]")
             found[name].append(arrays[name](value, f"/{name}"))
         elif name in single:
-            raise Problem("duplicate", f"/{name}", f"{name!r} appears twice")
+            raise InvalidRequest("duplicate", f"/{name}", f"{name!r} appears twice")
         else:
             single[name] = value
     return {**found, **record(required, optional, at_most_one=(("after", "before"),))(single, "")}
 
 
-def paging(most: int) -> Mapping[str, Check]:
+def paging_checks(most: int) -> Mapping[str, Check]:
     """The parameters of a list, but for `order`. `after` with `before` is refused (chosen)."""
     return {"limit": integer_text(1, most), "after": text(), "before": text()}
 
 
-LIST: Mapping[str, Check] = {**paging(500), "order": choice("asc", "desc")}
-_DEFAULT_PAGE = 20
+LIST_CHECKS: Mapping[str, Check] = {**paging_checks(500), "order": choice("asc", "desc")}
+_DEFAULT_PAGE_SIZE = 20
 
 
-def listed(
+def build_page_response(
     request: Request,
     rows: Sequence[Mapping[str, Any]],
     wanted: Mapping[str, Any],
     view: Callable[[Any], Any] = dict,
-    default: int = _DEFAULT_PAGE,
+    default: int = _DEFAULT_PAGE_SIZE,
     **more: Any,
-) -> Answer:
+) -> Response:
     """A page of rows with `id`, oldest first as they come; newest first where `order` says so.
 
     The order without `order` is chosen: oldest first. Cursors are ids, so what is made meanwhile shifts nothing.
@@ -162,18 +164,18 @@ def listed(
     limit = wanted.get("limit", default)
     has_more = False
     if "before" in wanted:
-        found = found[: _place(found, wanted["before"], "before")]
+        found = found[: _find_position(found, wanted["before"], "before")]
         has_more, page = len(found) > limit, found[-limit:]
     else:
-        found = found[_place(found, wanted["after"], "after") + 1 :] if "after" in wanted else found
+        found = found[_find_position(found, wanted["after"], "after") + 1 :] if "after" in wanted else found
         has_more, page = len(found) > limit, found[:limit]
     ends = {"first_id": page[0]["id"] if page else None, "last_id": page[-1]["id"] if page else None}
     body = {"object": "list", "data": [view(row) for row in page], **more, **ends, "has_more": has_more}
-    return answered(request, body)
+    return build_response(request, body)
 
 
-def _place(rows: Sequence[Mapping[str, Any]], wanted: str, name: str) -> int:
+def _find_position(rows: Sequence[Mapping[str, Any]], wanted: str, name: str) -> int:
     at = next((position for position, row in enumerate(rows) if row["id"] == wanted), None)
     if at is None:
-        raise Problem("value", f"/{name}", "is not an id of this list")
+        raise InvalidRequest("value", f"/{name}", "is not an id of this list")
     return at

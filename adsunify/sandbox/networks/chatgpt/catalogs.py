@@ -2,48 +2,55 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Request, World, choice, integer_text, text
-from adsunify.sandbox.networks.chatgpt.answers import LIST, account_of, answered, asked, listed, not_enabled
+from adsunify.sandbox.framework import Account, Request, Response, World, choice, integer_text, text
+from adsunify.sandbox.networks.chatgpt.answers import (
+    LIST_CHECKS,
+    build_page_response,
+    build_response,
+    not_enabled_error,
+    parse_query,
+    require_account,
+)
 from adsunify.sandbox.networks.chatgpt.tables import AUDIENCES, EVENT_SETTINGS, INTENDED_USES, PLACES
 
-_MOST_PLACES = 20  # without `limit` (chosen)
+_DEFAULT_PLACES = 20  # without `limit` (chosen)
 
 
-def ad_account(request: Request) -> Answer:
+def get_ad_account(request: Request) -> Response:
     """GET /ad_account: the one that the key belongs to."""
-    request.query()
-    return answered(request, account_of(request).extra["native"])
+    request.parse_query()
+    return build_response(request, require_account(request).extra["native"])
 
 
-def geo_lookup(request: Request) -> Answer:
+def search_places(request: Request) -> Response:
     """GET /geo_lookup/search: the places whose name holds the text."""
-    wanted = request.query({"q": text()}, {"limit": integer_text(1, 100)})
+    wanted = request.parse_query({"q": text()}, {"limit": integer_text(1, 100)})
     names = ("type", "country_code", "region_code", "parent_id", "name", "canonical_name")
     rows = [
         {"id": native_id, **dict(zip(names, place, strict=True)), "parent_country": place[1] if place[3] else None}
         for native_id, place in PLACES.items()
         if wanted["q"].lower() in place[5].lower()
-    ][: wanted.get("limit", _MOST_PLACES)]
-    return answered(request, {"query": wanted["q"], "count": len(rows), "results": rows})
+    ][: wanted.get("limit", _DEFAULT_PLACES)]
+    return build_response(request, {"query": wanted["q"], "count": len(rows), "results": rows})
 
 
-def conversion_events(request: Request) -> Answer:
+def list_event_settings(request: Request) -> Response:
     """GET /conversions/event_settings."""
-    wanted = asked(request, {}, LIST, {})
-    return listed(request, event_settings(request.world, account_of(request)), wanted)
+    wanted = parse_query(request, {}, LIST_CHECKS, {})
+    return build_page_response(request, build_event_settings(request.world, require_account(request)), wanted)
 
 
-def event_settings(world: World, account: Account) -> list[dict[str, Any]]:
+def build_event_settings(world: World, account: Account) -> list[dict[str, Any]]:
     """Every event setting of an account."""
     found = []
     for first, name, event_type, custom, archived, linked in EVENT_SETTINGS:
-        native_id = f"{first}{_number(account)}"
+        native_id = f"{first}{_get_account_number(account)}"
         used = [
             {"id": one.id, "name": one.data["name"]}
-            for one in world.entities("campaign", account.id)
+            for one in world.list_entities("campaign", account.id)
             if native_id in one.data["conversion_event_setting_ids"]
         ]
-        sources = [{"id": one["id"], "name": one["name"]} for one in _sources(account)] if linked else []
+        sources = [{"id": one["id"], "name": one["name"]} for one in _list_pixel_sources(account)] if linked else []
         found.append(
             {
                 "id": native_id,
@@ -62,23 +69,23 @@ def event_settings(world: World, account: Account) -> list[dict[str, Any]]:
     return found
 
 
-def pixels(request: Request) -> Answer:
+def list_pixels(request: Request) -> Response:
     """GET /conversions/pixels: not enabled for every account."""
-    wanted = asked(request, {}, LIST, {})
-    account = account_of(request)
+    wanted = parse_query(request, {}, LIST_CHECKS, {})
+    account = require_account(request)
     if not account.extra["pixels"]:
-        raise not_enabled(request)
-    return listed(request, _sources(account), wanted)
+        raise not_enabled_error(request)
+    return build_page_response(request, _list_pixel_sources(account), wanted)
 
 
-def custom_audiences(request: Request) -> Answer:
+def list_custom_audiences(request: Request) -> Response:
     """GET /custom_audiences. What is still processing serves no use yet (chosen)."""
-    wanted = asked(request, {}, {**LIST, "intended_use": choice(*INTENDED_USES)}, {})
-    account = account_of(request)
+    wanted = parse_query(request, {}, {**LIST_CHECKS, "intended_use": choice(*INTENDED_USES)}, {})
+    account = require_account(request)
     made = int(request.world.now.timestamp()) // 86400 * 86400
     rows = [
         {
-            "id": f"{first}{_number(account)}",
+            "id": f"{first}{_get_account_number(account)}",
             "created_at": made,
             "updated_at": made,
             "name": name,
@@ -92,13 +99,13 @@ def custom_audiences(request: Request) -> Answer:
         for first, name, status in AUDIENCES
         if status == "ready" or "intended_use" not in wanted
     ]
-    return listed(request, rows, wanted)
+    return build_page_response(request, rows, wanted)
 
 
-def _sources(account: Account) -> list[dict[str, str]]:
-    number = _number(account)
+def _list_pixel_sources(account: Account) -> list[dict[str, str]]:
+    number = _get_account_number(account)
     return [{"id": f"cds_{number}", "name": "Web shop", "client_type": "web", "pixel_id": f"pixel-{number}"}]
 
 
-def _number(account: Account) -> str:
+def _get_account_number(account: Account) -> str:
     return account.id.removeprefix("adacct_")

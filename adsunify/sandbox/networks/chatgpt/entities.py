@@ -3,52 +3,70 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Entity, Problem, Request, World, choice, text
-from adsunify.sandbox.networks.chatgpt.answers import LIST, absent, account_of, answered, asked, listed
-from adsunify.sandbox.networks.chatgpt.tables import ABOVE, CURRENCIES, KINDS, PARENT_KEY, PLACES
+from adsunify.sandbox.framework import InvalidRequest, Request, Response, StoredEntity, World, choice, text
+from adsunify.sandbox.networks.chatgpt.answers import (
+    LIST_CHECKS,
+    build_page_response,
+    build_response,
+    not_found_error,
+    parse_query,
+    require_account,
+)
+from adsunify.sandbox.networks.chatgpt.tables import (
+    CURRENCIES,
+    KIND_BY_COLLECTION,
+    PARENT_ID_MEMBERS,
+    PARENT_KINDS,
+    PLACES,
+)
 
 REVIEW_SECONDS = 300  # OpenAI Advertiser API: usually minutes; how many is chosen
-_INCLUDES: Mapping[str, tuple[str, ...]] = {
+_INCLUDE_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("serving_issues",),
     "ad_group": ("serving_issues", "bid_too_low"),
     "ad": ("serving_issues",),
 }
 
 
-def list_all(request: Request) -> Answer:
+def list_entities(request: Request) -> Response:
     """GET of a list. Below the account it needs its parent, as the document marks it, and holds what is
     archived too (chosen)."""
-    kind, account = KINDS[request.slots["kind"]], account_of(request)
-    required = {PARENT_KEY[kind]: text()} if kind in PARENT_KEY else {}
-    wanted = asked(request, required, {**LIST, "name": text(3)}, {"include": choice(*_INCLUDES[kind])})
+    kind, account = KIND_BY_COLLECTION[request.path_parameters["kind"]], require_account(request)
+    required = {PARENT_ID_MEMBERS[kind]: text()} if kind in PARENT_ID_MEMBERS else {}
+    wanted = parse_query(
+        request, required, {**LIST_CHECKS, "name": text(3)}, {"include": choice(*_INCLUDE_OPTIONS[kind])}
+    )
     parent = None
-    if kind in ABOVE:
-        parent = wanted[PARENT_KEY[kind]]
-        if request.world.find(ABOVE[kind], parent, account.id) is None:
-            raise absent(ABOVE[kind])
-    rows = [view(request.world, one, wanted["include"]) for one in request.world.entities(kind, account.id, parent)]
+    if kind in PARENT_KINDS:
+        parent = wanted[PARENT_ID_MEMBERS[kind]]
+        if request.world.find(PARENT_KINDS[kind], parent, account.id) is None:
+            raise not_found_error(PARENT_KINDS[kind])
+    rows = [
+        render_entity(request.world, one, wanted["include"])
+        for one in request.world.list_entities(kind, account.id, parent)
+    ]
     if "name" in wanted:
         rows = [row for row in rows if row["name"].lower() == wanted["name"].lower()]
-    return listed(request, rows, wanted)
+    return build_page_response(request, rows, wanted)
 
 
-def show(request: Request) -> Answer:
+def get_entity(request: Request) -> Response:
     """GET of one object, bare."""
-    entity = found(request)
-    wanted = asked(request, {}, {}, {"include": choice(*_INCLUDES[entity.kind])})
-    return answered(request, view(request.world, entity, wanted["include"]))
+    entity = require_entity(request)
+    wanted = parse_query(request, {}, {}, {"include": choice(*_INCLUDE_OPTIONS[entity.kind])})
+    return build_response(request, render_entity(request.world, entity, wanted["include"]))
 
 
-def found(request: Request) -> Entity:
+def require_entity(request: Request) -> StoredEntity:
     """The object of the path. Problem `missing`."""
-    kind = KINDS[request.slots["kind"]]
-    entity = request.world.find(kind, request.slots["id"], account_of(request).id)
+    kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
+    entity = request.world.find(kind, request.path_parameters["id"], require_account(request).id)
     if entity is None:
-        raise absent(kind)
+        raise not_found_error(kind)
     return entity
 
 
-def line(world: World, ad: Entity) -> tuple[Entity, Entity, Entity]:
+def get_ancestry(world: World, ad: StoredEntity) -> tuple[StoredEntity, StoredEntity, StoredEntity]:
     """An ad, its ad group and its campaign."""
     group = world.find("ad_group", str(ad.parent))
     assert group is not None, "an ad has an ad group"
@@ -57,7 +75,7 @@ def line(world: World, ad: Entity) -> tuple[Entity, Entity, Entity]:
     return ad, group, campaign
 
 
-def review(world: World, ad: Entity) -> dict[str, str]:
+def get_review(world: World, ad: StoredEntity) -> dict[str, str]:
     """Where the review of an ad stands: it starts with every creative that is sent."""
     if world.now.timestamp() < ad.data["_submitted"] + REVIEW_SECONDS:
         return {"status": "in_review"}
@@ -66,7 +84,7 @@ def review(world: World, ad: Entity) -> dict[str, str]:
     return {"status": "approved"}
 
 
-def view(world: World, entity: Entity, include: list[str] | None = None) -> dict[str, Any]:
+def render_entity(world: World, entity: StoredEntity, include: list[str] | None = None) -> dict[str, Any]:
     """An object as it is answered. The parent is not in it; what starts with `_` is the sandbox's own."""
     data: dict[str, Any] = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     whole = {
@@ -76,37 +94,40 @@ def view(world: World, entity: Entity, include: list[str] | None = None) -> dict
         **data,
     }
     if entity.kind == "campaign" and data.get("targeting") is not None:
-        whole["targeting"] = _expanded(data["targeting"])
+        whole["targeting"] = _expand_locations(data["targeting"])
     if entity.kind == "ad":
         file = data["creative"]["file_id"]
         whole["creative"] = {**data["creative"], "image_url": f"https://files.oaiusercontent.example/{file}"}
-        whole["review"] = review(world, entity)
+        whole["review"] = get_review(world, entity)
         whole["review_status"] = whole["review"]["status"]
     if include and "serving_issues" in include:
-        whole["serving_issues"] = [{"code": code} for code in _issues(world, entity)]
+        whole["serving_issues"] = [{"code": code} for code in _list_serving_issues(world, entity)]
     if include and "bid_too_low" in include:
-        whole["bid_too_low"] = _bid_too_low(world, entity)
+        whole["bid_too_low"] = _is_bid_too_low(world, entity)
     return whole
 
 
-def _expanded(targeting: Mapping[str, Any]) -> dict[str, Any]:
+def _expand_locations(targeting: Mapping[str, Any]) -> dict[str, Any]:
     """Each place of `include` with what is known about it."""
     places = targeting.get("locations", {}).get("include")
     if places is None:
         return dict(targeting)
-    return {**targeting, "locations": {**targeting["locations"], "include": [_place(one["id"]) for one in places]}}
+    return {
+        **targeting,
+        "locations": {**targeting["locations"], "include": [_render_place(one["id"]) for one in places]},
+    }
 
 
-def _place(native_id: str) -> dict[str, Any]:
+def _render_place(native_id: str) -> dict[str, Any]:
     kind, country, region, _, name, _ = PLACES.get(native_id, ("region", "US", None, None, native_id, native_id))
     return {"id": native_id, "name": name, "type": kind, "country_code": country, "region_code": region}
 
 
-def _issues(world: World, entity: Entity) -> list[str]:
+def _list_serving_issues(world: World, entity: StoredEntity) -> list[str]:
     """Why nothing is served, from here up to the campaign."""
-    above: list[Entity] = [entity]
+    above: list[StoredEntity] = [entity]
     while (parent := above[-1].parent) is not None:
-        next_one = world.find(ABOVE[above[-1].kind], parent)
+        next_one = world.find(PARENT_KINDS[above[-1].kind], parent)
         assert next_one is not None, "a parent stays"
         above.append(next_one)
     codes = [f"{one.kind}_not_active" for one in above if one.data["status"] != "active"]
@@ -115,22 +136,22 @@ def _issues(world: World, entity: Entity) -> list[str]:
         codes.append("campaign_not_started")
     if campaign["end_time"] is not None and campaign["end_time"] <= now:
         codes.append("campaign_ended")
-    if entity.kind == "ad" and (status := review(world, entity)["status"]) != "approved":
+    if entity.kind == "ad" and (status := get_review(world, entity)["status"]) != "approved":
         codes.append("ad_in_review" if status == "in_review" else "ad_rejected")
     return codes
 
 
-def _bid_too_low(world: World, entity: Entity) -> bool:
+def _is_bid_too_low(world: World, entity: StoredEntity) -> bool:
     """Below a hundredth of a dollar (chosen)."""
     bid = entity.data["bidding_config"].get("max_bid_micros")
     campaign = world.find("campaign", str(entity.parent))
     assert campaign is not None, "an ad group has a campaign"
     clicks = campaign.data["bidding_type"] != "impressions"
-    least = CURRENCIES[world.accounts[entity.account].currency].about_a_dollar // 100
+    least = CURRENCIES[world.accounts[entity.account].currency].approximate_dollar // 100
     return bid is not None and clicks and bid < least
 
 
-def not_archived(entity: Entity) -> None:
+def check_not_archived(entity: StoredEntity) -> None:
     """Problem where an object is archived: that is final."""
     if entity.data["status"] == "archived":
-        raise Problem("rule", "/status", f"The {entity.kind} is archived and cannot be changed.")
+        raise InvalidRequest("rule", "/status", f"The {entity.kind} is archived and cannot be changed.")

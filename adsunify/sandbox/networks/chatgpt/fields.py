@@ -7,134 +7,153 @@ from urllib.parse import urlsplit
 
 from adsunify.sandbox.framework import (
     Check,
-    Problem,
+    InvalidRequest,
+    array,
     choice,
     country_code,
-    foreign,
+    external_id,
     integer,
-    listing,
     nullable,
     record,
     text,
-    visible,
+    visible_text,
 )
-from adsunify.sandbox.networks.chatgpt.tables import BIDDING_TYPES, LEAST_BUDGET, PLATFORMS, STRATEGIES
+from adsunify.sandbox.networks.chatgpt.tables import BID_STRATEGIES, BIDDING_TYPES, MIN_BUDGET, PLATFORMS
 
 
-def address(value: Any, where: str) -> str:
+def check_url(value: Any, where: str) -> str:
     """An http or https address of at most 2048 characters."""
     found: str = text(1, 2048)(value, where)
     parts = urlsplit(found)
     if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", found):
-        raise Problem("value", where, "must be an http or https address", value)
+        raise InvalidRequest("value", where, "must be an http or https address", value)
     return found
 
 
-def image(value: Any, where: str) -> str:
+def check_image_url(value: Any, where: str) -> str:
     """The address of an image that can be fetched."""
-    return address(foreign()(value, where), where)
+    return check_url(external_id()(value, where), where)
 
 
-NAME = visible(3, 1000)
-FILE_ID = foreign(r"file_[A-Za-z0-9_-]+")
-AUDIENCES = record(required={"ids": listing(foreign(), 1)})  # that a list is never empty is chosen
-_TIME = integer(946684800, 4102444800)
-_BUDGET = record(
-    optional={"lifetime_spend_limit_micros": integer(LEAST_BUDGET), "daily_spend_limit_micros": integer(LEAST_BUDGET)},
+NAME_CHECK = visible_text(3, 1000)
+FILE_ID_CHECK = external_id(r"file_[A-Za-z0-9_-]+")
+AUDIENCES_CHECK = record(required={"ids": array(external_id(), 1)})  # that a list is never empty is chosen
+_TIME_CHECK = integer(946684800, 4102444800)
+_BUDGET_CHECK = record(
+    optional={"lifetime_spend_limit_micros": integer(MIN_BUDGET), "daily_spend_limit_micros": integer(MIN_BUDGET)},
     exactly_one=(("lifetime_spend_limit_micros", "daily_spend_limit_micros"),),
 )
-_PLACE = record(
-    required={"id": foreign()},
+_PLACE_CHECK = record(
+    required={"id": external_id()},
     optional={"name": text(), "type": text(), "country_code": text(), "region_code": text()},
 )
-_PLACES = record(
-    optional={"countries": listing(country_code), "include": listing(_PLACE, 0, 2500)},
+_PLACES_CHECK = record(
+    optional={"countries": array(country_code), "include": array(_PLACE_CHECK, 0, 2500)},
 )
 # An empty array of platforms, or an empty object, is refused.
-_TARGETING = record(
+_TARGETING_CHECK = record(
     optional={
-        "locations": _PLACES,
-        "platforms": nullable(record(required={"included": listing(choice(*PLATFORMS), 1)})),
-        "custom_audiences": AUDIENCES,
-        "excluded_custom_audiences": AUDIENCES,
-        "excluded_locations": _PLACES,
+        "locations": _PLACES_CHECK,
+        "platforms": nullable(record(required={"included": array(choice(*PLATFORMS), 1)})),
+        "custom_audiences": AUDIENCES_CHECK,
+        "excluded_custom_audiences": AUDIENCES_CHECK,
+        "excluded_locations": _PLACES_CHECK,
     }
 )
-_LANDING_PAGE = nullable(record(required={"query_string_template": text(1, 2048)}))
-_EVENT_SETTINGS = listing(foreign(r"ces_[A-Za-z0-9_-]+"))
-_MULTIPLIER = record(
-    required={"custom_audience_id": foreign(), "bid_multiplier_micros": integer(100_000, 10_000_000)},
+_LANDING_PAGE_CHECK = nullable(record(required={"query_string_template": text(1, 2048)}))
+_EVENT_SETTINGS_CHECK = array(external_id(r"ces_[A-Za-z0-9_-]+"))
+_MULTIPLIER_CHECK = record(
+    required={"custom_audience_id": external_id(), "bid_multiplier_micros": integer(100_000, 10_000_000)},
 )
-_BIDDING = record(
+_BIDDING_CHECK = record(
     required={"billing_event_type": choice("impression", "click")},
     optional={
-        "strategy": choice(*STRATEGIES),
+        "strategy": choice(*BID_STRATEGIES),
         "max_bid_micros": integer(1),
-        "custom_audience_bid_multipliers": listing(_MULTIPLIER),
+        "custom_audience_bid_multipliers": array(_MULTIPLIER_CHECK),
     },
 )
-_HINTS = listing(visible(1, 1000), 0, 2000)
-_CREATIVE = record(
-    required={"type": choice("chat_card", "product_ad_template"), "title": visible(3, 50), "body": text(0, 100)},
-    optional={"target_url": address, "file_id": FILE_ID, "price": text(0, 100)},
+_HINTS_CHECK = array(visible_text(1, 1000), 0, 2000)
+_CREATIVE_CHECK = record(
+    required={"type": choice("chat_card", "product_ad_template"), "title": visible_text(3, 50), "body": text(0, 100)},
+    optional={"target_url": check_url, "file_id": FILE_ID_CHECK, "price": text(0, 100)},
 )
-_BORN = choice("active", "paused")
-_STATUS = choice("active", "paused", "archived")
+_CREATION_STATUS_CHECK = choice("active", "paused")
+_STATUS_CHECK = choice("active", "paused", "archived")
 
-CREATE: Mapping[str, Check] = {
+CREATE_CHECKS: Mapping[str, Check] = {
     "campaign": record(
-        required={"name": NAME, "status": _BORN, "budget": _BUDGET},
+        required={"name": NAME_CHECK, "status": _CREATION_STATUS_CHECK, "budget": _BUDGET_CHECK},
         optional={
             "description": text(0),
             "bidding_type": choice(*BIDDING_TYPES),
             "objective": choice("reach", "clicks", "conversions"),
             "billing_event_type": choice("impression", "click"),
-            "start_time": _TIME,
-            "end_time": _TIME,
-            "targeting": nullable(_TARGETING),
-            "conversion_event_setting_ids": _EVENT_SETTINGS,
+            "start_time": _TIME_CHECK,
+            "end_time": _TIME_CHECK,
+            "targeting": nullable(_TARGETING_CHECK),
+            "conversion_event_setting_ids": _EVENT_SETTINGS_CHECK,
             "mode": choice("business_agent", "product_feed"),
             "product_feed_id": text(),
-            "landing_page_configuration": _LANDING_PAGE,
+            "landing_page_configuration": _LANDING_PAGE_CHECK,
         },
     ),
     "ad_group": record(
-        required={"campaign_id": text(), "name": NAME, "status": _BORN, "bidding_config": _BIDDING},
-        optional={"description": text(0), "context_hints": _HINTS, "landing_page_configuration": _LANDING_PAGE},
+        required={
+            "campaign_id": text(),
+            "name": NAME_CHECK,
+            "status": _CREATION_STATUS_CHECK,
+            "bidding_config": _BIDDING_CHECK,
+        },
+        optional={
+            "description": text(0),
+            "context_hints": _HINTS_CHECK,
+            "landing_page_configuration": _LANDING_PAGE_CHECK,
+        },
     ),
     "ad": record(
-        required={"ad_group_id": text(), "name": NAME, "status": _BORN, "creative": _CREATIVE},
-        optional={"landing_page_configuration": _LANDING_PAGE},
+        required={
+            "ad_group_id": text(),
+            "name": NAME_CHECK,
+            "status": _CREATION_STATUS_CHECK,
+            "creative": _CREATIVE_CHECK,
+        },
+        optional={"landing_page_configuration": _LANDING_PAGE_CHECK},
     ),
 }
 # Only what is sent changes; null clears what stands as nullable here.
-UPDATE: Mapping[str, Check] = {
+UPDATE_CHECKS: Mapping[str, Check] = {
     "campaign": record(
         optional={
-            "name": NAME,
+            "name": NAME_CHECK,
             "description": nullable(text(0)),
-            "status": _STATUS,
-            "budget": _BUDGET,
-            "start_time": nullable(_TIME),
-            "end_time": nullable(_TIME),
-            "targeting": nullable(_TARGETING),
-            "conversion_event_setting_ids": _EVENT_SETTINGS,
-            "landing_page_configuration": _LANDING_PAGE,
+            "status": _STATUS_CHECK,
+            "budget": _BUDGET_CHECK,
+            "start_time": nullable(_TIME_CHECK),
+            "end_time": nullable(_TIME_CHECK),
+            "targeting": nullable(_TARGETING_CHECK),
+            "conversion_event_setting_ids": _EVENT_SETTINGS_CHECK,
+            "landing_page_configuration": _LANDING_PAGE_CHECK,
         },
     ),
     "ad_group": record(
         optional={
-            "name": NAME,
+            "name": NAME_CHECK,
             "description": nullable(text(0)),
-            "status": _STATUS,
-            "context_hints": _HINTS,
-            "bidding_config": _BIDDING,
-            "landing_page_configuration": _LANDING_PAGE,
+            "status": _STATUS_CHECK,
+            "context_hints": _HINTS_CHECK,
+            "bidding_config": _BIDDING_CHECK,
+            "landing_page_configuration": _LANDING_PAGE_CHECK,
         },
     ),
     "ad": record(
-        optional={"name": NAME, "status": _STATUS, "creative": _CREATIVE, "landing_page_configuration": _LANDING_PAGE},
+        optional={
+            "name": NAME_CHECK,
+            "status": _STATUS_CHECK,
+            "creative": _CREATIVE_CHECK,
+            "landing_page_configuration": _LANDING_PAGE_CHECK,
+        },
     ),
 }
-UPLOAD = record(required={"image_url": image}, optional={"purpose": choice("account_favicon")})
-IDEMPOTENCY_KEY = visible(1, 255)
+UPLOAD_CHECK = record(required={"image_url": check_image_url}, optional={"purpose": choice("account_favicon")})
+IDEMPOTENCY_KEY_CHECK = visible_text(1, 255)

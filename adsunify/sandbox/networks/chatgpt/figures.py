@@ -10,16 +10,16 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import Account, Entity, World
-from adsunify.sandbox.networks.chatgpt.entities import line, review
+from adsunify.sandbox.framework import Account, StoredEntity, World
+from adsunify.sandbox.networks.chatgpt.entities import get_ancestry, get_review
 from adsunify.sandbox.networks.chatgpt.tables import CURRENCIES
 
 METRICS = ("impressions", "clicks", "spend", "conversions", "order_created_attributed_sales")
-NOTHING: Mapping[str, int] = dict.fromkeys(METRICS, 0)
+NO_FIGURES: Mapping[str, int] = dict.fromkeys(METRICS, 0)
 
 
 @lru_cache(maxsize=20000)
-def _drawn(ad: str, day: str, unit: int, smallest: int) -> Mapping[str, int]:
+def _generate_daily_figures(ad: str, day: str, unit: int, smallest: int) -> Mapping[str, int]:
     """The figures of one ad on one day (ISO 8601). Money in micros."""
     dice = hashlib.sha256(f"{ad} {day}".encode()).digest()
     shown = 1800 + 7 * dice[0] + dice[1]
@@ -34,60 +34,60 @@ def _drawn(ad: str, day: str, unit: int, smallest: int) -> Mapping[str, int]:
     }
 
 
-def total(many: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def sum_figures(many: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Figures added up."""
-    added = dict(NOTHING)
+    added = dict(NO_FIGURES)
     for one in many:
         for name, value in one.items():
             added[name] += value
     return added
 
 
-def today(world: World, account: Account) -> date:
+def get_account_date(world: World, account: Account) -> date:
     """The day it is in the account's time zone."""
     return world.now.astimezone(ZoneInfo(account.timezone)).date()
 
 
-def days(since: date, until: date) -> Iterator[date]:
+def list_days(since: date, until: date) -> Iterator[date]:
     """Every day, `until` included."""
     for number in range((until - since).days + 1):
         yield since + timedelta(days=number)
 
 
-def of_ad(world: World, ad: Entity, day: date) -> Mapping[str, int]:
+def get_ad_figures(world: World, ad: StoredEntity, day: date) -> Mapping[str, int]:
     """The figures of one ad on one day of its account's time zone; conversions only once the day is over.
 
     The day of which an ad is half there counts whole.
     """
     account = world.accounts[ad.account]
-    first, last = _span(world, account, ad)
-    if not first <= day <= min(last, today(world, account)) or not world.delivers(day):
-        return NOTHING
+    first, last = _get_delivery_span(world, account, ad)
+    if not first <= day <= min(last, get_account_date(world, account)) or not world.delivers(day):
+        return NO_FIGURES
     currency = CURRENCIES[account.currency]
-    drawn = _drawn(ad.id, day.isoformat(), currency.about_a_dollar, currency.smallest_unit)
-    if day == today(world, account):
+    drawn = _generate_daily_figures(ad.id, day.isoformat(), currency.approximate_dollar, currency.smallest_unit)
+    if day == get_account_date(world, account):
         return {**drawn, "conversions": 0, "order_created_attributed_sales": 0}
     return drawn
 
 
-def spent(world: World, campaign: Entity) -> int:
+def get_spend(world: World, campaign: StoredEntity) -> int:
     """What a campaign has spent so far, in micros."""
-    now = today(world, world.accounts[campaign.account])
-    ads = [ad for ad in world.entities("ad", campaign.account) if line(world, ad)[2].id == campaign.id]
+    now = get_account_date(world, world.accounts[campaign.account])
+    ads = [ad for ad in world.list_entities("ad", campaign.account) if get_ancestry(world, ad)[2].id == campaign.id]
     found = 0
     for ad in ads:
-        first, _ = _span(world, world.accounts[ad.account], ad)
-        found += total(of_ad(world, ad, day) for day in days(first, now))["spend"]
+        first, _ = _get_delivery_span(world, world.accounts[ad.account], ad)
+        found += sum_figures(get_ad_figures(world, ad, day) for day in list_days(first, now))["spend"]
     return found
 
 
-def _span(world: World, account: Account, ad: Entity) -> tuple[date, date]:
+def _get_delivery_span(world: World, account: Account, ad: StoredEntity) -> tuple[date, date]:
     """The first and the last day on which an ad delivers; the last is before the first where it does not."""
-    ad, group, campaign = line(world, ad)
+    ad, group, campaign = get_ancestry(world, ad)
     zone = ZoneInfo(account.timezone)
     if any(one.data["status"] != "active" for one in (ad, group, campaign)):
         return date.max, date.min
-    if review(world, ad)["status"] != "approved":
+    if get_review(world, ad)["status"] != "approved":
         return date.max, date.min
     made = campaign.data.get("_since", int(ad.created_at.timestamp()))
     start, end = campaign.data["start_time"] or 0, campaign.data["end_time"]

@@ -8,53 +8,53 @@ from attrs import frozen
 from adsunify.sandbox.framework import Account
 
 HOST = "api.ads.openai.com"
-API = (HOST,)
+API_HOSTS = (HOST,)
 
 # What stands in the path -> the kind of object, and the prefix of its ids.
-KINDS: Mapping[str, str] = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
-PREFIXES: Mapping[str, str] = {"campaign": "cmpn_", "ad_group": "adgrp_", "ad": "ad_", "file": "file_"}
-ABOVE: Mapping[str, str] = {"ad_group": "campaign", "ad": "ad_group"}
-PARENT_KEY: Mapping[str, str] = {"ad_group": "campaign_id", "ad": "ad_group_id"}
+KIND_BY_COLLECTION: Mapping[str, str] = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
+ID_PREFIXES: Mapping[str, str] = {"campaign": "cmpn_", "ad_group": "adgrp_", "ad": "ad_", "file": "file_"}
+PARENT_KINDS: Mapping[str, str] = {"ad_group": "campaign", "ad": "ad_group"}
+PARENT_ID_MEMBERS: Mapping[str, str] = {"ad_group": "campaign_id", "ad": "ad_group_id"}
 LEVELS = ("ad_account", "campaign", "ad_group", "ad")
-SELF_SERVE_CAP = 5000
+MAX_OBJECTS_PER_KIND = 5000
 
 MICROS = 1_000_000
-LEAST_BUDGET = 1_000_000
+MIN_BUDGET = 1_000_000
 BIDDING_TYPES = ("impressions", "clicks", "conversions")
 # The billing event that a bidding type goes with, and the strategy beside fixed_bid (that a maximizing
 # strategy goes with one bidding type alone is chosen).
-BILLING: Mapping[str, str] = {"impressions": "impression", "clicks": "click", "conversions": "click"}
-MAXIMIZING: Mapping[str, str] = {"maximize_clicks": "clicks", "maximize_conversions": "conversions"}
-STRATEGIES = ("fixed_bid", *MAXIMIZING)
+BILLING_BY_BIDDING_TYPE: Mapping[str, str] = {"impressions": "impression", "clicks": "click", "conversions": "click"}
+BIDDING_TYPE_BY_STRATEGY: Mapping[str, str] = {"maximize_clicks": "clicks", "maximize_conversions": "conversions"}
+BID_STRATEGIES = ("fixed_bid", *BIDDING_TYPE_BY_STRATEGY)
 PLATFORMS = ("android_app", "android_web", "desktop_web", "ios_app", "ios_web", "web")
 
 
 @frozen
-class Currency:
+class CurrencyLimits:
     """What depends on the currency, in micros (only 10000 for USD is documented: the others are chosen)."""
 
     smallest_unit: int
-    least_daily: int
-    most_bid: int
-    about_a_dollar: int
+    min_daily_budget: int
+    max_bid: int
+    approximate_dollar: int
 
 
-CURRENCIES: Mapping[str, Currency] = {
-    "USD": Currency(10_000, 5 * MICROS, 100 * MICROS, MICROS),
-    "EUR": Currency(10_000, 5 * MICROS, 100 * MICROS, MICROS),
-    "JPY": Currency(MICROS, 500 * MICROS, 10_000 * MICROS, 100 * MICROS),
+CURRENCIES: Mapping[str, CurrencyLimits] = {
+    "USD": CurrencyLimits(10_000, 5 * MICROS, 100 * MICROS, MICROS),
+    "EUR": CurrencyLimits(10_000, 5 * MICROS, 100 * MICROS, MICROS),
+    "JPY": CurrencyLimits(MICROS, 500 * MICROS, 10_000 * MICROS, 100 * MICROS),
 }
 
 
-def _account(key: str, native: Mapping[str, Any], *, conversions: bool = True, pixels: bool = True) -> Account:
+def _make_account(key: str, native: Mapping[str, Any], *, conversions: bool = True, pixels: bool = True) -> Account:
     """`conversions`: whether conversion bidding is enabled there; `pixels`: whether sources can be listed."""
     extra = {"native": dict(native), "key": key, "conversions": conversions, "pixels": pixels}
     return Account(native["id"], native["name"], native["currency_code"], native["timezone"], extra)
 
 
-_APPROVED = {"status": "approved"}
+_APPROVED_REVIEW = {"status": "approved"}
 ACCOUNTS = (
-    _account(
+    _make_account(
         "sandbox-chatgpt-key",
         {
             "id": "adacct_1",
@@ -67,11 +67,11 @@ ACCOUNTS = (
             "status": "active",
             "timezone": "America/New_York",
             "currency_code": "USD",
-            "review": _APPROVED,
-            "account_integrity_review": {"review": _APPROVED},
+            "review": _APPROVED_REVIEW,
+            "account_integrity_review": {"review": _APPROVED_REVIEW},
         },
     ),
-    _account(
+    _make_account(
         "sandbox-chatgpt-key-tokyo",
         {
             "id": "adacct_2",
@@ -84,12 +84,12 @@ ACCOUNTS = (
             "status": "active",
             "timezone": "Asia/Tokyo",
             "currency_code": "JPY",
-            "review": _APPROVED,
+            "review": _APPROVED_REVIEW,
         },
         pixels=False,
     ),
     # What can be absent is absent here, and nothing is approved yet.
-    _account(
+    _make_account(
         "sandbox-chatgpt-key-paris",
         {
             "id": "adacct_3",

@@ -3,16 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Entity, Problem, Request
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, StoredEntity
 from adsunify.sandbox.networks.chatgpt import rules
-from adsunify.sandbox.networks.chatgpt.answers import absent, account_of, answered, rule
-from adsunify.sandbox.networks.chatgpt.entities import found, not_archived, view
-from adsunify.sandbox.networks.chatgpt.fields import CREATE, IDEMPOTENCY_KEY, UPDATE, UPLOAD
-from adsunify.sandbox.networks.chatgpt.tables import ABOVE, KINDS, PARENT_KEY, PREFIXES, SELF_SERVE_CAP
+from adsunify.sandbox.networks.chatgpt.answers import build_response, not_found_error, require_account, rule_error
+from adsunify.sandbox.networks.chatgpt.entities import check_not_archived, render_entity, require_entity
+from adsunify.sandbox.networks.chatgpt.fields import CREATE_CHECKS, IDEMPOTENCY_KEY_CHECK, UPDATE_CHECKS, UPLOAD_CHECK
+from adsunify.sandbox.networks.chatgpt.tables import (
+    ID_PREFIXES,
+    KIND_BY_COLLECTION,
+    MAX_OBJECTS_PER_KIND,
+    PARENT_ID_MEMBERS,
+    PARENT_KINDS,
+)
 
-_STATUSES = {"activate": "active", "pause": "paused", "archive": "archived"}
+_STATUS_BY_ACTION = {"activate": "active", "pause": "paused", "archive": "archived"}
 # What a campaign is that is not told, and what every read answers.
-_BORN: Mapping[str, Mapping[str, Any]] = {
+_CREATION_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "campaign": {
         "description": None,
         "mode": None,
@@ -28,81 +34,87 @@ _BORN: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def upload(request: Request) -> Answer:
+def upload_image(request: Request) -> Response:
     """POST /upload of the address of an image. The other form of it, multipart, is not simulated."""
-    request.query()
-    _no_key(request)
-    given = request.json(UPLOAD)
-    made = request.world.create("file", account_of(request).id, given, id=_new_id(request, "file"))
-    return answered(request, {"file_id": made.id})
+    request.parse_query()
+    _refuse_idempotency_key(request)
+    given = request.parse_json(UPLOAD_CHECK)
+    made = request.world.create("file", require_account(request).id, given, id=_allocate_native_id(request, "file"))
+    return build_response(request, {"file_id": made.id})
 
 
-def create(request: Request) -> Answer:
+def create_entity(request: Request) -> Response:
     """POST of a campaign, an ad group or an ad. The same Idempotency-Key with the same body has the first answer."""
-    request.query()
-    kind, account = KINDS[request.slots["kind"]], account_of(request)
-    given = request.json()
-    key = request.header("Idempotency-Key", IDEMPOTENCY_KEY) if "Idempotency-Key" in request.headers else None
+    request.parse_query()
+    kind, account = KIND_BY_COLLECTION[request.path_parameters["kind"]], require_account(request)
+    given = request.parse_json()
+    key = (
+        request.require_header("Idempotency-Key", IDEMPOTENCY_KEY_CHECK)
+        if "Idempotency-Key" in request.headers
+        else None
+    )
     once = None if key is None else f"{account.id} {key}"
     if once is not None and (before := request.world.find("idempotency", once)) is not None:
         if before.data["path"] != request.path or before.data["given"] != given:
-            raise Problem("conflict", "Idempotency-Key", "This key was used with another request.")
-        return answered(request, before.data["answer"])
-    made = _created(request, kind, account, CREATE[kind](given, ""), key=key is not None)
-    answer = view(request.world, made)
+            raise InvalidRequest("conflict", "Idempotency-Key", "This key was used with another request.")
+        return build_response(request, before.data["answer"])
+    made = _create_entity(request, kind, account, CREATE_CHECKS[kind](given, ""), key=key is not None)
+    answer = render_entity(request.world, made)
     if once is not None:  # a refusal is not kept (chosen, unverified)
         kept = {"path": request.path, "given": given, "answer": answer}
         request.world.create("idempotency", account.id, kept, id=once, logged=False)
-    return answered(request, answer)
+    return build_response(request, answer)
 
 
-def _created(request: Request, kind: str, account: Account, given: dict[str, Any], *, key: bool) -> Entity:
+def _create_entity(request: Request, kind: str, account: Account, given: dict[str, Any], *, key: bool) -> StoredEntity:
     world = request.world
-    there = [one for one in world.entities(kind, account.id) if one.data["status"] != "archived"]
-    if len(there) >= SELF_SERVE_CAP:
-        raise rule("", f"The account has {SELF_SERVE_CAP} of these already.")
-    data = {**_BORN[kind], **given}
+    there = [one for one in world.list_entities(kind, account.id) if one.data["status"] != "archived"]
+    if len(there) >= MAX_OBJECTS_PER_KIND:
+        raise rule_error("", f"The account has {MAX_OBJECTS_PER_KIND} of these already.")
+    data = {**_CREATION_DEFAULTS[kind], **given}
     parent = None
-    if kind in ABOVE:
-        parent = data.pop(PARENT_KEY[kind])
-        above = world.find(ABOVE[kind], parent, account.id)
+    if kind in PARENT_KINDS:
+        parent = data.pop(PARENT_ID_MEMBERS[kind])
+        above = world.find(PARENT_KINDS[kind], parent, account.id)
         if above is None:
-            raise absent(ABOVE[kind])
+            raise not_found_error(PARENT_KINDS[kind])
         if above.data["status"] == "archived":
-            raise rule(f"/{PARENT_KEY[kind]}", f"The {ABOVE[kind]} is archived.")
-    data = _kept(request, kind, account, data, None, parent, key=key)
-    return world.create(kind, account.id, data, parent=parent, id=_new_id(request, kind))
+            raise rule_error(f"/{PARENT_ID_MEMBERS[kind]}", f"The {PARENT_KINDS[kind]} is archived.")
+    data = _complete_entity(request, kind, account, data, None, parent, key=key)
+    return world.create(kind, account.id, data, parent=parent, id=_allocate_native_id(request, kind))
 
 
-def update(request: Request) -> Answer:
+def update_entity(request: Request) -> Response:
     """POST to one object: only what is sent changes; objects and arrays are replaced whole."""
-    request.query()
-    _no_key(request)
-    entity, account = found(request), account_of(request)
-    given = UPDATE[entity.kind](request.json(), "")
-    not_archived(entity)
+    request.parse_query()
+    _refuse_idempotency_key(request)
+    entity, account = require_entity(request), require_account(request)
+    given = UPDATE_CHECKS[entity.kind](request.parse_json(), "")
+    check_not_archived(entity)
     if "budget" in given:
-        rules.budget_change(request.world, entity, given["budget"])
+        rules.check_budget_change(request.world, entity, given["budget"])
     if given.get("targeting") is not None:
-        given["targeting"] = _targeting(given["targeting"], entity.data.get("targeting"))
+        given["targeting"] = _merge_targeting(given["targeting"], entity.data.get("targeting"))
     data = {**entity.data, **given}
-    data = _kept(request, entity.kind, account, data, entity.data, entity.parent, key=False)
-    return answered(request, view(request.world, request.world.put(entity, data)))
+    data = _complete_entity(request, entity.kind, account, data, entity.data, entity.parent, key=False)
+    return build_response(request, render_entity(request.world, request.world.replace(entity, data)))
 
 
-def switch(request: Request) -> Answer:
+def set_status(request: Request) -> Response:
     """POST to activate, pause or archive: without a body."""
-    request.query()
-    _no_key(request)
+    request.parse_query()
+    _refuse_idempotency_key(request)
     if request.body:
-        raise Problem("unknown", "", "this call has no body")
-    entity = found(request)
-    not_archived(entity)
-    status = _STATUSES[request.slots["verb"]]
-    return answered(request, view(request.world, request.world.put(entity, {**entity.data, "status": status})))
+        raise InvalidRequest("unknown", "", "this call has no body")
+    entity = require_entity(request)
+    check_not_archived(entity)
+    status = _STATUS_BY_ACTION[request.path_parameters["verb"]]
+    return build_response(
+        request, render_entity(request.world, request.world.replace(entity, {**entity.data, "status": status}))
+    )
 
 
-def _kept(
+def _complete_entity(
     request: Request, kind: str, account: Account, data: dict[str, Any], old: Mapping[str, Any] | None,
     parent: str | None, *, key: bool,
 ) -> dict[str, Any]:  # fmt: skip
@@ -114,7 +126,7 @@ def _kept(
             data = {**data, "targeting": {}}
         elif "platforms" in targeting and targeting["platforms"] is None:
             data = {**data, "targeting": {name: one for name, one in targeting.items() if name != "platforms"}}
-        rules.campaign(world, account, data, old)
+        rules.check_campaign(world, account, data, old)
     elif kind == "ad_group":
         bidding = {"strategy": "fixed_bid", **data["bidding_config"]}
         data = {**data, "bidding_config": bidding}
@@ -122,24 +134,24 @@ def _kept(
         assert above is not None, "an ad group has a campaign"
         # the key is asked for where a strategy is chosen, and updates have none (chosen)
         same = old is not None and old["bidding_config"]["strategy"] == bidding["strategy"]
-        rules.ad_group(account, data, above, key=key or same)
+        rules.check_ad_group(account, data, above, key=key or same)
     else:
-        rules.ad(data, old)
+        rules.check_ad(data, old)
         if old is None or old["creative"] != data["creative"]:  # a new review
             data = {**data, "_submitted": int(world.now.timestamp())}
     return data
 
 
-def _targeting(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> dict[str, Any]:
+def _merge_targeting(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> dict[str, Any]:
     """An update of platforms alone keeps locations and audiences; any other one replaces all."""
     return {**(old or {}), **new} if {*new} == {"platforms"} else dict(new)
 
 
-def _no_key(request: Request) -> None:
+def _refuse_idempotency_key(request: Request) -> None:
     """Only creates take an Idempotency-Key; elsewhere it is refused here (chosen)."""
     if "Idempotency-Key" in request.headers:
-        raise Problem("header", "Idempotency-Key", "is not accepted here")
+        raise InvalidRequest("header", "Idempotency-Key", "is not accepted here")
 
 
-def _new_id(request: Request, kind: str) -> str:
-    return f"{PREFIXES[kind]}{request.world.allocate()}"
+def _allocate_native_id(request: Request, kind: str) -> str:
+    return f"{ID_PREFIXES[kind]}{request.world.allocate_id()}"

@@ -7,17 +7,29 @@ queries, `errors` words every refusal.
 
 from adsunify.sandbox.framework import Network, Route, World, consent_routes
 from adsunify.sandbox.networks.google import catalogs
-from adsunify.sandbox.networks.google.connect import LOGIN, customers, guard, revoked, token
-from adsunify.sandbox.networks.google.errors import failure, problem
-from adsunify.sandbox.networks.google.operations import FAULTS, add_campaign, mutate, mutate_one, resource_name
-from adsunify.sandbox.networks.google.search import search, suggest
-from adsunify.sandbox.networks.google.tables import HOST, PAGE_SIZE, RESOURCES, TOKEN_HOST, VERSION
+from adsunify.sandbox.networks.google.connect import (
+    LOGIN,
+    authorize_request,
+    issue_token,
+    list_accessible_customers,
+    revoke_token,
+)
+from adsunify.sandbox.networks.google.errors import format_error, format_status_error
+from adsunify.sandbox.networks.google.operations import (
+    BATCH_FAULTS,
+    add_campaign,
+    build_resource_name,
+    mutate_resource,
+    mutate_resources,
+)
+from adsunify.sandbox.networks.google.search import make_search_handler, suggest_geo_targets
+from adsunify.sandbox.networks.google.tables import API_VERSION, HOST, PAGE_SIZE, RESOURCES, TOKEN_HOST
 
-_ADS, _CUSTOMER = (HOST,), f"/{VERSION}/customers/{{customer}}"
+_API_HOSTS, _CUSTOMER_PATH = (HOST,), f"/{API_VERSION}/customers/{{customer}}"
 _COLLECTIONS = "|".join(one.collection for one in RESOURCES)
 
 
-def seed(world: World) -> None:
+def seed_world(world: World) -> None:
     """In the account without a manager: a shared budget, and an old campaign that never declared EU advertising."""
     account = "5550002221"
     budget = world.create("budget", account, {
@@ -26,13 +38,13 @@ def seed(world: World) -> None:
     })  # fmt: skip
     add_campaign(world, account, {
         "name": "Undeclared campaign", "status": "PAUSED", "advertisingChannelType": "SEARCH", "manualCpc": {},
-        "campaignBudget": resource_name(budget), "networkSettings": {"targetGoogleSearch": True},
+        "campaignBudget": build_resource_name(budget), "networkSettings": {"targetGoogleSearch": True},
         "geoTargetTypeSetting": {"positiveGeoTargetType": "PRESENCE_OR_INTEREST", "negativeGeoTargetType": "PRESENCE"},
         "startDateTime": "2024-03-01 00:00:00",
     })  # fmt: skip
 
 
-def network(page_size: int = PAGE_SIZE) -> Network:
+def make_network(page_size: int = PAGE_SIZE) -> Network:
     """The network; `page_size` is for tests of paging (the real one is fixed)."""
     return Network(
         code="google",
@@ -40,19 +52,25 @@ def network(page_size: int = PAGE_SIZE) -> Network:
         accounts=catalogs.ACCOUNTS,
         routes=(
             *consent_routes(LOGIN),
-            Route("POST", (TOKEN_HOST,), "/token", token, role="login"),
-            Route("POST", (TOKEN_HOST,), "/revoke", revoked, role="login"),
-            Route("GET", _ADS, f"/{VERSION}/customers:listAccessibleCustomers", customers),
-            Route("POST", _ADS, f"{_CUSTOMER}/googleAds:search", search(page_size)),
-            Route("POST", _ADS, f"{_CUSTOMER}/googleAds:mutate", mutate, faults=FAULTS),
-            Route("POST", _ADS, f"{_CUSTOMER}/{{collection:{_COLLECTIONS}}}:mutate", mutate_one, faults=FAULTS),
-            Route("POST", _ADS, f"/{VERSION}/geoTargetConstants:suggest", suggest),
+            Route("POST", (TOKEN_HOST,), "/token", issue_token, role="login"),
+            Route("POST", (TOKEN_HOST,), "/revoke", revoke_token, role="login"),
+            Route("GET", _API_HOSTS, f"/{API_VERSION}/customers:listAccessibleCustomers", list_accessible_customers),
+            Route("POST", _API_HOSTS, f"{_CUSTOMER_PATH}/googleAds:search", make_search_handler(page_size)),
+            Route("POST", _API_HOSTS, f"{_CUSTOMER_PATH}/googleAds:mutate", mutate_resources, faults=BATCH_FAULTS),
+            Route(
+                "POST",
+                _API_HOSTS,
+                f"{_CUSTOMER_PATH}/{{collection:{_COLLECTIONS}}}:mutate",
+                mutate_resource,
+                faults=BATCH_FAULTS,
+            ),
+            Route("POST", _API_HOSTS, f"/{API_VERSION}/geoTargetConstants:suggest", suggest_geo_targets),
         ),
-        problem=problem,
-        failure=failure,
-        guard=guard,
-        seed=seed,
+        format_error=format_error,
+        format_status_error=format_status_error,
+        authorize_request=authorize_request,
+        seed_world=seed_world,
     )
 
 
-NETWORK = network()
+NETWORK = make_network()

@@ -6,10 +6,10 @@ from typing import Any
 
 from adsunify.sandbox.framework import Account
 
-MANAGER = "5550001110"
+MANAGER_ID = "5550001110"
 
 
-def _account(
+def _make_account(
     number: str, name: str, currency: str, timezone: str, manager: str | None = None, *,
     clients: bool = False, test: bool = False, status: str = "ENABLED",
 ) -> Account:  # fmt: skip
@@ -19,11 +19,11 @@ def _account(
 
 # two clients of a manager, an account reached directly, and a closed one: a root that answers CUSTOMER_NOT_ENABLED
 ACCOUNTS = (
-    _account("5550001111", "Demo United States", "USD", "America/New_York", MANAGER, test=True),
-    _account("5550001112", "Demo Japan", "JPY", "Asia/Tokyo", MANAGER, test=True),
-    _account("5550002221", "Demo Germany", "EUR", "Europe/Berlin"),
-    _account(MANAGER, "Demo Manager", "USD", "America/New_York", clients=True, test=True),
-    _account("5550003331", "Demo Closed", "GBP", "Europe/London", status="CANCELED"),
+    _make_account("5550001111", "Demo United States", "USD", "America/New_York", MANAGER_ID, test=True),
+    _make_account("5550001112", "Demo Japan", "JPY", "Asia/Tokyo", MANAGER_ID, test=True),
+    _make_account("5550002221", "Demo Germany", "EUR", "Europe/Berlin"),
+    _make_account(MANAGER_ID, "Demo Manager", "USD", "America/New_York", clients=True, test=True),
+    _make_account("5550003331", "Demo Closed", "GBP", "Europe/London", status="CANCELED"),
 )
 
 # code -> name, symbol, billable unit in micros; 10^(6 - ISO exponent), unverified per currency
@@ -47,7 +47,7 @@ LANGUAGES: Mapping[int, tuple[str, str, bool]] = {
 }  # fmt: skip
 
 # country code and ISO numeric; the geo target is 2000 more. Google Ads lacks some ISO codes, so four are missing
-_NUMBERS = (
+_COUNTRY_NUMBERS = (
     "AD20 AE784 AF4 AG28 AI660 AL8 AM51 AO24 AQ10 AR32 AS16 AT40 AU36 AW533 AX248 AZ31 BA70 BB52 BD50 BE56 BF854 "
     "BG100 BH48 BI108 BJ204 BL652 BM60 BN96 BO68 BQ535 BR76 BS44 BT64 BV74 BW72 BY112 BZ84 CA124 CC166 CD180 CF140 "
     "CG178 CH756 CI384 CK184 CL152 CM120 CN156 CO170 CR188 CV132 CW531 CX162 CY196 CZ203 DE276 DJ262 DK208 DM212 "
@@ -63,13 +63,23 @@ _NUMBERS = (
     "TZ834 UA804 UG800 UM581 US840 UY858 UZ860 VA336 VC670 VE862 VG92 VI850 VN704 VU548 WF876 WS882 XK900 YE887 YT175 "
     "ZA710 ZM894 ZW716 "
 )
-COUNTRIES: Mapping[int, str] = {2000 + int(number): code for code, number in re.findall("([A-Z]{2})([0-9]+)", _NUMBERS)}
-_EU = set(re.findall("..", "ATBEBGHRCYCZDKEEFIFRDEGRHUIEITLVLTLUMTNLPLPTROSKSIESSE"))
-_REGIONS = {"GL", "GI", "HK"}  # countries to ISO, `Region` to Google
-_NAMES = {"DE": "Germany", "DK": "Denmark", "FR": "France", "GB": "United Kingdom", "JP": "Japan", "NO": "Norway",
-          "SE": "Sweden", "US": "United States"}  # fmt: skip
+COUNTRIES: Mapping[int, str] = {
+    2000 + int(number): code for code, number in re.findall("([A-Z]{2})([0-9]+)", _COUNTRY_NUMBERS)
+}
+_EU_COUNTRIES = set(re.findall("..", "ATBEBGHRCYCZDKEEFIFRDEGRHUIEITLVLTLUMTNLPLPTROSKSIESSE"))
+_REGION_COUNTRIES = {"GL", "GI", "HK"}  # countries to ISO, `Region` to Google
+_COUNTRY_NAMES = {
+    "DE": "Germany",
+    "DK": "Denmark",
+    "FR": "France",
+    "GB": "United Kingdom",
+    "JP": "Japan",
+    "NO": "Norway",
+    "SE": "Sweden",
+    "US": "United States",
+}
 # id -> name, canonical name, country, type
-PLACES: Mapping[int, tuple[str, str, str, str]] = {
+LOCATIONS: Mapping[int, tuple[str, str, str, str]] = {
     1003854: ("Berlin", "Berlin,Berlin,Germany", "DE", "City"),
     1006886: ("London", "London,England,United Kingdom", "GB", "City"),
     1009248: ("Tokyo", "Tokyo,Tokyo,Japan", "JP", "City"),
@@ -89,23 +99,25 @@ CONVERSION_ACTIONS = (
     ("Call from an ad", "PHONE_CALL_LEAD", "CALL_FROM_ADS", "AD_CALL", "ENABLED"),
     ("Old contact form", "CONTACT", "WEBSITE", "WEBPAGE", "REMOVED"),
 )
-GOALS = tuple((category, origin) for _, category, origin, _, status in CONVERSION_ACTIONS if status == "ENABLED")
+CONVERSION_GOALS = tuple(
+    (category, origin) for _, category, origin, _, status in CONVERSION_ACTIONS if status == "ENABLED"
+)
 USER_LISTS = (("All visitors", 12_500, "OPEN"), ("Customers", 830, "OPEN"), ("Old list", 0, "CLOSED"))
 
 
-def unit(account: Account) -> int:
+def get_billable_unit(account: Account) -> int:
     """The billable unit of an account's currency, in micros."""
     return CURRENCIES[account.currency][2]
 
 
-def geo_target(id: int) -> dict[str, Any] | None:  # noqa: A002 - the word of the network
+def find_geo_target(id: int) -> dict[str, Any] | None:  # noqa: A002 - the word of the network
     """The geo target constant of an id: a country, a place of the table, or any other id of seven digits."""
     if id in COUNTRIES:
         code = COUNTRIES[id]
-        name = canonical = _NAMES.get(code, code)
-        kind = "Region" if code in _REGIONS else "Country"
-    elif id in PLACES:
-        name, canonical, code, kind = PLACES[id]
+        name = canonical = _COUNTRY_NAMES.get(code, code)
+        kind = "Region" if code in _REGION_COUNTRIES else "Country"
+    elif id in LOCATIONS:
+        name, canonical, code, kind = LOCATIONS[id]
     elif 1_000_000 <= id <= 9_999_999:
         name, canonical, code, kind = f"Place {id}", f"Place {id},United States", "US", "City"
     else:
@@ -113,5 +125,5 @@ def geo_target(id: int) -> dict[str, Any] | None:  # noqa: A002 - the word of th
     return {
         "resourceName": f"geoTargetConstants/{id}", "id": id, "name": name, "canonicalName": canonical,
         "countryCode": code, "targetType": kind, "status": "ENABLED",
-        "requireEuPoliticalAdvertisingDeclaration": code in _EU,
+        "requireEuPoliticalAdvertisingDeclaration": code in _EU_COUNTRIES,
     }  # fmt: skip

@@ -5,103 +5,107 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
-    Login,
-    Problem,
+    InvalidRequest,
+    OAuthConfig,
     Request,
-    bearer,
+    Response,
     choice,
-    exchange,
+    exchange_code,
     record,
-    refresh,
-    revoke,
+    refresh_tokens,
+    require_bearer_token,
+    revoke_grant,
     text,
 )
-from adsunify.sandbox.networks.google.errors import answer
+from adsunify.sandbox.networks.google.errors import build_response
 from adsunify.sandbox.networks.google.tables import LOGIN_HOST, SCOPE
 
 # offline and consent: both needed to always get a refresh token; so here both are required
-LOGIN = Login(
-    pages=((LOGIN_HOST, "/o/oauth2/v2/auth"),),
-    needed=(SCOPE,),
-    required={"access_type": choice("offline"), "prompt": choice("consent")},
-    optional={"include_granted_scopes": choice("true", "false")},
+LOGIN = OAuthConfig(
+    consent_pages=((LOGIN_HOST, "/o/oauth2/v2/auth"),),
+    required_scopes=(SCOPE,),
+    required_parameters={"access_type": choice("offline"), "prompt": choice("consent")},
+    optional_parameters={"include_granted_scopes": choice("true", "false")},
     access_seconds=3600,
     access_prefix="ya29.",
     refresh_prefix="1//",
 )
-_CLIENT = {"grant_type": text(), "client_id": text(), "client_secret": text()}
-_CODE = record({**_CLIENT, "code": text(), "redirect_uri": text()}, {"code_verifier": text(43, 128)})
-_REFRESH = record({**_CLIENT, "refresh_token": text()})
+_CLIENT_CHECKS = {"grant_type": text(), "client_id": text(), "client_secret": text()}
+_CODE_FORM = record({**_CLIENT_CHECKS, "code": text(), "redirect_uri": text()}, {"code_verifier": text(43, 128)})
+_REFRESH_FORM = record({**_CLIENT_CHECKS, "refresh_token": text()})
 
 
-def token(request: Request) -> Answer:
+def issue_token(request: Request) -> Response:
     """A code or a refresh token against an access token; the refresh token stays the same and is given once."""
-    request.query()
-    form = request.form()
+    request.parse_query()
+    form = request.parse_form()
     match form.get("grant_type"):
         case "authorization_code":
-            given = _CODE(form, "")
-            issued = exchange(request, LOGIN, given["client_id"], given["client_secret"], given["code"],
+            given = _CODE_FORM(form, "")
+            issued = exchange_code(request, LOGIN, given["client_id"], given["client_secret"], given["code"],
                               given["redirect_uri"], given.get("code_verifier"))  # fmt: skip
             extra = {} if issued.refresh is None else {"refresh_token": issued.refresh.text}
         case "refresh_token":
-            given = _REFRESH(form, "")
-            issued = refresh(request, LOGIN, given["client_id"], given["client_secret"], given["refresh_token"])
+            given = _REFRESH_FORM(form, "")
+            issued = refresh_tokens(request, LOGIN, given["client_id"], given["client_secret"], given["refresh_token"])
             extra = {}
         case other:
-            raise Problem("unsupported_grant_type", "grant_type", f"grant_type {other!r} is not supported")
+            raise InvalidRequest("unsupported_grant_type", "grant_type", f"grant_type {other!r} is not supported")
     body = {"access_token": issued.access.text, "expires_in": 3599, "scope": SCOPE, "token_type": "Bearer"}
-    return Answer(200, {**body, **extra})
+    return Response(200, {**body, **extra})
 
 
-def revoked(request: Request) -> Answer:
+def revoke_token(request: Request) -> Response:
     """The end of a grant, by either of its tokens."""
-    request.query()
-    given = request.form(record({"token": text()}))
-    if revoke(request, given["token"]):
-        return Answer(200, {})
-    return Answer(400, {"error": "invalid_token", "error_description": "Token expired or revoked"})
+    request.parse_query()
+    given = request.parse_form(record({"token": text()}))
+    if revoke_grant(request, given["token"]):
+        return Response(200, {})
+    return Response(400, {"error": "invalid_token", "error_description": "Token expired or revoked"})
 
 
-def guard(request: Request) -> None:
+def authorize_request(request: Request) -> None:
     """Every call of the ads API needs a token with the scope. `developer-token` is ignored since its sunset."""
-    if SCOPE not in bearer(request).scopes:
-        raise Problem("authorizationError.AUTHORIZATION_ERROR", "", "The token does not carry the adwords scope.")
-    request.query()
+    if SCOPE not in require_bearer_token(request).scopes:
+        raise InvalidRequest(
+            "authorizationError.AUTHORIZATION_ERROR", "", "The token does not carry the adwords scope."
+        )
+    request.parse_query()
 
 
-def customers(request: Request) -> Answer:
+def list_accessible_customers(request: Request) -> Response:
     """The accounts the user reaches directly, managers included; `login-customer-id` is ignored."""
     roots = [one.id for one in request.world.accounts.values() if one.extra["manager"] is None]
-    return answer({"resourceNames": [f"customers/{one}" for one in roots]})
+    return build_response({"resourceNames": [f"customers/{one}" for one in roots]})
 
 
-def customer(request: Request) -> Account:
+def require_account(request: Request) -> Account:
     """The account of the path, if the user reaches it the way the headers say."""
-    asked = request.slots["customer"]
+    asked = request.path_parameters["customer"]
     if not re.fullmatch("[0-9]{10}", asked):
-        raise Problem("requestError.INVALID_CUSTOMER_ID", "", "A customer id is ten digits, without dashes.", asked)
+        raise InvalidRequest(
+            "requestError.INVALID_CUSTOMER_ID", "", "A customer id is ten digits, without dashes.", asked
+        )
     login = asked
     if "login-customer-id" in request.headers:
-        login = request.header("login-customer-id", text(10, 10, "[0-9]+"))
-    account, root = request.account(asked), request.account(login)
+        login = request.require_header("login-customer-id", text(10, 10, "[0-9]+"))
+    account, root = request.find_account(asked), request.find_account(login)
     if (
         account is None or root is None
         or root.extra["manager"] is not None  # reached through a manager only
         or login not in (asked, account.extra["manager"])
     ):  # fmt: skip
-        raise Problem(
+        raise InvalidRequest(
             "authorizationError.USER_PERMISSION_DENIED", "",
             "User doesn't have permission to access customer. Note: If you're accessing a client customer, the "
             "manager's customer id must be set in the 'login-customer-id' header.",
         )  # fmt: skip
     if account.extra["status"] != "ENABLED":
-        raise Problem("authorizationError.CUSTOMER_NOT_ENABLED", "", "The customer is not enabled.")
+        raise InvalidRequest("authorizationError.CUSTOMER_NOT_ENABLED", "", "The customer is not enabled.")
     return account
 
 
-def resource(account: Account) -> dict[str, Any]:
+def render_customer(account: Account) -> dict[str, Any]:
     """An account as the resource `customer`."""
     return {
         "resourceName": f"customers/{account.id}", "id": int(account.id), "descriptiveName": account.name,

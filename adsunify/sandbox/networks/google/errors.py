@@ -5,16 +5,16 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Problem, Request
-from adsunify.sandbox.networks.google.messages import snake
+from adsunify.sandbox.framework import InvalidRequest, Request, Response
+from adsunify.sandbox.networks.google.messages import to_snake_case
 
-FAILURE = "type.googleapis.com/google.ads.googleads.v26.errors.GoogleAdsFailure"
-PLAIN = None  # an error without a GoogleAdsFailure
+FAILURE_TYPE = "type.googleapis.com/google.ads.googleads.v26.errors.GoogleAdsFailure"
+PLAIN_ERROR = None  # an error without a GoogleAdsFailure
 
 # what the framework finds -> native code. The documentation names none for a malformed message: INVALID_VALUE is our
 # choice.
-FOUND: Mapping[str, str | None] = {
-    "unreadable": PLAIN, "media_type": PLAIN, "token_missing": PLAIN,
+CODE_BY_PROBLEM: Mapping[str, str | None] = {
+    "unreadable": PLAIN_ERROR, "media_type": PLAIN_ERROR, "token_missing": PLAIN_ERROR,
     "duplicate": "fieldError.INVALID_VALUE",
     "unknown": "fieldError.INVALID_VALUE",
     "type": "fieldError.INVALID_VALUE",
@@ -28,12 +28,12 @@ FOUND: Mapping[str, str | None] = {
     "processing": "mutateError.RESOURCE_NOT_FOUND",
 }  # fmt: skip
 # native code, or its category -> HTTP status; 400 else
-STATUSES = {
+STATUS_BY_CATEGORY = {
     "authenticationError": 401, "authorizationError": 403, "quotaError": 429, "internalError": 500,
     "mutateError.RESOURCE_NOT_FOUND": 404, "databaseError.CONCURRENT_MODIFICATION": 409,
 }  # fmt: skip
 # HTTP status -> canonical status, message, and the native code of a fault that is told as a bare status
-CANONICAL: Mapping[int, tuple[str, str, str | None]] = {
+ERROR_BY_STATUS: Mapping[int, tuple[str, str, str | None]] = {
     400: ("INVALID_ARGUMENT", "Request contains an invalid argument.", "fieldError.INVALID_VALUE"),
     401: ("UNAUTHENTICATED", "Request had invalid authentication credentials.",
           "authenticationError.OAUTH_TOKEN_INVALID"),
@@ -46,49 +46,51 @@ CANONICAL: Mapping[int, tuple[str, str, str | None]] = {
     503: ("UNAVAILABLE", "The service is currently unavailable.", "internalError.TRANSIENT_ERROR"),
     504: ("DEADLINE_EXCEEDED", "Deadline expired before operation could complete.", "internalError.DEADLINE_EXCEEDED"),
 }  # fmt: skip
-OTHER = ("UNKNOWN", "Unknown error.", PLAIN)
-RETRY = {"quotaErrorDetails": {"rateScope": "ACCOUNT", "rateName": "Requests per minute", "retryDelay": "2s"}}
+UNKNOWN_ERROR = ("UNKNOWN", "Unknown error.", PLAIN_ERROR)
+RETRY_DETAILS = {"quotaErrorDetails": {"rateScope": "ACCOUNT", "rateName": "Requests per minute", "retryDelay": "2s"}}
 # the OAuth hosts have their own words (RFC 6749): framework code -> HTTP status and error
 LOGIN_ERRORS = {"invalid_client": (401, "invalid_client"), "invalid_grant": (400, "invalid_grant"),
                 "unsupported_grant_type": (400, "unsupported_grant_type")}  # fmt: skip
 
 
-def answer(body: Any, status: int = 200, request_id: str | None = None) -> Answer:
+def build_response(body: Any, status: int = 200, request_id: str | None = None) -> Response:
     """An answer of the ads API, with its `request-id`."""
-    return Answer(status, body, {"request-id": request_id or _request_id()})
+    return Response(status, body, {"request-id": request_id or _make_request_id()})
 
 
-def problem(request: Request, problem: Problem) -> Answer:
+def format_error(request: Request, problem: InvalidRequest) -> Response:
     """Any refusal, in the shape of the host that refuses."""
     if request.route.role == "login":
         status, error = LOGIN_ERRORS.get(problem.code, (400, "invalid_request"))
-        return Answer(status, {"error": error, "error_description": problem.message})
-    code = native(problem)
-    if code is PLAIN:
-        return _error(401 if problem.code == "token_missing" else 400, problem.message, None, None)
+        return Response(status, {"error": error, "error_description": problem.message})
+    code = map_error(problem)
+    if code is PLAIN_ERROR:
+        return _build_error(401 if problem.code == "token_missing" else 400, problem.message, None, None)
     category = code.partition(".")[0]
-    return _error(STATUSES.get(code, STATUSES.get(category, 400)), None, code, described(problem))
+    return _build_error(
+        STATUS_BY_CATEGORY.get(code, STATUS_BY_CATEGORY.get(category, 400)), None, code, render_error(problem)
+    )
 
 
-def failure(request: Request, status: int) -> Answer:
+def format_status_error(request: Request, status: int) -> Response:
     """A bare status: an unknown path, or a told fault."""
     if request.route.role == "login":
-        return Answer(status, {"error": "internal_failure" if status >= 500 else "invalid_request"})
-    _, message, code = CANONICAL.get(status, OTHER)
-    if code is PLAIN:
-        return _error(status, message, None, None)
-    error: dict[str, Any] = {"errorCode": _code(code), "message": message}
-    return _error(status, None, code, {**error, "details": RETRY} if status == 429 else error)
+        return Response(status, {"error": "internal_failure" if status >= 500 else "invalid_request"})
+    _, message, code = ERROR_BY_STATUS.get(status, UNKNOWN_ERROR)
+    if code is PLAIN_ERROR:
+        return _build_error(status, message, None, None)
+    error: dict[str, Any] = {"errorCode": _build_error_code(code), "message": message}
+    return _build_error(status, None, code, {**error, "details": RETRY_DETAILS} if status == 429 else error)
 
 
-def native(problem: Problem) -> str | None:
+def map_error(problem: InvalidRequest) -> str | None:
     """The native code `category.NAME` of a Problem, or None where the answer carries no GoogleAdsFailure."""
-    return problem.code if "." in problem.code else FOUND[problem.code]
+    return problem.code if "." in problem.code else CODE_BY_PROBLEM[problem.code]
 
 
-def described(problem: Problem) -> dict[str, Any]:
+def render_error(problem: InvalidRequest) -> dict[str, Any]:
     """A Problem as a GoogleAdsError. Its value is the `trigger`, or, as a mapping, the `details`."""
-    error: dict[str, Any] = {"errorCode": _code(native(problem) or ""), "message": problem.message}
+    error: dict[str, Any] = {"errorCode": _build_error_code(map_error(problem) or ""), "message": problem.message}
     match problem.value:
         case bool():
             error["trigger"] = {"booleanValue": problem.value}
@@ -99,42 +101,42 @@ def described(problem: Problem) -> dict[str, Any]:
         case Mapping():
             error["details"] = problem.value
     if problem.where.startswith("/"):
-        error["location"] = {"fieldPathElements": _location(problem.where)}
+        error["location"] = {"fieldPathElements": _build_location(problem.where)}
     return error
 
 
-def partial_failure(errors: list[dict[str, Any]]) -> dict[str, Any]:
+def build_partial_failure(errors: list[dict[str, Any]]) -> dict[str, Any]:
     """`partialFailureError` of a 200."""
     return {
         "code": 3,
         "message": "Multiple errors in ‘details’. First error: " + errors[0]["message"],
-        "details": [{"@type": FAILURE, "errors": errors, "requestId": _request_id()}],
+        "details": [{"@type": FAILURE_TYPE, "errors": errors, "requestId": _make_request_id()}],
     }
 
 
-def _error(status: int, message: str | None, code: str | None, error: Mapping[str, Any] | None) -> Answer:
-    request_id, (canonical, usual, _) = _request_id(), CANONICAL.get(status, OTHER)
+def _build_error(status: int, message: str | None, code: str | None, error: Mapping[str, Any] | None) -> Response:
+    request_id, (canonical, usual, _) = _make_request_id(), ERROR_BY_STATUS.get(status, UNKNOWN_ERROR)
     body: dict[str, Any] = {"code": status, "message": message or usual, "status": canonical}
-    if code is not PLAIN:
-        body["details"] = [{"@type": FAILURE, "errors": [error], "requestId": request_id}]
-    return answer({"error": body}, status, request_id)
+    if code is not PLAIN_ERROR:
+        body["details"] = [{"@type": FAILURE_TYPE, "errors": [error], "requestId": request_id}]
+    return build_response({"error": body}, status, request_id)
 
 
-def _location(where: str) -> list[dict[str, Any]]:
+def _build_location(where: str) -> list[dict[str, Any]]:
     """A pointer as field path elements; an index of 0 is a default value, and left out."""
     elements: list[dict[str, Any]] = []
     for step in where.split("/")[1:]:
         if re.fullmatch("[0-9]+", step) and elements:
             elements[-1] |= {"index": int(step)} if int(step) else {}
         else:
-            elements.append({"fieldName": snake(step)})
+            elements.append({"fieldName": to_snake_case(step)})
     return elements
 
 
-def _code(code: str) -> dict[str, str]:
+def _build_error_code(code: str) -> dict[str, str]:
     category, _, name = code.partition(".")
     return {category: name}
 
 
-def _request_id() -> str:
+def _make_request_id() -> str:
     return secrets.token_urlsafe(16)

@@ -7,149 +7,158 @@ from typing import Any, Literal
 from attrs import field, frozen
 
 from adsunify.sandbox.framework import (
-    Problem,
+    InvalidRequest,
     Request,
     boolean,
     integer,
     integer_text,
     number,
+    serialize_json,
     text,
-    write_json,
 )
 
-UNSET = ("UNSPECIFIED", "UNKNOWN")  # stand in every enum on reads, and are never sent
-_TEXT, _INT64, _INT32, _DOUBLE = text(0), integer_text(-(2**63), 2**63 - 1), integer(-(2**31), 2**31 - 1), number()
+UNSET_ENUM_VALUES = ("UNSPECIFIED", "UNKNOWN")  # stand in every enum on reads, and are never sent
+_TEXT_CHECK, _INT64_CHECK, _INT32_CHECK, _DOUBLE_CHECK = (
+    text(0),
+    integer_text(-(2**63), 2**63 - 1),
+    integer(-(2**31), 2**31 - 1),
+    number(),
+)
 
 
 @frozen
-class Kind:
+class FieldType:
     """What a field holds. `integer` is an int64 and travels as a string, `money` one in micros; `whole` is an int32."""
 
     name: Literal["text", "integer", "money", "whole", "number", "boolean", "enum", "message", "list"]
     choices: tuple[str, ...] = ()
-    fields: "Mapping[str, Field]" = field(factory=dict)
-    item: "Kind | None" = None
+    fields: "Mapping[str, MessageField]" = field(factory=dict)
+    item: "FieldType | None" = None
 
 
 @frozen
-class Field:
+class MessageField:
     """One field of a message. `write`: by create and update, by create alone (immutable), or never (output only)."""
 
-    kind: Kind
+    kind: FieldType
     write: Literal["always", "create", "never"] = "always"
     required: bool = False
     default: Any = None
     oneof: str = ""
 
 
-Fields = Mapping[str, Field]
-TEXT, INT64, MONEY = Kind("text"), Kind("integer"), Kind("money")
-INT32, DOUBLE, BOOL = Kind("whole"), Kind("number"), Kind("boolean")
+MessageFields = Mapping[str, MessageField]
+TEXT, INT64, MONEY = FieldType("text"), FieldType("integer"), FieldType("money")
+INT32, DOUBLE, BOOL = FieldType("whole"), FieldType("number"), FieldType("boolean")
 
 
-def enum(*choices: str) -> Kind:
+def enum(*choices: str) -> FieldType:
     """An enum, by name."""
-    return Kind("enum", choices)
+    return FieldType("enum", choices)
 
 
-def message(fields: Fields) -> Kind:
+def message(fields: MessageFields) -> FieldType:
     """A message."""
-    return Kind("message", fields=fields)
+    return FieldType("message", fields=fields)
 
 
-def many(item: Kind) -> Kind:
+def repeated(item: FieldType) -> FieldType:
     """A repeated field."""
-    return Kind("list", item=item)
+    return FieldType("list", item=item)
 
 
-def snake(name: str) -> str:
+def to_snake_case(name: str) -> str:
     """`adGroupAd` as it stands in GAQL and in error locations: `ad_group_ad`."""
     return re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name)
 
 
-def camel(name: str) -> str:
+def to_camel_case(name: str) -> str:
     """`ad_group_ad` as it stands in JSON and in masks: `adGroupAd`."""
     return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name)
 
 
-def received(request: Request, kind: Kind) -> Any:
+def parse_message(request: Request, kind: FieldType) -> Any:
     """The JSON body of a request as its message."""
 
     def check(value: Any, where: str) -> Any:
         try:
-            write_json(value).encode()
+            serialize_json(value).encode()
         except UnicodeEncodeError as error:  # half a surrogate pair: protobuf strings are UTF-8
-            raise Problem("unreadable", where, "Invalid JSON payload received.") from error
-        return read(kind, value, where)
+            raise InvalidRequest("unreadable", where, "Invalid JSON payload received.") from error
+        return parse_value(kind, value, where)
 
-    return request.json(check)
+    return request.parse_json(check)
 
 
-def read(kind: Kind, value: Any, where: str) -> Any:
+def parse_value(kind: FieldType, value: Any, where: str) -> Any:
     """A value as its kind demands it. Int64 must be a string, as the documentation writes it (protobuf would take
     numbers)."""
     match kind.name:
         case "text":
-            return _TEXT(value, where)
+            return _TEXT_CHECK(value, where)
         case "integer" | "money":
-            return _INT64(value, where)
+            return _INT64_CHECK(value, where)
         case "whole":
-            return _INT32(value, where)
+            return _INT32_CHECK(value, where)
         case "number":
-            return _DOUBLE(value, where)
+            return _DOUBLE_CHECK(value, where)
         case "boolean":
             return boolean(value, where)
         case "enum":
             if not isinstance(value, str) or value not in kind.choices:
-                raise Problem("requestError.INVALID_ENUM_VALUE", where, f"must be one of {', '.join(kind.choices)}")
+                raise InvalidRequest(
+                    "requestError.INVALID_ENUM_VALUE", where, f"must be one of {', '.join(kind.choices)}"
+                )
             return value
         case "list":
             if not isinstance(value, list) or kind.item is None:
-                raise Problem("type", where, "must be an array", value)
-            return [read(kind.item, one, f"{where}/{position}") for position, one in enumerate(value)]
+                raise InvalidRequest("type", where, "must be an array", value)
+            return [parse_value(kind.item, one, f"{where}/{position}") for position, one in enumerate(value)]
         case "message":
-            return _message(kind.fields, value, where)
+            return _parse_object(kind.fields, value, where)
 
 
-def shown(kind: Kind, value: Any) -> Any:
+def render_value(kind: FieldType, value: Any) -> Any:
     """A value as the answer carries it: int64 as strings, default values left out of messages."""
     match kind.name:
         case "integer" | "money":
             return str(value)
         case "list":
-            return [shown(kind.item, one) for one in value] if kind.item is not None else []
+            return [render_value(kind.item, one) for one in value] if kind.item is not None else []
         case "message":
-            return {name: shown(one.kind, value[name]) for name, one in kind.fields.items() if value.get(name)}
+            return {name: render_value(one.kind, value[name]) for name, one in kind.fields.items() if value.get(name)}
     return value
 
 
-def found(fields: Fields, path: Sequence[str]) -> Field | None:
+def find_field(fields: MessageFields, path: Sequence[str]) -> MessageField | None:
     """The field at a path of JSON names, or None; nothing is found inside a repeated field."""
     at = fields.get(path[0])
-    return at if at is None or len(path) == 1 else found(at.kind.fields, path[1:])
+    return at if at is None or len(path) == 1 else find_field(at.kind.fields, path[1:])
 
 
-def valued(data: Any, path: Sequence[str]) -> Any:
+def get_at_path(data: Any, path: Sequence[str]) -> Any:
     """The value at a path, or None."""
     for name in path:
         data = data.get(name) if isinstance(data, Mapping) else None
     return data
 
 
-def defaulted(fields: Fields, data: Mapping[str, Any]) -> dict[str, Any]:
+def fill_defaults(fields: MessageFields, data: Mapping[str, Any]) -> dict[str, Any]:
     """A created message with the native defaults of what was left out."""
     filled = {name: one.default for name, one in fields.items() if one.default is not None} | dict(data)
     return {
-        name: defaulted(fields[name].kind.fields, value) if fields[name].kind.name == "message" else value
+        name: fill_defaults(fields[name].kind.fields, value) if fields[name].kind.name == "message" else value
         for name, value in filled.items()
     }
 
 
-def laid(fields: Fields, data: Mapping[str, Any], update: Any, path: Sequence[str]) -> dict[str, Any]:
+def apply_masked_field(
+    fields: MessageFields, data: Mapping[str, Any], update: Any, path: Sequence[str]
+) -> dict[str, Any]:
     """`data` with the field at `path` taken from `update`; what is absent there is cleared."""
     name, result, given = path[0], dict(data), update if isinstance(update, Mapping) else {}
     if len(path) > 1:
-        result[name] = laid(fields[name].kind.fields, result.get(name, {}), given.get(name), path[1:])
+        result[name] = apply_masked_field(fields[name].kind.fields, result.get(name, {}), given.get(name), path[1:])
     elif name in given:
         result[name] = given[name]
     else:
@@ -159,26 +168,30 @@ def laid(fields: Fields, data: Mapping[str, Any], update: Any, path: Sequence[st
     return {other: one for other, one in result.items() if other == name or not group or fields[other].oneof != group}
 
 
-def leaves(fields: Fields, data: Mapping[str, Any], where: str) -> Iterator[tuple[Field, Any, str]]:
+def iterate_fields(
+    fields: MessageFields, data: Mapping[str, Any], where: str
+) -> Iterator[tuple[MessageField, Any, str]]:
     """Every field of `data`, messages before what they hold, with value and place; required ones even where absent."""
     for name, one in fields.items():
         at = f"{where}/{name}"
         if name in data or one.required:
             yield one, data.get(name), at
         if name in data and one.kind.name == "message":
-            yield from leaves(one.kind.fields, data[name], at)
+            yield from iterate_fields(one.kind.fields, data[name], at)
         elif name in data and one.kind.item is not None and one.kind.item.name == "message":
             for position, item in enumerate(data[name]):
-                yield from leaves(one.kind.item.fields, item, f"{at}/{position}")
+                yield from iterate_fields(one.kind.item.fields, item, f"{at}/{position}")
 
 
-def _message(fields: Fields, value: Any, where: str) -> dict[str, Any]:
+def _parse_object(fields: MessageFields, value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise Problem("type", where, "must be an object", value)
+        raise InvalidRequest("type", where, "must be an object", value)
     members: dict[str, str] = {}
     for name in value:
         if name not in fields:
-            raise Problem("unknown", f"{where}/{name}", f"Unknown name {name!r} (or one that is not simulated here)")
+            raise InvalidRequest(
+                "unknown", f"{where}/{name}", f"Unknown name {name!r} (or one that is not simulated here)"
+            )
         if (group := fields[name].oneof) and members.setdefault(group, name) != name:
-            raise Problem("value", f"{where}/{name}", f"oneof {group!r} is already set by {members[group]!r}")
-    return {name: read(fields[name].kind, one, f"{where}/{name}") for name, one in value.items()}
+            raise InvalidRequest("value", f"{where}/{name}", f"oneof {group!r} is already set by {members[group]!r}")
+    return {name: parse_value(fields[name].kind, one, f"{where}/{name}") for name, one in value.items()}

@@ -15,19 +15,24 @@ from zoneinfo import ZoneInfo
 
 from attrs import define
 
-from adsunify.sandbox.framework import Account, Entity, Problem, Request, foreign
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, StoredEntity, external_id
 from adsunify.sandbox.networks.google import catalogs
-from adsunify.sandbox.networks.google.tables import BIDDING, CAMPAIGN, CAMPAIGN_CRITERION, LARGEST_AMOUNT
+from adsunify.sandbox.networks.google.tables import (
+    BIDDING_ONEOF,
+    CAMPAIGN_CRITERION_FIELDS,
+    CAMPAIGN_FIELDS,
+    MAX_AMOUNT_MICROS,
+)
 
-STRATEGIES = tuple(name for name, one in CAMPAIGN.items() if one.oneof == BIDDING)
-CRITERIA = tuple(name for name, one in CAMPAIGN_CRITERION.items() if one.oneof == "criterion")
-_DATE_TIME = "%Y-%m-%d %H:%M:%S"
+BIDDING_STRATEGIES = tuple(name for name, one in CAMPAIGN_FIELDS.items() if one.oneof == BIDDING_ONEOF)
+CRITERION_TYPES = tuple(name for name, one in CAMPAIGN_CRITERION_FIELDS.items() if one.oneof == "criterion")
+_DATE_TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 _BAD_KEYWORD_CHARACTERS = set("!@%,*")  # examples of the documentation; its list is unverified
-_MOST_ENABLED_ADS = 3
+_MAX_ENABLED_ADS = 3
 
 
 @define
-class Change:
+class ResourceChange:
     """One create or update. `parent`: the entity that the content names as parent. `id`: the id to give, if known."""
 
     request: Request
@@ -35,148 +40,160 @@ class Change:
     where: str
     data: dict[str, Any]
     before: Mapping[str, Any] | None
-    entity: Entity | None
-    parent: Entity | None
+    entity: StoredEntity | None
+    parent: StoredEntity | None
     id: str | None = None
 
-    def refuse(self, code: str, path: str, message: str, value: Any = None) -> Problem:
+    def make_error(self, code: str, path: str, message: str, value: Any = None) -> InvalidRequest:
         """The Problem of a member of the content."""
-        return Problem(code, f"{self.where}/{path}", message, value)
+        return InvalidRequest(code, f"{self.where}/{path}", message, value)
 
-    def changed(self, name: str) -> bool:
+    def is_changed(self, name: str) -> bool:
         """Whether a member is new or other than before."""
         return self.before is None or self.before.get(name) != self.data.get(name)
 
-    def others(self, kind: str, parent: str | None = None) -> list[Entity]:
+    def list_others(self, kind: str, parent: str | None = None) -> list[StoredEntity]:
         """The other entities of a kind that are not removed."""
-        found = self.request.world.entities(kind, self.account.id, parent)
+        found = self.request.world.list_entities(kind, self.account.id, parent)
         own = None if self.entity is None else self.entity.id
         return [one for one in found if one.id != own and one.data.get("status") != "REMOVED"]
 
     @property
     def today(self) -> date:
         """The date in the account's time zone."""
-        return today(self.request, self.account)
+        return get_account_date(self.request, self.account)
 
 
-def today(request: Request, account: Account) -> date:
+def get_account_date(request: Request, account: Account) -> date:
     """The date in an account's time zone."""
     return request.now.astimezone(ZoneInfo(account.timezone)).date()
 
 
-def strategy(campaign: Mapping[str, Any]) -> str | None:
+def get_bidding_strategy(campaign: Mapping[str, Any]) -> str | None:
     """The member of the bidding oneof that is set."""
-    return next((name for name in STRATEGIES if name in campaign), None)
+    return next((name for name in BIDDING_STRATEGIES if name in campaign), None)
 
 
-def budget(change: Change) -> None:
+def check_budget(change: ResourceChange) -> None:
     """Amount, period and name of a campaign budget."""
     data, custom = change.data, change.data["period"] == "CUSTOM_PERIOD"
     used, unused = ("totalAmountMicros", "amountMicros") if custom else ("amountMicros", "totalAmountMicros")
     if unused in data:
         code = "BUDGET_AMOUNT_MUST_BE_UNSET_FOR_CUSTOM_BUDGET_PERIOD" if custom else (
             "TOTAL_BUDGET_AMOUNT_MUST_BE_UNSET_FOR_BUDGET_PERIOD_DAILY")  # fmt: skip
-        raise change.refuse(f"campaignBudgetError.{code}", unused, f"{data['period']} budgets have no {unused}.")
+        raise change.make_error(f"campaignBudgetError.{code}", unused, f"{data['period']} budgets have no {unused}.")
     amount = data.get(used)
     if amount is None:
-        raise change.refuse("fieldError.REQUIRED", used, "The required field was not present.")
+        raise change.make_error("fieldError.REQUIRED", used, "The required field was not present.")
     if amount < 0:
-        raise change.refuse("campaignBudgetError.NEGATIVE_MONEY_AMOUNT", used, "A budget is not negative.", amount)
-    smallest = catalogs.unit(change.account)
+        raise change.make_error("campaignBudgetError.NEGATIVE_MONEY_AMOUNT", used, "A budget is not negative.", amount)
+    smallest = catalogs.get_billable_unit(change.account)
     if amount == 0:
         details = {"currencyCode": change.account.currency, "budgetPerDayMinimumMicros": str(smallest),
                    "minimumBudgetAmountMicros": str(smallest), "failedBudgetAmountMicros": "0"}  # fmt: skip
-        raise change.refuse("campaignBudgetError.BUDGET_BELOW_PER_DAY_MINIMUM", used, "The budget is too small.",
+        raise change.make_error("campaignBudgetError.BUDGET_BELOW_PER_DAY_MINIMUM", used, "The budget is too small.",
                             {"budgetPerDayMinimumErrorDetails": details})  # fmt: skip
-    if amount > LARGEST_AMOUNT:
-        raise change.refuse("campaignBudgetError.MONEY_AMOUNT_TOO_LARGE", used, "The budget is too large.", amount)
+    if amount > MAX_AMOUNT_MICROS:
+        raise change.make_error("campaignBudgetError.MONEY_AMOUNT_TOO_LARGE", used, "The budget is too large.", amount)
     if amount % smallest:
-        raise change.refuse("campaignBudgetError.NON_MULTIPLE_OF_MINIMUM_CURRENCY_UNIT", used,
+        raise change.make_error("campaignBudgetError.NON_MULTIPLE_OF_MINIMUM_CURRENCY_UNIT", used,
                             f"The amount must be a multiple of {smallest} micros.", amount)  # fmt: skip
     if data.get("deliveryMethod") != "STANDARD":
-        raise change.refuse("campaignBudgetError.CANNOT_USE_ACCELERATED_DELIVERY_MODE", "deliveryMethod",
+        raise change.make_error("campaignBudgetError.CANNOT_USE_ACCELERATED_DELIVERY_MODE", "deliveryMethod",
                             "Accelerated delivery is not available.")  # fmt: skip
     if data["explicitlyShared"] and not data.get("name"):
-        raise change.refuse("fieldError.REQUIRED", "name", "An explicitly shared budget needs a name.")
+        raise change.make_error("fieldError.REQUIRED", "name", "An explicitly shared budget needs a name.")
     if len(data.get("name", "").encode()) > 255:
-        raise change.refuse("stringLengthError.TOO_LONG", "name", "A budget name has at most 255 bytes.")
-    if data["explicitlyShared"] and any(one.data.get("name") == data["name"] for one in change.others("budget")):
-        raise change.refuse("campaignBudgetError.DUPLICATE_NAME", "name", "The name is in use.", data["name"])
+        raise change.make_error("stringLengthError.TOO_LONG", "name", "A budget name has at most 255 bytes.")
+    if data["explicitlyShared"] and any(one.data.get("name") == data["name"] for one in change.list_others("budget")):
+        raise change.make_error("campaignBudgetError.DUPLICATE_NAME", "name", "The name is in use.", data["name"])
     data["status"] = "ENABLED"
 
 
-def campaign(change: Change) -> None:
+def check_campaign(change: ResourceChange) -> None:
     """Name, channel, bidding, networks, budget and dates of a campaign."""
     data = change.data
-    _name(change, 255, "campaignError.INVALID_CAMPAIGN_NAME")
-    if any(one.data["name"] == data["name"] for one in change.others("campaign")):
-        raise change.refuse("campaignError.DUPLICATE_CAMPAIGN_NAME", "name",
+    _check_name(change, 255, "campaignError.INVALID_CAMPAIGN_NAME")
+    if any(one.data["name"] == data["name"] for one in change.list_others("campaign")):
+        raise change.make_error("campaignError.DUPLICATE_CAMPAIGN_NAME", "name",
                             "A campaign with this name already exists.", data["name"])  # fmt: skip
     if data["advertisingChannelType"] != "SEARCH":  # nothing else is simulated
-        raise change.refuse("campaignError.ADVERTISING_CHANNEL_TYPE_NOT_AVAILABLE_FOR_ACCOUNT_TYPE",
+        raise change.make_error("campaignError.ADVERTISING_CHANNEL_TYPE_NOT_AVAILABLE_FOR_ACCOUNT_TYPE",
                             "advertisingChannelType", "Only SEARCH is available here.")  # fmt: skip
-    _bidding(change)
+    _check_bidding(change)
     networks = data["networkSettings"]
     if not any(networks.get(name) for name in networks):
-        raise change.refuse("campaignError.CAMPAIGN_MUST_TARGET_AT_LEAST_ONE_NETWORK", "networkSettings",
+        raise change.make_error("campaignError.CAMPAIGN_MUST_TARGET_AT_LEAST_ONE_NETWORK", "networkSettings",
                             "A campaign targets one network or more.")  # fmt: skip
     if networks.get("targetSearchNetwork") and not networks.get("targetGoogleSearch"):
-        raise change.refuse("campaignError.CANNOT_TARGET_SEARCH_NETWORK_WITHOUT_GOOGLE_SEARCH",
+        raise change.make_error("campaignError.CANNOT_TARGET_SEARCH_NETWORK_WITHOUT_GOOGLE_SEARCH",
                             "networkSettings/targetSearchNetwork", "Google search must be targeted, too.")  # fmt: skip
     if networks.get("targetPartnerSearchNetwork"):
-        raise change.refuse("campaignError.CANNOT_TARGET_PARTNER_SEARCH_NETWORK",
+        raise change.make_error("campaignError.CANNOT_TARGET_PARTNER_SEARCH_NETWORK",
                             "networkSettings/targetPartnerSearchNetwork", "For selected accounts only.")  # fmt: skip
     spends = change.request.world.find("budget", str(data["campaignBudget"]).rpartition("/")[2], change.account.id)
     if spends is not None:
-        _budget_of(change, spends)
-    _dates(change)
+        _check_campaign_budget(change, spends)
+    _check_dates(change)
 
 
-def criterion(change: Change) -> None:
+def check_criterion(change: ResourceChange) -> None:
     """One targeting criterion of a campaign; gives the criterion id."""
     data, parent = change.data, change.parent
     assert parent is not None
     if change.before is not None:  # only the bid modifier can have changed
         if data["negative"]:
-            raise change.refuse("campaignCriterionError.CANNOT_UPDATE_NEGATIVE_CRITERION", "negative",
+            raise change.make_error("campaignCriterionError.CANNOT_UPDATE_NEGATIVE_CRITERION", "negative",
                                 "A negative criterion cannot be updated.")  # fmt: skip
         return
-    chosen = next((name for name in CRITERIA if name in data), None)
+    chosen = next((name for name in CRITERION_TYPES if name in data), None)
     if chosen is None:
-        raise change.refuse("campaignCriterionError.CONCRETE_TYPE_REQUIRED", "criterion", "A criterion is required.")
+        raise change.make_error(
+            "campaignCriterionError.CONCRETE_TYPE_REQUIRED", "criterion", "A criterion is required."
+        )
     if chosen in ("location", "proximity") and "containsEuPoliticalAdvertising" not in parent.data:
-        raise change.refuse("criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION", chosen,
+        raise change.make_error("criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION", chosen,
                             "The campaign must declare EU political advertising first.")  # fmt: skip
     if data["negative"] and (chosen == "language" or "bidModifier" in data):
-        raise change.refuse("campaignCriterionError.CANNOT_EXCLUDE_CRITERIA_TYPE", chosen, "It cannot be excluded.")
-    own = {"location": _place, "language": _language, "proximity": _circle, "adSchedule": _hours, "ipBlock": _address}
+        raise change.make_error("campaignCriterionError.CANNOT_EXCLUDE_CRITERIA_TYPE", chosen, "It cannot be excluded.")
+    own = {
+        "location": _check_location,
+        "language": _check_language,
+        "proximity": _check_proximity,
+        "adSchedule": _check_hours,
+        "ipBlock": _check_ip_address,
+    }
     number = own[chosen](change) if chosen in own else None
     data |= {"type": re.sub("[A-Z]", lambda found: f"_{found[0]}", chosen).upper(), "status": "ENABLED"}
-    for other in change.others("criterion", parent.id):
+    for other in change.list_others("criterion", parent.id):
         if other.data.get(chosen) == data[chosen]:
             if other.data["negative"] != data["negative"]:
-                raise change.refuse("campaignCriterionError.CANNOT_TARGET_AND_EXCLUDE", chosen,
+                raise change.make_error("campaignCriterionError.CANNOT_TARGET_AND_EXCLUDE", chosen,
                                     "It is both targeted and excluded.")  # fmt: skip
-            raise change.refuse("mutateError.RESOURCE_ALREADY_EXISTS", chosen, "The criterion exists already.")
-    change.id = f"{parent.id}~{number or change.request.world.allocate()}"
+            raise change.make_error("mutateError.RESOURCE_ALREADY_EXISTS", chosen, "The criterion exists already.")
+    change.id = f"{parent.id}~{number or change.request.world.allocate_id()}"
 
 
-def ad_group(change: Change) -> None:
+def check_ad_group(change: ResourceChange) -> None:
     """Name, type and bid of an ad group."""
     data, parent = change.data, change.parent
     assert parent is not None
-    _name(change, 254, "adGroupError.INVALID_ADGROUP_NAME")
-    if any(one.data["name"] == data["name"] for one in change.others("adGroup", parent.id)):
-        raise change.refuse("adGroupError.DUPLICATE_ADGROUP_NAME", "name", "The name is in use.", data["name"])
+    _check_name(change, 254, "adGroupError.INVALID_ADGROUP_NAME")
+    if any(one.data["name"] == data["name"] for one in change.list_others("adGroup", parent.id)):
+        raise change.make_error("adGroupError.DUPLICATE_ADGROUP_NAME", "name", "The name is in use.", data["name"])
     if data["type"] != "SEARCH_STANDARD":
-        raise change.refuse("adGroupError.AD_GROUP_TYPE_NOT_VALID_FOR_ADVERTISING_CHANNEL_TYPE", "type",
+        raise change.make_error("adGroupError.AD_GROUP_TYPE_NOT_VALID_FOR_ADVERTISING_CHANNEL_TYPE", "type",
                             "A Search campaign takes SEARCH_STANDARD.")  # fmt: skip
-    if "cpcBidMicros" in data and change.changed("cpcBidMicros") and strategy(parent.data) != "manualCpc":
-        raise change.refuse("adGroupError.BID_TYPE_AND_BIDDING_STRATEGY_MISMATCH", "cpcBidMicros",
+    if (
+        "cpcBidMicros" in data
+        and change.is_changed("cpcBidMicros")
+        and get_bidding_strategy(parent.data) != "manualCpc"
+    ):
+        raise change.make_error("adGroupError.BID_TYPE_AND_BIDDING_STRATEGY_MISMATCH", "cpcBidMicros",
                             "The campaign does not bid by MANUAL_CPC.")  # fmt: skip
 
 
-def keyword(change: Change) -> None:
+def check_keyword(change: ResourceChange) -> None:
     """Text, bid and url of a keyword."""
     data, parent = change.data, change.parent
     assert parent is not None
@@ -188,207 +205,220 @@ def keyword(change: Change) -> None:
             (not text.strip() or _BAD_KEYWORD_CHARACTERS & set(text), "KEYWORD_HAS_INVALID_CHARS"),
         ):
             if wrong:
-                raise change.refuse(f"criterionError.{code}", "keyword/text", "The keyword text is not valid.", text)
-        for other in change.others("keyword", parent.id):
+                raise change.make_error(
+                    f"criterionError.{code}", "keyword/text", "The keyword text is not valid.", text
+                )
+        for other in change.list_others("keyword", parent.id):
             held = other.data["keyword"]
             if (held["text"].lower(), held["matchType"]) == (text.lower(), match):
-                raise change.refuse("mutateError.RESOURCE_ALREADY_EXISTS", "keyword", "The keyword exists.", text)
+                raise change.make_error("mutateError.RESOURCE_ALREADY_EXISTS", "keyword", "The keyword exists.", text)
         data["type"] = "KEYWORD"
     elif data["negative"]:
-        raise change.refuse("adGroupCriterionError.CANT_UPDATE_NEGATIVE", "negative", "It cannot be updated.")
-    if "cpcBidMicros" in data and change.changed("cpcBidMicros"):
+        raise change.make_error("adGroupCriterionError.CANT_UPDATE_NEGATIVE", "negative", "It cannot be updated.")
+    if "cpcBidMicros" in data and change.is_changed("cpcBidMicros"):
         group = change.request.world.find("campaign", str(parent.parent))
-        if data["negative"] or group is None or strategy(group.data) != "manualCpc":
-            raise change.refuse("adGroupCriterionError.BID_INCOMPATIBLE_WITH_ADGROUP", "cpcBidMicros",
+        if data["negative"] or group is None or get_bidding_strategy(group.data) != "manualCpc":
+            raise change.make_error("adGroupCriterionError.BID_INCOMPATIBLE_WITH_ADGROUP", "cpcBidMicros",
                                 "The campaign does not bid by MANUAL_CPC.")  # fmt: skip
-    _urls(change, data.get("finalUrls", []), "finalUrls")
+    _check_urls(change, data.get("finalUrls", []), "finalUrls")
 
 
-def group_ad(change: Change) -> None:
+def check_group_ad(change: ResourceChange) -> None:
     """A responsive search ad in its ad group."""
     data = change.data
-    if change.changed("ad"):
-        _content(change, data["ad"], "ad")
+    if change.is_changed("ad"):
+        _check_ad_content(change, data["ad"], "ad")
         data["ad"]["type"] = "RESPONSIVE_SEARCH_AD"
-    _three_enabled(change)
+    _check_enabled_ads(change)
 
 
-def ad(change: Change) -> None:
+def check_ad(change: ResourceChange) -> None:
     """The content of an ad."""
-    _content(change, change.data, "")
+    _check_ad_content(change, change.data, "")
 
 
-def goal(change: Change) -> None:
+def check_goal(change: ResourceChange) -> None:
     """A conversion goal of a campaign has nothing to get wrong."""
 
 
-def _name(change: Change, most: int, control: str) -> None:
+def _check_name(change: ResourceChange, most: int, control: str) -> None:
     name = change.data["name"]
     if not name.strip():
-        raise change.refuse("fieldError.REQUIRED", "name", "The name is empty.")
+        raise change.make_error("fieldError.REQUIRED", "name", "The name is empty.")
     if any(character in name for character in "\x00\n\r"):
-        raise change.refuse(control, "name", "A name has no NUL, LF or CR.")
+        raise change.make_error(control, "name", "A name has no NUL, LF or CR.")
     if len(name) > most:
-        raise change.refuse("stringLengthError.TOO_LONG", "name", f"A name has at most {most} characters.")
+        raise change.make_error("stringLengthError.TOO_LONG", "name", f"A name has at most {most} characters.")
 
 
-def _bidding(change: Change) -> None:
-    chosen = strategy(change.data)
+def _check_bidding(change: ResourceChange) -> None:
+    chosen = get_bidding_strategy(change.data)
     if chosen is None:
-        raise change.refuse("fieldError.REQUIRED", BIDDING, "A bidding strategy is required.")
+        raise change.make_error("fieldError.REQUIRED", BIDDING_ONEOF, "A bidding strategy is required.")
     if chosen == "biddingStrategy":  # a portfolio strategy stands for itself: any well-formed one exists
-        foreign(rf"customers/{change.account.id}/biddingStrategies/[0-9]+")(
+        external_id(rf"customers/{change.account.id}/biddingStrategies/[0-9]+")(
             change.data[chosen], f"{change.where}/biddingStrategy"
         )
         return
     for retired in ("enhancedCpcEnabled", "targetSpendMicros"):
         if change.data[chosen].get(retired):
-            raise change.refuse("fieldError.VALUE_MUST_BE_UNSET", f"{chosen}/{retired}", f"{retired} is retired.")
+            raise change.make_error("fieldError.VALUE_MUST_BE_UNSET", f"{chosen}/{retired}", f"{retired} is retired.")
     needed = {"targetCpa": "targetCpaMicros", "targetRoas": "targetRoas"}.get(chosen)
     if needed is not None and not change.data[chosen].get(needed):
-        raise change.refuse("fieldError.REQUIRED", f"{chosen}/{needed}", "The required field was not present.")
+        raise change.make_error("fieldError.REQUIRED", f"{chosen}/{needed}", "The required field was not present.")
     if change.data[chosen].get("targetRoas", 1) <= 0:
-        raise change.refuse("rangeError.TOO_LOW", f"{chosen}/targetRoas", "The target must be above 0.")
+        raise change.make_error("rangeError.TOO_LOW", f"{chosen}/targetRoas", "The target must be above 0.")
 
 
-def _budget_of(change: Change, spends: Entity) -> None:
+def _check_campaign_budget(change: ResourceChange, spends: StoredEntity) -> None:
     if spends.data["status"] == "REMOVED":
-        raise change.refuse("campaignBudgetError.CAMPAIGN_BUDGET_REMOVED", "campaignBudget", "The budget is removed.")
+        raise change.make_error(
+            "campaignBudgetError.CAMPAIGN_BUDGET_REMOVED", "campaignBudget", "The budget is removed."
+        )
     name = change.data["campaignBudget"]
     if not spends.data["explicitlyShared"] and any(
-        one.data["campaignBudget"] == name for one in change.others("campaign")
+        one.data["campaignBudget"] == name for one in change.list_others("campaign")
     ):
-        raise change.refuse("campaignBudgetError.CANNOT_USE_IMPLICITLY_SHARED_CAMPAIGN_BUDGET_WITH_MULTIPLE_CAMPAIGNS",
-                            "campaignBudget", "The budget belongs to another campaign.")  # fmt: skip
+        raise change.make_error(
+            "campaignBudgetError.CANNOT_USE_IMPLICITLY_SHARED_CAMPAIGN_BUDGET_WITH_MULTIPLE_CAMPAIGNS",
+            "campaignBudget",
+            "The budget belongs to another campaign.",
+        )
     if spends.data["period"] == "CUSTOM_PERIOD" and "endDateTime" not in change.data:
-        raise change.refuse("campaignError.END_DATE_TIME_REQUIRED_FOR_TOTAL_BUDGET", "endDateTime",
+        raise change.make_error("campaignError.END_DATE_TIME_REQUIRED_FOR_TOTAL_BUDGET", "endDateTime",
                             "A total budget needs an end.")  # fmt: skip
 
 
-def _dates(change: Change) -> None:
+def _check_dates(change: ResourceChange) -> None:
     """Whole days in the account's time zone. A start left out is now."""
     data = change.data
     data.setdefault("startDateTime", f"{change.today} 00:00:00")
-    start = _day(change, "startDateTime", "00:00:00", "DATE_RANGE_ERROR_START_TIME_MUST_BE_THE_START_OF_A_DAY")
-    if change.changed("startDateTime"):
+    start = _check_date(change, "startDateTime", "00:00:00", "DATE_RANGE_ERROR_START_TIME_MUST_BE_THE_START_OF_A_DAY")
+    if change.is_changed("startDateTime"):
         if change.before is not None and str(change.before["startDateTime"])[:10] <= str(change.today):
-            raise change.refuse("campaignError.CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED", "startDateTime",
+            raise change.make_error("campaignError.CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED", "startDateTime",
                                 "The campaign has started.")  # fmt: skip
         if start < change.today:
-            raise change.refuse("campaignError.CANNOT_SET_DATE_TO_PAST", "startDateTime", "The start is past.")
+            raise change.make_error("campaignError.CANNOT_SET_DATE_TO_PAST", "startDateTime", "The start is past.")
     if "endDateTime" not in data:
         return
-    end = _day(change, "endDateTime", "23:59:59", "DATE_RANGE_ERROR_END_TIME_MUST_BE_THE_END_OF_A_DAY")
-    if change.changed("endDateTime") and end < change.today:
-        raise change.refuse("campaignError.CANNOT_SET_DATE_TO_PAST", "endDateTime", "The end is past.")
+    end = _check_date(change, "endDateTime", "23:59:59", "DATE_RANGE_ERROR_END_TIME_MUST_BE_THE_END_OF_A_DAY")
+    if change.is_changed("endDateTime") and end < change.today:
+        raise change.make_error("campaignError.CANNOT_SET_DATE_TO_PAST", "endDateTime", "The end is past.")
     if end < start:
-        raise change.refuse("dateRangeError.START_DATE_AFTER_END_DATE", "endDateTime", "The end is before the start.")
+        raise change.make_error(
+            "dateRangeError.START_DATE_AFTER_END_DATE", "endDateTime", "The end is before the start."
+        )
 
 
-def _day(change: Change, name: str, time: str, code: str) -> date:
+def _check_date(change: ResourceChange, name: str, time: str, code: str) -> date:
     value = change.data[name]
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}", value):
-        raise change.refuse("dateError.INVALID_STRING_DATE_TIME_SECONDS", name, "yyyy-MM-dd HH:mm:ss", value)
+        raise change.make_error("dateError.INVALID_STRING_DATE_TIME_SECONDS", name, "yyyy-MM-dd HH:mm:ss", value)
     try:
-        found = datetime.strptime(value, _DATE_TIME)
+        found = datetime.strptime(value, _DATE_TIME_FORMAT)
     except ValueError as error:
-        raise change.refuse("dateError.INVALID_FIELD_VALUES_IN_DATE_TIME", name, "No such time.", value) from error
+        raise change.make_error("dateError.INVALID_FIELD_VALUES_IN_DATE_TIME", name, "No such time.", value) from error
     if not value.endswith(time):
-        raise change.refuse(f"dateError.{code}", name, f"A Search campaign takes {time} only.", value)
+        raise change.make_error(f"dateError.{code}", name, f"A Search campaign takes {time} only.", value)
     return found.date()
 
 
-def _place(change: Change) -> int:
+def _check_location(change: ResourceChange) -> int:
     name = change.data["location"]["geoTargetConstant"]
     number = re.fullmatch("geoTargetConstants/([0-9]{1,12})", name)
     if number is None:
-        raise change.refuse("requestError.RESOURCE_NAME_MALFORMED", "location/geoTargetConstant", "No geo target.")
-    if catalogs.geo_target(int(number[1])) is None:
-        raise change.refuse("criterionError.CANNOT_TARGET_CRITERION", "location/geoTargetConstant",
+        raise change.make_error("requestError.RESOURCE_NAME_MALFORMED", "location/geoTargetConstant", "No geo target.")
+    if catalogs.find_geo_target(int(number[1])) is None:
+        raise change.make_error("criterionError.CANNOT_TARGET_CRITERION", "location/geoTargetConstant",
                             "The geo target does not exist.", name)  # fmt: skip
     return int(number[1])
 
 
-def _language(change: Change) -> int:
+def _check_language(change: ResourceChange) -> int:
     name = change.data["language"]["languageConstant"]
     number = re.fullmatch("languageConstants/([0-9]{1,12})", name)
     if number is None:
-        raise change.refuse("requestError.RESOURCE_NAME_MALFORMED", "language/languageConstant", "No language.")
+        raise change.make_error("requestError.RESOURCE_NAME_MALFORMED", "language/languageConstant", "No language.")
     if not catalogs.LANGUAGES.get(int(number[1]), ("", "", False))[2]:
-        raise change.refuse("criterionError.CANNOT_TARGET_LANGUAGE", "language/languageConstant",
+        raise change.make_error("criterionError.CANNOT_TARGET_LANGUAGE", "language/languageConstant",
                             "The language cannot be targeted.", name)  # fmt: skip
     return int(number[1])
 
 
-def _circle(change: Change) -> None:
+def _check_proximity(change: ResourceChange) -> None:
     circle = change.data["proximity"]
     if not 0 < circle["radius"] <= 800:
-        raise change.refuse("criterionError.INVALID_PROXIMITY_RADIUS", "proximity/radius", "The radius is not valid.")
+        raise change.make_error(
+            "criterionError.INVALID_PROXIMITY_RADIUS", "proximity/radius", "The radius is not valid."
+        )
     if abs(circle["geoPoint"]["latitudeInMicroDegrees"]) > 90_000_000:
-        raise change.refuse("criterionError.INVALID_LATITUDE", "proximity/geoPoint", "The latitude is not valid.")
+        raise change.make_error("criterionError.INVALID_LATITUDE", "proximity/geoPoint", "The latitude is not valid.")
     if abs(circle["geoPoint"]["longitudeInMicroDegrees"]) > 180_000_000:
-        raise change.refuse("criterionError.INVALID_LONGITUDE", "proximity/geoPoint", "The longitude is not valid.")
+        raise change.make_error("criterionError.INVALID_LONGITUDE", "proximity/geoPoint", "The longitude is not valid.")
 
 
-def _hours(change: Change) -> None:
+def _check_hours(change: ResourceChange) -> None:
     hours = change.data["adSchedule"]
     if not 0 <= hours.get("startHour", 0) <= 23 or not 0 <= hours["endHour"] <= 24:
-        raise change.refuse("fieldError.INVALID_VALUE", "adSchedule", "Hours run from 0 to 24.")
+        raise change.make_error("fieldError.INVALID_VALUE", "adSchedule", "Hours run from 0 to 24.")
 
 
-def _address(change: Change) -> None:
+def _check_ip_address(change: ResourceChange) -> None:
     try:
         ipaddress.ip_network(change.data["ipBlock"]["ipAddress"])
     except ValueError as error:
-        raise change.refuse("criterionError.INVALID_IP_ADDRESS", "ipBlock/ipAddress", "No IP address.") from error
+        raise change.make_error("criterionError.INVALID_IP_ADDRESS", "ipBlock/ipAddress", "No IP address.") from error
 
 
-def _content(change: Change, content: Mapping[str, Any], inside: str) -> None:
+def _check_ad_content(change: ResourceChange, content: Mapping[str, Any], inside: str) -> None:
     """Counts, widths, duplicates and urls of a responsive search ad."""
     path = f"{inside}/" if inside else ""
-    _urls(change, content["finalUrls"], f"{path}finalUrls")
+    _check_urls(change, content["finalUrls"], f"{path}finalUrls")
     if not content["finalUrls"]:
-        raise change.refuse("fieldError.REQUIRED_NONEMPTY_LIST", f"{path}finalUrls", "A final url is required.")
+        raise change.make_error("fieldError.REQUIRED_NONEMPTY_LIST", f"{path}finalUrls", "A final url is required.")
     held, path = content["responsiveSearchAd"], f"{path}responsiveSearchAd"
     for name, least, most, width in (("headlines", 3, 15, 30), ("descriptions", 2, 4, 90)):
         texts = [one["text"] for one in held[name]]
         if not least <= len(texts) <= most:
             code = "TOO_FEW" if len(texts) < least else "TOO_MANY"
-            raise change.refuse(f"collectionSizeError.{code}", f"{path}/{name}", f"{least} to {most} {name}.")
+            raise change.make_error(f"collectionSizeError.{code}", f"{path}/{name}", f"{least} to {most} {name}.")
         for position, one in enumerate(texts):
             at = f"{path}/{name}/{position}/text"
             if not one.strip():
-                raise change.refuse("adError.EMPTY_FIELD", at, "The text is empty.")
-            if _width(one) > width:
-                raise change.refuse("adError.LINE_TOO_WIDE", at, f"At most {width} characters.", one)
+                raise change.make_error("adError.EMPTY_FIELD", at, "The text is empty.")
+            if _measure_width(one) > width:
+                raise change.make_error("adError.LINE_TOO_WIDE", at, f"At most {width} characters.", one)
             if "ineligible" in one.lower():  # the sandbox's word for what a review refuses
                 topics = [{"topic": "INELIGIBLE_TEXT", "type": "PROHIBITED"}]
-                raise change.refuse("policyFindingError.POLICY_FINDING", at, "The text violates a policy.",
+                raise change.make_error("policyFindingError.POLICY_FINDING", at, "The text violates a policy.",
                                     {"policyFindingDetails": {"policyTopicEntries": topics}})  # fmt: skip
         if len(set(texts)) < len(texts):
-            raise change.refuse("assetError.DUPLICATE_ASSET", f"{path}/{name}", f"Two {name} are the same.")
+            raise change.make_error("assetError.DUPLICATE_ASSET", f"{path}/{name}", f"Two {name} are the same.")
     for name in ("path1", "path2"):
-        if _width(held.get(name, "")) > 15:
-            raise change.refuse("adError.LINE_TOO_WIDE", f"{path}/{name}", "At most 15 characters.", held[name])
+        if _measure_width(held.get(name, "")) > 15:
+            raise change.make_error("adError.LINE_TOO_WIDE", f"{path}/{name}", "At most 15 characters.", held[name])
     if held.get("path2") and not held.get("path1"):
-        raise change.refuse("adError.CANNOT_SET_PATH2_WITHOUT_PATH1", f"{path}/path2", "path1 comes first.")
+        raise change.make_error("adError.CANNOT_SET_PATH2_WITHOUT_PATH1", f"{path}/path2", "path1 comes first.")
 
 
-def _three_enabled(change: Change) -> None:
+def _check_enabled_ads(change: ResourceChange) -> None:
     if change.data["status"] != "ENABLED" or change.parent is None:
         return
-    enabled = [one for one in change.others("ad", change.parent.id) if one.data["status"] == "ENABLED"]
-    if len(enabled) >= _MOST_ENABLED_ADS:
-        raise change.refuse("resourceCountLimitExceededError.AD_GROUP_AD_LIMIT", "status",
+    enabled = [one for one in change.list_others("ad", change.parent.id) if one.data["status"] == "ENABLED"]
+    if len(enabled) >= _MAX_ENABLED_ADS:
+        raise change.make_error("resourceCountLimitExceededError.AD_GROUP_AD_LIMIT", "status",
                             "An ad group has at most 3 enabled responsive search ads.")  # fmt: skip
 
 
-def _urls(change: Change, urls: list[str], path: str) -> None:
+def _check_urls(change: ResourceChange, urls: list[str], path: str) -> None:
     for position, url in enumerate(urls):
         try:
             parts = urlsplit(url)
         except ValueError as error:
-            raise change.refuse("urlFieldError.MALFORMED_FINAL_URL", f"{path}/{position}", "No url.", url) from error
+            raise change.make_error(
+                "urlFieldError.MALFORMED_FINAL_URL", f"{path}/{position}", "No url.", url
+            ) from error
         for wrong, code in (
             (not parts.scheme, "MISSING_PROTOCOL_IN_FINAL_URL"),
             (parts.scheme not in ("http", "https"), "INVALID_PROTOCOL_IN_FINAL_URL"),
@@ -396,15 +426,21 @@ def _urls(change: Change, urls: list[str], path: str) -> None:
             (re.search(r"\s", url) or len(url) > 2048, "MALFORMED_FINAL_URL"),
         ):
             if wrong:
-                raise change.refuse(f"urlFieldError.{code}", f"{path}/{position}", "The url is not valid.", url)
+                raise change.make_error(f"urlFieldError.{code}", f"{path}/{position}", "The url is not valid.", url)
 
 
-def _width(text: str) -> int:
+def _measure_width(text: str) -> int:
     """Characters, double-width ones counted twice."""
     return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
 
 
-RULES: Mapping[str, Callable[[Change], None]] = {
-    "campaignBudget": budget, "campaign": campaign, "campaignCriterion": criterion, "adGroup": ad_group,
-    "adGroupCriterion": keyword, "adGroupAd": group_ad, "ad": ad, "campaignConversionGoal": goal,
-}  # fmt: skip
+RULES: Mapping[str, Callable[[ResourceChange], None]] = {
+    "campaignBudget": check_budget,
+    "campaign": check_campaign,
+    "campaignCriterion": check_criterion,
+    "adGroup": check_ad_group,
+    "adGroupCriterion": check_keyword,
+    "adGroupAd": check_group_ad,
+    "ad": check_ad,
+    "campaignConversionGoal": check_goal,
+}

@@ -15,20 +15,20 @@ from adsunify.sandbox.networks.google.messages import (
     INT64,
     MONEY,
     TEXT,
-    Field,
-    Fields,
-    Kind,
+    FieldType,
+    MessageField,
+    MessageFields,
     enum,
-    many,
     message,
+    repeated,
 )
 
-VERSION = "v26"
+API_VERSION = "v26"
 HOST, LOGIN_HOST, TOKEN_HOST = "googleads.googleapis.com", "accounts.google.com", "oauth2.googleapis.com"
 SCOPE = "https://www.googleapis.com/auth/adwords"
 PAGE_SIZE = 10_000  # rows, fixed
-MOST_OPERATIONS = 10_000
-LARGEST_AMOUNT = 10**17  # micros; the documentation names the error (MONEY_AMOUNT_TOO_LARGE, BID_TOO_BIG), no limit
+MAX_OPERATIONS = 10_000
+MAX_AMOUNT_MICROS = 10**17  # micros; the documentation names the error (MONEY_AMOUNT_TOO_LARGE, BID_TOO_BIG), no limit
 
 # Enums (as sent; reads and queries also know UNSPECIFIED and UNKNOWN) ----------------------------------------------
 STATUS = enum("ENABLED", "PAUSED", "REMOVED")
@@ -48,197 +48,276 @@ CUSTOMER_STATUS = enum("ENABLED", "CANCELED", "SUSPENDED", "CLOSED")
 GOAL_CATEGORY = enum("DEFAULT", "PAGE_VIEW", "PURCHASE", "SIGNUP", "DOWNLOAD", "ADD_TO_CART", "BEGIN_CHECKOUT",
                      "SUBSCRIBE_PAID", "PHONE_CALL_LEAD", "SUBMIT_LEAD_FORM", "CONTACT")  # fmt: skip
 GOAL_ORIGIN = enum("WEBSITE", "GOOGLE_HOSTED", "APP", "CALL_FROM_ADS", "STORE", "YOUTUBE_HOSTED")
-MINUTE = enum("ZERO", "FIFTEEN", "THIRTY", "FORTY_FIVE")
-DAY = enum("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+MINUTE_OF_HOUR = enum("ZERO", "FIFTEEN", "THIRTY", "FORTY_FIVE")
+DAY_OF_WEEK = enum("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
 AGE_RANGE = enum("AGE_RANGE_18_24", "AGE_RANGE_25_34", "AGE_RANGE_35_44", "AGE_RANGE_45_54", "AGE_RANGE_55_64",
                  "AGE_RANGE_65_UP", "AGE_RANGE_UNDETERMINED")  # fmt: skip
 
 
-def _output(kind: Kind) -> Field:
-    return Field(kind, "never")
+def _output_field(kind: FieldType) -> MessageField:
+    return MessageField(kind, "never")
 
 
-def _fixed(kind: Kind, default: object = None, *, required: bool = False, oneof: str = "") -> Field:
-    return Field(kind, "create", required, default, oneof)
+def _immutable_field(
+    kind: FieldType, default: object = None, *, required: bool = False, oneof: str = ""
+) -> MessageField:
+    return MessageField(kind, "create", required, default, oneof)
 
 
-NAME = _output(TEXT)  # the resourceName of an operation is taken out first, by `operations`
-ID = _output(INT64)
-STATUS_FIELD = Field(STATUS, required=True, default="ENABLED")  # left out means ENABLED
+NAME_FIELD = _output_field(TEXT)  # the resourceName of an operation is taken out first, by `operations`
+ID_FIELD = _output_field(INT64)
+STATUS_FIELD = MessageField(STATUS, required=True, default="ENABLED")  # left out means ENABLED
 
 # Messages and resources -------------------------------------------------------------------------------------------
-BIDDING = "campaign_bidding_strategy"
-CAMPAIGN_BUDGET: Fields = {
-    "resourceName": NAME, "id": ID,
-    "name": Field(TEXT),
-    "amountMicros": Field(INT64),
-    "totalAmountMicros": Field(INT64),
-    "status": _output(enum("ENABLED", "REMOVED")),
-    "deliveryMethod": Field(enum("STANDARD", "ACCELERATED"), default="STANDARD"),
-    "explicitlyShared": _fixed(BOOL, True),  # native default true
-    "referenceCount": _output(INT64),
-    "period": _fixed(enum("DAILY", "CUSTOM_PERIOD"), "DAILY"),
+BIDDING_ONEOF = "campaign_bidding_strategy"
+CAMPAIGN_BUDGET_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD, "id": ID_FIELD,
+    "name": MessageField(TEXT),
+    "amountMicros": MessageField(INT64),
+    "totalAmountMicros": MessageField(INT64),
+    "status": _output_field(enum("ENABLED", "REMOVED")),
+    "deliveryMethod": MessageField(enum("STANDARD", "ACCELERATED"), default="STANDARD"),
+    "explicitlyShared": _immutable_field(BOOL, True),  # native default true
+    "referenceCount": _output_field(INT64),
+    "period": _immutable_field(enum("DAILY", "CUSTOM_PERIOD"), "DAILY"),
 }  # fmt: skip
-CAMPAIGN: Fields = {
-    "resourceName": NAME, "id": ID,
-    "name": Field(TEXT, required=True),
+CAMPAIGN_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD,
+    "id": ID_FIELD,
+    "name": MessageField(TEXT, required=True),
     "status": STATUS_FIELD,
-    "primaryStatus": _output(PRIMARY_STATUS),
-    "advertisingChannelType": _fixed(CHANNEL, required=True),
-    "campaignBudget": Field(TEXT, required=True),
-    "biddingStrategyType": _output(BIDDING_TYPE),
-    "networkSettings": Field(message({  # where left out: wide (values unverified; the examples send all four)
-        "targetGoogleSearch": Field(BOOL, default=True),
-        "targetSearchNetwork": Field(BOOL, default=True),
-        "targetContentNetwork": Field(BOOL, default=True),
-        "targetPartnerSearchNetwork": Field(BOOL, default=False),
-    }), default={}),
-    "geoTargetTypeSetting": Field(message({
-        "positiveGeoTargetType": Field(
-            enum("PRESENCE_OR_INTEREST", "SEARCH_INTEREST", "PRESENCE"), default="PRESENCE_OR_INTEREST"),
-        "negativeGeoTargetType": Field(enum("PRESENCE_OR_INTEREST", "PRESENCE"), default="PRESENCE"),
-    }), default={}),
-    "startDateTime": Field(TEXT),
-    "endDateTime": Field(TEXT),
-    "containsEuPoliticalAdvertising": Field(EU_POLITICAL, required=True),
-    "trackingUrlTemplate": Field(TEXT),
-    "finalUrlSuffix": Field(TEXT),
-    "biddingStrategy": Field(TEXT, oneof=BIDDING),
-    "manualCpc": Field(message({"enhancedCpcEnabled": Field(BOOL)}), oneof=BIDDING),
-    "targetSpend": Field(
-        message({"targetSpendMicros": Field(MONEY), "cpcBidCeilingMicros": Field(MONEY)}), oneof=BIDDING),
-    "maximizeConversions": Field(message({"targetCpaMicros": Field(MONEY)}), oneof=BIDDING),
-    "maximizeConversionValue": Field(message({"targetRoas": Field(DOUBLE)}), oneof=BIDDING),
-    "targetCpa": Field(message({"targetCpaMicros": Field(MONEY)}), oneof=BIDDING),
-    "targetRoas": Field(message({"targetRoas": Field(DOUBLE)}), oneof=BIDDING),
-    "targetImpressionShare": Field(message({
-        "location": Field(
-            enum("ANYWHERE_ON_PAGE", "TOP_OF_PAGE", "ABSOLUTE_TOP_OF_PAGE"), required=True),
-        "locationFractionMicros": Field(INT64, required=True),
-        "cpcBidCeilingMicros": Field(MONEY, required=True),
-    }), oneof=BIDDING),
-}  # fmt: skip
-CAMPAIGN_CRITERION: Fields = {
-    "resourceName": NAME, "criterionId": ID,
-    "campaign": _fixed(TEXT, required=True),
-    "negative": _fixed(BOOL, False),
-    "bidModifier": Field(DOUBLE),
-    "type": _output(CRITERION_TYPE),
-    "status": _output(STATUS),
-    "location": _fixed(message({"geoTargetConstant": _fixed(TEXT, required=True)}), oneof="criterion"),
-    "language": _fixed(message({"languageConstant": _fixed(TEXT, required=True)}), oneof="criterion"),
-    "proximity": _fixed(message({
-        "geoPoint": _fixed(message({
-            "longitudeInMicroDegrees": _fixed(INT32, required=True),
-            "latitudeInMicroDegrees": _fixed(INT32, required=True),
-        }), required=True),
-        "radius": _fixed(DOUBLE, required=True),
-        "radiusUnits": _fixed(enum("MILES", "KILOMETERS"), "MILES"),
-    }), oneof="criterion"),
-    "device": _fixed(message({
-        "type": _fixed(enum("MOBILE", "TABLET", "DESKTOP", "CONNECTED_TV", "OTHER"), required=True),
-    }), oneof="criterion"),
-    "adSchedule": _fixed(message({
-        "startMinute": _fixed(MINUTE, required=True), "endMinute": _fixed(MINUTE, required=True),
-        "startHour": _fixed(INT32), "endHour": _fixed(INT32, required=True), "dayOfWeek": _fixed(DAY, required=True),
-    }), oneof="criterion"),
-    "ageRange": _fixed(message({"type": _fixed(AGE_RANGE, required=True)}), oneof="criterion"),
-    "gender": _fixed(message({"type": _fixed(enum("MALE", "FEMALE", "UNDETERMINED"), required=True)}),
-                     oneof="criterion"),
-    "ipBlock": _fixed(message({"ipAddress": _fixed(TEXT, required=True)}), oneof="criterion"),
-}  # fmt: skip
-AD_GROUP: Fields = {
-    "resourceName": NAME, "id": ID,
-    "campaign": _fixed(TEXT, required=True),
-    "name": Field(TEXT, required=True),
+    "primaryStatus": _output_field(PRIMARY_STATUS),
+    "advertisingChannelType": _immutable_field(CHANNEL, required=True),
+    "campaignBudget": MessageField(TEXT, required=True),
+    "biddingStrategyType": _output_field(BIDDING_TYPE),
+    "networkSettings": MessageField(
+        message(
+            {  # where left out: wide (values unverified; the examples send all four)
+                "targetGoogleSearch": MessageField(BOOL, default=True),
+                "targetSearchNetwork": MessageField(BOOL, default=True),
+                "targetContentNetwork": MessageField(BOOL, default=True),
+                "targetPartnerSearchNetwork": MessageField(BOOL, default=False),
+            }
+        ),
+        default={},
+    ),
+    "geoTargetTypeSetting": MessageField(
+        message(
+            {
+                "positiveGeoTargetType": MessageField(
+                    enum("PRESENCE_OR_INTEREST", "SEARCH_INTEREST", "PRESENCE"), default="PRESENCE_OR_INTEREST"
+                ),
+                "negativeGeoTargetType": MessageField(enum("PRESENCE_OR_INTEREST", "PRESENCE"), default="PRESENCE"),
+            }
+        ),
+        default={},
+    ),
+    "startDateTime": MessageField(TEXT),
+    "endDateTime": MessageField(TEXT),
+    "containsEuPoliticalAdvertising": MessageField(EU_POLITICAL, required=True),
+    "trackingUrlTemplate": MessageField(TEXT),
+    "finalUrlSuffix": MessageField(TEXT),
+    "biddingStrategy": MessageField(TEXT, oneof=BIDDING_ONEOF),
+    "manualCpc": MessageField(message({"enhancedCpcEnabled": MessageField(BOOL)}), oneof=BIDDING_ONEOF),
+    "targetSpend": MessageField(
+        message({"targetSpendMicros": MessageField(MONEY), "cpcBidCeilingMicros": MessageField(MONEY)}),
+        oneof=BIDDING_ONEOF,
+    ),
+    "maximizeConversions": MessageField(message({"targetCpaMicros": MessageField(MONEY)}), oneof=BIDDING_ONEOF),
+    "maximizeConversionValue": MessageField(message({"targetRoas": MessageField(DOUBLE)}), oneof=BIDDING_ONEOF),
+    "targetCpa": MessageField(message({"targetCpaMicros": MessageField(MONEY)}), oneof=BIDDING_ONEOF),
+    "targetRoas": MessageField(message({"targetRoas": MessageField(DOUBLE)}), oneof=BIDDING_ONEOF),
+    "targetImpressionShare": MessageField(
+        message(
+            {
+                "location": MessageField(
+                    enum("ANYWHERE_ON_PAGE", "TOP_OF_PAGE", "ABSOLUTE_TOP_OF_PAGE"), required=True
+                ),
+                "locationFractionMicros": MessageField(INT64, required=True),
+                "cpcBidCeilingMicros": MessageField(MONEY, required=True),
+            }
+        ),
+        oneof=BIDDING_ONEOF,
+    ),
+}
+CAMPAIGN_CRITERION_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD,
+    "criterionId": ID_FIELD,
+    "campaign": _immutable_field(TEXT, required=True),
+    "negative": _immutable_field(BOOL, False),
+    "bidModifier": MessageField(DOUBLE),
+    "type": _output_field(CRITERION_TYPE),
+    "status": _output_field(STATUS),
+    "location": _immutable_field(
+        message({"geoTargetConstant": _immutable_field(TEXT, required=True)}), oneof="criterion"
+    ),
+    "language": _immutable_field(
+        message({"languageConstant": _immutable_field(TEXT, required=True)}), oneof="criterion"
+    ),
+    "proximity": _immutable_field(
+        message(
+            {
+                "geoPoint": _immutable_field(
+                    message(
+                        {
+                            "longitudeInMicroDegrees": _immutable_field(INT32, required=True),
+                            "latitudeInMicroDegrees": _immutable_field(INT32, required=True),
+                        }
+                    ),
+                    required=True,
+                ),
+                "radius": _immutable_field(DOUBLE, required=True),
+                "radiusUnits": _immutable_field(enum("MILES", "KILOMETERS"), "MILES"),
+            }
+        ),
+        oneof="criterion",
+    ),
+    "device": _immutable_field(
+        message(
+            {
+                "type": _immutable_field(enum("MOBILE", "TABLET", "DESKTOP", "CONNECTED_TV", "OTHER"), required=True),
+            }
+        ),
+        oneof="criterion",
+    ),
+    "adSchedule": _immutable_field(
+        message(
+            {
+                "startMinute": _immutable_field(MINUTE_OF_HOUR, required=True),
+                "endMinute": _immutable_field(MINUTE_OF_HOUR, required=True),
+                "startHour": _immutable_field(INT32),
+                "endHour": _immutable_field(INT32, required=True),
+                "dayOfWeek": _immutable_field(DAY_OF_WEEK, required=True),
+            }
+        ),
+        oneof="criterion",
+    ),
+    "ageRange": _immutable_field(message({"type": _immutable_field(AGE_RANGE, required=True)}), oneof="criterion"),
+    "gender": _immutable_field(
+        message({"type": _immutable_field(enum("MALE", "FEMALE", "UNDETERMINED"), required=True)}), oneof="criterion"
+    ),
+    "ipBlock": _immutable_field(message({"ipAddress": _immutable_field(TEXT, required=True)}), oneof="criterion"),
+}
+AD_GROUP_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD, "id": ID_FIELD,
+    "campaign": _immutable_field(TEXT, required=True),
+    "name": MessageField(TEXT, required=True),
     "status": STATUS_FIELD,
-    "type": _fixed(AD_GROUP_TYPE, "SEARCH_STANDARD"),
-    "cpcBidMicros": Field(MONEY),
-    "trackingUrlTemplate": Field(TEXT),
-    "finalUrlSuffix": Field(TEXT),
+    "type": _immutable_field(AD_GROUP_TYPE, "SEARCH_STANDARD"),
+    "cpcBidMicros": MessageField(MONEY),
+    "trackingUrlTemplate": MessageField(TEXT),
+    "finalUrlSuffix": MessageField(TEXT),
 }  # fmt: skip
-AD_GROUP_CRITERION: Fields = {
-    "resourceName": NAME, "criterionId": ID,
-    "adGroup": _fixed(TEXT, required=True),
+AD_GROUP_CRITERION_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD,
+    "criterionId": ID_FIELD,
+    "adGroup": _immutable_field(TEXT, required=True),
     "status": STATUS_FIELD,
-    "negative": _fixed(BOOL, False),
-    "type": _output(CRITERION_TYPE),
-    "cpcBidMicros": Field(MONEY),
-    "finalUrls": Field(many(TEXT)),
-    "keyword": _fixed(message({"text": _fixed(TEXT, required=True), "matchType": _fixed(MATCH_TYPE, required=True)}),
-                      required=True, oneof="criterion"),
-}  # fmt: skip
-ASSETS = many(message({
-    "text": Field(TEXT, required=True),
-    "pinnedField": Field(enum("HEADLINE_1", "HEADLINE_2", "HEADLINE_3", "DESCRIPTION_1", "DESCRIPTION_2")),
+    "negative": _immutable_field(BOOL, False),
+    "type": _output_field(CRITERION_TYPE),
+    "cpcBidMicros": MessageField(MONEY),
+    "finalUrls": MessageField(repeated(TEXT)),
+    "keyword": _immutable_field(
+        message(
+            {"text": _immutable_field(TEXT, required=True), "matchType": _immutable_field(MATCH_TYPE, required=True)}
+        ),
+        required=True,
+        oneof="criterion",
+    ),
+}
+ASSETS_TYPE = repeated(message({
+    "text": MessageField(TEXT, required=True),
+    "pinnedField": MessageField(enum("HEADLINE_1", "HEADLINE_2", "HEADLINE_3", "DESCRIPTION_1", "DESCRIPTION_2")),
 }))  # fmt: skip
-AD: Fields = {
-    "resourceName": NAME, "id": ID,
-    "type": _output(enum("RESPONSIVE_SEARCH_AD")),
-    "finalUrls": Field(many(TEXT), required=True),
-    "trackingUrlTemplate": Field(TEXT),
-    "finalUrlSuffix": Field(TEXT),
-    "responsiveSearchAd": Field(message({
-        "headlines": Field(ASSETS, required=True), "descriptions": Field(ASSETS, required=True),
-        "path1": Field(TEXT), "path2": Field(TEXT),
+AD_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD, "id": ID_FIELD,
+    "type": _output_field(enum("RESPONSIVE_SEARCH_AD")),
+    "finalUrls": MessageField(repeated(TEXT), required=True),
+    "trackingUrlTemplate": MessageField(TEXT),
+    "finalUrlSuffix": MessageField(TEXT),
+    "responsiveSearchAd": MessageField(message({
+        "headlines": MessageField(ASSETS_TYPE, required=True), "descriptions": MessageField(ASSETS_TYPE, required=True),
+        "path1": MessageField(TEXT), "path2": MessageField(TEXT),
     }), required=True, oneof="ad_data"),
 }  # fmt: skip
-AD_GROUP_AD: Fields = {
-    "resourceName": NAME,
-    "adGroup": _fixed(TEXT, required=True),
+AD_GROUP_AD_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD,
+    "adGroup": _immutable_field(TEXT, required=True),
     "status": STATUS_FIELD,
-    "ad": _fixed(message(AD), required=True),  # its content is edited through the ad itself
-    "policySummary": _output(message({
-        "approvalStatus": _output(enum("DISAPPROVED", "APPROVED_LIMITED", "APPROVED", "AREA_OF_INTEREST_ONLY")),
-        "reviewStatus": _output(enum("REVIEW_IN_PROGRESS", "REVIEWED", "UNDER_APPEAL", "ELIGIBLE_MAY_SERVE")),
+    "ad": _immutable_field(message(AD_FIELDS), required=True),  # its content is edited through the ad itself
+    "policySummary": _output_field(message({
+        "approvalStatus": _output_field(enum("DISAPPROVED", "APPROVED_LIMITED", "APPROVED", "AREA_OF_INTEREST_ONLY")),
+        "reviewStatus": _output_field(enum("REVIEW_IN_PROGRESS", "REVIEWED", "UNDER_APPEAL", "ELIGIBLE_MAY_SERVE")),
     })),
 }  # fmt: skip
-CONVERSION_GOAL: Fields = {
-    "resourceName": NAME,
-    "campaign": _output(TEXT),
-    "category": _output(GOAL_CATEGORY),
-    "origin": _output(GOAL_ORIGIN),
-    "biddable": Field(BOOL),
+CONVERSION_GOAL_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD,
+    "campaign": _output_field(TEXT),
+    "category": _output_field(GOAL_CATEGORY),
+    "origin": _output_field(GOAL_ORIGIN),
+    "biddable": MessageField(BOOL),
 }  # fmt: skip
-CUSTOMER: Fields = {
-    "resourceName": NAME, "id": ID, "descriptiveName": _output(TEXT), "currencyCode": _output(TEXT),
-    "timeZone": _output(TEXT), "manager": _output(BOOL), "testAccount": _output(BOOL),
-    "status": _output(CUSTOMER_STATUS),
+CUSTOMER_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD,
+    "id": ID_FIELD,
+    "descriptiveName": _output_field(TEXT),
+    "currencyCode": _output_field(TEXT),
+    "timeZone": _output_field(TEXT),
+    "manager": _output_field(BOOL),
+    "testAccount": _output_field(BOOL),
+    "status": _output_field(CUSTOMER_STATUS),
+}
+CUSTOMER_CLIENT_FIELDS: MessageFields = {
+    **CUSTOMER_FIELDS,
+    "clientCustomer": _output_field(TEXT),
+    "hidden": _output_field(BOOL),
+    "level": _output_field(INT64),
+}
+GEO_TARGET_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD,
+    "id": ID_FIELD,
+    "name": _output_field(TEXT),
+    "countryCode": _output_field(TEXT),
+    "targetType": _output_field(TEXT),
+    "status": _output_field(enum("ENABLED", "REMOVAL_PLANNED")),
+    "canonicalName": _output_field(TEXT),
+    "parentGeoTarget": _output_field(TEXT),
+    "requireEuPoliticalAdvertisingDeclaration": _output_field(BOOL),
+}
+LANGUAGE_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD,
+    "id": ID_FIELD,
+    "code": _output_field(TEXT),
+    "name": _output_field(TEXT),
+    "targetable": _output_field(BOOL),
+}
+CURRENCY_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD, "code": _output_field(TEXT), "name": _output_field(TEXT), "symbol": _output_field(TEXT),
+    "billableUnitMicros": _output_field(INT64),
 }  # fmt: skip
-CUSTOMER_CLIENT: Fields = {
-    **CUSTOMER, "clientCustomer": _output(TEXT), "hidden": _output(BOOL), "level": _output(INT64),
+CONVERSION_ACTION_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD, "id": ID_FIELD, "name": _output_field(TEXT), "category": _output_field(GOAL_CATEGORY),
+    "origin": _output_field(GOAL_ORIGIN), "status": _output_field(enum("ENABLED", "REMOVED", "HIDDEN")),
+    "type": _output_field(enum("WEBPAGE", "UPLOAD_CLICKS", "AD_CALL")),
 }  # fmt: skip
-GEO_TARGET: Fields = {
-    "resourceName": NAME, "id": ID, "name": _output(TEXT), "countryCode": _output(TEXT), "targetType": _output(TEXT),
-    "status": _output(enum("ENABLED", "REMOVAL_PLANNED")), "canonicalName": _output(TEXT),
-    "parentGeoTarget": _output(TEXT), "requireEuPoliticalAdvertisingDeclaration": _output(BOOL),
+USER_LIST_FIELDS: MessageFields = {
+    "resourceName": NAME_FIELD, "id": ID_FIELD, "name": _output_field(TEXT), "sizeForSearch": _output_field(INT64),
+    "membershipStatus": _output_field(enum("OPEN", "CLOSED")),
 }  # fmt: skip
-LANGUAGE: Fields = {
-    "resourceName": NAME, "id": ID, "code": _output(TEXT), "name": _output(TEXT), "targetable": _output(BOOL),
-}  # fmt: skip
-CURRENCY: Fields = {
-    "resourceName": NAME, "code": _output(TEXT), "name": _output(TEXT), "symbol": _output(TEXT),
-    "billableUnitMicros": _output(INT64),
-}  # fmt: skip
-CONVERSION_ACTION: Fields = {
-    "resourceName": NAME, "id": ID, "name": _output(TEXT), "category": _output(GOAL_CATEGORY),
-    "origin": _output(GOAL_ORIGIN), "status": _output(enum("ENABLED", "REMOVED", "HIDDEN")),
-    "type": _output(enum("WEBPAGE", "UPLOAD_CLICKS", "AD_CALL")),
-}  # fmt: skip
-USER_LIST: Fields = {
-    "resourceName": NAME, "id": ID, "name": _output(TEXT), "sizeForSearch": _output(INT64),
-    "membershipStatus": _output(enum("OPEN", "CLOSED")),
-}  # fmt: skip
-METRICS: Fields = {
-    "impressions": _output(INT64), "clicks": _output(INT64), "costMicros": _output(INT64),
-    "conversions": _output(DOUBLE), "conversionsValue": _output(DOUBLE), "videoTrueviewViews": _output(INT64),
-}  # fmt: skip
-SEGMENTS: Fields = {"date": _output(TEXT)}
+METRIC_FIELDS: MessageFields = {
+    "impressions": _output_field(INT64),
+    "clicks": _output_field(INT64),
+    "costMicros": _output_field(INT64),
+    "conversions": _output_field(DOUBLE),
+    "conversionsValue": _output_field(DOUBLE),
+    "videoTrueviewViews": _output_field(INT64),
+}
+SEGMENT_FIELDS: MessageFields = {"date": _output_field(TEXT)}
 
 
 # Operations -------------------------------------------------------------------------------------------------------
 @frozen
-class Resource:
+class MutableResource:
     """What `googleAds:mutate` can do with one resource: `<name>Operation` in, `<name>Result` out.
 
     `kind` names it in the writes log. `parent`: the field that holds the parent's resource name, and its kind; the
@@ -248,58 +327,82 @@ class Resource:
     name: str
     kind: str
     collection: str
-    fields: Fields
+    fields: MessageFields
     actions: tuple[str, ...] = ("create", "update", "remove")
     parent: tuple[str, str] | None = None
     nested: bool = True
     temporary: bool = False
 
     @property
-    def operation(self) -> Kind:
+    def operation_message(self) -> FieldType:
         """`{"create" | "update" | "remove": ..., "updateMask": ...}`."""
         held = {"create": message(self.fields), "update": message(self.fields), "remove": TEXT}
-        actions = {action: Field(held[action], oneof="operation") for action in self.actions}
-        return message({"updateMask": Field(TEXT), **actions})
+        actions = {action: MessageField(held[action], oneof="operation") for action in self.actions}
+        return message({"updateMask": MessageField(TEXT), **actions})
 
 
 RESOURCES = (
-    Resource("campaignBudget", "budget", "campaignBudgets", CAMPAIGN_BUDGET, temporary=True),
-    Resource("campaign", "campaign", "campaigns", CAMPAIGN, temporary=True),
-    Resource("campaignCriterion", "criterion", "campaignCriteria", CAMPAIGN_CRITERION, parent=("campaign", "campaign")),
-    Resource("adGroup", "adGroup", "adGroups", AD_GROUP, parent=("campaign", "campaign"), nested=False, temporary=True),
-    Resource("adGroupCriterion", "keyword", "adGroupCriteria", AD_GROUP_CRITERION, parent=("adGroup", "adGroup")),
-    Resource("adGroupAd", "ad", "adGroupAds", AD_GROUP_AD, parent=("adGroup", "adGroup")),
-    Resource("ad", "ad", "ads", AD, ("update",)),
-    Resource("campaignConversionGoal", "conversionGoal", "campaignConversionGoals", CONVERSION_GOAL, ("update",)),
+    MutableResource("campaignBudget", "budget", "campaignBudgets", CAMPAIGN_BUDGET_FIELDS, temporary=True),
+    MutableResource("campaign", "campaign", "campaigns", CAMPAIGN_FIELDS, temporary=True),
+    MutableResource(
+        "campaignCriterion", "criterion", "campaignCriteria", CAMPAIGN_CRITERION_FIELDS, parent=("campaign", "campaign")
+    ),
+    MutableResource(
+        "adGroup", "adGroup", "adGroups", AD_GROUP_FIELDS, parent=("campaign", "campaign"), nested=False, temporary=True
+    ),
+    MutableResource(
+        "adGroupCriterion", "keyword", "adGroupCriteria", AD_GROUP_CRITERION_FIELDS, parent=("adGroup", "adGroup")
+    ),
+    MutableResource("adGroupAd", "ad", "adGroupAds", AD_GROUP_AD_FIELDS, parent=("adGroup", "adGroup")),
+    MutableResource("ad", "ad", "ads", AD_FIELDS, ("update",)),
+    MutableResource(
+        "campaignConversionGoal", "conversionGoal", "campaignConversionGoals", CONVERSION_GOAL_FIELDS, ("update",)
+    ),
 )
-BY_NAME: Mapping[str, Resource] = {one.name: one for one in RESOURCES}
-BY_KIND: Mapping[str, Resource] = {one.kind: one for one in reversed(RESOURCES)}  # `ad` is the adGroupAd
-OPTIONS: Fields = {"partialFailure": Field(BOOL), "validateOnly": Field(BOOL)}
-ONE_OPERATION = message({f"{one.name}Operation": Field(one.operation, oneof="operation") for one in RESOURCES})
-MUTATE = message({"mutateOperations": Field(many(ONE_OPERATION)), **OPTIONS})
-MUTATE_ONE: Mapping[str, Kind] = {
-    one.collection: message({"operations": Field(many(one.operation)), **OPTIONS}) for one in RESOURCES
+RESOURCE_BY_NAME: Mapping[str, MutableResource] = {one.name: one for one in RESOURCES}
+RESOURCE_BY_KIND: Mapping[str, MutableResource] = {
+    one.kind: one for one in reversed(RESOURCES)
+}  # `ad` is the adGroupAd
+MUTATE_OPTIONS: MessageFields = {"partialFailure": MessageField(BOOL), "validateOnly": MessageField(BOOL)}
+OPERATION_MESSAGE = message(
+    {f"{one.name}Operation": MessageField(one.operation_message, oneof="operation") for one in RESOURCES}
+)
+MUTATE_MESSAGE = message({"mutateOperations": MessageField(repeated(OPERATION_MESSAGE)), **MUTATE_OPTIONS})
+MUTATE_MESSAGE_BY_COLLECTION: Mapping[str, FieldType] = {
+    one.collection: message({"operations": MessageField(repeated(one.operation_message)), **MUTATE_OPTIONS})
+    for one in RESOURCES
 }
-SEARCH = message({
-    "query": Field(TEXT), "pageToken": Field(TEXT), "pageSize": Field(INT32),
-    "searchSettings": Field(message({"returnTotalResultsCount": Field(BOOL)})),
+SEARCH_MESSAGE = message({
+    "query": MessageField(TEXT), "pageToken": MessageField(TEXT), "pageSize": MessageField(INT32),
+    "searchSettings": MessageField(message({"returnTotalResultsCount": MessageField(BOOL)})),
 })  # fmt: skip
-SUGGEST = message({
-    "locale": Field(TEXT), "countryCode": Field(TEXT),
-    "locationNames": Field(message({"names": Field(many(TEXT))}), oneof="query"),
-    "geoTargets": Field(message({"geoTargetConstants": Field(many(TEXT))}), oneof="query"),
+SUGGEST_MESSAGE = message({
+    "locale": MessageField(TEXT), "countryCode": MessageField(TEXT),
+    "locationNames": MessageField(message({"names": MessageField(repeated(TEXT))}), oneof="query"),
+    "geoTargets": MessageField(message({"geoTargetConstants": MessageField(repeated(TEXT))}), oneof="query"),
 })  # fmt: skip
 
 # Queries ----------------------------------------------------------------------------------------------------------
-QUERIED: Mapping[str, Fields] = {
-    "campaign_budget": CAMPAIGN_BUDGET, "campaign": CAMPAIGN, "campaign_criterion": CAMPAIGN_CRITERION,
-    "ad_group": AD_GROUP, "ad_group_criterion": AD_GROUP_CRITERION, "ad_group_ad": AD_GROUP_AD,
-    "campaign_conversion_goal": CONVERSION_GOAL, "customer": CUSTOMER, "customer_client": CUSTOMER_CLIENT,
-    "geo_target_constant": GEO_TARGET, "language_constant": LANGUAGE, "currency_constant": CURRENCY,
-    "conversion_action": CONVERSION_ACTION, "user_list": USER_LIST, "metrics": METRICS, "segments": SEGMENTS,
-}  # fmt: skip
+QUERY_FIELDS: Mapping[str, MessageFields] = {
+    "campaign_budget": CAMPAIGN_BUDGET_FIELDS,
+    "campaign": CAMPAIGN_FIELDS,
+    "campaign_criterion": CAMPAIGN_CRITERION_FIELDS,
+    "ad_group": AD_GROUP_FIELDS,
+    "ad_group_criterion": AD_GROUP_CRITERION_FIELDS,
+    "ad_group_ad": AD_GROUP_AD_FIELDS,
+    "campaign_conversion_goal": CONVERSION_GOAL_FIELDS,
+    "customer": CUSTOMER_FIELDS,
+    "customer_client": CUSTOMER_CLIENT_FIELDS,
+    "geo_target_constant": GEO_TARGET_FIELDS,
+    "language_constant": LANGUAGE_FIELDS,
+    "currency_constant": CURRENCY_FIELDS,
+    "conversion_action": CONVERSION_ACTION_FIELDS,
+    "user_list": USER_LIST_FIELDS,
+    "metrics": METRIC_FIELDS,
+    "segments": SEGMENT_FIELDS,
+}
 # FROM -> what else may stand in SELECT and WHERE
-JOINED: Mapping[str, tuple[str, ...]] = {
+JOINED_RESOURCES: Mapping[str, tuple[str, ...]] = {
     "campaign_budget": ("customer",),
     "campaign": ("campaign_budget", "customer"),
     "campaign_criterion": ("campaign", "campaign_budget", "customer"),

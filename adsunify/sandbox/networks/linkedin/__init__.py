@@ -6,24 +6,24 @@ documentation does not know are refused, though the real API may ignore some of 
 
 from collections.abc import Callable
 
-from adsunify.sandbox.framework import Answer, Network, Refusal, Request, Route, consent_routes
+from adsunify.sandbox.framework import AbortRequest, Network, Request, Response, Route, consent_routes
 from adsunify.sandbox.networks.linkedin import analytics, catalogs, login, posts, reads, writes
-from adsunify.sandbox.networks.linkedin.answers import failure, guard, problem
-from adsunify.sandbox.networks.linkedin.restli import tunnelled
-from adsunify.sandbox.networks.linkedin.tables import ACCOUNTS, API, LOGIN, LOGIN_HOST
+from adsunify.sandbox.networks.linkedin.answers import authorize_request, format_error, format_status_error
+from adsunify.sandbox.networks.linkedin.restli import is_tunnelled
+from adsunify.sandbox.networks.linkedin.tables import ACCOUNTS, API_HOSTS, LOGIN, LOGIN_HOST
 
-_LOGIN = (LOGIN_HOST,)
-_ACCOUNT = "/rest/adAccounts/{account}"
-_ENTITIES = f"{_ACCOUNT}/{{entities:{'|'.join(writes.KINDS)}}}"
-_READS: tuple[tuple[str, Callable[[Request], Answer]], ...] = (
+_LOGIN_HOSTS = (LOGIN_HOST,)
+_ACCOUNT_PATH = "/rest/adAccounts/{account}"
+_ENTITIES_PATH = f"{_ACCOUNT_PATH}/{{entities:{'|'.join(writes.KIND_BY_COLLECTION)}}}"
+_READ_HANDLERS: tuple[tuple[str, Callable[[Request], Response]], ...] = (
     ("/rest/adAccounts", reads.list_accounts),
     ("/rest/adAccountUsers", reads.list_roles),
-    (_ACCOUNT, reads.get_account),
-    ("/rest/adAnalytics", analytics.analytics),
+    (_ACCOUNT_PATH, reads.get_account),
+    ("/rest/adAnalytics", analytics.get_analytics),
     ("/rest/adTargetingFacets", catalogs.list_facets),
-    ("/rest/adTargetingEntities", catalogs.find_entities),
+    ("/rest/adTargetingEntities", catalogs.find_targeting_entities),
     ("/rest/audienceCounts", catalogs.count_audience),
-    ("/rest/adBudgetPricing", catalogs.price),
+    ("/rest/adBudgetPricing", catalogs.get_budget_pricing),
     ("/rest/organizationAcls", catalogs.list_pages),
     ("/rest/conversions", catalogs.list_conversions),
     ("/rest/posts", posts.find_posts),
@@ -32,16 +32,16 @@ _READS: tuple[tuple[str, Callable[[Request], Answer]], ...] = (
 )
 
 
-def _tunnel(read: Callable[[Request], Answer], write: Callable[[Request], Answer] | None = None) -> (
-    Callable[[Request], Answer]
+def _make_tunnel_handler(read: Callable[[Request], Response], write: Callable[[Request], Response] | None = None) -> (
+    Callable[[Request], Response]
 ):  # fmt: skip
     """A POST that stands for a GET, and otherwise the write of this path, if there is one."""
 
-    def handler(request: Request) -> Answer:
-        if tunnelled(request):
+    def handler(request: Request) -> Response:
+        if is_tunnelled(request):
             return read(request)
         if write is None:
-            raise Refusal(failure(request, 405))
+            raise AbortRequest(format_status_error(request, 405))
         return write(request)
 
     return handler
@@ -53,19 +53,25 @@ NETWORK = Network(
     accounts=ACCOUNTS,
     routes=(
         *consent_routes(LOGIN),
-        Route("POST", _LOGIN, "/oauth/v2/accessToken", login.token, role="login"),
-        Route("POST", _LOGIN, "/oauth/v2/revoke", login.revoke, role="login"),
-        Route("POST", _LOGIN, "/oauth/v2/introspectToken", login.introspect, role="login"),
-        *(Route("GET", API, path, read) for path, read in _READS),
-        *(Route("POST", API, path, _tunnel(read)) for path, read in _READS),
-        Route("GET", API, _ENTITIES, reads.search),
-        Route("POST", API, _ENTITIES, _tunnel(reads.search, writes.post_collection), faults=writes.FAULTS),
-        Route("GET", API, f"{_ENTITIES}/{{entity}}", reads.get_entity),
-        Route("POST", API, f"{_ENTITIES}/{{entity}}", writes.post_entity),
-        Route("DELETE", API, f"{_ENTITIES}/{{entity}}", writes.delete_entity),
+        Route("POST", _LOGIN_HOSTS, "/oauth/v2/accessToken", login.issue_token, role="login"),
+        Route("POST", _LOGIN_HOSTS, "/oauth/v2/revoke", login.revoke_token, role="login"),
+        Route("POST", _LOGIN_HOSTS, "/oauth/v2/introspectToken", login.introspect_token, role="login"),
+        *(Route("GET", API_HOSTS, path, read) for path, read in _READ_HANDLERS),
+        *(Route("POST", API_HOSTS, path, _make_tunnel_handler(read)) for path, read in _READ_HANDLERS),
+        Route("GET", API_HOSTS, _ENTITIES_PATH, reads.search_entities),
+        Route(
+            "POST",
+            API_HOSTS,
+            _ENTITIES_PATH,
+            _make_tunnel_handler(reads.search_entities, writes.create_or_update_entities),
+            faults=writes.BATCH_FAULTS,
+        ),
+        Route("GET", API_HOSTS, f"{_ENTITIES_PATH}/{{entity}}", reads.get_entity),
+        Route("POST", API_HOSTS, f"{_ENTITIES_PATH}/{{entity}}", writes.update_entity),
+        Route("DELETE", API_HOSTS, f"{_ENTITIES_PATH}/{{entity}}", writes.delete_entity),
     ),
-    problem=problem,
-    failure=failure,
-    guard=guard,
-    seed=writes.seed,
+    format_error=format_error,
+    format_status_error=format_status_error,
+    authorize_request=authorize_request,
+    seed_world=writes.seed_world,
 )

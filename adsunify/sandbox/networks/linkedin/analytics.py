@@ -11,91 +11,119 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Check, Entity, Problem, Request, choice, listing, record, text
-from adsunify.sandbox.networks.linkedin.answers import elements
-from adsunify.sandbox.networks.linkedin.fields import ACCOUNT, CAMPAIGN, CREATIVE, GROUP, digits_of, urn
-from adsunify.sandbox.networks.linkedin.restli import asked
-from adsunify.sandbox.networks.linkedin.tables import DAILY_DAYS, MOST_FIELDS, MOST_ROWS, NO_DECIMALS, REACH_DAYS
+from adsunify.sandbox.framework import (
+    Account,
+    Check,
+    InvalidRequest,
+    Request,
+    Response,
+    StoredEntity,
+    array,
+    choice,
+    record,
+    text,
+)
+from adsunify.sandbox.networks.linkedin.answers import build_list_response
+from adsunify.sandbox.networks.linkedin.fields import (
+    ACCOUNT_PREFIX,
+    CAMPAIGN_PREFIX,
+    CREATIVE_PREFIX,
+    GROUP_PREFIX,
+    get_urn_number,
+    urn,
+)
+from adsunify.sandbox.networks.linkedin.restli import parse_query
+from adsunify.sandbox.networks.linkedin.tables import (
+    MAX_DAILY_DAYS,
+    MAX_FIELDS,
+    MAX_REACH_DAYS,
+    MAX_ROWS,
+    ZERO_DECIMAL_CURRENCIES,
+)
 
 Figures = dict[str, Any]
 _PIVOTS: Mapping[str, tuple[str, str, str]] = {  # pivot: its filter, its kind, its prefix
-    "ACCOUNT": ("accounts", "account", ACCOUNT),
-    "CAMPAIGN_GROUP": ("campaignGroups", "campaignGroup", GROUP),
-    "CAMPAIGN": ("campaigns", "campaign", CAMPAIGN),
-    "CREATIVE": ("creatives", "creative", CREATIVE),
+    "ACCOUNT": ("accounts", "account", ACCOUNT_PREFIX),
+    "CAMPAIGN_GROUP": ("campaignGroups", "campaignGroup", GROUP_PREFIX),
+    "CAMPAIGN": ("campaigns", "campaign", CAMPAIGN_PREFIX),
+    "CREATIVE": ("creatives", "creative", CREATIVE_PREFIX),
 }
-_FILTERS: dict[str, Check] = {name: listing(urn(prefix), 1) for name, _, prefix in _PIVOTS.values()}
-_COUNTS = (
+_FILTER_CHECKS: dict[str, Check] = {name: array(urn(prefix), 1) for name, _, prefix in _PIVOTS.values()}
+_COUNT_METRICS = (
     "impressions", "clicks", "landingPageClicks", "externalWebsiteConversions", "oneClickLeads", "videoViews",
     "approximateMemberReach", "likes", "shares", "totalEngagements",
 )  # fmt: skip
-_AMOUNTS = ("costInLocalCurrency", "conversionValueInLocalCurrency", "costInUsd")
-_FIELDS = ("dateRange", "pivotValues", *_COUNTS, *_AMOUNTS)
+_AMOUNT_METRICS = ("costInLocalCurrency", "conversionValueInLocalCurrency", "costInUsd")
+_REPORT_FIELDS = ("dateRange", "pivotValues", *_COUNT_METRICS, *_AMOUNT_METRICS)
 _DEFAULT_FIELDS = ["impressions", "clicks"]
 
 
-def _numeral(value: Any, where: str) -> int:
+def _check_numeral(value: Any, where: str) -> int:
     """A number without leading zeros."""
     return int(text(1, 4, r"[1-9]\d*")(value, where))
 
 
-def _day(value: Any, where: str) -> date:
-    given = record({"year": _numeral, "month": _numeral, "day": _numeral})(value, where)
+def _check_date(value: Any, where: str) -> date:
+    given = record({"year": _check_numeral, "month": _check_numeral, "day": _check_numeral})(value, where)
     try:
         return date(given["year"], given["month"], given["day"])
     except ValueError as error:
-        raise Problem("value", where, "is no day", value) from error
+        raise InvalidRequest("value", where, "is no day", value) from error
 
 
-_RANGE = record({"start": _day}, {"end": _day})
+_DATE_RANGE_CHECK = record({"start": _check_date}, {"end": _check_date})
 
 
-def analytics(request: Request) -> Answer:
+def get_analytics(request: Request) -> Response:
     """GET /adAnalytics?q=analytics. No pages: what is beyond the 15,000th element is cut off without a word."""
-    wanted = asked(
+    wanted = parse_query(
         request,
         {
             "q": choice("analytics"),
             "pivot": choice(*_PIVOTS),
             "timeGranularity": choice("ALL", "DAILY", "MONTHLY", "YEARLY"),
-            "dateRange": _RANGE,
+            "dateRange": _DATE_RANGE_CHECK,
         },
-        fields=listing(choice(*_FIELDS), 1, MOST_FIELDS),
-        **_FILTERS,
+        fields=array(choice(*_REPORT_FIELDS), 1, MAX_FIELDS),
+        **_FILTER_CHECKS,
     )
     fields = wanted.get("fields", _DEFAULT_FIELDS)
     today = request.now.astimezone(UTC).date()
     first, last = wanted["dateRange"]["start"], wanted["dateRange"].get("end", today)
     if first > last:
-        raise Problem("value", "/dateRange", "the end lies before the start")
-    if "approximateMemberReach" in fields and (last - first).days >= REACH_DAYS:
-        raise Problem("value", "/fields", f"approximateMemberReach covers at most {REACH_DAYS} days")
-    if not any(name in wanted for name in _FILTERS):
-        raise Problem("required", "/accounts", "one of accounts, campaignGroups, campaigns, creatives is required")
+        raise InvalidRequest("value", "/dateRange", "the end lies before the start")
+    if "approximateMemberReach" in fields and (last - first).days >= MAX_REACH_DAYS:
+        raise InvalidRequest("value", "/fields", f"approximateMemberReach covers at most {MAX_REACH_DAYS} days")
+    if not any(name in wanted for name in _FILTER_CHECKS):
+        raise InvalidRequest(
+            "required", "/accounts", "one of accounts, campaignGroups, campaigns, creatives is required"
+        )
     rows = []
-    for subject, creatives, account in _subjects(request, wanted):
-        for start, end in _periods(wanted["timeGranularity"], first, min(last, today)):
-            if wanted["timeGranularity"] == "DAILY" and start < today - timedelta(days=DAILY_DAYS):
+    for subject, creatives, account in _list_subjects(request, wanted):
+        for start, end in _split_periods(wanted["timeGranularity"], first, min(last, today)):
+            if wanted["timeGranularity"] == "DAILY" and start < today - timedelta(days=MAX_DAILY_DAYS):
                 continue  # daily figures are kept for about six months
             days = [start + timedelta(days=number) for number in range((end - start).days + 1)]
             delivering = [day for day in days if request.world.delivers(day)]  # the others have no element
-            figures = _figures(creatives, account if subject.startswith(ACCOUNT) else None, delivering)
+            figures = _sum_figures(creatives, account if subject.startswith(ACCOUNT_PREFIX) else None, delivering)
             if figures:
-                rows.append(_row(subject, start, end, account, figures, fields))
+                rows.append(_build_row(subject, start, end, account, figures, fields))
     paging = {"start": 0, "count": 10, "links": []}
-    return elements(rows[:MOST_ROWS], paging=paging)
+    return build_list_response(rows[:MAX_ROWS], paging=paging)
 
 
-def _subjects(request: Request, wanted: dict[str, Any]) -> Iterable[tuple[str, list[Entity], Account]]:
+def _list_subjects(request: Request, wanted: dict[str, Any]) -> Iterable[tuple[str, list[StoredEntity], Account]]:
     """Each value of the pivot with the creatives below it that every filter admits; what is not visible is left out."""
     world = request.world
-    allowed = {name: {*map(digits_of, wanted[name])} for name in _FILTERS if name in wanted}
+    allowed = {name: {*map(get_urn_number, wanted[name])} for name in _FILTER_CHECKS if name in wanted}
     kind = _PIVOTS[wanted["pivot"]][1]
     for account in world.accounts.values():
         if account.id not in allowed.get("accounts", {account.id}):
             continue
-        below: dict[str, list[Entity]] = {account.id: []} if kind == "account" and {*allowed} == {"accounts"} else {}
-        for creative in world.entities("creative", account.id):
+        below: dict[str, list[StoredEntity]] = (
+            {account.id: []} if kind == "account" and {*allowed} == {"accounts"} else {}
+        )
+        for creative in world.list_entities("creative", account.id):
             campaign = world.find("campaign", str(creative.parent))
             group = campaign and world.find("campaignGroup", str(campaign.parent))
             if campaign is None or group is None:
@@ -109,7 +137,7 @@ def _subjects(request: Request, wanted: dict[str, Any]) -> Iterable[tuple[str, l
             yield _PIVOTS[wanted["pivot"]][2] + native_id, creatives, account
 
 
-def _periods(granularity: str, first: date, last: date) -> Iterable[tuple[date, date]]:
+def _split_periods(granularity: str, first: date, last: date) -> Iterable[tuple[date, date]]:
     """The days, calendar months or years of a range, the outer ones cut to it."""
     start = first
     while start <= last:
@@ -125,23 +153,23 @@ def _periods(granularity: str, first: date, last: date) -> Iterable[tuple[date, 
         start = end + timedelta(days=1)
 
 
-def _figures(creatives: list[Entity], account: Account | None, days: Iterable[date]) -> Figures:
+def _sum_figures(creatives: list[StoredEntity], account: Account | None, days: Iterable[date]) -> Figures:
     total: Figures = {}
     for day in days:
-        drawn = [_drawn(creative.id, day) for creative in creatives if _began(creative) <= day]
+        drawn = [_generate_daily_figures(creative.id, day) for creative in creatives if _get_first_day(creative) <= day]
         if account is not None:
-            drawn.append(_drawn(account.id, day))
+            drawn.append(_generate_daily_figures(account.id, day))
         for one in drawn:
             for name, value in one.items():
                 total[name] = total.get(name, 0) + value
     return total
 
 
-def _began(creative: Entity) -> date:
+def _get_first_day(creative: StoredEntity) -> date:
     return datetime.fromtimestamp(creative.data.get("_reviewed_from", 0), UTC).date()
 
 
-def _drawn(subject: str, day: date) -> Figures:
+def _generate_daily_figures(subject: str, day: date) -> Figures:
     dice = hashlib.sha256(f"{subject} {day}".encode()).digest()
     shown = 900 + 6 * dice[0] + dice[1]
     clicks = shown * (6 + dice[2] % 9) // 1000
@@ -163,21 +191,23 @@ def _drawn(subject: str, day: date) -> Figures:
     return figures
 
 
-def _row(
+def _build_row(
     subject: str, start: date, end: date, account: Account, figures: Figures, fields: list[str]
 ) -> dict[str, Any]:  # fmt: skip
     ends = {"start": start, "end": end}
     dates = {name: {"year": day.year, "month": day.month, "day": day.day} for name, day in ends.items()}
     row: dict[str, Any] = {"dateRange": dates, "pivotValues": [subject]}
-    row |= {name: figures[name] for name in _COUNTS if name in figures}
+    row |= {name: figures[name] for name in _COUNT_METRICS if name in figures}
     for name in ("costInLocalCurrency", "conversionValueInLocalCurrency"):
         if name in figures:
-            row[name] = _noisy(figures[name] * 100 if account.currency in NO_DECIMALS else figures[name])
-    row["costInUsd"] = _noisy(figures["costInLocalCurrency"])
+            row[name] = _format_noisy_decimal(
+                figures[name] * 100 if account.currency in ZERO_DECIMAL_CURRENCIES else figures[name]
+            )
+    row["costInUsd"] = _format_noisy_decimal(figures["costInLocalCurrency"])
     return {name: row[name] for name in fields if name in row}
 
 
-def _noisy(amount: Decimal) -> str:
+def _format_noisy_decimal(amount: Decimal) -> str:
     """A decimal as a float of the network shows it: up to 18 digits after the point."""
     whole = amount == amount.to_integral_value()
     return f"{amount:.0f}" if whole else f"{amount + Decimal('0.000000000000000782'):.18f}"

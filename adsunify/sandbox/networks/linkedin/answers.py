@@ -5,10 +5,10 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Problem, Request, bearer
-from adsunify.sandbox.networks.linkedin.restli import tunnelled
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, require_bearer_token
+from adsunify.sandbox.networks.linkedin.restli import is_tunnelled
 from adsunify.sandbox.networks.linkedin.tables import (
-    LONGEST_ADDRESS,
+    MAX_URL_LENGTH,
     PAGES_SCOPES,
     POSTS_SCOPE,
     READ_SCOPES,
@@ -18,7 +18,7 @@ from adsunify.sandbox.networks.linkedin.tables import (
 )
 
 # Code of a problem: HTTP status, native code. A problem whose code is written in capitals is a native one, with 400.
-_NATIVE: Mapping[str, tuple[int, str]] = {
+_ERROR_BY_PROBLEM: Mapping[str, tuple[int, str]] = {
     "unreadable": (400, "INVALID_VALUE_FOR_FIELD"),
     "duplicate": (400, "INVALID_VALUE_DUPLICATE_EXIST"),
     "unknown": (400, "FIELD_NOT_ALLOWED"),
@@ -40,70 +40,72 @@ _NATIVE: Mapping[str, tuple[int, str]] = {
     "URI_TOO_LONG": (414, "URI_TOO_LONG"),
     "NONEXISTENT_VERSION": (426, "NONEXISTENT_VERSION"),
 }
-_STATUS_CODES = {
+_CODES_BY_STATUS = {
     400: "INVALID_VALUE_FOR_FIELD", 401: "EXPIRED_ACCESS_TOKEN", 403: "ACCESS_DENIED", 404: "NOT_FOUND",
     408: "TIMEOUT", 409: "CONFLICT", 412: "PRECONDITION_FAILED", 426: "NONEXISTENT_VERSION",
     429: "TOO_MANY_REQUESTS", 500: "INTERNAL_ERROR", 501: "NOT_IMPLEMENTED", 503: "UNDER_MAINTENANCE",
     504: "TIMEOUT",
 }  # fmt: skip
-_MESSAGES = {429: "Resource level throttle limit for calls to this resource is reached."}
-_NUMBERS = {"EXPIRED_ACCESS_TOKEN": 65602, "INVALID_ACCESS_TOKEN": 65600}
+_MESSAGES_BY_STATUS = {429: "Resource level throttle limit for calls to this resource is reached."}
+_NUMBER_BY_CODE = {"EXPIRED_ACCESS_TOKEN": 65602, "INVALID_ACCESS_TOKEN": 65600}
 # The collections whose errors have the newer body; all others have the legacy one.
-_NEWER = re.compile(r"/rest/adAccounts(/[^/]+(/(adCampaignGroups|adCampaigns)(/.*)?)?)?")
-_WRITERS = ("ACCOUNT_BILLING_ADMIN", "ACCOUNT_MANAGER", "CAMPAIGN_MANAGER", "CREATIVE_MANAGER")
+_NEWER_ERROR_PATHS = re.compile(r"/rest/adAccounts(/[^/]+(/(adCampaignGroups|adCampaigns)(/.*)?)?)?")
+_WRITER_ROLES = ("ACCOUNT_BILLING_ADMIN", "ACCOUNT_MANAGER", "CAMPAIGN_MANAGER", "CREATIVE_MANAGER")
 
 
-def answer(status: int = 200, body: Any = None, headers: Mapping[str, str] | None = None) -> Answer:
+def build_response(status: int = 200, body: Any = None, headers: Mapping[str, str] | None = None) -> Response:
     """Any answer of the API: it can be traced by three headers."""
     traced = {
         "x-li-uuid": secrets.token_urlsafe(16),
         "x-li-fabric": "prod-lva1",
         "x-li-request-id": secrets.token_hex(8),
     }
-    return Answer(status, body, {**traced, **(headers or {})})
+    return Response(status, body, {**traced, **(headers or {})})
 
 
-def elements(rows: list[dict[str, Any]], next_token: str | None = None, **more: Any) -> Answer:
+def build_list_response(rows: list[dict[str, Any]], next_token: str | None = None, **more: Any) -> Response:
     """A list; `metadata.nextPageToken` where there is another page."""
-    return answer(
+    return build_response(
         200, {"elements": rows, **({"metadata": {"nextPageToken": next_token}} if next_token else {}), **more}
     )
 
 
-def native(problem: Problem) -> tuple[int, str]:
+def map_error(problem: InvalidRequest) -> tuple[int, str]:
     """HTTP status and native code of a failed check."""
     if problem.code == "header" and problem.where == "LinkedIn-Version":
         return 400, "VERSION_MISSING"
-    return _NATIVE.get(problem.code, (400, problem.code))
+    return _ERROR_BY_PROBLEM.get(problem.code, (400, problem.code))
 
 
-def problem(request: Request, problem: Problem) -> Answer:
+def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request, in the shape of the log-in or of the collection."""
     if request.route.role == "login":
         error = problem.code if problem.code in ("invalid_client", "invalid_grant") else "invalid_request"
         where = problem.where.lstrip("/")
         body = {"error": error, "error_description": f"{where}: {problem.message}" if where else problem.message}
-        return answer(401 if error == "invalid_client" else 400, body)
-    status, code = native(problem)
-    if problem.code == "unknown" and (request.method == "GET" or tunnelled(request)):
+        return build_response(401 if error == "invalid_client" else 400, body)
+    status, code = map_error(problem)
+    if problem.code == "unknown" and (request.method == "GET" or is_tunnelled(request)):
         code = "QUERY_PARAM_NOT_ALLOWED"
-    return answer(status, error_body(request, status, code, problem.where, problem.message))
+    return build_response(status, build_error_body(request, status, code, problem.where, problem.message))
 
 
-def failure(request: Request, status: int) -> Answer:
+def format_status_error(request: Request, status: int) -> Response:
     """A bare status: an unknown path or method, or a told fault. A 429 names no time to wait."""
-    code = _STATUS_CODES.get(status, f"HTTP_{status}")
+    code = _CODES_BY_STATUS.get(status, f"HTTP_{status}")
     if request.route.role == "login":
-        return answer(status, {"error": "server_error", "error_description": f"HTTP {status}"})
-    return answer(status, error_body(request, status, code, "", _MESSAGES.get(status, f"HTTP {status}")))
+        return build_response(status, {"error": "server_error", "error_description": f"HTTP {status}"})
+    return build_response(
+        status, build_error_body(request, status, code, "", _MESSAGES_BY_STATUS.get(status, f"HTTP {status}"))
+    )
 
 
-def error_body(request: Request, status: int, code: str, where: str, message: str) -> dict[str, Any]:
+def build_error_body(request: Request, status: int, code: str, where: str, message: str) -> dict[str, Any]:
     """The legacy body, or the newer one of accounts, campaign groups and campaigns."""
     place = where.lstrip("/")
     text = f"{place}: {message}" if place else message
-    if not _NEWER.fullmatch(request.path) or status in (401, 429):
-        return {"status": status, "serviceErrorCode": _NUMBERS.get(code, 100), "code": code, "message": text}
+    if not _NEWER_ERROR_PATHS.fullmatch(request.path) or status in (401, 429):
+        return {"status": status, "serviceErrorCode": _NUMBER_BY_CODE.get(code, 100), "code": code, "message": text}
     inputs = [{"code": code, "description": text, "input": {"inputPath": {"fieldPath": where}}}]
     return {
         "status": status,
@@ -114,17 +116,17 @@ def error_body(request: Request, status: int, code: str, where: str, message: st
     }
 
 
-def guard(request: Request) -> None:
+def authorize_request(request: Request) -> None:
     """Token, the two headers of every call, the scope, and an address that is not too long."""
-    token = bearer(request)
-    version = request.header("LinkedIn-Version")
+    token = require_bearer_token(request)
+    version = request.require_header("LinkedIn-Version")
     if version not in VERSIONS:
-        raise Problem("NONEXISTENT_VERSION", "LinkedIn-Version", f"Requested version {version} is not active")
-    if request.header("X-Restli-Protocol-Version") != "2.0.0":
-        raise Problem("header", "X-Restli-Protocol-Version", "must be 2.0.0")
-    if len(request.path) + len(request.raw_query) > LONGEST_ADDRESS:
-        raise Problem("URI_TOO_LONG", "", "tunnel the query in a POST")
-    writes = request.method != "GET" and not tunnelled(request)
+        raise InvalidRequest("NONEXISTENT_VERSION", "LinkedIn-Version", f"Requested version {version} is not active")
+    if request.require_header("X-Restli-Protocol-Version") != "2.0.0":
+        raise InvalidRequest("header", "X-Restli-Protocol-Version", "must be 2.0.0")
+    if len(request.path) + len(request.raw_query) > MAX_URL_LENGTH:
+        raise InvalidRequest("URI_TOO_LONG", "", "tunnel the query in a POST")
+    writes = request.method != "GET" and not is_tunnelled(request)
     collection = request.path.removeprefix("/rest/").partition("/")[0]
     wanted = {
         "adAnalytics": (REPORT_SCOPE,),
@@ -133,16 +135,16 @@ def guard(request: Request) -> None:
         "organizationAcls": PAGES_SCOPES,
     }.get(collection, (WRITE_SCOPE,) if writes else READ_SCOPES)
     if not {*wanted} & {*token.scopes}:
-        raise Problem("scope", "", f"Not enough permissions to access: needs {' or '.join(wanted)}")
+        raise InvalidRequest("scope", "", f"Not enough permissions to access: needs {' or '.join(wanted)}")
 
 
-def account_of(request: Request) -> Account:
+def require_account(request: Request) -> Account:
     """The ad account of the path. Problem: nothing to be seen, or a write by somebody who may only look."""
-    account = request.account(request.slots["account"])
+    account = request.find_account(request.path_parameters["account"])
     if account is None:
-        raise Problem("NOT_FOUND", "", "the ad account does not exist or is not visible")
-    if request.method != "GET" and not tunnelled(request) and account.extra["role"] not in _WRITERS:
-        raise Problem("NO_PERMISSION_ON_ENTITY", "", "the member has no role that may write on this ad account")
+        raise InvalidRequest("NOT_FOUND", "", "the ad account does not exist or is not visible")
+    if request.method != "GET" and not is_tunnelled(request) and account.extra["role"] not in _WRITER_ROLES:
+        raise InvalidRequest("NO_PERMISSION_ON_ENTITY", "", "the member has no role that may write on this ad account")
     return account
 
 
@@ -150,4 +152,4 @@ def require_method(request: Request, *methods: str, optional: bool = True) -> No
     """`X-RestLi-Method` is one of these; it may be left out only where `optional`."""
     given = request.headers.get("X-RestLi-Method")
     if given not in methods and not (optional and given is None):
-        raise Problem("header", "X-RestLi-Method", f"must be {' or '.join(methods)}")
+        raise InvalidRequest("header", "X-RestLi-Method", f"must be {' or '.join(methods)}")

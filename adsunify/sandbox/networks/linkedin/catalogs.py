@@ -4,32 +4,32 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Check, Problem, Request, choice, integer_text, record, text
-from adsunify.sandbox.networks.linkedin.answers import elements
-from adsunify.sandbox.networks.linkedin.fields import ACCOUNT, digits_of, targeting, urn
-from adsunify.sandbox.networks.linkedin.posts import paged
-from adsunify.sandbox.networks.linkedin.restli import asked, finder
+from adsunify.sandbox.framework import Check, InvalidRequest, Request, Response, choice, integer_text, record, text
+from adsunify.sandbox.networks.linkedin.answers import build_list_response
+from adsunify.sandbox.networks.linkedin.fields import ACCOUNT_PREFIX, check_targeting, get_urn_number, urn
+from adsunify.sandbox.networks.linkedin.posts import build_offset_page
+from adsunify.sandbox.networks.linkedin.restli import is_finder, parse_query
 from adsunify.sandbox.networks.linkedin.tables import (
     CAMPAIGN_TYPES,
-    FACET,
+    FACET_PREFIX,
     FACETS,
-    FINDABLE,
-    NO_DECIMALS,
+    FINDABLE_ENTITIES,
     OBJECTIVES,
-    PAGE,
+    ORGANIZATION_PAGE,
+    ZERO_DECIMAL_CURRENCIES,
 )
 
-_OFFSET: dict[str, Check] = {"start": integer_text(0), "count": integer_text(1, 1000)}
-_LOCALE = record({"language": text(2, 2, "[a-z]{2}"), "country": text(2, 2, "[A-Z]{2}")})
+_OFFSET_CHECKS: dict[str, Check] = {"start": integer_text(0), "count": integer_text(1, 1000)}
+_LOCALE_CHECK = record({"language": text(2, 2, "[a-z]{2}"), "country": text(2, 2, "[A-Z]{2}")})
 
 
-def list_facets(request: Request) -> Answer:
+def list_facets(request: Request) -> Response:
     """GET /adTargetingFacets."""
-    asked(request)
-    return elements([
+    parse_query(request)
+    return build_list_response([
         {
-            "$URN": FACET + name,
-            "adTargetingFacetUrn": FACET + name,
+            "$URN": FACET_PREFIX + name,
+            "adTargetingFacetUrn": FACET_PREFIX + name,
             "facetName": name,
             "availableEntityFinders": ["AD_TARGETING_FACET", "TYPEAHEAD"] if known else ["TYPEAHEAD"],
             "entityTypes": [re.sub("(?<!^)([A-Z])", r"_\1", kind).upper()] if kind else [],
@@ -38,82 +38,89 @@ def list_facets(request: Request) -> Answer:
     ])  # fmt: skip
 
 
-def find_entities(request: Request) -> Answer:
+def find_targeting_entities(request: Request) -> Response:
     """GET /adTargetingEntities by q=adTargetingFacet or q=typeahead."""
-    typed = finder(request, "typeahead")
+    typed = is_finder(request, "typeahead")
     needed: dict[str, Check] = {
         "q": choice("typeahead" if typed else "adTargetingFacet"),
-        "facet": text(pattern=re.escape(FACET) + "[A-Za-z]+"),
+        "facet": text(pattern=re.escape(FACET_PREFIX) + "[A-Za-z]+"),
         "queryVersion": choice("QUERY_USES_URNS"),
         **({"query": text()} if typed else {}),
     }
-    wanted = asked(request, needed, locale=_LOCALE, **_OFFSET)
-    name = wanted["facet"].removeprefix(FACET)
+    wanted = parse_query(request, needed, locale=_LOCALE_CHECK, **_OFFSET_CHECKS)
+    name = wanted["facet"].removeprefix(FACET_PREFIX)
     if name not in FACETS:
-        raise Problem("FIELD_VALUE_DOES_NOT_EXIST", "/facet", "is not a targeting facet", name)
+        raise InvalidRequest("FIELD_VALUE_DOES_NOT_EXIST", "/facet", "is not a targeting facet", name)
     kind, known = FACETS[name]
     if not typed and not known:
-        raise Problem("value", "/facet", "can be found by typeahead only", name)
+        raise InvalidRequest("value", "/facet", "can be found by typeahead only", name)
     rows = [(f"urn:li:{kind}:{key}", shown) for key, shown in known]
     if typed:
-        rows += [(found, shown) for facet, found, shown in FINDABLE if facet == name]
+        rows += [(found, shown) for facet, found, shown in FINDABLE_ENTITIES if facet == name]
         rows = [row for row in rows if wanted["query"].lower() in row[1].lower()]
-    return paged(wanted, [{"urn": found, "name": shown, "facetUrn": FACET + name} for found, shown in rows])
+    return build_offset_page(
+        wanted, [{"urn": found, "name": shown, "facetUrn": FACET_PREFIX + name} for found, shown in rows]
+    )
 
 
-def count_audience(request: Request) -> Answer:
+def count_audience(request: Request) -> Response:
     """GET /audienceCounts."""
-    wanted = asked(request, {"q": choice("targetingCriteriaV2"), "targetingCriteria": targeting})
+    wanted = parse_query(request, {"q": choice("targetingCriteriaV2"), "targetingCriteria": check_targeting})
     clauses = len(wanted["targetingCriteria"]["include"]["and"])
-    return elements([{"active": 0, "total": 25312600 // 10 ** (clauses - 1)}])
+    return build_list_response([{"active": 0, "total": 25312600 // 10 ** (clauses - 1)}])
 
 
-def price(request: Request) -> Answer:
+def get_budget_pricing(request: Request) -> Response:
     """GET /adBudgetPricing: limits and suggestions in the account's currency."""
-    wanted = asked(
+    wanted = parse_query(
         request,
         {
             "q": choice("criteriaV2"),
-            "account": urn(ACCOUNT),
+            "account": urn(ACCOUNT_PREFIX),
             "campaignType": choice(*CAMPAIGN_TYPES),
             "bidType": choice("CPC", "CPM", "CPV"),
             "matchType": choice("EXACT"),
-            "targetingCriteria": targeting,
+            "targetingCriteria": check_targeting,
         },
         objectiveType=choice(*OBJECTIVES),
     )
-    account = request.account(digits_of(wanted["account"]))
+    account = request.find_account(get_urn_number(wanted["account"]))
     if account is None:
-        raise Problem("scope", "", "the ad account is not visible")
+        raise InvalidRequest("scope", "", "the ad account is not visible")
 
     def money(dollars: str) -> dict[str, str]:
-        whole = account.currency in NO_DECIMALS
+        whole = account.currency in ZERO_DECIMAL_CURRENCIES
         amount = str(int(Decimal(dollars) * 150)) if whole else dollars
         return {"amount": amount, "currencyCode": account.currency}
 
-    return elements([{
+    return build_list_response([{
         "bidLimits": {"min": money("2.00"), "max": money("300.00")},
         "suggestedBid": {"min": money("4.10"), "max": money("9.80"), "default": money("6.20")},
         "dailyBudgetLimits": {"min": money("10.00"), "max": money("5000.00"), "default": money("50.00")},
     }])  # fmt: skip
 
 
-def list_pages(request: Request) -> Answer:
+def list_pages(request: Request) -> Response:
     """GET /organizationAcls: the pages the member has a role on."""
-    wanted = asked(
-        request, {"q": choice("roleAssignee")}, state=choice("APPROVED"), role=choice("ADMINISTRATOR"), **_OFFSET
+    wanted = parse_query(
+        request, {"q": choice("roleAssignee")}, state=choice("APPROVED"), role=choice("ADMINISTRATOR"), **_OFFSET_CHECKS
     )  # fmt: skip
-    row = {"organization": PAGE, "role": "ADMINISTRATOR", "state": "APPROVED", "roleAssignee": "urn:li:person:a1B2c3"}
-    return paged(wanted, [row])
+    row = {
+        "organization": ORGANIZATION_PAGE,
+        "role": "ADMINISTRATOR",
+        "state": "APPROVED",
+        "roleAssignee": "urn:li:person:a1B2c3",
+    }
+    return build_offset_page(wanted, [row])
 
 
-def list_conversions(request: Request) -> Answer:
+def list_conversions(request: Request) -> Response:
     """GET /conversions of an account."""
-    wanted = asked(request, {"q": choice("account"), "account": urn(ACCOUNT)}, **_OFFSET)
-    if request.account(digits_of(wanted["account"])) is None:
-        raise Problem("scope", "", "the ad account is not visible")
+    wanted = parse_query(request, {"q": choice("account"), "account": urn(ACCOUNT_PREFIX)}, **_OFFSET_CHECKS)
+    if request.find_account(get_urn_number(wanted["account"])) is None:
+        raise InvalidRequest("scope", "", "the ad account is not visible")
     rows: list[dict[str, Any]] = [
         {"id": 104012, "name": "Sign-up", "type": "SIGN_UP", "enabled": True, "account": wanted["account"]},
         {"id": 104013, "name": "Download", "type": "DOWNLOAD", "enabled": True, "account": wanted["account"]},
     ]
-    return paged(wanted, rows)
+    return build_offset_page(wanted, rows)

@@ -2,22 +2,28 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Problem, Request, choice, integer_text, listing
-from adsunify.sandbox.networks.linkedin.answers import answer, elements, require_method
-from adsunify.sandbox.networks.linkedin.fields import ACCOUNT, ORGANIZATION, POST, digits_of, urn
-from adsunify.sandbox.networks.linkedin.restli import asked, finder
-from adsunify.sandbox.networks.linkedin.tables import OWN_POSTS, PAGE, POSTS
+from adsunify.sandbox.framework import InvalidRequest, Request, Response, array, choice, integer_text
+from adsunify.sandbox.networks.linkedin.answers import build_list_response, build_response, require_method
+from adsunify.sandbox.networks.linkedin.fields import (
+    ACCOUNT_PREFIX,
+    ORGANIZATION_CHECK,
+    POST_ID_CHECK,
+    get_urn_number,
+    urn,
+)
+from adsunify.sandbox.networks.linkedin.restli import is_finder, parse_query
+from adsunify.sandbox.networks.linkedin.tables import ORGANIZATION_PAGE, OWN_POSTS, POSTS
 
-_OFFSET = {"count": integer_text(1, 100), "start": integer_text(0)}
-_KINDS = ("STANDARD", "VIDEO", "CAROUSEL")  # the other ad types of a direct sponsored post are not known here
+_OFFSET_CHECKS = {"count": integer_text(1, 100), "start": integer_text(0)}
+_AD_TYPES = ("STANDARD", "VIDEO", "CAROUSEL")  # the other ad types of a direct sponsored post are not known here
 
 
-def read_post(post: str) -> dict[str, Any]:
+def make_post(post: str) -> dict[str, Any]:
     """The native post, and under `format` the campaign format that it needs."""
     shown = {
         "id": post,
-        "author": PAGE,
-        "commentary": f"Post {digits_of(post)[-4:]}",
+        "author": ORGANIZATION_PAGE,
+        "commentary": f"Post {get_urn_number(post)[-4:]}",
         "lifecycleState": "PUBLISHED",
         "visibility": "PUBLIC",
         "distribution": {"feedDistribution": "MAIN_FEED", "targetEntities": []},
@@ -30,60 +36,62 @@ def read_post(post: str) -> dict[str, Any]:
     return shown
 
 
-def get_post(request: Request) -> Answer:
+def get_post(request: Request) -> Response:
     """GET /posts/{urn}."""
-    asked(request)
+    parse_query(request)
     try:
-        post = POST(request.slots["post"], "")
-    except Problem as problem:
-        raise Problem("NOT_FOUND", "", "there is no such post") from problem
-    return answer(200, _native(read_post(post)))
+        post = POST_ID_CHECK(request.path_parameters["post"], "")
+    except InvalidRequest as problem:
+        raise InvalidRequest("NOT_FOUND", "", "there is no such post") from problem
+    return build_response(200, _render_post(make_post(post)))
 
 
-def find_posts(request: Request) -> Answer:
+def find_posts(request: Request) -> Response:
     """GET /posts?q=author or q=dscAdAccount."""
     require_method(request, "FINDER", optional=False)
-    if finder(request, "author"):
-        wanted = asked(
-            request, {"q": choice("author"), "author": ORGANIZATION}, **_OFFSET,
+    if is_finder(request, "author"):
+        wanted = parse_query(
+            request, {"q": choice("author"), "author": ORGANIZATION_CHECK}, **_OFFSET_CHECKS,
             sortBy=choice("LAST_MODIFIED", "CREATED"),
         )  # fmt: skip
-        found = [post for post in map(read_post, OWN_POSTS) if post["author"] == wanted["author"]]
-        return paged(wanted, [_native(post) for post in found])
-    kinds = listing(choice(*_KINDS), 1)
-    wanted = asked(
-        request, {"q": choice("dscAdAccount"), "dscAdAccount": urn(ACCOUNT)}, dscAdTypes=kinds, **_OFFSET
+        found = [post for post in map(make_post, OWN_POSTS) if post["author"] == wanted["author"]]
+        return build_offset_page(wanted, [_render_post(post) for post in found])
+    kinds = array(choice(*_AD_TYPES), 1)
+    wanted = parse_query(
+        request, {"q": choice("dscAdAccount"), "dscAdAccount": urn(ACCOUNT_PREFIX)}, dscAdTypes=kinds, **_OFFSET_CHECKS
     )  # fmt: skip
-    if request.account(digits_of(wanted["dscAdAccount"])) is None:
-        raise Problem("scope", "", "the ad account is not visible")
+    if request.find_account(get_urn_number(wanted["dscAdAccount"])) is None:
+        raise InvalidRequest("scope", "", "the ad account is not visible")
     account = {"dscAdAccount": wanted["dscAdAccount"], "dscStatus": "ACTIVE"}
     rows = [
         {
-            **_native(read_post("urn:li:share:6850000000000000101")),
+            **_render_post(make_post("urn:li:share:6850000000000000101")),
             "adContext": {**account, "dscAdType": "STANDARD", "dscName": "Webinar, picture"},
         },
         {
-            **_native(read_post("urn:li:ugcPost:6850000000000000002")),
+            **_render_post(make_post("urn:li:ugcPost:6850000000000000002")),
             "adContext": {**account, "dscAdType": "VIDEO", "dscName": "Webinar, film"},
         },
     ]
-    kept = wanted.get("dscAdTypes", [*_KINDS])
-    return paged(wanted, [row for row in rows if row["adContext"]["dscAdType"] in kept])
+    kept = wanted.get("dscAdTypes", [*_AD_TYPES])
+    return build_offset_page(wanted, [row for row in rows if row["adContext"]["dscAdType"] in kept])
 
 
-def get_video(request: Request) -> Answer:
+def get_video(request: Request) -> Response:
     """GET /videos/{urn}."""
-    asked(request)
-    video = request.slots["video"]
-    return answer(200, {"id": video, "owner": PAGE, "status": "PROCESSING" if "PROCESSING" in video else "AVAILABLE"})
+    parse_query(request)
+    video = request.path_parameters["video"]
+    return build_response(
+        200, {"id": video, "owner": ORGANIZATION_PAGE, "status": "PROCESSING" if "PROCESSING" in video else "AVAILABLE"}
+    )
 
 
-def paged(wanted: dict[str, Any], rows: list[dict[str, Any]]) -> Answer:
+def build_offset_page(wanted: dict[str, Any], rows: list[dict[str, Any]]) -> Response:
     """A page by `start` and `count`, the older paging that has no tokens."""
     start, count = wanted.get("start", 0), wanted.get("count", 10)
     shown = rows[start : start + count]
-    return elements(shown, paging={"start": start, "count": count, "total": len(rows), "links": []})
+    return build_list_response(shown, paging={"start": start, "count": count, "total": len(rows), "links": []})
 
 
-def _native(post: dict[str, Any]) -> dict[str, Any]:
+def _render_post(post: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in post.items() if name != "format"}

@@ -4,56 +4,58 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Entity, Problem, Request
-from adsunify.sandbox.networks.linkedin.fields import ACCOUNT, amount, digits_of
-from adsunify.sandbox.networks.linkedin.posts import read_post
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, StoredEntity
+from adsunify.sandbox.networks.linkedin.fields import ACCOUNT_PREFIX, get_amount, get_urn_number
+from adsunify.sandbox.networks.linkedin.posts import make_post
 from adsunify.sandbox.networks.linkedin.tables import (
-    BILLED,
-    BORN,
-    DEAD,
-    NO_DECIMALS,
-    NOT_WRITTEN,
-    SET_AT_CREATION,
+    COST_TYPES_BY_TARGET,
+    CREATION_ONLY_FORMATS,
+    CREATION_STATUSES,
+    FINAL_STATUSES,
+    READ_ONLY_STATUSES,
+    ZERO_DECIMAL_CURRENCIES,
 )
 
 Data = Mapping[str, Any]
-_MONEY = ("dailyBudget", "totalBudget", "unitCost")
+_MONEY_MEMBERS = ("dailyBudget", "totalBudget", "unitCost")
 _DRAFT_ONLY = "ONLY_DRAFT_CAMPAIGNS_ALLOWED_IN_DRAFT_CAMPAIGN_GROUPS"
 # Changed once set: the native code, which draft campaigns do not meet where it is the one of non-drafts.
-_NON_DRAFT = "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"
-_LOCKED: Mapping[str, Mapping[str, str]] = {
+_IMMUTABLE_NON_DRAFT = "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"
+_IMMUTABLE_ERRORS: Mapping[str, Mapping[str, str]] = {
     "campaignGroup": dict.fromkeys(("account", "objectiveType", "budgetOptimization"), "FIELD_NOT_ALLOWED"),
     "campaign": {
         "account": "FIELD_NOT_ALLOWED",
         "objectiveType": "IMMUTABLE_CAMPAIGN_OBJECTIVE_TYPE",
         "associatedEntity": "IMMUTABLE_ASSOCIATED_ENTITY",
         "pacingStrategy": "FIELD_NOT_ALLOWED",  # accepted on create only
-        **dict.fromkeys(("type", "format", "locale", "campaignGroup"), _NON_DRAFT),
+        **dict.fromkeys(("type", "format", "locale", "campaignGroup"), _IMMUTABLE_NON_DRAFT),
     },
     "creative": {
         **dict.fromkeys(("campaign", "content", "inlineContent"), "FIELD_NOT_ALLOWED"),
-        "leadgenCallToAction": _NON_DRAFT,
+        "leadgenCallToAction": _IMMUTABLE_NON_DRAFT,
     },
 }
 
 
-def status_name(kind: str) -> str:
+def get_status_member(kind: str) -> str:
     """Where the status of this kind stands."""
     return "intendedStatus" if kind == "creative" else "status"
 
 
-def check(request: Request, kind: str, account: Account, data: Data, old: Entity | None) -> None:
+def check_entity(request: Request, kind: str, account: Account, data: Data, old: StoredEntity | None) -> None:
     """All rules for what an entity is going to be; `old` is what it has been, None when it is created. Problem."""
     before: Data = {} if old is None else old.data
     if old is not None:
         _check_changeable(kind, account, data, before)
-    if digits_of(data.get("account", account.id)) != account.id:
-        raise Problem("ACCOUNT_ID_MISMATCH_IN_PARAM_AND_BODY", "/account", f"must be {ACCOUNT}{account.id}")
+    if get_urn_number(data.get("account", account.id)) != account.id:
+        raise InvalidRequest(
+            "ACCOUNT_ID_MISMATCH_IN_PARAM_AND_BODY", "/account", f"must be {ACCOUNT_PREFIX}{account.id}"
+        )
     _check_status(kind, data, before, created=old is None)
     if kind == "creative":
         _check_creative(request, account, data, before)
         return
-    for name in _MONEY:
+    for name in _MONEY_MEMBERS:
         if data.get(name) != before.get(name) and name in data:
             _check_money(data[name], account.currency, name)
     _check_dates(data["runSchedule"], before.get("runSchedule", {}), request.now)
@@ -66,41 +68,47 @@ def check(request: Request, kind: str, account: Account, data: Data, old: Entity
 def _check_changeable(kind: str, account: Account, data: Data, before: Data) -> None:
     changed = {name for name in {*data, *before} if data.get(name) != before.get(name)}
     if before.get("backfilled"):
-        raise Problem("CANNOT_UPDATE_BACKFILLED_CAMPAIGN_GROUPS", "", "the default campaign group is not editable")
-    if before[status_name(kind)] in DEAD:
-        raise Problem("ACTION_NOT_ALLOWED_FOR_CANCELLED_STATUS", "", f"UPDATE of {before[status_name(kind)]}")
-    draft = before[status_name(kind)] == "DRAFT"
-    for name, code in _LOCKED[kind].items():
+        raise InvalidRequest(
+            "CANNOT_UPDATE_BACKFILLED_CAMPAIGN_GROUPS", "", "the default campaign group is not editable"
+        )
+    if before[get_status_member(kind)] in FINAL_STATUSES:
+        raise InvalidRequest(
+            "ACTION_NOT_ALLOWED_FOR_CANCELLED_STATUS", "", f"UPDATE of {before[get_status_member(kind)]}"
+        )
+    draft = before[get_status_member(kind)] == "DRAFT"
+    for name, code in _IMMUTABLE_ERRORS[kind].items():
         new = name not in before and code != "FIELD_NOT_ALLOWED"
-        if name in changed and not new and not (draft and code == _NON_DRAFT):
-            raise Problem(code, f"/{name}", "cannot be changed")
+        if name in changed and not new and not (draft and code == _IMMUTABLE_NON_DRAFT):
+            raise InvalidRequest(code, f"/{name}", "cannot be changed")
     if kind == "campaignGroup" and account.extra["native"]["type"] == "ENTERPRISE":
         if data["status"] == "PENDING_DELETION":
-            raise Problem("NO_DELETE_ON_LMS_ENTERPRISE_CAMPAIGN_GROUPS", "/status", "must be ARCHIVED instead")
+            raise InvalidRequest("NO_DELETE_ON_LMS_ENTERPRISE_CAMPAIGN_GROUPS", "/status", "must be ARCHIVED instead")
         if others := sorted(changed - {"name", "status"}):
-            raise Problem("FIELD_NOT_ALLOWED_FOR_ENTERPRISE_LMS_ACCOUNTS", f"/{others[0]}", "cannot be changed")
+            raise InvalidRequest("FIELD_NOT_ALLOWED_FOR_ENTERPRISE_LMS_ACCOUNTS", f"/{others[0]}", "cannot be changed")
 
 
 def _check_status(kind: str, data: Data, before: Data, *, created: bool) -> None:
-    name = status_name(kind)
+    name = get_status_member(kind)
     status, old = data[name], before.get(name)
     if created:
-        allowed = status in BORN[kind]
+        allowed = status in CREATION_STATUSES[kind]
     else:  # a draft is deleted and not marked; it is never entered again (both chosen)
         draft_marked = old == "DRAFT" and status == "PENDING_DELETION"
-        allowed = status == old or not (status in (*NOT_WRITTEN, "DRAFT") or draft_marked)
+        allowed = status == old or not (status in (*READ_ONLY_STATUSES, "DRAFT") or draft_marked)
     if not allowed:
-        raise Problem("STATUS_CHANGE_NOT_ALLOWED", f"/{name}", f"from {old or 'nothing'} to {status}")
+        raise InvalidRequest("STATUS_CHANGE_NOT_ALLOWED", f"/{name}", f"from {old or 'nothing'} to {status}")
 
 
 def _check_money(money: Data, currency: str, name: str) -> None:
     if money["currencyCode"] != currency:
-        raise Problem("CURRENCY_MISMATCH", f"/{name}/currencyCode", f"the account is in {currency}")
-    places = 0 if currency in NO_DECIMALS else 2
+        raise InvalidRequest("CURRENCY_MISMATCH", f"/{name}/currencyCode", f"the account is in {currency}")
+    places = 0 if currency in ZERO_DECIMAL_CURRENCIES else 2
     if len(money["amount"].partition(".")[2]) > places:
-        raise Problem("value", f"/{name}/amount", f"has at most {places} digits after the point", money["amount"])
-    if name != "unitCost" and not amount(money):
-        raise Problem("FIELD_VALUE_TOO_LOW", f"/{name}/amount", "must be more than 0")
+        raise InvalidRequest(
+            "value", f"/{name}/amount", f"has at most {places} digits after the point", money["amount"]
+        )
+    if name != "unitCost" and not get_amount(money):
+        raise InvalidRequest("FIELD_VALUE_TOO_LOW", f"/{name}/amount", "must be more than 0")
 
 
 def _check_dates(schedule: Data, before: Data, now: datetime) -> None:
@@ -110,41 +118,43 @@ def _check_dates(schedule: Data, before: Data, now: datetime) -> None:
         if new == old:
             continue
         if old is not None and old <= present:
-            raise Problem("DATE_IMMUTABLE_WHEN_PASSED", f"/runSchedule/{name}", "has passed")
+            raise InvalidRequest("DATE_IMMUTABLE_WHEN_PASSED", f"/runSchedule/{name}", "has passed")
         if new is not None and new < present:
-            raise Problem("DATE_TOO_EARLY", f"/runSchedule/{name}", "lies in the past", new)
+            raise InvalidRequest("DATE_TOO_EARLY", f"/runSchedule/{name}", "lies in the past", new)
     if "end" in schedule and schedule["end"] <= schedule["start"]:
-        raise Problem("START_DATE_AFTER_END_DATE", "/runSchedule", "end must be after start")
+        raise InvalidRequest("START_DATE_AFTER_END_DATE", "/runSchedule", "end must be after start")
 
 
-def _check_group(request: Request, account: Account, data: Data, old: Entity | None) -> None:
+def _check_group(request: Request, account: Account, data: Data, old: StoredEntity | None) -> None:
     if old is None and account.extra["native"]["type"] == "ENTERPRISE":
-        raise Problem("CAMPAIGN_GROUP_CREATION_NOT_ALLOWED", "", "enterprise accounts create no groups here")
+        raise InvalidRequest("CAMPAIGN_GROUP_CREATION_NOT_ALLOWED", "", "enterprise accounts create no groups here")
     end = data["runSchedule"].get("end")
     if "totalBudget" in data and end is None:
-        raise Problem("CONDITIONAL_MISSING_FIELD", "/runSchedule/end", "is required with totalBudget")
-    for campaign in request.world.entities("campaign", account.id, old.id) if old else ():
+        raise InvalidRequest("CONDITIONAL_MISSING_FIELD", "/runSchedule/end", "is required with totalBudget")
+    for campaign in request.world.list_entities("campaign", account.id, old.id) if old else ():
         _check_window(campaign.data["runSchedule"], data["runSchedule"])
 
 
 def _check_window(inner: Data, outer: Data) -> None:
     last = outer.get("end")
     if inner["start"] < outer["start"]:
-        raise Problem("CONDITIONAL_VALUE_TOO_LOW", "/runSchedule/start", "before the start of the campaign group")
+        raise InvalidRequest(
+            "CONDITIONAL_VALUE_TOO_LOW", "/runSchedule/start", "before the start of the campaign group"
+        )
     if last is not None and inner.get("end", last + 1) > last:
-        raise Problem("CONDITIONAL_VALUE_TOO_HIGH", "/runSchedule/end", "after the end of the campaign group")
+        raise InvalidRequest("CONDITIONAL_VALUE_TOO_HIGH", "/runSchedule/end", "after the end of the campaign group")
 
 
 def _check_campaign(request: Request, account: Account, data: Data, before: Data) -> None:
-    group = request.world.find("campaignGroup", digits_of(data["campaignGroup"]), account.id)
-    if group is None or group.data["status"] in DEAD:
-        raise Problem("FIELD_VALUE_DOES_NOT_EXIST", "/campaignGroup", "is no campaign group of this account")
+    group = request.world.find("campaignGroup", get_urn_number(data["campaignGroup"]), account.id)
+    if group is None or group.data["status"] in FINAL_STATUSES:
+        raise InvalidRequest("FIELD_VALUE_DOES_NOT_EXIST", "/campaignGroup", "is no campaign group of this account")
     if group.data["status"] == "DRAFT" and data["status"] != "DRAFT":
-        raise Problem(_DRAFT_ONLY, "/status", "the campaign group is DRAFT")
+        raise InvalidRequest(_DRAFT_ONLY, "/status", "the campaign group is DRAFT")
     if group.data.get("objectiveType", data["objectiveType"]) != data["objectiveType"]:
-        raise Problem("IMMUTABLE_CAMPAIGN_OBJECTIVE_TYPE", "/objectiveType", "differs from the campaign group's")
+        raise InvalidRequest("IMMUTABLE_CAMPAIGN_OBJECTIVE_TYPE", "/objectiveType", "differs from the campaign group's")
     if data["type"] == "SPONSORED_UPDATES" and "associatedEntity" not in data:
-        raise Problem("CONDITIONAL_MISSING_FIELD", "/associatedEntity", "is required for sponsored content")
+        raise InvalidRequest("CONDITIONAL_MISSING_FIELD", "/associatedEntity", "is required for sponsored content")
     _check_budget(data)
     _check_bidding(data)
     if data["runSchedule"] != before.get("runSchedule"):
@@ -154,44 +164,50 @@ def _check_campaign(request: Request, account: Account, data: Data, before: Data
 def _check_budget(data: Data) -> None:
     daily, total = data.get("dailyBudget"), data.get("totalBudget")
     if daily is None and total is None:
-        raise Problem("MISSING_FIELD", "/dailyBudget", "dailyBudget or totalBudget is required")
+        raise InvalidRequest("MISSING_FIELD", "/dailyBudget", "dailyBudget or totalBudget is required")
     if total is not None and "end" not in data["runSchedule"]:
-        raise Problem("CONDITIONAL_MISSING_FIELD", "/runSchedule/end", "is required with totalBudget")
+        raise InvalidRequest("CONDITIONAL_MISSING_FIELD", "/runSchedule/end", "is required with totalBudget")
     lifetime = data.get("pacingStrategy") == "LIFETIME"
     if lifetime and (total is None or daily is not None):
-        raise Problem("CONDITIONAL_FIELD_NOT_ALLOWED", "/dailyBudget", "LIFETIME pacing goes with totalBudget alone")
+        raise InvalidRequest(
+            "CONDITIONAL_FIELD_NOT_ALLOWED", "/dailyBudget", "LIFETIME pacing goes with totalBudget alone"
+        )
     if daily is None and not lifetime:  # LinkedIn Marketing API calls it deprecated: refused here
-        raise Problem("CONDITIONAL_MISSING_FIELD", "/pacingStrategy", "LIFETIME is required with totalBudget alone")
-    if daily is not None and total is not None and amount(total) < amount(daily):
-        raise Problem("CONDITIONAL_VALUE_TOO_LOW", "/totalBudget", "is less than dailyBudget")
+        raise InvalidRequest(
+            "CONDITIONAL_MISSING_FIELD", "/pacingStrategy", "LIFETIME is required with totalBudget alone"
+        )
+    if daily is not None and total is not None and get_amount(total) < get_amount(daily):
+        raise InvalidRequest("CONDITIONAL_VALUE_TOO_LOW", "/totalBudget", "is less than dailyBudget")
 
 
 def _check_bidding(data: Data) -> None:
     target, cost = data["optimizationTargetType"], data["costType"]
-    if cost not in BILLED.get(data["objectiveType"], {target: (cost,)}).get(target, ()):
+    if cost not in COST_TYPES_BY_TARGET.get(data["objectiveType"], {target: (cost,)}).get(target, ()):
         chosen = f"{data['objectiveType']}, {target}, {cost}"
-        raise Problem("INVALID_CAMPAIGN_CONFIGURATION", "", f"is no valid combination: {chosen}")
-    if target.startswith(("CAP_COST_", "TARGET_COST_")) and not amount(data["unitCost"]):
-        raise Problem("FIELD_VALUE_TOO_LOW", "/unitCost/amount", "must be more than 0")
+        raise InvalidRequest("INVALID_CAMPAIGN_CONFIGURATION", "", f"is no valid combination: {chosen}")
+    if target.startswith(("CAP_COST_", "TARGET_COST_")) and not get_amount(data["unitCost"]):
+        raise InvalidRequest("FIELD_VALUE_TOO_LOW", "/unitCost/amount", "must be more than 0")
 
 
 def _check_creative(request: Request, account: Account, data: Data, before: Data) -> None:
-    campaign = request.world.find("campaign", digits_of(data["campaign"]), account.id)
-    if campaign is None or campaign.data["status"] in DEAD:
-        raise Problem("FIELD_VALUE_DOES_NOT_EXIST", "/campaign", "is no campaign of this account")
+    campaign = request.world.find("campaign", get_urn_number(data["campaign"]), account.id)
+    if campaign is None or campaign.data["status"] in FINAL_STATUSES:
+        raise InvalidRequest("FIELD_VALUE_DOES_NOT_EXIST", "/campaign", "is no campaign of this account")
     if data["intendedStatus"] == "ACTIVE" and campaign.data["status"] == "DRAFT":
-        raise Problem("STATUS_CHANGE_NOT_ALLOWED", "/intendedStatus", "the campaign is DRAFT")
+        raise InvalidRequest("STATUS_CHANGE_NOT_ALLOWED", "/intendedStatus", "the campaign is DRAFT")
     if before or "content" not in data:
         return
     where = "/content/reference"
-    post, wanted = read_post(data["content"]["reference"]), campaign.data
+    post, wanted = make_post(data["content"]["reference"]), campaign.data
     if post["lifecycleState"] != "PUBLISHED":
-        raise Problem("FIELD_VALUE_NOT_ACTIVE", where, "the post is not published")
+        raise InvalidRequest("FIELD_VALUE_NOT_ACTIVE", where, "the post is not published")
     if post["author"] != wanted.get("associatedEntity"):
-        raise Problem("MISMATCH_FIELDS", where, "the post is not one of the campaign's associatedEntity")
+        raise InvalidRequest("MISMATCH_FIELDS", where, "the post is not one of the campaign's associatedEntity")
     if "PROCESSING" in post.get("content", {}).get("media", {}).get("id", ""):
-        raise Problem("FIELD_VALUE_NOT_ACTIVE", where, "the video is still PROCESSING")
+        raise InvalidRequest("FIELD_VALUE_NOT_ACTIVE", where, "the video is still PROCESSING")
     if post["format"] != wanted.get("format", post["format"]) or (
-        post["format"] in SET_AT_CREATION and "format" not in wanted
+        post["format"] in CREATION_ONLY_FORMATS and "format" not in wanted
     ):
-        raise Problem("INVALID_CAMPAIGN_CONFIGURATION", where, f"{post['format']} is not the format of the campaign")
+        raise InvalidRequest(
+            "INVALID_CAMPAIGN_CONFIGURATION", where, f"{post['format']} is not the format of the campaign"
+        )

@@ -3,47 +3,47 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Login
+from adsunify.sandbox.framework import Account, OAuthConfig
 
-API = ("api.linkedin.com",)
+API_HOSTS = ("api.linkedin.com",)
 LOGIN_HOST = "www.linkedin.com"
 # At least 12 months each, and there never is one of December.
 VERSIONS = (
     "202510", "202511", "202601", "202602", "202603", "202604", "202605", "202606", "202607", "202608", "202609",
 )  # fmt: skip
 
-DAY = 86400
+DAY_SECONDS = 86400
 WRITE_SCOPE, REPORT_SCOPE, POSTS_SCOPE = "rw_ads", "r_ads_reporting", "r_organization_social"
 READ_SCOPES = (WRITE_SCOPE, "r_ads")
 PAGES_SCOPES = ("r_organization_admin", "rw_organization_admin")
-LOGIN = Login(
-    pages=((LOGIN_HOST, "/oauth/v2/authorization"),),
-    allowed=(WRITE_SCOPE, REPORT_SCOPE, POSTS_SCOPE, "r_ads", "r_basicprofile", *PAGES_SCOPES),
+LOGIN = OAuthConfig(
+    consent_pages=((LOGIN_HOST, "/oauth/v2/authorization"),),
+    optional_scopes=(WRITE_SCOPE, REPORT_SCOPE, POSTS_SCOPE, "r_ads", "r_basicprofile", *PAGES_SCOPES),
     pkce="refused",  # LinkedIn: only for native apps, on another endpoint
     code_seconds=1800,
-    access_seconds=60 * DAY,
-    refresh_seconds=365 * DAY,  # counted from the consent: a refresh does not lengthen it
+    access_seconds=60 * DAY_SECONDS,
+    refresh_seconds=365 * DAY_SECONDS,  # counted from the consent: a refresh does not lengthen it
     access_prefix="AQV",
     refresh_prefix="AQX",
 )
 
-PAGE, OTHER_PAGE = "urn:li:organization:7700123", "urn:li:organization:7700999"
-US_ACCOUNT, TOKYO, ENTERPRISE, VIEWED = "518121035", "518121036", "518121037", "518121038"
+ORGANIZATION_PAGE, OTHER_ORGANIZATION_PAGE = "urn:li:organization:7700123", "urn:li:organization:7700999"
+US_ACCOUNT, TOKYO_ACCOUNT, ENTERPRISE_ACCOUNT, VIEW_ONLY_ACCOUNT = "518121035", "518121036", "518121037", "518121038"
 
 
-def _account(number: str, name: str, currency: str, role: str = "ACCOUNT_MANAGER", **native: Any) -> Account:
+def _make_account(number: str, name: str, currency: str, role: str = "ACCOUNT_MANAGER", **native: Any) -> Account:
     # no account has a time zone: every day is a day of UTC
-    facts = {"type": "BUSINESS", "status": "ACTIVE", "reference": PAGE, "test": False, **native}
+    facts = {"type": "BUSINESS", "status": "ACTIVE", "reference": ORGANIZATION_PAGE, "test": False, **native}
     return Account(number, name, currency, "UTC", {"native": facts, "role": role})
 
 
 ACCOUNTS = (
-    _account(US_ACCOUNT, "Northwind webinars", "USD"),
-    _account(TOKYO, "Northwind Japan", "JPY", "CAMPAIGN_MANAGER"),
-    _account(ENTERPRISE, "Northwind Group", "EUR", type="ENTERPRISE", reference=OTHER_PAGE),
-    _account(VIEWED, "Agency of a friend", "GBP", "VIEWER"),
+    _make_account(US_ACCOUNT, "Northwind webinars", "USD"),
+    _make_account(TOKYO_ACCOUNT, "Northwind Japan", "JPY", "CAMPAIGN_MANAGER"),
+    _make_account(ENTERPRISE_ACCOUNT, "Northwind Group", "EUR", type="ENTERPRISE", reference=OTHER_ORGANIZATION_PAGE),
+    _make_account(VIEW_ONLY_ACCOUNT, "Agency of a friend", "GBP", "VIEWER"),
 )
-NO_DECIMALS = ("CLP", "ISK", "JPY", "KRW", "PYG", "UGX", "VND")
+ZERO_DECIMAL_CURRENCIES = ("CLP", "ISK", "JPY", "KRW", "PYG", "UGX", "VND")
 
 GROUP_STATUSES = ("ACTIVE", "ARCHIVED", "CANCELED", "DRAFT", "PAUSED", "PENDING_DELETION", "REMOVED")
 STATUSES: Mapping[str, tuple[str, ...]] = {
@@ -53,13 +53,13 @@ STATUSES: Mapping[str, tuple[str, ...]] = {
 }
 ACCOUNT_STATUSES = ("ACTIVE", "CANCELED", "DRAFT", "PENDING_DELETION", "REMOVED")
 # What creation accepts: of a group only these two; that a campaign takes three is chosen; a paused creative fails.
-BORN: Mapping[str, tuple[str, ...]] = {
+CREATION_STATUSES: Mapping[str, tuple[str, ...]] = {
     "campaignGroup": ("ACTIVE", "DRAFT"),
     "campaign": ("ACTIVE", "PAUSED", "DRAFT"),
     "creative": ("ACTIVE", "DRAFT"),
 }
-DEAD = ("CANCELED", "PENDING_DELETION", "REMOVED")
-NOT_WRITTEN = ("COMPLETED", "REMOVED")  # states the network alone sets (chosen)
+FINAL_STATUSES = ("CANCELED", "PENDING_DELETION", "REMOVED")
+READ_ONLY_STATUSES = ("COMPLETED", "REMOVED")  # states the network alone sets (chosen)
 
 CAMPAIGN_TYPES = ("DYNAMIC", "EVENT_AD", "SPONSORED_INMAILS", "SPONSORED_UPDATES", "TEXT_AD")
 # Singular: the plural names of the documentation's table are not sent.
@@ -67,14 +67,14 @@ OBJECTIVES = (
     "BRAND_AWARENESS", "ENGAGEMENT", "JOB_APPLICANT", "LEAD_GENERATION", "TALENT_LEAD", "VIDEO_VIEW",
     "WEBSITE_CONVERSION", "WEBSITE_VISIT",
 )  # fmt: skip
-TARGETS = (
+OPTIMIZATION_TARGETS = (
     "CAP_COST_AND_MAXIMIZE_CLICKS", "CAP_COST_AND_MAXIMIZE_IMPRESSIONS", "CAP_COST_AND_MAXIMIZE_LEADS",
     "CAP_COST_AND_MAXIMIZE_VIDEO_VIEWS", "ENHANCED_CONVERSION", "MAX_CLICK", "MAX_CONVERSION", "MAX_IMPRESSION",
     "MAX_LEAD", "MAX_QUALIFIED_LEAD", "MAX_REACH", "MAX_VIDEO_VIEW", "NONE", "TARGET_COST_PER_CLICK",
     "TARGET_COST_PER_IMPRESSION", "TARGET_COST_PER_VIDEO_VIEW",
 )  # fmt: skip
 # What an objective may be optimized for, and how that is billed (other objectives are not checked).
-BILLED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+COST_TYPES_BY_TARGET: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "BRAND_AWARENESS": {
         "NONE": ("CPM",),
         "MAX_IMPRESSION": ("CPM",),
@@ -97,18 +97,18 @@ BILLED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }
 FORMATS = ("CAROUSEL", "SINGLE_VIDEO", "SPONSORED_UPDATE_EVENT", "SPONSORED_UPDATE_NATIVE_DOCUMENT", "STANDARD_UPDATE")
-SET_AT_CREATION = ("CAROUSEL", "SINGLE_VIDEO")  # the first creative cannot bring these
-INTENTS = ("NOT_DECLARED", "NOT_POLITICAL", "POLITICAL")
+CREATION_ONLY_FORMATS = ("CAROUSEL", "SINGLE_VIDEO")  # the first creative cannot bring these
+POLITICAL_INTENTS = ("NOT_DECLARED", "NOT_POLITICAL", "POLITICAL")
 # LinkedIn Marketing API lists none of the locales that it supports, so these are a choice of theirs.
 LOCALES = frozenset({
     "ar_AE", "cs_CZ", "da_DK", "de_DE", "en_US", "es_ES", "fr_FR", "hi_IN", "id_ID", "it_IT", "ja_JP", "ko_KR",
     "ms_MY", "nl_NL", "no_NO", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "sv_SE", "th_TH", "tr_TR", "uk_UA", "zh_CN", "zh_TW",
 })  # fmt: skip
 
-FACET = "urn:li:adTargetingFacet:"
-PLACES = ("locations", "profileLocations")
-INCLUDE_ONLY = ("ageRanges", "genders", "groups", "interfaceLocales")
-NOT_ANDABLE = (
+FACET_PREFIX = "urn:li:adTargetingFacet:"
+LOCATION_FACETS = ("locations", "profileLocations")
+INCLUDE_ONLY_FACETS = ("ageRanges", "genders", "groups", "interfaceLocales")
+EXCLUSIVE_FACETS = (
     ("jobFunctions", "titles"), ("seniorities", "titles"), ("industries", "employers"),
     ("staffCountRanges", "employers"),
 )  # fmt: skip
@@ -151,7 +151,7 @@ FACETS: Mapping[str, tuple[str | None, tuple[tuple[str, str], ...]]] = {
     "dynamicSegments": ("adSegment", ()),
 }  # fmt: skip
 # What a typeahead finds: facet, urn, name.
-FINDABLE = (
+FINDABLE_ENTITIES = (
     ("locations", "urn:li:geo:103644278", "United States"),
     ("locations", "urn:li:geo:101355337", "Japan"),
     ("locations", "urn:li:geo:105015875", "France"),
@@ -168,7 +168,7 @@ POSTS: Mapping[str, Mapping[str, Any]] = {
     "urn:li:ugcPost:6850000000000000002": {"content": {"media": {"id": "urn:li:video:C4D05AQH", "title": "Film"}}},
     "urn:li:share:6850000000000000003": {"content": {"carousel": {"cards": []}}},
     "urn:li:share:6850000000000000004": {"lifecycleState": "DRAFT"},
-    "urn:li:share:6850000000000000005": {"author": OTHER_PAGE},
+    "urn:li:share:6850000000000000005": {"author": OTHER_ORGANIZATION_PAGE},
     "urn:li:ugcPost:6850000000000000006": {
         "content": {"media": {"id": "urn:li:video:PROCESSING1", "title": "New film"}}
     },
@@ -176,5 +176,5 @@ POSTS: Mapping[str, Mapping[str, Any]] = {
 OWN_POSTS = ("urn:li:share:6850000000000000001", *POSTS)
 
 PAGE_SIZES = {"campaignGroup": 1000, "campaign": 1000, "creative": 100, "adAccount": 1000}
-MOST_ROWS, MOST_FIELDS, REACH_DAYS, DAILY_DAYS = 15_000, 20, 92, 183
-LONGEST_ADDRESS = 4096
+MAX_ROWS, MAX_FIELDS, MAX_REACH_DAYS, MAX_DAILY_DAYS = 15_000, 20, 92, 183
+MAX_URL_LENGTH = 4096

@@ -4,20 +4,20 @@ Where the documentation is silent, the choice made is marked "chosen" at its pla
 because it is empty, is left out here too: unset fields, `paging` of an empty list, `actions` of a day without any.
 """
 
-from adsunify.sandbox.framework import Answer, Network, Request, Route, consent_routes
+from adsunify.sandbox.framework import Network, Request, Response, Route, consent_routes
 from adsunify.sandbox.networks.meta import catalogs, insights, login, reads, writes
 from adsunify.sandbox.networks.meta.accounts import ACCOUNTS
-from adsunify.sandbox.networks.meta.errors import absent, failure, guard, problem
+from adsunify.sandbox.networks.meta.errors import authorize_request, format_error, format_status_error, not_found_error
 
-GRAPH = ("graph.facebook.com",)
-ACCOUNT = "/v26.0/{node:act_[^/]+}"
-NODE = "/v26.0/{node}"
+API_HOSTS = ("graph.facebook.com",)
+ACCOUNT_PATH = "/v26.0/{node:act_[^/]+}"
+NODE_PATH = "/v26.0/{node}"
 
 
-def get_node(request: Request) -> Answer:
+def get_node(request: Request) -> Response:
     """GET /{id}: whatever has that id."""
-    if (found := insights.get_run(request) or reads.get_entity(request)) is None:
-        raise absent(request, request.slots["node"])
+    if (found := insights.find_run_status(request) or reads.find_entity_response(request)) is None:
+        raise not_found_error(request, request.path_parameters["node"])
     return found
 
 
@@ -27,30 +27,30 @@ NETWORK = Network(
     accounts=ACCOUNTS,
     routes=(
         *consent_routes(login.LOGIN),
-        Route("GET", GRAPH, "/v26.0/oauth/access_token", login.token, role="login"),
-        Route("GET", GRAPH, "/v26.0/oauth/revoke", login.revoke_token, role="login"),
-        Route("GET", GRAPH, "/v26.0/debug_token", login.debug_token, role="login"),
-        Route("DELETE", GRAPH, "/v26.0/me/permissions", login.revoke_app, role="login"),
-        Route("GET", GRAPH, "/v26.0/me", reads.get_me),
-        Route("GET", GRAPH, "/v26.0/me/adaccounts", reads.list_accounts),
-        Route("GET", GRAPH, "/v26.0/me/accounts", catalogs.list_pages),
-        Route("GET", GRAPH, "/v26.0/search", catalogs.search),
-        Route("GET", GRAPH, ACCOUNT, reads.get_account),
-        Route("POST", GRAPH, f"{ACCOUNT}/campaigns", writes.create_campaign),
-        Route("POST", GRAPH, f"{ACCOUNT}/adsets", writes.create_adset),
-        Route("POST", GRAPH, f"{ACCOUNT}/ads", writes.create_ad),
-        Route("POST", GRAPH, f"{ACCOUNT}/adcreatives", writes.create_adcreative),
-        Route("POST", GRAPH, f"{ACCOUNT}/adimages", catalogs.create_image),
-        Route("GET", GRAPH, f"{ACCOUNT}/{{edge:{'|'.join(catalogs.EDGES)}}}", catalogs.list_edge),
-        Route("GET", GRAPH, f"{NODE}/insights", insights.get_insights),
+        Route("GET", API_HOSTS, "/v26.0/oauth/access_token", login.issue_token, role="login"),
+        Route("GET", API_HOSTS, "/v26.0/oauth/revoke", login.revoke_token, role="login"),
+        Route("GET", API_HOSTS, "/v26.0/debug_token", login.inspect_token, role="login"),
+        Route("DELETE", API_HOSTS, "/v26.0/me/permissions", login.revoke_permissions, role="login"),
+        Route("GET", API_HOSTS, "/v26.0/me", reads.get_user),
+        Route("GET", API_HOSTS, "/v26.0/me/adaccounts", reads.list_accounts),
+        Route("GET", API_HOSTS, "/v26.0/me/accounts", catalogs.list_pages),
+        Route("GET", API_HOSTS, "/v26.0/search", catalogs.search_catalog),
+        Route("GET", API_HOSTS, ACCOUNT_PATH, reads.get_account),
+        Route("POST", API_HOSTS, f"{ACCOUNT_PATH}/campaigns", writes.create_campaign),
+        Route("POST", API_HOSTS, f"{ACCOUNT_PATH}/adsets", writes.create_adset),
+        Route("POST", API_HOSTS, f"{ACCOUNT_PATH}/ads", writes.create_ad),
+        Route("POST", API_HOSTS, f"{ACCOUNT_PATH}/adcreatives", writes.create_adcreative),
+        Route("POST", API_HOSTS, f"{ACCOUNT_PATH}/adimages", catalogs.create_image),
+        Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/{{edge:{'|'.join(catalogs.ROWS_BY_EDGE)}}}", catalogs.list_edge),
+        Route("GET", API_HOSTS, f"{NODE_PATH}/insights", insights.get_insights),
         # an error inside a 200 is here what a failed report run answers to the poll
-        Route("POST", GRAPH, f"{NODE}/insights", insights.post_insights, faults=frozenset({"error_in_200"})),
-        Route("GET", GRAPH, f"{NODE}/{{edge:campaigns|adsets|ads|adcreatives}}", reads.list_entities),
-        Route("GET", GRAPH, NODE, get_node),
-        Route("POST", GRAPH, NODE, writes.update),
-        Route("DELETE", GRAPH, NODE, writes.delete),
+        Route("POST", API_HOSTS, f"{NODE_PATH}/insights", insights.create_run, faults=frozenset({"error_in_200"})),
+        Route("GET", API_HOSTS, f"{NODE_PATH}/{{edge:campaigns|adsets|ads|adcreatives}}", reads.list_entities),
+        Route("GET", API_HOSTS, NODE_PATH, get_node),
+        Route("POST", API_HOSTS, NODE_PATH, writes.update_entity),
+        Route("DELETE", API_HOSTS, NODE_PATH, writes.delete_entity),
     ),
-    problem=problem,
-    failure=failure,
-    guard=guard,
+    format_error=format_error,
+    format_status_error=format_status_error,
+    authorize_request=authorize_request,
 )

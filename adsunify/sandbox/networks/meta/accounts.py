@@ -5,12 +5,12 @@ from typing import Any
 from adsunify.sandbox.framework import Account
 
 # Minor units per major unit of the currencies that the demo accounts use.
-OFFSETS = {"USD": 100, "JPY": 1, "EUR": 100, "GBP": 100}
+MINOR_UNITS_PER_MAJOR = {"USD": 100, "JPY": 1, "EUR": 100, "GBP": 100}
 # The least bid: per 1 000 impressions, and per occurrence: 2 and 1 US cents or equivalent.
-LEAST_BIDS = {"USD": (2, 1), "JPY": (3, 2), "EUR": (2, 1), "GBP": (2, 1)}
+MIN_BIDS = {"USD": (2, 1), "JPY": (3, 2), "EUR": (2, 1), "GBP": (2, 1)}
 
 
-def _account(
+def _make_account(
     digits: str, name: str, currency: str, timezone: str, least: int, *, status: int = 1, dsa: str | None, clicks: bool
 ) -> Account:
     native: dict[str, Any] = {
@@ -30,9 +30,9 @@ def _account(
 
 
 ACCOUNTS = (
-    _account("1001", "Demo New York", "USD", "America/New_York", 100, dsa="Demo Tea Inc.", clicks=True),
-    _account("2002", "Demo Tokyo", "JPY", "Asia/Tokyo", 100, dsa="Demo Tea KK", clicks=True),
-    _account("7007", "Demo Berlin", "EUR", "Europe/Berlin", 100, dsa="Demo Tea GmbH", clicks=True),
+    _make_account("1001", "Demo New York", "USD", "America/New_York", 100, dsa="Demo Tea Inc.", clicks=True),
+    _make_account("2002", "Demo Tokyo", "JPY", "Asia/Tokyo", 100, dsa="Demo Tea KK", clicks=True),
+    _make_account("7007", "Demo Berlin", "EUR", "Europe/Berlin", 100, dsa="Demo Tea GmbH", clicks=True),
     # a new account in its grace period: no click billing yet, nothing set for the EU
-    _account("3003", "Demo London", "GBP", "Europe/London", 80, status=9, dsa=None, clicks=False),
+    _make_account("3003", "Demo London", "GBP", "Europe/London", 80, status=9, dsa=None, clicks=False),
 )

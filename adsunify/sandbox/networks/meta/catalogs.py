@@ -9,36 +9,36 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
     Check,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    array,
     choice,
     integer_text,
     json_text,
-    listing,
     text,
 )
-from adsunify.sandbox.networks.meta.errors import account_of, answer
-from adsunify.sandbox.networks.meta.parameters import OBJECT
-from adsunify.sandbox.networks.meta.reads import PAGED, asked, page, rows_of
-from adsunify.sandbox.networks.meta.targeting import PLACES
-from adsunify.sandbox.networks.meta.writes import given
+from adsunify.sandbox.networks.meta.errors import build_response, require_account_by_id
+from adsunify.sandbox.networks.meta.parameters import OBJECT_CHECK
+from adsunify.sandbox.networks.meta.reads import PAGING_CHECKS, build_page_response, parse_query, render_rows
+from adsunify.sandbox.networks.meta.targeting import LOCATIONS
+from adsunify.sandbox.networks.meta.writes import parse_form
 
 Rows = tuple[dict[str, Any], ...]
-PAGES: Rows = (
+SEED_PAGES: Rows = (
     {"id": "9009", "name": "Tea House", "category": "Shopping & Retail", "tasks": ["ADVERTISE", "ANALYZE"]},
     {"id": "9010", "name": "Coffee Corner", "category": "Cafe", "tasks": ["ADVERTISE"]},
 )
-IMAGES: Rows = (
+SEED_IMAGES: Rows = (
     {"id": "1:0f1e2d", "hash": "0f1e2d", "name": "leaves.jpg", "width": 1200, "height": 628, "status": "ACTIVE",
      "url": "https://scontent.example/0f1e2d.jpg"},
     {"id": "1:c0ffee", "hash": "c0ffee", "name": "cup.jpg", "width": 1080, "height": 1080, "status": "ACTIVE",
      "url": "https://scontent.example/c0ffee.jpg"},
 )  # fmt: skip
 # Edge of the account: kind of node, its rows. Empty members are left out, as in every answer.
-EDGES: Mapping[str, tuple[str, Rows]] = {
-    "promote_pages": ("page", PAGES),
+ROWS_BY_EDGE: Mapping[str, tuple[str, Rows]] = {
+    "promote_pages": ("page", SEED_PAGES),
     "adspixels": ("pixel", (
         {"id": "8001", "name": "Tea pixel", "last_fired_time": "2026-11-20T09:30:00+0000", "is_unavailable": False},
         {"id": "8002", "name": "Unused pixel", "is_unavailable": False},
@@ -47,7 +47,7 @@ EDGES: Mapping[str, tuple[str, Rows]] = {
         {"id": "8101", "name": "Big basket", "custom_event_type": "PURCHASE", "is_archived": False,
          "pixel": {"id": "8001", "name": "Tea pixel"}},
     )),
-    "adimages": ("image", IMAGES),
+    "adimages": ("image", SEED_IMAGES),
     "advideos": ("video", (
         {"id": "8201", "title": "Brewing tea", "length": Decimal("14.8"), "status": {"video_status": "ready"}},
         {"id": "8202", "title": "New harvest", "length": Decimal(30), "status": {"video_status": "processing"}},
@@ -74,90 +74,96 @@ PLACE_TYPES = (
     "country", "country_group", "region", "city", "zip", "geo_market", "electoral_district", "neighborhood", "subcity",
     "subneighborhood", "metro_area", "small_geo_area", "medium_geo_area", "large_geo_area",
 )  # fmt: skip
-_COUNTRY_NAMES = {key: name for kind, key, name, *_ in PLACES if kind == "country"}
-_SEARCH: Mapping[str, Mapping[str, Check]] = {
-    "adgeolocation": {"q": text(), "location_types": json_text(listing(choice(*PLACE_TYPES), 1))},
+_COUNTRY_NAMES = {key: name for kind, key, name, *_ in LOCATIONS if kind == "country"}
+_SEARCH_CHECKS: Mapping[str, Mapping[str, Check]] = {
+    "adgeolocation": {"q": text(), "location_types": json_text(array(choice(*PLACE_TYPES), 1))},
     "adinterest": {"q": text()},
     "adlocale": {"q": text()},
 }
 
 
-def list_edge(request: Request) -> Answer:
+def list_edge(request: Request) -> Response:
     """GET /act_X/{edge}."""
-    account = account_of(request, request.slots["node"])
-    node, rows = EDGES[request.slots["edge"]]
-    wanted = asked(request, PAGED)
+    account = require_account_by_id(request, request.path_parameters["node"])
+    node, rows = ROWS_BY_EDGE[request.path_parameters["edge"]]
+    wanted = parse_query(request, PAGING_CHECKS)
     more = {
-        "image": [dict(image.data) for image in request.world.entities("adimage", account.id)],
-        "minimum_budget": _minimum_budgets(account),
+        "image": [dict(image.data) for image in request.world.list_entities("adimage", account.id)],
+        "minimum_budget": _build_minimum_budgets(account),
         # only "strings" in the documentation: one object that lists them (chosen)
         "dsa_recommendation": [{"recommendations": [account.name, account.extra["native"]["business"]["name"]]}],
     }
-    return page(request, rows_of(node, [*rows, *more.get(node, [])], wanted or {"fields": _all(node)}), wanted)
+    return build_page_response(
+        request,
+        render_rows(node, [*rows, *more.get(node, [])], wanted or {"fields": _get_default_fields(node)}),
+        wanted,
+    )
 
 
-def list_pages(request: Request) -> Answer:
+def list_pages(request: Request) -> Response:
     """GET /me/accounts: the pages of the person."""
-    wanted = asked(request, PAGED)
-    return page(request, rows_of("page", PAGES, wanted), wanted)
+    wanted = parse_query(request, PAGING_CHECKS)
+    return build_page_response(request, render_rows("page", SEED_PAGES, wanted), wanted)
 
 
-def search(request: Request) -> Answer:
+def search_catalog(request: Request) -> Response:
     """GET /search."""
-    kind = dict(request.pairs).get("type", "")
-    if kind not in _SEARCH:
-        raise Problem("value", "/type", f"must be one of {', '.join(_SEARCH)}")
-    wanted = asked(request, {"type": choice(kind), "limit": integer_text(1, 1000), **_SEARCH[kind]})
+    kind = dict(request.query_pairs).get("type", "")
+    if kind not in _SEARCH_CHECKS:
+        raise InvalidRequest("value", "/type", f"must be one of {', '.join(_SEARCH_CHECKS)}")
+    wanted = parse_query(request, {"type": choice(kind), "limit": integer_text(1, 1000), **_SEARCH_CHECKS[kind]})
     if kind != "adlocale" and "q" not in wanted:
-        raise Problem("required", "/q", "q is required")
+        raise InvalidRequest("required", "/q", "q is required")
     query = wanted.get("q", "").lower()
     match kind:
         case "adgeolocation":
             types = wanted.get("location_types", PLACE_TYPES)
-            rows = [_place(*place) for place in PLACES if place[0] in types and query in place[2].lower()]
+            rows = [_render_place(*place) for place in LOCATIONS if place[0] in types and query in place[2].lower()]
         case "adinterest":
             rows = [dict(row) for row in INTERESTS if query in row["name"].lower()]
         case _:
             rows = [{"key": key, "name": name} for key, name in LOCALES if query in name.lower()]
-    return answer(request, {"data": rows[: wanted.get("limit", 25)]})
+    return build_response(request, {"data": rows[: wanted.get("limit", 25)]})
 
 
-def create_image(request: Request) -> Answer:
+def create_image(request: Request) -> Response:
     """POST /act_X/adimages: into the image library."""
-    account = account_of(request, request.slots["node"])
-    sent = given(request, {"bytes": text(), "copy_from": OBJECT})
+    account = require_account_by_id(request, request.path_parameters["node"])
+    sent = parse_form(request, {"bytes": text(), "copy_from": OBJECT_CHECK})
     try:
         content = base64.b64decode(sent.get("bytes", ""), validate=True)
     except binascii.Error as error:
-        raise Problem("value", "/bytes", "must be base64") from error
+        raise InvalidRequest("value", "/bytes", "must be base64") from error
     if not content:
-        raise Problem("required", "/bytes", "bytes is required (copy_from is not simulated)")
+        raise InvalidRequest("required", "/bytes", "bytes is required (copy_from is not simulated)")
     digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
     image = {"hash": digest, "name": "bytes", "status": "ACTIVE", "url": f"https://scontent.example/{digest}.jpg"}
     node = f"{account.id.removeprefix('act_')}:{digest}"
     if request.world.find("adimage", node) is None:
         request.world.create("adimage", account.id, {"id": node, **image}, id=node)
-    return answer(request, {"images": {"bytes": {"hash": digest, "url": image["url"]}}})
+    return build_response(request, {"images": {"bytes": {"hash": digest, "url": image["url"]}}})
 
 
-def _minimum_budgets(account: Account) -> Rows:
+def _build_minimum_budgets(account: Account) -> Rows:
     """Floors in minor units; only min_daily_budget of the account is enforced, the finer ones are chosen."""
     least = account.extra["native"]["min_daily_budget"]
     often = ("min_daily_budget_imp", "min_daily_budget_high_freq", "min_daily_budget_video_views")
     return ({"currency": account.currency, **dict.fromkeys(often, least), "min_daily_budget_low_freq": 40 * least},)
 
 
-def _all(node: str) -> str:
+def _get_default_fields(node: str) -> str:
     """What an edge without ids answers where no fields are named."""
-    return {"minimum_budget": _MINIMUM, "dsa_recommendation": "recommendations"}.get(node, "id")
+    return {"minimum_budget": _MINIMUM_BUDGET_FIELDS, "dsa_recommendation": "recommendations"}.get(node, "id")
 
 
-_MINIMUM = (
+_MINIMUM_BUDGET_FIELDS = (
     "currency,min_daily_budget_imp,min_daily_budget_high_freq,min_daily_budget_low_freq,min_daily_budget_video_views"
 )
 
 
-def _place(kind: str, key: str, name: str, country: str, region: str | None, region_id: str | None) -> dict[str, Any]:
+def _render_place(
+    kind: str, key: str, name: str, country: str, region: str | None, region_id: str | None
+) -> dict[str, Any]:
     place: dict[str, Any] = {"key": key, "name": name, "type": kind}
     if country:
         place |= {"country_code": country, "country_name": _COUNTRY_NAMES[country]}

@@ -10,24 +10,24 @@ from attrs import frozen
 
 from adsunify.sandbox.framework import (
     CLIENT_SECRET,
+    AbortRequest,
     Account,
-    Answer,
-    Problem,
-    Refusal,
+    InvalidRequest,
     Request,
+    Response,
     Token,
-    bearer,
+    require_access_token,
+    require_bearer_token,
+    serialize_json,
     text,
-    valid,
-    write_json,
 )
 
-VERSION = "v26.0"
-CREDENTIALS = {"access_token": text(), "appsecret_proof": text()}
+API_VERSION = "v26.0"
+CREDENTIAL_CHECKS = {"access_token": text(), "appsecret_proof": text()}
 
 
 @frozen
-class Native:
+class ErrorShape:
     """How one kind of refusal looks: HTTP status, code, subcode; `as_text`: error_data comes as a JSON string."""
 
     status: int
@@ -38,47 +38,49 @@ class Native:
     as_text: bool = False
 
 
-INVALID = Native(400, 100)
-PROBLEMS: Mapping[str, Native] = {
-    "token_missing": Native(401, 190, None, "Access token required"),
-    "token_invalid": Native(400, 190, 467, "Invalid access token"),
-    "token_expired": Native(401, 190, 463, "Session expired"),
-    "invalid_client": Native(400, 101, None, "Error validating application"),
-    "invalid_grant": Native(400, 100, None, "This authorization code is unknown, expired or has been used"),
-    "missing": Native(400, 100, 33, "Object does not exist"),
-    "ineligible": Native(403, 200, None, "Permissions error"),
-    "processing": Native(400, 100, None, "Object is still being processed"),
+INVALID_PARAMETER = ErrorShape(400, 100)
+ERROR_BY_PROBLEM: Mapping[str, ErrorShape] = {
+    "token_missing": ErrorShape(401, 190, None, "Access token required"),
+    "token_invalid": ErrorShape(400, 190, 467, "Invalid access token"),
+    "token_expired": ErrorShape(401, 190, 463, "Session expired"),
+    "invalid_client": ErrorShape(400, 101, None, "Error validating application"),
+    "invalid_grant": ErrorShape(400, 100, None, "This authorization code is unknown, expired or has been used"),
+    "missing": ErrorShape(400, 100, 33, "Object does not exist"),
+    "ineligible": ErrorShape(403, 200, None, "Permissions error"),
+    "processing": ErrorShape(400, 100, None, "Object is still being processed"),
     # error_data may be a JSON STRING. Here it is one wherever single parameters do not go together.
-    "combination": Native(400, 100, None, "Parameters do not go together", as_text=True),
-    "click_billing": Native(400, 100, 2446404, "Billing Option Not Available"),
-    "too_much_data": Native(400, 100, 1487534, "Too much data"),
-    "too_many": Native(400, 1487809, None, "Object count limit"),
-    "budget_changes": Native(400, 613, 1487632, "Too many budget changes"),
+    "combination": ErrorShape(400, 100, None, "Parameters do not go together", as_text=True),
+    "click_billing": ErrorShape(400, 100, 2446404, "Billing Option Not Available"),
+    "too_much_data": ErrorShape(400, 100, 1487534, "Too much data"),
+    "too_many": ErrorShape(400, 1487809, None, "Object count limit"),
+    "budget_changes": ErrorShape(400, 613, 1487632, "Too many budget changes"),
 }
-FAILURES: Mapping[int, Native] = {
-    401: Native(401, 190, 463, "Session expired"),
-    403: Native(403, 200, 294, "Requires the ads_management permission"),
-    404: Native(404, 100, 33, "Object does not exist"),
-    429: Native(429, 80004, None, "There have been too many calls to this ad account", transient=True),
-    500: Native(500, 1, None, "An unknown error occurred", transient=True),
-    504: Native(504, 1, 1504018, "The request timed out", transient=True),
+ERROR_BY_STATUS: Mapping[int, ErrorShape] = {
+    401: ErrorShape(401, 190, 463, "Session expired"),
+    403: ErrorShape(403, 200, 294, "Requires the ads_management permission"),
+    404: ErrorShape(404, 100, 33, "Object does not exist"),
+    429: ErrorShape(429, 80004, None, "There have been too many calls to this ad account", transient=True),
+    500: ErrorShape(500, 1, None, "An unknown error occurred", transient=True),
+    504: ErrorShape(504, 1, 1504018, "The request timed out", transient=True),
 }
-BUSY = Native(503, 2, None, "Service temporarily unavailable", transient=True)
-INSIGHTS_FAILURES: Mapping[int, Native] = {
-    400: Native(400, 100, 1487534, "Too much data"),
-    429: Native(429, 80000, None, "There have been too many insights calls to this ad account", transient=True),
+SERVICE_UNAVAILABLE = ErrorShape(503, 2, None, "Service temporarily unavailable", transient=True)
+INSIGHTS_ERROR_BY_STATUS: Mapping[int, ErrorShape] = {
+    400: ErrorShape(400, 100, 1487534, "Too much data"),
+    429: ErrorShape(429, 80000, None, "There have been too many insights calls to this ad account", transient=True),
 }
 
 
-def answer(request: Request, body: Any, status: int = 200, wait_minutes: int = 0) -> Answer:
+def build_response(request: Request, body: Any, status: int = 200, wait_minutes: int = 0) -> Response:
     """An answer with the trace and usage headers; `wait_minutes` is what the usage header asks for."""
     headers = {"x-fb-request-id": secrets.token_hex(8), "x-fb-trace-id": f"A{secrets.token_urlsafe(8)}"}
-    headers["facebook-api-version"] = VERSION
-    headers |= _usage(request, wait_minutes)
-    return Answer(status, body, headers)
+    headers["facebook-api-version"] = API_VERSION
+    headers |= _build_usage_headers(request, wait_minutes)
+    return Response(status, body, headers)
 
 
-def refusal(request: Request, native: Native, message: str, blamed: str | None = None, status: int = 0) -> Answer:
+def build_error(
+    request: Request, native: ErrorShape, message: str, blamed: str | None = None, status: int = 0
+) -> Response:
     """The documented error body."""
     trace = f"A{secrets.token_urlsafe(12)}"
     error: dict[str, Any] = {
@@ -94,68 +96,70 @@ def refusal(request: Request, native: Native, message: str, blamed: str | None =
         error |= {"error_user_title": native.title, "error_user_msg": message}
     if blamed:
         data = {"blame_field_specs": [[blamed]]}
-        error["error_data"] = write_json(data) if native.as_text else data
+        error["error_data"] = serialize_json(data) if native.as_text else data
     limited = native.code in (4, 17, 32, 341, 613) or 80000 <= native.code <= 80014
-    return answer(request, {"error": error}, status or native.status, wait_minutes=1 if limited else 0)
+    return build_response(request, {"error": error}, status or native.status, wait_minutes=1 if limited else 0)
 
 
-def problem(request: Request, problem: Problem) -> Answer:
+def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A failed check in the native shape; the first member of the pointer is the blamed field."""
     blamed = problem.where.lstrip("/").partition("/")[0] if problem.where.startswith("/") else None
     message = f"{problem.where.lstrip('/')}: {problem.message}" if problem.where else problem.message
-    return refusal(request, PROBLEMS.get(problem.code, INVALID), message, blamed)
+    return build_error(request, ERROR_BY_PROBLEM.get(problem.code, INVALID_PARAMETER), message, blamed)
 
 
-def failure(request: Request, status: int) -> Answer:
+def format_status_error(request: Request, status: int) -> Response:
     """A bare status: an unknown path or method, or a told fault."""
-    if not request.path.startswith(f"/{VERSION}/"):
-        gone = Native(400, 2635, None, "Version gone")
-        return refusal(request, gone, f"You are calling an unknown or deprecated version; use {VERSION}")
-    found = (INSIGHTS_FAILURES if request.path.endswith("/insights") else FAILURES).get(status) or FAILURES.get(status)
-    native = found or (BUSY if status >= 500 else INVALID)
-    return refusal(request, native, native.title, status=status)
+    if not request.path.startswith(f"/{API_VERSION}/"):
+        gone = ErrorShape(400, 2635, None, "Version gone")
+        return build_error(request, gone, f"You are calling an unknown or deprecated version; use {API_VERSION}")
+    found = (INSIGHTS_ERROR_BY_STATUS if request.path.endswith("/insights") else ERROR_BY_STATUS).get(
+        status
+    ) or ERROR_BY_STATUS.get(status)
+    native = found or (SERVICE_UNAVAILABLE if status >= 500 else INVALID_PARAMETER)
+    return build_error(request, native, native.title, status=status)
 
 
-def absent(request: Request, node: str) -> Refusal:
+def not_found_error(request: Request, node: str) -> AbortRequest:
     """What is raised where there is no such object (100 with subcode 33)."""
     message = f"Unsupported request. Object with ID '{node}' does not exist or cannot be loaded"
-    return Refusal(refusal(request, PROBLEMS["missing"], message))
+    return AbortRequest(build_error(request, ERROR_BY_PROBLEM["missing"], message))
 
 
-def guard(request: Request) -> Token:
+def authorize_request(request: Request) -> Token:
     """The token of the header (or of `access_token`), and its `appsecret_proof` where one is given."""
-    given = dict(request.pairs)
+    given = dict(request.query_pairs)
     if request.method == "POST" and request.body:
-        given |= request.form()
+        given |= request.parse_form()
     if "Authorization" in request.headers:
-        token = bearer(request)
+        token = require_bearer_token(request)
     elif "access_token" in given:
-        token = valid(request, given["access_token"])
+        token = require_access_token(request, given["access_token"])
     else:
-        raise Problem("token_missing", "Authorization", "an access token is required to request this resource")
+        raise InvalidRequest("token_missing", "Authorization", "an access token is required to request this resource")
     proof = hmac.new(CLIENT_SECRET.encode(), token.text.encode(), hashlib.sha256).hexdigest()
     if "appsecret_proof" in given and not hmac.compare_digest(given["appsecret_proof"].encode(), proof.encode()):
-        raise Problem("value", "/appsecret_proof", "Invalid appsecret_proof provided in the API argument")
+        raise InvalidRequest("value", "/appsecret_proof", "Invalid appsecret_proof provided in the API argument")
     return token
 
 
-def account_of(request: Request, node: str) -> Account:
+def require_account_by_id(request: Request, node: str) -> Account:
     """The account of an `act_<digits>` node."""
-    if (found := request.account(node)) is None:
-        raise absent(request, node)
+    if (found := request.find_account(node)) is None:
+        raise not_found_error(request, node)
     return found
 
 
-def _usage(request: Request, wait_minutes: int) -> dict[str, str]:
+def _build_usage_headers(request: Request, wait_minutes: int) -> dict[str, str]:
     """The documented rate headers: percent figures; a wait in MINUTES, and again in SECONDS."""
     percent = 100 if wait_minutes else 1
-    account = request.slots.get("node", "").removeprefix("act_")
+    account = request.path_parameters.get("node", "").removeprefix("act_")
     usage = {"call_count": percent, "total_cputime": 1, "total_time": percent}
-    headers = {"X-App-Usage": write_json(usage)}
+    headers = {"X-App-Usage": serialize_json(usage)}
     if account.isdigit():
         kind = "ads_insights" if request.path.endswith("/insights") else "ads_management"
         access = {"estimated_time_to_regain_access": wait_minutes, "ads_api_access_tier": "standard_access"}
-        headers["X-Business-Use-Case-Usage"] = write_json({account: [{"type": kind, **usage, **access}]})
+        headers["X-Business-Use-Case-Usage"] = serialize_json({account: [{"type": kind, **usage, **access}]})
         utilized = {"acc_id_util_pct": percent, "reset_time_duration": 60 * wait_minutes}
-        headers["X-Ad-Account-Usage"] = write_json(utilized)
+        headers["X-Ad-Account-Usage"] = serialize_json(utilized)
     return headers

@@ -3,7 +3,7 @@ nothing else."""
 
 from collections.abc import Mapping
 
-_CAMPAIGN = """
+_CAMPAIGN_FIELDS = """
     account_id adbatch adlabels advantage_state_info bid_constraints bid_strategy boosted_object_id
     brand_lift_studies budget_rebalance_flag budget_remaining budget_schedule_specs buying_type
     campaign_group_active_time can_create_brand_lift_study can_use_spend_cap configured_status created_time
@@ -15,7 +15,7 @@ _CAMPAIGN = """
     source_recommendation_type special_ad_categories special_ad_category special_ad_category_country spend_cap
     start_time status stop_time topline_id updated_time
 """
-_ADSET = """
+_ADSET_FIELDS = """
     account_id ad_set_goal adlabels adset_schedule anchor_event_attribution_window_days asset_feed_id
     attribution_count_type attribution_spec automatic_manual_state bid_adjustments bid_amount bid_constraints
     bid_info bid_strategy billing_event brand_safety_config budget_remaining campaign campaign_active_time
@@ -34,7 +34,7 @@ _ADSET = """
     targeting_optimization_types time_based_ad_rotation_id_blocks time_based_ad_rotation_intervals
     trending_topics_spec updated_time use_new_app_click value_rule_set_id value_rules_applied
 """
-_AD = """
+_AD_FIELDS = """
     account_id ad_active_time ad_review_feedback ad_schedule_end_time ad_schedule_start_time adlabels adset adset_id
     adset_spec audience_id bid_amount bid_info bid_type campaign campaign_id configured_status conversion_domain
     conversion_specs created_time creative creative_asset_groups_spec creative_audience_pairing_persona
@@ -44,7 +44,7 @@ _AD = """
     recommendations source_ad source_ad_id special_ad_categories status targeting
     tracking_and_conversion_with_defaults tracking_specs updated_time
 """
-_ADCREATIVE = """
+_ADCREATIVE_FIELDS = """
     account_id actor_id ad_disclaimer_spec adlabels applink_treatment asset_feed_spec authorization_category
     auto_update body branded_content branded_content_sponsor_page_id bundle_folder_id call_to_action
     call_to_action_type categorization_criteria category_media_source collaborative_ads_lsb_image_bank_id
@@ -62,18 +62,18 @@ _ADCREATIVE = """
     template_url_spec thumbnail_id thumbnail_url title url_tags use_page_actor_override video_id
     wamo_whatsapp_identity_spec
 """
-_ACCOUNT = """
+_ACCOUNT_FIELDS = """
     account_id account_status age amount_spent attribution_spec balance business business_name business_country_code
     capabilities created_time currency default_dsa_beneficiary default_dsa_payor disable_reason end_advertiser
     end_advertiser_name funding_source funding_source_details id is_personal is_prepay_account
     min_campaign_group_spend_cap min_daily_budget name owner spend_cap timezone_id timezone_name
     timezone_offset_hours_utc tos_accepted user_tasks
 """
-_REPORT = """
+_REPORT_FIELDS = """
     account_id async_percent_completion async_status date_start date_stop error_code error_message error_subcode
     error_user_msg error_user_title id is_running level time_completed time_increment time_range time_ref
 """
-_INSIGHTS = """
+_INSIGHTS_FIELDS = """
     account_currency account_id account_name action_values actions ad_id ad_name adset_id adset_name buying_type
     campaign_id campaign_name clicks conversion_values conversions cost_per_action_type cost_per_conversion
     cost_per_inline_link_click cost_per_unique_click cpc cpm cpp created_time ctr date_start date_stop frequency
@@ -85,14 +85,14 @@ _INSIGHTS = """
 """
 
 # What a node is called in the error for a field that it does not have, and its fields.
-NODES: Mapping[str, tuple[str, frozenset[str]]] = {
-    "campaign": ("Campaign", frozenset(_CAMPAIGN.split())),
-    "adset": ("AdSet", frozenset(_ADSET.split())),
-    "ad": ("Ad", frozenset(_AD.split())),
-    "adcreative": ("AdCreative", frozenset(_ADCREATIVE.split())),
-    "account": ("AdAccount", frozenset(_ACCOUNT.split())),
-    "report": ("AdReportRun", frozenset(_REPORT.split())),
-    "insights": ("AdsInsights", frozenset(_INSIGHTS.split())),
+FIELDS_BY_NODE: Mapping[str, tuple[str, frozenset[str]]] = {
+    "campaign": ("Campaign", frozenset(_CAMPAIGN_FIELDS.split())),
+    "adset": ("AdSet", frozenset(_ADSET_FIELDS.split())),
+    "ad": ("Ad", frozenset(_AD_FIELDS.split())),
+    "adcreative": ("AdCreative", frozenset(_ADCREATIVE_FIELDS.split())),
+    "account": ("AdAccount", frozenset(_ACCOUNT_FIELDS.split())),
+    "report": ("AdReportRun", frozenset(_REPORT_FIELDS.split())),
+    "insights": ("AdsInsights", frozenset(_INSIGHTS_FIELDS.split())),
     "user": ("User", frozenset({"id", "name"})),
     "business": ("Business", frozenset({"id", "name"})),
     "page": ("Page", frozenset({"id", "name", "category", "tasks"})),

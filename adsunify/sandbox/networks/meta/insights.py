@@ -16,33 +16,39 @@ from zoneinfo import ZoneInfo
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
+    array,
     boolean,
     integer_text,
     json_text,
-    listing,
     parse_json,
     record,
     text,
 )
-from adsunify.sandbox.networks.meta.accounts import OFFSETS
-from adsunify.sandbox.networks.meta.errors import absent, account_of, answer
+from adsunify.sandbox.networks.meta.accounts import MINOR_UNITS_PER_MAJOR
+from adsunify.sandbox.networks.meta.errors import build_response, not_found_error, require_account_by_id
 from adsunify.sandbox.networks.meta.parameters import one_of
-from adsunify.sandbox.networks.meta.reads import PAGED, asked, effective_status, page, rows_of
-from adsunify.sandbox.networks.meta.targeting import each
-from adsunify.sandbox.networks.meta.writes import found, given
+from adsunify.sandbox.networks.meta.reads import (
+    PAGING_CHECKS,
+    build_page_response,
+    get_effective_status,
+    parse_query,
+    render_rows,
+)
+from adsunify.sandbox.networks.meta.targeting import fill_keys
+from adsunify.sandbox.networks.meta.writes import parse_form, require_entity
 
 LEVELS = ("account", "campaign", "adset", "ad")
 # What successive polls see. A run is done only when both say so: the third has all percent and still runs.
-STATES = (("Job Not Started", 0), ("Job Started", 0), ("Job Running", 100), ("Job Completed", 100))
-LARGEST_SYNC = 1000  # rows; more is too much data for one call (where the limit lies is chosen)
-LONGEST_LIFE = timedelta(days=30)
-PURCHASES = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")  # they overlap
-PRESETS: Mapping[str, tuple[int, int]] = {  # days back from today: first, last
+RUN_STATES = (("Job Not Started", 0), ("Job Started", 0), ("Job Running", 100), ("Job Completed", 100))
+MAX_SYNC_ROWS = 1000  # rows; more is too much data for one call (where the limit lies is chosen)
+RUN_LIFETIME = timedelta(days=30)
+PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")  # they overlap
+DATE_PRESETS: Mapping[str, tuple[int, int]] = {  # days back from today: first, last
     "today": (0, 0),
     "yesterday": (1, 1),
     "last_3d": (3, 1),
@@ -54,166 +60,168 @@ PRESETS: Mapping[str, tuple[int, int]] = {  # days back from today: first, last
 }
 
 
-def _field_names(value: Any, where: str) -> str:
+def _check_field_names(value: Any, where: str) -> str:
     """Names with commas between, or a JSON list of them (the body form of a list)."""
     names = text()(value, where)
-    return ",".join(listing(text(), 1)(parse_json(names, where), where)) if names.startswith("[") else str(names)
+    return ",".join(array(text(), 1)(parse_json(names, where), where)) if names.startswith("[") else str(names)
 
 
-def _day(value: Any, where: str) -> date:
+def _check_date(value: Any, where: str) -> date:
     try:
         return date.fromisoformat(text(10, 10)(value, where))
     except ValueError as error:
-        raise Problem("value", where, "must be a date YYYY-MM-DD", value) from error
+        raise InvalidRequest("value", where, "must be a date YYYY-MM-DD", value) from error
 
 
-def _increment(value: Any, where: str) -> str:
+def _check_increment(value: Any, where: str) -> str:
     if not re.fullmatch(r"all_days|[1-9]|[1-8][0-9]|90", value):
-        raise Problem("value", where, "must be all_days or a number of days from 1 to 90 (monthly is not simulated)")
+        raise InvalidRequest(
+            "value", where, "must be all_days or a number of days from 1 to 90 (monthly is not simulated)"
+        )
     return str(value)
 
 
-def _not_simulated(value: Any, where: str) -> Any:
-    raise Problem("value", where, "is not simulated here", value)
+def _refuse_not_simulated(value: Any, where: str) -> Any:
+    raise InvalidRequest("value", where, "is not simulated here", value)
 
 
-PARAMETERS: Mapping[str, Check] = {
-    "fields": _field_names,
+PARAMETER_CHECKS: Mapping[str, Check] = {
+    "fields": _check_field_names,
     "level": one_of("account ad adset campaign"),
-    "time_increment": _increment,
-    "time_range": json_text(record({"since": _day, "until": _day})),
-    "date_preset": one_of(" ".join(PRESETS)),
+    "time_increment": _check_increment,
+    "time_range": json_text(record({"since": _check_date, "until": _check_date})),
+    "date_preset": one_of(" ".join(DATE_PRESETS)),
     "limit": integer_text(1, 5000),
-    "action_attribution_windows": json_text(listing(text())),  # the figures do not depend on these four
+    "action_attribution_windows": json_text(array(text())),  # the figures do not depend on these four
     "action_report_time": one_of("conversion impression lifetime mixed"),
-    **each(json_text(boolean), "use_account_attribution_setting use_unified_attribution_setting"),
-    **each(_not_simulated, """
+    **fill_keys(json_text(boolean), "use_account_attribution_setting use_unified_attribution_setting"),
+    **fill_keys(_refuse_not_simulated, """
         action_breakdowns breakdowns cpas_only default_summary export_columns export_format export_name filtering
         graph_cache product_id_limit sort summary summary_action_breakdowns time_ranges
     """),
 }  # fmt: skip
 
 
-def get_insights(request: Request) -> Answer:
+def get_insights(request: Request) -> Response:
     """GET /{id}/insights of an account, campaign, ad set or ad, and of a report run that is completed."""
-    if (run := _run(request)) is not None:
-        if run.data["polls"] < len(STATES) or run.data["fails"]:
-            raise Problem("value", "", "the report run is not completed")
+    if (run := _find_run(request)) is not None:
+        if run.data["polls"] < len(RUN_STATES) or run.data["fails"]:
+            raise InvalidRequest("value", "", "the report run is not completed")
         sent, node = run.data["asked"], run.data["node"]
-        wanted = {**sent, **asked(request, {**PAGED, "fields": _field_names})}
+        wanted = {**sent, **parse_query(request, {**PAGING_CHECKS, "fields": _check_field_names})}
     else:
-        node = request.slots["node"]
-        sent = wanted = asked(request, {**PAGED, **PARAMETERS})
-        _checked(request, node, sent)
-    rows = list(_rows(request, node, sent))
-    if run is None and len(rows) > LARGEST_SYNC:
-        raise Problem("too_much_data", "", "Please reduce the amount of data you're asking for, then retry")
-    return page(request, rows_of("insights", rows, {"fields": _asked_fields(wanted)}), wanted)
+        node = request.path_parameters["node"]
+        sent = wanted = parse_query(request, {**PAGING_CHECKS, **PARAMETER_CHECKS})
+        _check_request(request, node, sent)
+    rows = list(_build_rows(request, node, sent))
+    if run is None and len(rows) > MAX_SYNC_ROWS:
+        raise InvalidRequest("too_much_data", "", "Please reduce the amount of data you're asking for, then retry")
+    return build_page_response(request, render_rows("insights", rows, {"fields": _format_fields(wanted)}), wanted)
 
 
-def post_insights(request: Request) -> Answer:
+def create_run(request: Request) -> Response:
     """POST /{id}/insights: a report run. It writes nothing to the account. Told `error_in_200`, the run will fail."""
-    sent, node = given(request, PARAMETERS), request.slots["node"]
-    account = _checked(request, node, sent)
-    rows_of("insights", [], {"fields": _asked_fields(sent)})
-    data = {"asked": sent, "node": node, "polls": 0, "fails": request.told("error_in_200") is not None}
+    sent, node = parse_form(request, PARAMETER_CHECKS), request.path_parameters["node"]
+    account = _check_request(request, node, sent)
+    render_rows("insights", [], {"fields": _format_fields(sent)})
+    data = {"asked": sent, "node": node, "polls": 0, "fails": request.get_fault("error_in_200") is not None}
     run = request.world.create("report", account.id, data, logged=False)
-    return answer(request, {"report_run_id": run.id})
+    return build_response(request, {"report_run_id": run.id})
 
 
-def get_run(request: Request) -> Answer | None:
+def find_run_status(request: Request) -> Response | None:
     """GET /{report_run_id}: each look sees the next state. None where the id is no run."""
-    if (run := _run(request)) is None:
+    if (run := _find_run(request)) is None:
         return None
-    wanted = asked(request, {})
-    polls = min(run.data["polls"] + 1, len(STATES))
-    request.world.put(run, {**run.data, "polls": polls}, logged=False)
-    status, percent = STATES[polls - 1]
+    wanted = parse_query(request, {})
+    polls = min(run.data["polls"] + 1, len(RUN_STATES))
+    request.world.replace(run, {**run.data, "polls": polls}, logged=False)
+    status, percent = RUN_STATES[polls - 1]
     native = {
         "id": run.id,
         "account_id": run.account.removeprefix("act_"),
         "async_status": status,
         "async_percent_completion": percent,
-        "is_running": status != STATES[-1][0],
+        "is_running": status != RUN_STATES[-1][0],
         "time_ref": int(run.created_at.timestamp()),
     }
-    if run.data["fails"] and polls == len(STATES):  # a failed run can show 100 % too
+    if run.data["fails"] and polls == len(RUN_STATES):  # a failed run can show 100 % too
         native |= {"async_status": "Job Failed", "error_code": 2, "error_subcode": 1504018}
         native |= {"error_message": "The report could not be made", "error_user_msg": "Please ask for less data"}
-    return answer(request, rows_of("report", [native], wanted)[0])
+    return build_response(request, render_rows("report", [native], wanted)[0])
 
 
-def _run(request: Request) -> Entity | None:
-    run = request.world.find("report", request.slots["node"])
-    if run is not None and request.now - run.created_at > LONGEST_LIFE:
-        raise absent(request, run.id)
+def _find_run(request: Request) -> StoredEntity | None:
+    run = request.world.find("report", request.path_parameters["node"])
+    if run is not None and request.now - run.created_at > RUN_LIFETIME:
+        raise not_found_error(request, run.id)
     return run
 
 
-def _checked(request: Request, node: str, sent: Mapping[str, Any]) -> Account:
+def _check_request(request: Request, node: str, sent: Mapping[str, Any]) -> Account:
     """The account that a request is about, after the rules on ranges and levels."""
-    kind = "account" if node.startswith("act_") else found(request, node).kind
+    kind = "account" if node.startswith("act_") else require_entity(request, node).kind
     if kind not in LEVELS:
-        raise absent(request, node)
+        raise not_found_error(request, node)
     if LEVELS.index(sent.get("level", kind)) < LEVELS.index(kind):
-        raise Problem("combination", "/level", f"must not lie above the {kind}")
+        raise InvalidRequest("combination", "/level", f"must not lie above the {kind}")
     if "time_range" in sent and "date_preset" in sent:
-        raise Problem("combination", "/time_range", "goes without date_preset")
-    account = account_of(request, node if kind == "account" else found(request, node).account)
-    since, until = _range(request.now, account, sent)
-    today = _today(request.now, account)
+        raise InvalidRequest("combination", "/time_range", "goes without date_preset")
+    account = require_account_by_id(request, node if kind == "account" else require_entity(request, node).account)
+    since, until = _get_date_range(request.now, account, sent)
+    today = _get_account_date(request.now, account)
     if since > until:
-        raise Problem("combination", "/time_range", "since must not be after until")
+        raise InvalidRequest("combination", "/time_range", "since must not be after until")
     month = today.year * 12 + today.month - 1 - 37
     if since < date(month // 12, month % 12 + 1, 1) + timedelta(days=today.day - 1):  # the error code is unverified
-        raise Problem("value", "/time_range", "the start must not lie more than 37 months back")
+        raise InvalidRequest("value", "/time_range", "the start must not lie more than 37 months back")
     return account
 
 
-def _asked_fields(sent: Mapping[str, Any]) -> str:
+def _format_fields(sent: Mapping[str, Any]) -> str:
     """Both dates always come (chosen; impressions and spend where nothing is asked for)."""
     return ",".join(dict.fromkeys(["date_start", "date_stop", *sent.get("fields", "impressions,spend").split(",")]))
 
 
-def _today(now: datetime, account: Account) -> date:
+def _get_account_date(now: datetime, account: Account) -> date:
     return now.astimezone(ZoneInfo(account.timezone)).date()
 
 
-def _range(now: datetime, account: Account, sent: Mapping[str, Any]) -> tuple[date, date]:
+def _get_date_range(now: datetime, account: Account, sent: Mapping[str, Any]) -> tuple[date, date]:
     if "time_range" in sent:
         return sent["time_range"]["since"], sent["time_range"]["until"]
-    first, last = PRESETS[sent.get("date_preset", "last_30d")]
-    today = _today(now, account)
+    first, last = DATE_PRESETS[sent.get("date_preset", "last_30d")]
+    today = _get_account_date(now, account)
     return today - timedelta(days=first), today - timedelta(days=last)
 
 
-def _rows(request: Request, node: str, sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    kind = "account" if node.startswith("act_") else found(request, node).kind
-    account = account_of(request, node if kind == "account" else found(request, node).account)
-    since, until = _range(request.now, account, sent)
-    level, today = sent.get("level", kind), _today(request.now, account)
-    subjects = list(_subjects(request, account, node, kind, level))
+def _build_rows(request: Request, node: str, sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    kind = "account" if node.startswith("act_") else require_entity(request, node).kind
+    account = require_account_by_id(request, node if kind == "account" else require_entity(request, node).account)
+    since, until = _get_date_range(request.now, account, sent)
+    level, today = sent.get("level", kind), _get_account_date(request.now, account)
+    subjects = list(_list_subjects(request, account, node, kind, level))
     increment = sent.get("time_increment", "all_days")
     step = (until - since).days + 1 if increment == "all_days" else int(increment)
-    for start in _days(since, min(until, today), step):
+    for start in _list_days(since, min(until, today), step):
         stop = min(start + timedelta(days=step - 1), until)
         for subject, native, born in subjects:
-            days = filter(request.world.delivers, _days(max(start, born), min(stop, today)))
-            figures = [one for day in days if (one := _day_of(account, subject, day, today))]
+            days = filter(request.world.delivers, _list_days(max(start, born), min(stop, today)))
+            figures = [one for day in days if (one := _generate_daily_figures(account, subject, day, today))]
             if figures:
                 yield {
                     **native,
                     "date_start": start.isoformat(),
                     "date_stop": stop.isoformat(),
-                    **_native_figures(account, figures),
+                    **_render_figures(account, figures),
                 }
 
 
-def _days(first: date, last: date, step: int = 1) -> Iterator[date]:
+def _list_days(first: date, last: date, step: int = 1) -> Iterator[date]:
     return (first + timedelta(days=offset) for offset in range(0, (last - first).days + 1, step))
 
 
-def _subjects(
+def _list_subjects(
     request: Request, account: Account, node: str, kind: str, level: str
 ) -> Iterator[tuple[str, dict[str, Any], date]]:
     """Id, naming members and first day of everything that has rows of its own at this level."""
@@ -226,9 +234,9 @@ def _subjects(
         yield account.id, naming, date.min
         return
     known: set[str] = set()
-    for ad in request.world.entities("ad", account.id):
+    for ad in request.world.list_entities("ad", account.id):
         chain = {"campaign": ad.data["campaign_id"], "adset": ad.data["adset_id"], "ad": ad.id}
-        delivers = effective_status(request, ad) in ("ACTIVE", "PENDING_REVIEW")
+        delivers = get_effective_status(request, ad) in ("ACTIVE", "PENDING_REVIEW")
         if not delivers or chain[level] in known or chain.get(kind, node) != node:
             continue
         known.add(chain[level])
@@ -239,7 +247,7 @@ def _subjects(
         yield chain[level], naming, ad.created_at.astimezone(ZoneInfo(account.timezone)).date()
 
 
-def _day_of(account: Account, subject: str, day: date, today: date) -> dict[str, int] | None:
+def _generate_daily_figures(account: Account, subject: str, day: date, today: date) -> dict[str, int] | None:
     """The figures of one day; money in minor units. None: no delivery."""
     if day.day == 13 and (today - day).days > 7:
         return None
@@ -260,7 +268,7 @@ def _day_of(account: Account, subject: str, day: date, today: date) -> dict[str,
     return figures
 
 
-def _native_figures(account: Account, days: list[dict[str, int]]) -> dict[str, Any]:
+def _render_figures(account: Account, days: list[dict[str, int]]) -> dict[str, Any]:
     """Counts as strings of digits, money as decimals in major units, empty members left out."""
     total = {name: sum(day.get(name, 0) for day in days) for day in days for name in day}
     impressions, clicks, reach = (total[name] for name in ("impressions", "clicks", "reach"))
@@ -268,31 +276,31 @@ def _native_figures(account: Account, days: list[dict[str, int]]) -> dict[str, A
         name: str(total[name]) for name in ("impressions", "reach", "clicks", "inline_link_clicks")
     }
     native |= {
-        "spend": _major(account, total["spend"]),
-        "cpc": _ratio(_minor_as_major(account, total["spend"]), clicks),
-        "cpm": _ratio(1000 * _minor_as_major(account, total["spend"]), impressions),
-        "ctr": _ratio(Decimal(100 * clicks), impressions),
-        "frequency": _ratio(Decimal(impressions), reach),
+        "spend": _format_major_units(account, total["spend"]),
+        "cpc": _compute_ratio(_to_major_units(account, total["spend"]), clicks),
+        "cpm": _compute_ratio(1000 * _to_major_units(account, total["spend"]), impressions),
+        "ctr": _compute_ratio(Decimal(100 * clicks), impressions),
+        "frequency": _compute_ratio(Decimal(impressions), reach),
     }
     counted: list[tuple[str, str]] = [
         (name, str(total[name])) for name in ("link_click", "video_view") if name in total
     ]
     if "purchase" in total:
-        counted += [(name, str(total["purchase"])) for name in PURCHASES]
-        value = _major(account, total["value"])
-        native["action_values"] = [{"action_type": name, "value": value} for name in PURCHASES]
+        counted += [(name, str(total["purchase"])) for name in PURCHASE_ACTIONS]
+        value = _format_major_units(account, total["value"])
+        native["action_values"] = [{"action_type": name, "value": value} for name in PURCHASE_ACTIONS]
     if counted:
         native["actions"] = [{"action_type": name, "value": count} for name, count in counted]
     return native
 
 
-def _minor_as_major(account: Account, minor: int) -> Decimal:
-    return Decimal(minor) / OFFSETS[account.currency]
+def _to_major_units(account: Account, minor: int) -> Decimal:
+    return Decimal(minor) / MINOR_UNITS_PER_MAJOR[account.currency]
 
 
-def _major(account: Account, minor: int) -> str:
-    return f"{_minor_as_major(account, minor):.{len(str(OFFSETS[account.currency])) - 1}f}"
+def _format_major_units(account: Account, minor: int) -> str:
+    return f"{_to_major_units(account, minor):.{len(str(MINOR_UNITS_PER_MAJOR[account.currency])) - 1}f}"
 
 
-def _ratio(above: Decimal, below: int) -> str | None:
+def _compute_ratio(above: Decimal, below: int) -> str | None:
     return f"{above / below:.6f}" if below else None

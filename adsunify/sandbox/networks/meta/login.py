@@ -4,81 +4,84 @@ from datetime import timedelta
 from typing import Any
 
 from adsunify.sandbox.framework import (
-    Answer,
     Check,
-    Login,
-    Problem,
+    InvalidRequest,
+    OAuthConfig,
     Request,
+    Response,
     Token,
-    client,
-    exchange,
-    lengthen,
-    revoke,
+    check_client,
+    exchange_code,
+    extend_token,
+    require_access_token,
+    revoke_grant,
     text,
-    valid,
 )
-from adsunify.sandbox.networks.meta.errors import CREDENTIALS, answer, guard
+from adsunify.sandbox.networks.meta.errors import CREDENTIAL_CHECKS, authorize_request, build_response
 
 SCOPES = (
     "ads_management", "ads_read", "business_management", "pages_show_list", "pages_read_engagement", "pages_manage_ads",
 )  # fmt: skip
-SHORT, LONG = 5400, 5184000  # Meta access tokens: hours, and about 60 days
-LOGIN = Login(
-    pages=(("www.facebook.com", "/v26.0/dialog/oauth"),),
-    needed=SCOPES,
+SHORT_TOKEN_SECONDS, LONG_TOKEN_SECONDS = 5400, 5184000  # Meta access tokens: hours, and about 60 days
+LOGIN = OAuthConfig(
+    consent_pages=(("www.facebook.com", "/v26.0/dialog/oauth"),),
+    required_scopes=SCOPES,
     scope_separator=",",
     pkce="refused",  # Meta Login with a client secret needs none; whether it is taken is (unverified)
-    access_seconds=SHORT,
-    refreshes=False,
+    access_seconds=SHORT_TOKEN_SECONDS,
+    issues_refresh_tokens=False,
     access_prefix="EAA",
 )
-_APP: dict[str, Check] = {"client_id": text(), "client_secret": text()}
+_CLIENT_CHECKS: dict[str, Check] = {"client_id": text(), "client_secret": text()}
 
 
-def token(request: Request) -> Answer:
+def issue_token(request: Request) -> Response:
     """GET /oauth/access_token: code to token, or a token that still holds to one of about 60 days."""
-    if dict(request.pairs).get("grant_type") == "fb_exchange_token":
-        given = request.query({**_APP, "grant_type": text(), "fb_exchange_token": text()})
-        client(request, given["client_id"], given["client_secret"])
-        issued, seconds = lengthen(request, given["fb_exchange_token"], LONG, "EAA"), LONG
+    if dict(request.query_pairs).get("grant_type") == "fb_exchange_token":
+        given = request.parse_query({**_CLIENT_CHECKS, "grant_type": text(), "fb_exchange_token": text()})
+        check_client(request, given["client_id"], given["client_secret"])
+        issued, seconds = (
+            extend_token(request, given["fb_exchange_token"], LONG_TOKEN_SECONDS, "EAA"),
+            LONG_TOKEN_SECONDS,
+        )
     else:
-        given = request.query({**_APP, "redirect_uri": text(), "code": text()})
-        issued = exchange(
+        given = request.parse_query({**_CLIENT_CHECKS, "redirect_uri": text(), "code": text()})
+        issued = exchange_code(
             request, LOGIN, given["client_id"], given["client_secret"], given["code"], given["redirect_uri"]
         ).access
-        seconds = SHORT
-    return answer(request, {"access_token": issued.text, "token_type": "bearer", "expires_in": seconds})
+        seconds = SHORT_TOKEN_SECONDS
+    return build_response(request, {"access_token": issued.text, "token_type": "bearer", "expires_in": seconds})
 
 
-def revoke_app(request: Request) -> Answer:
+def revoke_permissions(request: Request) -> Response:
     """DELETE /me/permissions: the app is removed from the user."""
-    used = guard(request)
-    request.query(optional=CREDENTIALS)
-    revoke(request, used.text)
-    return answer(request, {"success": True})
+    used = authorize_request(request)
+    request.parse_query(optional=CREDENTIAL_CHECKS)
+    revoke_grant(request, used.text)
+    return build_response(request, {"success": True})
 
 
-def revoke_token(request: Request) -> Answer:
+def revoke_token(request: Request) -> Response:
     """GET /oauth/revoke: one single token."""
-    given = request.query({**_APP, "revoke_token": text(), "access_token": text()})
-    client(request, given["client_id"], given["client_secret"])
-    _inspector(request, given["access_token"])
-    valid(request, given["revoke_token"])
+    given = request.parse_query({**_CLIENT_CHECKS, "revoke_token": text(), "access_token": text()})
+    check_client(request, given["client_id"], given["client_secret"])
+    _check_inspector(request, given["access_token"])
+    require_access_token(request, given["revoke_token"])
     del request.world.tokens[given["revoke_token"]]
-    return answer(request, {"success": "true"})  # a string here, a boolean above
+    return build_response(request, {"success": "true"})  # a string here, a boolean above
 
 
-def debug_token(request: Request) -> Answer:
+def inspect_token(request: Request) -> Response:
     """GET /debug_token: what a token may do, on which accounts, and until when."""
-    given = request.query({"input_token": text(), "access_token": text()})
-    _inspector(request, given["access_token"])
-    return answer(request, {"data": _inspected(request, given["input_token"])})
+    given = request.parse_query({"input_token": text(), "access_token": text()})
+    _check_inspector(request, given["access_token"])
+    return build_response(request, {"data": _render_token(request, given["input_token"])})
 
 
-def _inspected(request: Request, inspected: str) -> dict[str, Any]:
+def _render_token(request: Request, inspected: str) -> dict[str, Any]:
     try:
-        found = valid(request, inspected)
-    except Problem as problem:
+        found = require_access_token(request, inspected)
+    except InvalidRequest as problem:
         error = {"code": 190, "message": problem.message, "subcode": 463 if problem.code == "token_expired" else 467}
         return {"is_valid": False, "scopes": [], "error": error}
     return {
@@ -86,29 +89,29 @@ def _inspected(request: Request, inspected: str) -> dict[str, Any]:
         "type": "USER",
         "application": "adsunify",
         "is_valid": True,
-        "expires_at": _seconds(found),  # 0: never
+        "expires_at": _get_expiry_seconds(found),  # 0: never
         "data_access_expires_at": int((request.now + timedelta(days=90)).timestamp()),
         "user_id": "100200300",
         "scopes": list(found.scopes),
-        "granular_scopes": [_granular(request, scope) for scope in found.scopes],
+        "granular_scopes": [_render_granular_scope(request, scope) for scope in found.scopes],
     }
 
 
-def _granular(request: Request, scope: str) -> dict[str, Any]:
+def _render_granular_scope(request: Request, scope: str) -> dict[str, Any]:
     """target_ids: the accounts that were really granted, as digits."""
     if scope not in ("ads_management", "ads_read"):
         return {"scope": scope}
     return {"scope": scope, "target_ids": [account.removeprefix("act_") for account in request.world.accounts]}
 
 
-def _seconds(token: Token) -> int:
+def _get_expiry_seconds(token: Token) -> int:
     return 0 if token.expires_at is None else int(token.expires_at.timestamp())
 
 
-def _inspector(request: Request, access_token: str) -> None:
+def _check_inspector(request: Request, access_token: str) -> None:
     """The app itself (app id, vertical bar, app secret), or a token of it."""
     app, bar, secret = access_token.partition("|")
     if bar:
-        client(request, app, secret)
+        check_client(request, app, secret)
     else:
-        valid(request, access_token)
+        require_access_token(request, access_token)

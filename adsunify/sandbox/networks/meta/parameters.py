@@ -12,84 +12,84 @@ from urllib.parse import urlsplit
 
 from adsunify.sandbox.framework import (
     Check,
-    Problem,
-    anything,
+    InvalidRequest,
+    any_value,
+    array,
     boolean,
     choice,
     country_code,
-    foreign,
+    external_id,
     integer,
     integer_text,
     json_text,
-    listing,
     record,
     text,
-    visible,
+    visible_text,
 )
-from adsunify.sandbox.networks.meta.targeting import TARGETING, each, words
+from adsunify.sandbox.networks.meta.targeting import TARGETING_CHECK, fill_keys, split_words
 
 
 def one_of(names: str) -> Check:
     """One of several words."""
-    return choice(*words(names))
+    return choice(*split_words(names))
 
 
-def an_object(value: Any, where: str) -> dict[str, Any]:
+def check_object(value: Any, where: str) -> dict[str, Any]:
     """A JSON object of any content."""
     if not isinstance(value, dict):
-        raise Problem("type", where, "must be an object", value)
+        raise InvalidRequest("type", where, "must be an object", value)
     return value
 
 
-def web_address(value: Any, where: str) -> str:
+def check_url(value: Any, where: str) -> str:
     """An absolute http or https address."""
     address = text(1, 2083)(value, where)
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", address):
-        raise Problem("value", where, "must be an absolute http or https address", value)
+        raise InvalidRequest("value", where, "must be an absolute http or https address", value)
     return str(address)
 
 
-def picture(value: Any, where: str) -> str:
+def check_image_url(value: Any, where: str) -> str:
     """An address that Meta fetches during the call: must be public; one with `missing` in it cannot be fetched."""
-    address = web_address(value, where)
+    address = check_url(value, where)
     host = urlsplit(address).hostname or ""
     # Meta Marketing API: it has to be public; what that means is chosen
     if "." not in host or re.fullmatch(r"[0-9.]+", host):
-        raise Problem("value", where, "the image could not be downloaded: not a public address", value)
-    return str(foreign()(address, where))
+        raise InvalidRequest("value", where, "the image could not be downloaded: not a public address", value)
+    return str(external_id()(address, where))
 
 
-def instant(value: Any, where: str) -> datetime:
+def check_datetime(value: Any, where: str) -> datetime:
     """`YYYY-MM-DDTHH:MM:SS` with any offset."""
     shape = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+-][0-9]{2}:?[0-9]{2})"
     try:
         return datetime.fromisoformat(text(pattern=shape)(value, where))
     except ValueError as error:
-        raise Problem("value", where, "no such instant", value) from error
+        raise InvalidRequest("value", where, "no such instant", value) from error
 
 
-def end(value: Any, where: str) -> datetime | None:
+def check_end_datetime(value: Any, where: str) -> datetime | None:
     """An instant, or `0` for no end."""
-    return None if value == "0" else instant(value, where)
+    return None if value == "0" else check_datetime(value, where)
 
 
-STRING, NAME, ID = text(), visible(1, 400), foreign("[0-9]+")
-UNSIGNED, FLAG, OBJECT = integer_text(0), json_text(boolean), json_text(an_object)
-OBJECTS, STRINGS = json_text(listing(an_object)), json_text(listing(text()))
+STRING_CHECK, NAME_CHECK, ID_CHECK = text(), visible_text(1, 400), external_id("[0-9]+")
+UNSIGNED_CHECK, FLAG_CHECK, OBJECT_CHECK = integer_text(0), json_text(boolean), json_text(check_object)
+OBJECTS_CHECK, STRINGS_CHECK = json_text(array(check_object)), json_text(array(text()))
 
-NEW_STATUS = one_of("ACTIVE PAUSED")  # on create only these, at every level
-STATUS = one_of("ACTIVE PAUSED ARCHIVED DELETED")
-BID_STRATEGY = one_of("COST_CAP LOWEST_COST_WITHOUT_CAP LOWEST_COST_WITH_BID_CAP LOWEST_COST_WITH_MIN_ROAS")
-CATEGORY = one_of(
+CREATION_STATUS_CHECK = one_of("ACTIVE PAUSED")  # on create only these, at every level
+STATUS_CHECK = one_of("ACTIVE PAUSED ARCHIVED DELETED")
+BID_STRATEGY_CHECK = one_of("COST_CAP LOWEST_COST_WITHOUT_CAP LOWEST_COST_WITH_BID_CAP LOWEST_COST_WITH_MIN_ROAS")
+CATEGORY_CHECK = one_of(
     "CREDIT EMPLOYMENT FINANCIAL_PRODUCTS_SERVICES HOUSING ISSUES_ELECTIONS_POLITICS NONE ONLINE_GAMBLING_AND_GAMING"
 )
-OBJECTIVE = one_of("""
+OBJECTIVE_CHECK = one_of("""
     APP_INSTALLS BRAND_AWARENESS CONVERSIONS EVENT_RESPONSES LEAD_GENERATION LINK_CLICKS LOCAL_AWARENESS MESSAGES
     OFFER_CLAIMS OUTCOME_APP_PROMOTION OUTCOME_AWARENESS OUTCOME_ENGAGEMENT OUTCOME_LEADS OUTCOME_SALES
     OUTCOME_TRAFFIC PAGE_LIKES POST_ENGAGEMENT PRODUCT_CATALOG_SALES REACH STORE_VISITS VIDEO_VIEWS
 """)
-OPTIMIZATION_GOAL = one_of("""
+OPTIMIZATION_GOAL_CHECK = one_of("""
     ADVERTISER_SILOED_VALUE AD_RECALL_LIFT APP_INSTALLS APP_INSTALLS_AND_OFFSITE_CONVERSIONS AUTOMATIC_OBJECTIVE
     CONVERSATIONS DERIVED_EVENTS ENGAGED_PAGE_VIEWS ENGAGED_USERS EVENT_RESPONSES IMPRESSIONS IN_APP_VALUE
     LANDING_PAGE_VIEWS LEAD_GENERATION LINK_CLICKS MEANINGFUL_CALL_ATTEMPT MESSAGING_APPOINTMENT_CONVERSION
@@ -97,23 +97,23 @@ OPTIMIZATION_GOAL = one_of("""
     POST_ENGAGEMENT PROFILE_AND_PAGE_ENGAGEMENT PROFILE_VISIT QUALITY_CALL QUALITY_LEAD REACH REMINDERS_SET
     SUBSCRIBERS THRUPLAY VALUE VISIT_INSTAGRAM_PROFILE
 """)
-BILLING_EVENT = one_of("""
+BILLING_EVENT_CHECK = one_of("""
     APP_INSTALLS CLICKS IMPRESSIONS LINK_CLICKS LISTING_INTERACTION NONE OFFER_CLAIMS PAGE_LIKES POST_ENGAGEMENT
     PURCHASE THRUPLAY
 """)
-DESTINATION_TYPE = one_of("""
+DESTINATION_TYPE_CHECK = one_of("""
     APP APPLINKS_AUTOMATIC FACEBOOK FACEBOOK_LIVE FACEBOOK_PAGE IMAGINE INSTAGRAM_DIRECT INSTAGRAM_LIVE
     INSTAGRAM_PROFILE INSTAGRAM_PROFILE_AND_FACEBOOK_PAGE MESSAGING_INSTAGRAM_DIRECT_MESSENGER
     MESSAGING_INSTAGRAM_DIRECT_MESSENGER_WHATSAPP MESSAGING_INSTAGRAM_DIRECT_WHATSAPP MESSAGING_MESSENGER_WHATSAPP
     MESSENGER ON_AD ON_EVENT ON_PAGE ON_POST ON_VIDEO SHOP_AUTOMATIC WEBSITE WHATSAPP
 """)
-CUSTOM_EVENT = one_of("""
+CUSTOM_EVENT_CHECK = one_of("""
     ACHIEVEMENT_UNLOCKED ADD_PAYMENT_INFO ADD_TO_CART ADD_TO_WISHLIST AD_IMPRESSION COMPLETE_REGISTRATION CONTACT
     CONTENT_VIEW CUSTOMIZE_PRODUCT D2_RETENTION D7_RETENTION DONATE FIND_LOCATION INITIATED_CHECKOUT LEAD
     LEVEL_ACHIEVED LISTING_INTERACTION MESSAGING_CONVERSATION_STARTED_7D OTHER PURCHASE RATE SCHEDULE SEARCH
     SERVICE_BOOKING_REQUEST SPENT_CREDITS START_TRIAL SUBMIT_APPLICATION SUBSCRIBE TUTORIAL_COMPLETION
 """)
-CALL_TO_ACTION = one_of("""
+CALL_TO_ACTION_CHECK = one_of("""
     ADD_TO_CART APPLY_NOW ASK_ABOUT_SERVICES ASK_A_QUESTION ASK_FOR_MORE_INFO ASK_US AUDIO_CALL BOOK_A_CONSULTATION
     BOOK_NOW BOOK_TRAVEL BROWSE_SHOP BUY BUY_ACTIVITY_TICKETS BUY_NOW BUY_TICKETS BUY_VIA_MESSAGE CALL CALL_ME
     CALL_NOW CHAT_NOW CHAT_WITH_US CONFIRM CONTACT CONTACT_US DONATE DONATE_NOW DOWNLOAD EVENT_RSVP FIND_A_GROUP
@@ -129,9 +129,11 @@ CALL_TO_ACTION = one_of("""
     WATCH_VIDEO WHATSAPP_MESSAGE WOODHENGE_SUPPORT
 """)
 
-PROMOTED_OBJECT = record(
+PROMOTED_OBJECT_CHECK = record(
     optional={
-        **each(anything, """
+        **fill_keys(
+            any_value,
+            """
             ads_signal_source_type application_id boosted_product_set_id conversion_goal_id
             custom_attribution_source_ids dataset_split_id dataset_split_ids event_id full_funnel_objective
             fundraiser_campaign_id is_catalog_user_acknowledged job_listing_id lead_ads_custom_event_str
@@ -143,16 +145,19 @@ PROMOTED_OBJECT = record(
             place_page_set place_page_set_id product_item_id product_set product_set_optimization retention_days
             smart_pse_enabled smart_pse_setting value_semantic_type variation whats_app_business_phone_number_id
             whatsapp_phone_number
-        """),
-        **each(ID, "page_id pixel_id custom_conversion_id instagram_actor_id product_catalog_id product_set_id"),
-        "custom_event_type": CUSTOM_EVENT,
-        "custom_event_str": STRING,
+        """,
+        ),
+        **fill_keys(
+            ID_CHECK, "page_id pixel_id custom_conversion_id instagram_actor_id product_catalog_id product_set_id"
+        ),
+        "custom_event_type": CUSTOM_EVENT_CHECK,
+        "custom_event_str": STRING_CHECK,
     }
-)  # fmt: skip
-LINK_DATA = record(
-    required={"link": web_address},
+)
+LINK_DATA_CHECK = record(
+    required={"link": check_url},
     optional={
-        **each(anything, """
+        **fill_keys(any_value, """
             ad_context additional_image_index app_link_spec attachment_style automated_product_tags
             boosted_product_set_id branded_content_shared_to_sponsor_status branded_content_sponsor_page_id
             collection_thumbnails customization_rules_spec event_id force_single_link format_option image_crops
@@ -161,67 +166,67 @@ LINK_DATA = record(
             retailer_item_ids show_multiple_images smart_pse_enabled static_fallback_spec
             use_flexible_image_aspect_ratio
         """),
-        **each(STRING, "message name caption description"),
-        "child_attachments": listing(an_object, 2),
-        "picture": picture,
-        "image_hash": foreign("[0-9A-Za-z_-]+"),
+        **fill_keys(STRING_CHECK, "message name caption description"),
+        "child_attachments": array(check_object, 2),
+        "picture": check_image_url,
+        "image_hash": external_id("[0-9A-Za-z_-]+"),
         "call_to_action": record(
-            required={"type": CALL_TO_ACTION},
+            required={"type": CALL_TO_ACTION_CHECK},
             optional={"value": record(optional={
-                **each(anything, """
+                **fill_keys(any_value, """
                     android_url app_destination app_link application event_id ios_url land_on_whatsapp_catalog
                     land_on_whatsapp_profile lead_gen_form_id link_caption link_format object_store_urls page
                     product_link whatsapp_number
                 """),
-                "link": web_address,
+                "link": check_url,
             })},
         ),
     },
     exactly_one=(("picture", "image_hash", "child_attachments"),),  # Meta Marketing API: never both; neither: chosen
 )  # fmt: skip
-STORY = record(
-    required={"page_id": ID},
+STORY_CHECK = record(
+    required={"page_id": ID_CHECK},
     optional={
-        "link_data": LINK_DATA,
-        "instagram_user_id": ID,
-        "product_data": listing(an_object),
-        "whats_app_business_phone_number": STRING,
-        **each(an_object, "photo_data template_data text_data video_data"),
+        "link_data": LINK_DATA_CHECK,
+        "instagram_user_id": ID_CHECK,
+        "product_data": array(check_object),
+        "whats_app_business_phone_number": STRING_CHECK,
+        **fill_keys(check_object, "photo_data template_data text_data video_data"),
     },
     exactly_one=(("link_data", "photo_data", "template_data", "text_data", "video_data"),),
 )
 
-_CAMPAIGN: Mapping[str, Check] = {
-    "name": NAME,
-    "objective": OBJECTIVE,
-    "bid_strategy": BID_STRATEGY,
-    "special_ad_categories": json_text(listing(CATEGORY)),
-    "special_ad_category_country": json_text(listing(country_code)),
+_CAMPAIGN_MEMBERS: Mapping[str, Check] = {
+    "name": NAME_CHECK,
+    "objective": OBJECTIVE_CHECK,
+    "bid_strategy": BID_STRATEGY_CHECK,
+    "special_ad_categories": json_text(array(CATEGORY_CHECK)),
+    "special_ad_category_country": json_text(array(country_code)),
     "smart_promotion_type": one_of("GUIDED_CREATION SMART_APP_PROMOTION"),
-    "promoted_object": json_text(PROMOTED_OBJECT),
-    "pacing_type": STRINGS,
-    "execution_options": json_text(listing(one_of("include_recommendations validate_only"))),
-    **each(UNSIGNED, "daily_budget lifetime_budget spend_cap"),
-    **each(instant, "start_time stop_time"),
-    **each(OBJECTS, "adlabels budget_schedule_specs frequency_control_specs iterative_split_test_configs"),
-    **each(FLAG, """
+    "promoted_object": json_text(PROMOTED_OBJECT_CHECK),
+    "pacing_type": STRINGS_CHECK,
+    "execution_options": json_text(array(one_of("include_recommendations validate_only"))),
+    **fill_keys(UNSIGNED_CHECK, "daily_budget lifetime_budget spend_cap"),
+    **fill_keys(check_datetime, "start_time stop_time"),
+    **fill_keys(OBJECTS_CHECK, "adlabels budget_schedule_specs frequency_control_specs iterative_split_test_configs"),
+    **fill_keys(FLAG_CHECK, """
         is_adset_budget_sharing_enabled is_budget_schedule_enabled is_direct_send_campaign is_message_campaign
         is_meta_moment_maker_enabled is_pca_unified is_reels_trending_ads_enabled is_skadnetwork_attribution
     """),
 }  # fmt: skip
-_ADSET: Mapping[str, Check] = {
-    "name": NAME,
-    "optimization_goal": OPTIMIZATION_GOAL,
-    "billing_event": BILLING_EVENT,
-    "destination_type": DESTINATION_TYPE,
-    "bid_strategy": BID_STRATEGY,
+_ADSET_MEMBERS: Mapping[str, Check] = {
+    "name": NAME_CHECK,
+    "optimization_goal": OPTIMIZATION_GOAL_CHECK,
+    "billing_event": BILLING_EVENT_CHECK,
+    "destination_type": DESTINATION_TYPE_CHECK,
+    "bid_strategy": BID_STRATEGY_CHECK,
     "bid_amount": integer_text(0),
     "bid_constraints": json_text(record(optional={"roas_average_floor": integer(1)})),
-    "promoted_object": json_text(PROMOTED_OBJECT),
-    "targeting": json_text(TARGETING),
-    "start_time": instant,
-    "end_time": end,
-    "execution_options": json_text(listing(one_of("include_recommendations validate_only"))),
+    "promoted_object": json_text(PROMOTED_OBJECT_CHECK),
+    "targeting": json_text(TARGETING_CHECK),
+    "start_time": check_datetime,
+    "end_time": check_end_datetime,
+    "execution_options": json_text(array(one_of("include_recommendations validate_only"))),
     "automatic_manual_state": one_of("AUTOMATIC MANUAL UNSET"),
     "creative_sequence_repetition_pattern": one_of("FULL_SEQUENCE LAST_AD"),
     "full_funnel_exploration_mode": one_of("EXTENDED_EXPLORATION LIMITED_EXPLORATION NONE_EXPLORATION"),
@@ -231,104 +236,144 @@ _ADSET: Mapping[str, Check] = {
         TRAVEL_INTENT_BUCKET_04 TRAVEL_INTENT_BUCKET_05 TRAVEL_INTENT_NO_DESTINATION_INTENT TRIP_CONSIDERATION
         VIDEO_SOUND_ON
     """),
-    "regional_regulated_categories": json_text(listing(choice(*(str(n) for n in range(28) if n != 23)))),
-    "tune_for_category": CATEGORY,
+    "regional_regulated_categories": json_text(array(choice(*(str(n) for n in range(28) if n != 23)))),
+    "tune_for_category": CATEGORY_CHECK,
     "relative_value": text(pattern=r"[0-9]+(\.[0-9]+)?"),
-    "time_based_ad_rotation_id_blocks": json_text(listing(listing(integer(0)))),
-    "time_based_ad_rotation_intervals": json_text(listing(integer(0))),
-    **each(instant, "time_start time_stop"),
-    **each(STRINGS, "creative_sequence pacing_type"),
-    **each(STRING, "dsa_beneficiary dsa_payor rb_prediction_id rf_prediction_id value_rule_set_id"),
-    **each(OBJECTS, "adlabels adset_schedule attribution_spec budget_schedule_specs frequency_control_specs"),
-    **each(OBJECT, """
+    "time_based_ad_rotation_id_blocks": json_text(array(array(integer(0)))),
+    "time_based_ad_rotation_intervals": json_text(array(integer(0))),
+    **fill_keys(check_datetime, "time_start time_stop"),
+    **fill_keys(STRINGS_CHECK, "creative_sequence pacing_type"),
+    **fill_keys(STRING_CHECK, "dsa_beneficiary dsa_payor rb_prediction_id rf_prediction_id value_rule_set_id"),
+    **fill_keys(
+        OBJECTS_CHECK, "adlabels adset_schedule attribution_spec budget_schedule_specs frequency_control_specs"
+    ),
+    **fill_keys(
+        OBJECT_CHECK,
+        """
         ad_set_goal bid_adjustments campaign_attribution live_video_ad_campaign_config meta_moment_maker_spec
         placement_soft_opt_out regional_regulation_identities trending_topics_spec
-    """),
-    **each(UNSIGNED, """
+    """,
+    ),
+    **fill_keys(
+        UNSIGNED_CHECK,
+        """
         daily_budget daily_imps daily_min_spend_target daily_spend_cap existing_customer_budget_percentage
         lifetime_budget lifetime_imps lifetime_min_spend_target lifetime_spend_cap max_budget_spend_percentage
         min_budget_spend_percentage multi_event_conversion_attribution_window_seconds
-    """),
-    **each(FLAG, """
+    """,
+    ),
+    **fill_keys(
+        FLAG_CHECK,
+        """
         is_ba_skip_delayed_eligible is_budget_schedule_enabled is_dc_follow_optimized
         is_incremental_attribution_enabled is_sac_cfca_terms_certified is_sequenced_conversion_creation
         value_rules_applied
-    """),
-}  # fmt: skip
-_AD: Mapping[str, Check] = {
-    "name": NAME,
+    """,
+    ),
+}
+_AD_MEMBERS: Mapping[str, Check] = {
+    "name": NAME_CHECK,
     # the native parameter takes whole creatives too; only what the documentation names is simulated
-    "creative": json_text(record(required={"creative_id": ID})),
+    "creative": json_text(record(required={"creative_id": ID_CHECK})),
     "bid_amount": integer_text(0),
-    "execution_options": json_text(listing(one_of("include_recommendations synchronous_ad_review validate_only"))),
-    "adlabels": OBJECTS,
-    **each(STRING, "audience_id conversion_domain"),
-    **each(UNSIGNED, "display_sequence priority"),
-    **each(instant, "ad_schedule_end_time ad_schedule_start_time"),
-    **each(FLAG, "engagement_audience include_demolink_hashes"),
-    **each(json_text(anything), "creative_asset_groups_spec creative_automation_spec tracking_specs"),
-    "creative_audience_pairing_persona": OBJECT,
+    "execution_options": json_text(array(one_of("include_recommendations synchronous_ad_review validate_only"))),
+    "adlabels": OBJECTS_CHECK,
+    **fill_keys(STRING_CHECK, "audience_id conversion_domain"),
+    **fill_keys(UNSIGNED_CHECK, "display_sequence priority"),
+    **fill_keys(check_datetime, "ad_schedule_end_time ad_schedule_start_time"),
+    **fill_keys(FLAG_CHECK, "engagement_audience include_demolink_hashes"),
+    **fill_keys(json_text(any_value), "creative_asset_groups_spec creative_automation_spec tracking_specs"),
+    "creative_audience_pairing_persona": OBJECT_CHECK,
 }
 
-CREATE: Mapping[str, tuple[str, Mapping[str, Check]]] = {  # required names, all names
+CREATE_CHECKS: Mapping[str, tuple[str, Mapping[str, Check]]] = {  # required names, all names
     "campaign": (
         "name objective special_ad_categories",
-        {**_CAMPAIGN, "status": NEW_STATUS, "buying_type": one_of("AUCTION RESERVED"),
-         **each(STRING, "source_campaign_id topline_id")},
+        {
+            **_CAMPAIGN_MEMBERS,
+            "status": CREATION_STATUS_CHECK,
+            "buying_type": one_of("AUCTION RESERVED"),
+            **fill_keys(STRING_CHECK, "source_campaign_id topline_id"),
+        },
     ),
     "adset": (
         "name campaign_id optimization_goal billing_event targeting",
-        {**_ADSET, "status": NEW_STATUS, "campaign_id": ID,
-         "attribution_count_type": one_of("ALL_CONVERSIONS FIRST_CONVERSION"),
-         "budget_source": one_of("NONE RMN"), "line_number": UNSIGNED, "is_dynamic_creative": FLAG,
-         **each(STRING, "budget_split_set_id source_adset_id topline_id")},
+        {
+            **_ADSET_MEMBERS,
+            "status": CREATION_STATUS_CHECK,
+            "campaign_id": ID_CHECK,
+            "attribution_count_type": one_of("ALL_CONVERSIONS FIRST_CONVERSION"),
+            "budget_source": one_of("NONE RMN"),
+            "line_number": UNSIGNED_CHECK,
+            "is_dynamic_creative": FLAG_CHECK,
+            **fill_keys(STRING_CHECK, "budget_split_set_id source_adset_id topline_id"),
+        },
     ),
     "ad": (
         "name adset_id creative",
-        {**_AD, "status": NEW_STATUS, "adset_id": ID, "source_ad_id": STRING, "dataset_split_specs": OBJECTS},
+        {
+            **_AD_MEMBERS,
+            "status": CREATION_STATUS_CHECK,
+            "adset_id": ID_CHECK,
+            "source_ad_id": STRING_CHECK,
+            "dataset_split_specs": OBJECTS_CHECK,
+        },
     ),
     "adcreative": (
         "",
         {
-            "name": NAME,
-            "object_story_spec": json_text(STORY),
-            "execution_options": json_text(listing(one_of("validate_only"))),
+            "name": NAME_CHECK,
+            "object_story_spec": json_text(STORY_CHECK),
+            "execution_options": json_text(array(one_of("validate_only"))),
             "applink_treatment": one_of(
-                "automatic deeplink_with_appstore_fallback deeplink_with_web_fallback web_only"),
+                "automatic deeplink_with_appstore_fallback deeplink_with_web_fallback web_only"
+            ),
             "authorization_category": one_of("NONE POLITICAL POLITICAL_WITH_DIGITALLY_CREATED_MEDIA"),
             "categorization_criteria": one_of("brand category product_type"),
             "category_media_source": one_of("CATEGORY MIXED PRODUCTS_COLLAGE PRODUCTS_SLIDESHOW"),
             "dynamic_ad_voice": one_of("DYNAMIC STORY_OWNER"),
-            **each(UNSIGNED, "actor_id object_id"),
-            **each(OBJECTS, "adlabels format_transformation_spec"),
-            **each(FLAG, "enable_launch_instant_app is_dco_internal use_page_actor_override"),
-            **each(foreign(), "object_story_id source_instagram_media_id source_facebook_post_id"),
-            **each(OBJECT, """
+            **fill_keys(UNSIGNED_CHECK, "actor_id object_id"),
+            **fill_keys(OBJECTS_CHECK, "adlabels format_transformation_spec"),
+            **fill_keys(FLAG_CHECK, "enable_launch_instant_app is_dco_internal use_page_actor_override"),
+            **fill_keys(external_id(), "object_story_id source_instagram_media_id source_facebook_post_id"),
+            **fill_keys(
+                OBJECT_CHECK,
+                """
                 ad_disclaimer_spec asset_feed_spec branded_content call_to_action contextual_multi_ads
                 creative_sourcing_spec degrees_of_freedom_spec destination_spec facebook_branded_content
                 generative_asset_spec image_crops instagram_branded_content interactive_components_spec
                 marketing_message_structured_spec media_optimization_spec media_sourcing_spec omnichannel_link_spec
                 platform_customizations portrait_customizations product_suggestion_settings recommender_settings
                 regional_regulation_disclaimer_spec wamo_whatsapp_identity_spec
-            """),
-            **each(STRING, """
+            """,
+            ),
+            **fill_keys(
+                STRING_CHECK,
+                """
                 body branded_content_sponsor_page_id bundle_folder_id destination_set_id existing_post_title
                 image_file image_hash image_url instagram_permalink_url instagram_user_id link_og_id link_url
                 object_type object_url page_welcome_message place_page_set_id playable_asset_id product_set_id
                 template_url template_url_spec thumbnail_url title url_tags
-            """),
+            """,
+            ),
         },
     ),
-}  # fmt: skip
-UPDATE: Mapping[str, Mapping[str, Check]] = {
+}
+UPDATE_CHECKS: Mapping[str, Mapping[str, Check]] = {
     "campaign": {
-        **_CAMPAIGN, "status": STATUS, "special_ad_category": CATEGORY, "adset_budgets": OBJECTS,
-        "adset_bid_amounts": OBJECT, **each(FLAG, "budget_rebalance_flag migrate_to_advantage_plus"),
+        **_CAMPAIGN_MEMBERS,
+        "status": STATUS_CHECK,
+        "special_ad_category": CATEGORY_CHECK,
+        "adset_budgets": OBJECTS_CHECK,
+        "adset_bid_amounts": OBJECT_CHECK,
+        **fill_keys(FLAG_CHECK, "budget_rebalance_flag migrate_to_advantage_plus"),
     },
-    "adset": {**_ADSET, "status": STATUS, "account_id": STRING},
-    "ad": {**_AD, "status": STATUS},
+    "adset": {**_ADSET_MEMBERS, "status": STATUS_CHECK, "account_id": STRING_CHECK},
+    "ad": {**_AD_MEMBERS, "status": STATUS_CHECK},
     "adcreative": {
-        "name": NAME, "adlabels": OBJECTS, "account_id": STRING,
+        "name": NAME_CHECK,
+        "adlabels": OBJECTS_CHECK,
+        "account_id": STRING_CHECK,
         "status": one_of("ACTIVE DELETED IN_PROCESS WITH_ISSUES"),
     },
-}  # fmt: skip
+}

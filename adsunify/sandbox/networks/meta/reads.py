@@ -11,49 +11,60 @@ from zoneinfo import ZoneInfo
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
-    anything,
+    Response,
+    StoredEntity,
+    any_value,
+    array,
     boolean,
     choice,
     integer,
     integer_text,
     json_text,
-    listing,
     parse_json,
     record,
+    serialize_json,
     text,
-    write_json,
 )
-from adsunify.sandbox.networks.meta.errors import CREDENTIALS, absent, account_of, answer
-from adsunify.sandbox.networks.meta.fields import NODES
-from adsunify.sandbox.networks.meta.writes import GONE, KINDS
+from adsunify.sandbox.networks.meta.errors import (
+    CREDENTIAL_CHECKS,
+    build_response,
+    not_found_error,
+    require_account_by_id,
+)
+from adsunify.sandbox.networks.meta.fields import FIELDS_BY_NODE
+from adsunify.sandbox.networks.meta.writes import FINAL_STATUSES, KINDS
 
-Fields = Mapping[str, "Fields | None"]  # a name, and what was asked of the object behind it
+FieldTree = Mapping[str, "FieldTree | None"]  # a name, and what was asked of the object behind it
 # Minor units that are read as strings of digits; bid_amount is an int in the published lists, and stays one.
-MONEY = frozenset({
+MONEY_FIELDS = frozenset({
     "daily_budget", "lifetime_budget", "spend_cap", "budget_remaining", "daily_min_spend_target", "daily_spend_cap",
     "lifetime_min_spend_target", "lifetime_spend_cap",
 })  # fmt: skip
 # Members that are nodes of their own: only the id is shown unless more is asked for.
-NESTED = {"creative": "adcreative", "campaign": "campaign", "adset": "adset", "pixel": "pixel", "business": "business"}
-REVIEW = timedelta(seconds=60)  # how long a new or changed ad is in review (the time is chosen)
+NESTED_NODES = {
+    "creative": "adcreative",
+    "campaign": "campaign",
+    "adset": "adset",
+    "pixel": "pixel",
+    "business": "business",
+}
+REVIEW_TIME = timedelta(seconds=60)  # how long a new or changed ad is in review (the time is chosen)
 _CAMPAIGN_STATES = ("ACTIVE", "PAUSED", "DELETED", "ARCHIVED", "IN_PROCESS", "WITH_ISSUES")
 _ADSET_STATES = (*_CAMPAIGN_STATES, "CAMPAIGN_PAUSED")
 _AD_STATES = (
     *_ADSET_STATES, "ADSET_PAUSED", "DISAPPROVED", "PENDING_REVIEW", "PREAPPROVED", "PENDING_BILLING_INFO"
 )  # fmt: skip
-EFFECTIVE = {
+EFFECTIVE_STATUSES = {
     "campaign": _CAMPAIGN_STATES,
     "adset": _ADSET_STATES,
     "ad": _AD_STATES,
     "adcreative": ("ACTIVE", "DELETED"),
 }
-EDGES = {"campaigns": "campaign", "adsets": "adset", "ads": "ad", "adcreatives": "adcreative"}
-_FILTERS: Mapping[str, Callable[[Any, Any], bool]] = {
+KIND_BY_EDGE = {"campaigns": "campaign", "adsets": "adset", "ads": "ad", "adcreatives": "adcreative"}
+_TEST_BY_OPERATOR: Mapping[str, Callable[[Any, Any], bool]] = {
     "CONTAIN": lambda have, want: want.lower() in have.lower(),
     "NOT_CONTAIN": lambda have, want: want.lower() not in have.lower(),
     "EQUAL": lambda have, want: bool(have == want),
@@ -61,155 +72,163 @@ _FILTERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "IN": lambda have, want: have in want,
     "NOT_IN": lambda have, want: have not in want,
 }
-_FILTERED = ("id", "name", "status", "effective_status", "campaign_id", "adset_id", "objective")
+_FILTERABLE_FIELDS = ("id", "name", "status", "effective_status", "campaign_id", "adset_id", "objective")
 
 
-def read_fields(expression: str) -> Fields:
+def parse_fields(expression: str) -> FieldTree:
     """`id,name,creative{id,name}` as a tree; a name may stand there once. Raises Problem."""
     members = re.sub(r"(\w+)(\{?)", lambda found: f'"{found[1]}":{found[2] or "null"}', expression)
-    tree: Fields = parse_json(f"{{{members}}}", "/fields")
+    tree: FieldTree = parse_json(f"{{{members}}}", "/fields")
     return tree
 
 
-def check_fields(node: str, fields: Fields) -> None:
+def check_fields(node: str, fields: FieldTree) -> None:
     """Refuse a field that this kind of node does not have. Raises Problem."""
-    called, known = NODES[node]
+    called, known = FIELDS_BY_NODE[node]
     for name, inner in fields.items():
         if name not in known:
             message = f"Tried accessing nonexisting field ({name}) on node type ({called})"
-            raise Problem("unknown", "/fields", message, name)
-        if name in NESTED and inner is not None:
-            check_fields(NESTED[name], inner)
+            raise InvalidRequest("unknown", "/fields", message, name)
+        if name in NESTED_NODES and inner is not None:
+            check_fields(NESTED_NODES[name], inner)
 
 
-def picked(native: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+def pick_fields(native: Mapping[str, Any], fields: FieldTree) -> dict[str, Any]:
     """The asked members that are not empty (empty ones are left out), and `id` where there is one."""
     result = {"id": native["id"]} if "id" in native else {}
     for name, inner in fields.items():
         value = native.get(name)
-        if isinstance(value, Mapping) and (inner is not None or name in NESTED):  # another node: only its id
-            value = picked(value, inner or {})
+        if isinstance(value, Mapping) and (inner is not None or name in NESTED_NODES):  # another node: only its id
+            value = pick_fields(value, inner or {})
         if value is not None:
             result[name] = value
     return result
 
 
-def asked(request: Request, optional: Mapping[str, Check]) -> dict[str, Any]:
+def parse_query(request: Request, optional: Mapping[str, Check]) -> dict[str, Any]:
     """The checked query of a read, without the credentials. `pretty`, `debug`, `date_format` are gone."""
-    content: dict[str, Any] = request.query(optional={"fields": text(), **optional, **CREDENTIALS})
-    return {name: value for name, value in content.items() if name not in CREDENTIALS}
+    content: dict[str, Any] = request.parse_query(optional={"fields": text(), **optional, **CREDENTIAL_CHECKS})
+    return {name: value for name, value in content.items() if name not in CREDENTIAL_CHECKS}
 
 
-PAGED: Mapping[str, Check] = {"limit": integer_text(1, 5000), "after": text(), "before": text()}
+PAGING_CHECKS: Mapping[str, Check] = {"limit": integer_text(1, 5000), "after": text(), "before": text()}
 
 
-def page(request: Request, rows: Sequence[Mapping[str, Any]], given: Mapping[str, Any], limit: int = 25) -> Answer:
+def build_page_response(
+    request: Request, rows: Sequence[Mapping[str, Any]], given: Mapping[str, Any], limit: int = 25
+) -> Response:
     """One page of rows. An empty page has no `paging`, the last one no `paging.next`."""
     start, limit = 0, given.get("limit", limit)
     if "after" in given:
-        start = _position(given["after"]) + 1
+        start = _decode_cursor(given["after"]) + 1
     elif "before" in given:
-        start = max(_position(given["before"]) - limit, 0)
+        start = max(_decode_cursor(given["before"]) - limit, 0)
     part = rows[start : start + limit]
     if not part:
-        return answer(request, {"data": []})
-    paging: dict[str, Any] = {"cursors": {"before": _cursor(start), "after": _cursor(start + len(part) - 1)}}
+        return build_response(request, {"data": []})
+    paging: dict[str, Any] = {
+        "cursors": {"before": _encode_cursor(start), "after": _encode_cursor(start + len(part) - 1)}
+    }
     if start + len(part) < len(rows):
         paging["next"] = f"https://graph.facebook.com{request.path}?after={paging['cursors']['after']}&limit={limit}"
-    return answer(request, {"data": list(part), "paging": paging})
+    return build_response(request, {"data": list(part), "paging": paging})
 
 
-def rows_of(node: str, natives: Sequence[Mapping[str, Any]], given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def render_rows(node: str, natives: Sequence[Mapping[str, Any]], given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each native object reduced to the asked fields (none asked: only `id`)."""
-    fields = read_fields(given.get("fields", "id"))
+    fields = parse_fields(given.get("fields", "id"))
     check_fields(node, fields)
-    return [picked(native, fields) for native in natives]
+    return [pick_fields(native, fields) for native in natives]
 
 
-def get_me(request: Request) -> Answer:
+def get_user(request: Request) -> Response:
     """GET /me: the person who gave the consent."""
-    given = asked(request, {})
+    given = parse_query(request, {})
     person = {"id": "100200300", "name": "Demo Person"}
-    return answer(request, rows_of("user", [person], {"fields": "id,name", **given})[0])
+    return build_response(request, render_rows("user", [person], {"fields": "id,name", **given})[0])
 
 
-def list_accounts(request: Request) -> Answer:
+def list_accounts(request: Request) -> Response:
     """GET /me/adaccounts."""
-    given = asked(request, PAGED)
-    natives = [native_account(account, request.now) for account in request.world.accounts.values()]
-    return page(request, rows_of("account", natives, given), given)
+    given = parse_query(request, PAGING_CHECKS)
+    natives = [render_account(account, request.now) for account in request.world.accounts.values()]
+    return build_page_response(request, render_rows("account", natives, given), given)
 
 
-def get_account(request: Request) -> Answer:
+def get_account(request: Request) -> Response:
     """GET /act_X."""
-    native = native_account(account_of(request, request.slots["node"]), request.now)
-    return answer(request, rows_of("account", [native], asked(request, {}))[0])
+    native = render_account(require_account_by_id(request, request.path_parameters["node"]), request.now)
+    return build_response(request, render_rows("account", [native], parse_query(request, {}))[0])
 
 
-def get_entity(request: Request) -> Answer | None:
+def find_entity_response(request: Request) -> Response | None:
     """GET /{id} of a campaign, ad set, ad or creative; None where the id is none of these."""
-    given, node = asked(request, {}), request.slots["node"]
+    given, node = parse_query(request, {}), request.path_parameters["node"]
     for kind in KINDS:
         if (entity := request.world.find(kind, node)) is not None:
-            return answer(request, rows_of(kind, [native(request, entity)], given)[0])
+            return build_response(request, render_rows(kind, [render_entity(request, entity)], given)[0])
     # An id that nothing has here was made elsewhere, and exists. What it is of, only the fields tell: where a creative
     # has all of them, it is one (chosen); a campaign, ad set or ad made elsewhere does not exist.
-    if node.isdigit() and NODES["adcreative"][1] >= {*read_fields(given.get("fields", "id"))}:
-        return answer(request, rows_of("adcreative", [_foreign_creative(node)], given)[0])
+    if node.isdigit() and FIELDS_BY_NODE["adcreative"][1] >= {*parse_fields(given.get("fields", "id"))}:
+        return build_response(request, render_rows("adcreative", [_make_external_creative(node)], given)[0])
     return None
 
 
-def list_entities(request: Request) -> Answer:
+def list_entities(request: Request) -> Response:
     """GET /act_X/{edge}, /{campaign_id}/{edge} and /{adset_id}/ads."""
-    node, edge = request.slots["node"], request.slots["edge"]
-    kind = EDGES[edge]
-    given = asked(
+    node, edge = request.path_parameters["node"], request.path_parameters["edge"]
+    kind = KIND_BY_EDGE[edge]
+    given = parse_query(
         request,
         {
-            **PAGED,
-            "effective_status": json_text(listing(choice(*EFFECTIVE[kind]))),
-            "filtering": json_text(listing(_FILTER)),
+            **PAGING_CHECKS,
+            "effective_status": json_text(array(choice(*EFFECTIVE_STATUSES[kind]))),
+            "filtering": json_text(array(_FILTER_CHECK)),
             "date_preset": text(),
-            "time_range": json_text(anything),
+            "time_range": json_text(any_value),
             "is_completed": json_text(boolean),
             "updated_since": integer_text(0),
         },
     )
-    natives = [native(request, entity) for entity in reversed(_below(request, node, kind))]  # newest first
+    natives = [
+        render_entity(request, entity) for entity in reversed(_list_entities_below(request, node, kind))
+    ]  # newest first
     wanted, filters = given.get("effective_status"), given.get("filtering", [])
     state = "status" if kind == "adcreative" else "effective_status"
     if wanted is not None:
         natives = [one for one in natives if one[state] in wanted]
     elif not any(one["field"] in ("status", "effective_status") for one in filters):  # left out unless asked for
-        natives = [one for one in natives if one[state] not in GONE]
+        natives = [one for one in natives if one[state] not in FINAL_STATUSES]
     for one in filters:
-        matches, name = _FILTERS[one["operator"]], one["field"].rpartition(".")[2]
+        matches, name = _TEST_BY_OPERATOR[one["operator"]], one["field"].rpartition(".")[2]
         natives = [each for each in natives if name in each and matches(each[name], one["value"])]
-    return page(request, rows_of(kind, natives, given), given)
+    return build_page_response(request, render_rows(kind, natives, given), given)
 
 
-_FILTER = record(
+_FILTER_CHECK = record(
     required={
-        "field": choice(*(f"{prefix}{name}" for name in _FILTERED for prefix in ("", "campaign.", "adset.", "ad."))),
-        "operator": choice(*_FILTERS),
-        "value": anything,
+        "field": choice(
+            *(f"{prefix}{name}" for name in _FILTERABLE_FIELDS for prefix in ("", "campaign.", "adset.", "ad."))
+        ),
+        "operator": choice(*_TEST_BY_OPERATOR),
+        "value": any_value,
     }
 )
 
 
-def _below(request: Request, node: str, kind: str) -> list[Entity]:
+def _list_entities_below(request: Request, node: str, kind: str) -> list[StoredEntity]:
     """The entities of a kind in an account, campaign or ad set."""
     world = request.world
     if node.startswith("act_"):
-        return world.entities(kind, account_of(request, node).id)
+        return world.list_entities(kind, require_account_by_id(request, node).id)
     if kind in ("adset", "ad") and world.find("campaign", node) is not None:
-        return [entity for entity in world.entities(kind) if entity.data["campaign_id"] == node]
+        return [entity for entity in world.list_entities(kind) if entity.data["campaign_id"] == node]
     if kind == "ad" and world.find("adset", node) is not None:
-        return world.entities("ad", parent=node)
-    raise absent(request, node)
+        return world.list_entities("ad", parent=node)
+    raise not_found_error(request, node)
 
 
-def native_account(account: Account, now: datetime) -> dict[str, Any]:
+def render_account(account: Account, now: datetime) -> dict[str, Any]:
     """All that can be read of an account."""
     offset = now.astimezone(ZoneInfo(account.timezone)).utcoffset() or timedelta()
     return {
@@ -223,9 +242,9 @@ def native_account(account: Account, now: datetime) -> dict[str, Any]:
     }
 
 
-def native(request: Request, entity: Entity) -> dict[str, Any]:
+def render_entity(request: Request, entity: StoredEntity) -> dict[str, Any]:
     """All that can be read of a campaign, ad set, ad or creative."""
-    account = account_of(request, entity.account)
+    account = require_account_by_id(request, entity.account)
     zone = ZoneInfo(account.timezone)
     shown: dict[str, Any] = {
         "id": entity.id,
@@ -238,22 +257,22 @@ def native(request: Request, entity: Entity) -> dict[str, Any]:
         if name in shown:
             shown["budget_remaining"] = shown[name]  # nothing is ever spent of it here
     if entity.kind == "adcreative":
-        return {**shown, **_creative_extras(shown), "created_time": None, "updated_time": None}
-    shown |= {"configured_status": shown["status"], "effective_status": effective_status(request, entity)}
+        return {**shown, **_derive_creative_members(shown), "created_time": None, "updated_time": None}
+    shown |= {"configured_status": shown["status"], "effective_status": get_effective_status(request, entity)}
     if entity.kind != "ad":
         shown.setdefault("start_time", entity.created_at)
     for parent in ("campaign", "adset"):
         above = request.world.find(parent, shown.get(f"{parent}_id", ""))
         if above is not None:
-            shown[parent] = native(request, above)
+            shown[parent] = render_entity(request, above)
     if entity.kind == "ad":
         node = shown["creative"]["creative_id"]
         creative = request.world.find("adcreative", node)
-        shown["creative"] = native(request, creative) if creative else _foreign_creative(node)
-    return {name: _shown(name, value, zone) for name, value in shown.items()}
+        shown["creative"] = render_entity(request, creative) if creative else _make_external_creative(node)
+    return {name: _render_value(name, value, zone) for name, value in shown.items()}
 
 
-def effective_status(request: Request, entity: Entity) -> str:
+def get_effective_status(request: Request, entity: StoredEntity) -> str:
     """The state that follows from the entity and those above it."""
     above = [
         (parent, found)
@@ -261,7 +280,7 @@ def effective_status(request: Request, entity: Entity) -> str:
         if (found := request.world.find(parent, entity.data.get(f"{parent}_id", ""))) is not None
     ]
     statuses = [str(entity.data["status"]), *(str(found.data["status"]) for _, found in above)]
-    for gone in GONE:
+    for gone in FINAL_STATUSES:
         if gone in statuses:
             return gone
     if statuses[0] == "PAUSED":
@@ -269,23 +288,23 @@ def effective_status(request: Request, entity: Entity) -> str:
     for parent, found in above:
         if found.data["status"] == "PAUSED":
             return f"{parent.upper()}_PAUSED"
-    if entity.kind == "ad" and request.now - entity.data["_review_from"] < REVIEW:
+    if entity.kind == "ad" and request.now - entity.data["_review_from"] < REVIEW_TIME:
         return "PENDING_REVIEW"
     return statuses[0]
 
 
-def local(instant: datetime, zone: ZoneInfo) -> str:
+def format_local_instant(instant: datetime, zone: ZoneInfo) -> str:
     """In the account's zone with offset."""
     return instant.astimezone(zone).strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
-def _shown(name: str, value: Any, zone: ZoneInfo) -> Any:
+def _render_value(name: str, value: Any, zone: ZoneInfo) -> Any:
     if isinstance(value, datetime):
-        return local(value, zone)
-    return str(value) if name in MONEY and isinstance(value, int) else value
+        return format_local_instant(value, zone)
+    return str(value) if name in MONEY_FIELDS and isinstance(value, int) else value
 
 
-def _creative_extras(shown: Mapping[str, Any]) -> dict[str, Any]:
+def _derive_creative_members(shown: Mapping[str, Any]) -> dict[str, Any]:
     story = shown.get("object_story_spec", {})
     link_data = story.get("link_data", {})
     extras = {"object_type": "SHARE", "thumbnail_url": f"https://scontent.example/{shown['id']}.jpg"}
@@ -298,21 +317,21 @@ def _creative_extras(shown: Mapping[str, Any]) -> dict[str, Any]:
     return {**extras, **{name: value for name, value in seen.items() if value is not None}}
 
 
-def _foreign_creative(node: str) -> dict[str, Any]:
+def _make_external_creative(node: str) -> dict[str, Any]:
     """A creative that was made elsewhere."""
     story = {
         "page_id": "9009",
         "link_data": {"link": "https://tea.example/", "message": "Fresh leaves.", "name": "Tea"},
     }
     made = {"id": node, "name": f"Creative {node}", "status": "ACTIVE", "object_story_spec": story}
-    return {**made, **_creative_extras(made)}
+    return {**made, **_derive_creative_members(made)}
 
 
-def _cursor(position: int) -> str:
-    return base64.urlsafe_b64encode(write_json({"row": position}).encode()).decode().rstrip("=")
+def _encode_cursor(position: int) -> str:
+    return base64.urlsafe_b64encode(serialize_json({"row": position}).encode()).decode().rstrip("=")
 
 
-def _position(cursor: str) -> int:
+def _decode_cursor(cursor: str) -> int:
     try:
         decoded = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):

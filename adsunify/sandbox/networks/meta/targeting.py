@@ -4,23 +4,33 @@ ask about."""
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from adsunify.sandbox.framework import Check, Problem, anything, choice, country_code, integer, listing, record, text
+from adsunify.sandbox.framework import (
+    Check,
+    InvalidRequest,
+    any_value,
+    array,
+    choice,
+    country_code,
+    integer,
+    record,
+    text,
+)
 
 T = TypeVar("T")
 
 
-def words(listed: str) -> list[str]:
+def split_words(listed: str) -> list[str]:
     """The words of a table."""
     return listed.split()
 
 
-def each(value: T, names: str) -> dict[str, T]:
+def fill_keys(value: T, names: str) -> dict[str, T]:
     """The same value for several names."""
-    return dict.fromkeys(words(names), value)
+    return dict.fromkeys(split_words(names), value)
 
 
 # Countries, regions, cities, zips and markets that the search knows: (type, key, name, country, region, region key).
-PLACES: tuple[tuple[str, str, str, str, str | None, str | None], ...] = (
+LOCATIONS: tuple[tuple[str, str, str, str, str | None, str | None], ...] = (
     ("country", "US", "United States", "US", None, None),
     ("country", "NO", "Norway", "NO", None, None),
     ("country", "SE", "Sweden", "SE", None, None),
@@ -48,7 +58,7 @@ PLACES: tuple[tuple[str, str, str, str, str | None, str | None], ...] = (
     ("geo_market", "DMA:501", "New York", "US", None, None),
 )
 # Members of geo_locations whose items are {"key": ...}, and the type of place that each holds.
-KEYED: Mapping[str, str] = {
+KEYED_LOCATION_TYPES: Mapping[str, str] = {
     "regions": "region",
     "cities": "city",
     "zips": "zip",
@@ -63,65 +73,73 @@ KEYED: Mapping[str, str] = {
     "electoral_districts": "electoral_district",
 }
 # EU and associated territories (the territories that the documentation names; its list is unverified).
-EU = frozenset(words("""
+EU_COUNTRIES = frozenset(split_words("""
     AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE  AX GF GP MQ RE YT MF
 """))  # fmt: skip
-_COUNTRIES = {(kind, key): country for kind, key, _, country, _, _ in PLACES}
-_RADIUS = {"kilometer": (17, 80), "mile": (10, 50)}  # documented in kilometres; miles accordingly (chosen)
+_COUNTRY_BY_KEY = {(kind, key): country for kind, key, _, country, _, _ in LOCATIONS}
+_RADIUS_LIMITS = {"kilometer": (17, 80), "mile": (10, 50)}  # documented in kilometres; miles accordingly (chosen)
 
-_WORD, _ANY_ID = text(), text(pattern="[0-9]+")
-_KEYED_ITEM = record({"key": _WORD}, each(anything, "name country region region_id primary_city_id market_type"))
-_CITY_ITEM = record(
-    {"key": _WORD},
-    {**each(anything, "name country region region_id"), "radius": integer(1), "distance_unit": choice(*_RADIUS)},
+_WORD_CHECK, _ID_CHECK = text(), text(pattern="[0-9]+")
+_KEYED_ITEM_CHECK = record(
+    {"key": _WORD_CHECK}, fill_keys(any_value, "name country region region_id primary_city_id market_type")
+)
+_CITY_ITEM_CHECK = record(
+    {"key": _WORD_CHECK},
+    {
+        **fill_keys(any_value, "name country region region_id"),
+        "radius": integer(1),
+        "distance_unit": choice(*_RADIUS_LIMITS),
+    },
 )
 
 
-def _city(value: Any, where: str) -> Any:
-    city = _CITY_ITEM(value, where)
+def _check_city(value: Any, where: str) -> Any:
+    city = _CITY_ITEM_CHECK(value, where)
     if ("radius" in city) != ("distance_unit" in city):
-        raise Problem("required", f"{where}/distance_unit", "radius and distance_unit go together")
+        raise InvalidRequest("required", f"{where}/distance_unit", "radius and distance_unit go together")
     if "radius" in city:
-        integer(*_RADIUS[city["distance_unit"]])(city["radius"], f"{where}/radius")
+        integer(*_RADIUS_LIMITS[city["distance_unit"]])(city["radius"], f"{where}/radius")
     return city
 
 
-def _positions(*gone: str) -> Check:
+def _positions_check(*gone: str) -> Check:
     def check(value: Any, where: str) -> Any:
-        positions = listing(_WORD)(value, where)
+        positions = array(_WORD_CHECK)(value, where)
         for position in positions:
             if position in gone:  # removed in v26
-                raise Problem("value", where, f"placement {position} is no longer available", position)
+                raise InvalidRequest("value", where, f"placement {position} is no longer available", position)
         return positions
 
     return check
 
 
-GEOGRAPHY = record(
+GEOGRAPHY_CHECK = record(
     optional={
-        **dict.fromkeys(KEYED, listing(_KEYED_ITEM, 1)),
-        "cities": listing(_city, 1),
-        "countries": listing(country_code, 1),
-        "country_groups": listing(_WORD, 1),
-        "location_types": listing(choice("home", "recent", "travel_in"), 1),
-        **each(anything, "custom_locations location_cluster_ids places political_districts"),
+        **dict.fromkeys(KEYED_LOCATION_TYPES, array(_KEYED_ITEM_CHECK, 1)),
+        "cities": array(_check_city, 1),
+        "countries": array(country_code, 1),
+        "country_groups": array(_WORD_CHECK, 1),
+        "location_types": array(choice("home", "recent", "travel_in"), 1),
+        **fill_keys(any_value, "custom_locations location_cluster_ids places political_districts"),
     }
 )
-_NAMED = listing(record({"id": _ANY_ID}, {"name": _WORD}))
-_FLEXIBLE: Mapping[str, Check] = {
-    **each(_NAMED, """
+_NAMED_ITEMS_CHECK = array(record({"id": _ID_CHECK}, {"name": _WORD_CHECK}))
+_FLEXIBLE_MEMBERS: Mapping[str, Check] = {
+    **fill_keys(_NAMED_ITEMS_CHECK, """
         behaviors education_majors education_schools ethnic_affinity family_statuses generation home_ownership
         home_type home_value household_composition income industries interests life_events moms net_worth
         office_type politics work_employers work_positions
     """),
-    **each(listing(integer(0)), """
+    **fill_keys(array(integer(0)), """
         college_years education_statuses interested_in political_views relationship_statuses user_event
     """),
 }  # fmt: skip
-TARGETING = record(
+TARGETING_CHECK = record(
     optional={
-        **_FLEXIBLE,
-        **each(anything, """
+        **_FLEXIBLE_MEMBERS,
+        **fill_keys(
+            any_value,
+            """
             adgroup_id age_range alternate_auto_targeting_option app_install_state
             brand_safety_content_filter_levels catalog_based_targeting cities connections
             contextual_targeting_categories countries country country_groups direct_install_devices
@@ -136,71 +154,78 @@ TARGETING = record(
             is_whatsapp_destination_ad keywords place_page_set_ids product_audience_specs prospecting_audience
             radius regions site_category subscriber_universe targeting_optimization targeting_relaxation_types
             user_adclusters user_age_unknown user_device user_os wireless_carrier zips
-        """),
-        **each(GEOGRAPHY, "geo_locations excluded_geo_locations"),
-        **each(_NAMED, "custom_audiences excluded_custom_audiences"),
-        "flexible_spec": listing(record(optional=_FLEXIBLE)),
-        "exclusions": record(optional=_FLEXIBLE),
-        **each(integer(13, 65), "age_min age_max"),
-        "genders": listing(integer(1, 2), 0, 2),
-        "locales": listing(integer(0)),
-        "device_platforms": listing(choice("mobile", "desktop"), 1),
-        "publisher_platforms": listing(choice("facebook", "instagram", "audience_network", "messenger", "threads"), 1),
-        "instagram_positions": _positions("explore"),
-        "messenger_positions": _positions("story"),
-        **each(_positions(), "audience_network_positions facebook_positions threads_positions whatsapp_positions"),
-        "targeting_automation": record(optional={
-            **each(integer(0, 1), "advantage_audience creative_audience_pairing shared_audiences value_expression"),
-            "individual_setting": anything,
-        }),
+        """,
+        ),
+        **fill_keys(GEOGRAPHY_CHECK, "geo_locations excluded_geo_locations"),
+        **fill_keys(_NAMED_ITEMS_CHECK, "custom_audiences excluded_custom_audiences"),
+        "flexible_spec": array(record(optional=_FLEXIBLE_MEMBERS)),
+        "exclusions": record(optional=_FLEXIBLE_MEMBERS),
+        **fill_keys(integer(13, 65), "age_min age_max"),
+        "genders": array(integer(1, 2), 0, 2),
+        "locales": array(integer(0)),
+        "device_platforms": array(choice("mobile", "desktop"), 1),
+        "publisher_platforms": array(choice("facebook", "instagram", "audience_network", "messenger", "threads"), 1),
+        "instagram_positions": _positions_check("explore"),
+        "messenger_positions": _positions_check("story"),
+        **fill_keys(
+            _positions_check(), "audience_network_positions facebook_positions threads_positions whatsapp_positions"
+        ),
+        "targeting_automation": record(
+            optional={
+                **fill_keys(
+                    integer(0, 1), "advantage_audience creative_audience_pairing shared_audiences value_expression"
+                ),
+                "individual_setting": any_value,
+            }
+        ),
     }
-)  # fmt: skip
+)
 
 
 def check_targeting(targeting: Mapping[str, Any]) -> None:
     """The cross rules. Raises Problem."""
     if "advantage_audience" not in targeting.get("targeting_automation", {}):
         where = "/targeting/targeting_automation/advantage_audience"
-        raise Problem("required", where, "must be set to 0 or 1 explicitly")
+        raise InvalidRequest("required", where, "must be set to 0 or 1 explicitly")
     geography = targeting.get("geo_locations", {})
     if not {*geography} - {"location_types"} and not targeting.get("custom_audiences"):
-        raise Problem("required", "/targeting/geo_locations", "a location or a custom audience is required")
+        raise InvalidRequest("required", "/targeting/geo_locations", "a location or a custom audience is required")
     if targeting.get("age_min", 13) > targeting.get("age_max", 65):
-        raise Problem("combination", "/targeting/age_min", "must not be over age_max")
+        raise InvalidRequest("combination", "/targeting/age_min", "must not be over age_max")
     for name in ("geo_locations", "excluded_geo_locations"):
-        _check_kinds(targeting.get(name, {}), f"/targeting/{name}")
-    for member, key, country in _keyed(geography):
+        _check_location_types(targeting.get(name, {}), f"/targeting/{name}")
+    for member, key, country in _iterate_keyed_locations(geography):
         if country in geography.get("countries", ()):
             message = f"locations overlap: {key} lies in {country}, which is in countries"
-            raise Problem("combination", f"/targeting/geo_locations/{member}", message)
+            raise InvalidRequest("combination", f"/targeting/geo_locations/{member}", message)
 
 
-def _check_kinds(geography: Mapping[str, Any], where: str) -> None:
+def _check_location_types(geography: Mapping[str, Any], where: str) -> None:
     """A key that the search knows only as another kind of place, or in another country, is refused. Raises Problem."""
-    for member, kind in KEYED.items():
+    for member, kind in KEYED_LOCATION_TYPES.items():
         for position, item in enumerate(geography.get(member, ())):
-            key, country = item["key"], _COUNTRIES.get((kind, item["key"]))
-            if country is None and any(known == key for _, known in _COUNTRIES):
-                raise Problem("value", f"{where}/{member}/{position}/key", f"is not a {kind}", key)
+            key, country = item["key"], _COUNTRY_BY_KEY.get((kind, item["key"]))
+            if country is None and any(known == key for _, known in _COUNTRY_BY_KEY):
+                raise InvalidRequest("value", f"{where}/{member}/{position}/key", f"is not a {kind}", key)
             if country is not None and item.get("country", country) != country:
-                raise Problem("combination", f"{where}/{member}/{position}/country", f"{key} lies in {country}")
+                raise InvalidRequest("combination", f"{where}/{member}/{position}/country", f"{key} lies in {country}")
 
 
-def touches_eu(targeting: Mapping[str, Any]) -> bool:
+def reaches_eu(targeting: Mapping[str, Any]) -> bool:
     """Whether the ads can be shown in the EU or associated territories.
 
     True for country groups (worldwide and the European ones cannot be told from others by the documentation) and for no
     geography at all (custom audiences); a key that the search does not know counts as outside.
     """
     geography = targeting.get("geo_locations", {})
-    places = {*geography.get("countries", ()), *(country for _, _, country in _keyed(geography))}
-    return bool(places & EU) or "country_groups" in geography or not {*geography} - {"location_types"}
+    places = {*geography.get("countries", ()), *(country for _, _, country in _iterate_keyed_locations(geography))}
+    return bool(places & EU_COUNTRIES) or "country_groups" in geography or not {*geography} - {"location_types"}
 
 
-def _keyed(geography: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+def _iterate_keyed_locations(geography: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
     """Member, key and country (where it can be known) of each item with a key."""
-    for member, kind in KEYED.items():
+    for member, kind in KEYED_LOCATION_TYPES.items():
         for item in geography.get(member, ()):
             key = item["key"]
             prefix = key.partition(":")[0] if kind == "zip" else "US" if key.startswith("DMA:") else None
-            yield member, key, item.get("country") or prefix or _COUNTRIES.get((kind, key))
+            yield member, key, item.get("country") or prefix or _COUNTRY_BY_KEY.get((kind, key))

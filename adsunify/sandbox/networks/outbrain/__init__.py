@@ -7,57 +7,64 @@ uploads, the search of several locations at once, spend of budgets.
 
 from adsunify.sandbox.framework import Network, Route
 from adsunify.sandbox.networks.outbrain import budgets, campaigns, catalogs, links, marketers, places, reports
-from adsunify.sandbox.networks.outbrain.answers import failure, guard, problem
-from adsunify.sandbox.networks.outbrain.seed import seed
-from adsunify.sandbox.networks.outbrain.tables import ACCOUNTS, API, BASE
+from adsunify.sandbox.networks.outbrain.answers import authorize_request, format_error, format_status_error
+from adsunify.sandbox.networks.outbrain.seed import seed_world
+from adsunify.sandbox.networks.outbrain.tables import ACCOUNTS, API_HOSTS, BASE_PATH
 
-_MARKETER = f"{BASE}/marketers/{{marketer}}"
-_CAMPAIGN = f"{BASE}/campaigns/{{id}}"
-_REPORTS = f"{BASE}/reports"
-_EACH = frozenset({"partial", "error_in_200"})  # where every item has a status of its own
+_MARKETER_PATH = f"{BASE_PATH}/marketers/{{marketer}}"
+_CAMPAIGN_PATH = f"{BASE_PATH}/campaigns/{{id}}"
+_REPORTS_PATH = f"{BASE_PATH}/reports"
+_BULK_FAULTS = frozenset({"partial", "error_in_200"})  # where every item has a status of its own
 
 NETWORK = Network(
     code="outbrain",
     first_id=5001,
     accounts=ACCOUNTS,
     routes=(
-        Route("GET", API, f"{BASE}/login", marketers.log_in, role="login"),
-        Route("GET", API, f"{BASE}/marketers", marketers.list_marketers),
-        Route("GET", API, _MARKETER, marketers.show_marketer),
-        Route("GET", API, f"{_MARKETER}/budgets", budgets.list_all),
-        Route("POST", API, f"{_MARKETER}/budgets", budgets.create),
-        Route("GET", API, f"{_MARKETER}/campaigns", campaigns.list_of_marketer),
-        Route("GET", API, f"{_MARKETER}/conversionEvents", catalogs.conversion_events),
-        Route("GET", API, f"{_MARKETER}/segments", catalogs.segments),
-        Route("GET", API, f"{BASE}/budgets/{{id}}", budgets.show),
-        Route("PUT", API, f"{BASE}/budgets/{{id}}", budgets.update),
-        Route("DELETE", API, f"{BASE}/budgets/{{id}}", budgets.delete),
-        Route("GET", API, f"{BASE}/budgets/{{id}}/campaigns", campaigns.list_of_budget),
-        Route("POST", API, f"{BASE}/campaigns", campaigns.create),
-        Route("PUT", API, f"{BASE}/campaigns", campaigns.update_several, faults=_EACH),
-        Route("GET", API, _CAMPAIGN, campaigns.show),
-        Route("PUT", API, _CAMPAIGN, campaigns.update),
-        Route("GET", API, f"{BASE}/campaigns/{{ids}}/multiple", campaigns.show_several),
-        Route("GET", API, f"{_CAMPAIGN}/locations", campaigns.locations),
-        Route("GET", API, f"{_CAMPAIGN}/promotedLinks", links.list_all),
-        Route("POST", API, f"{_CAMPAIGN}/promotedLinks", links.create),
-        Route("PUT", API, f"{_CAMPAIGN}/promotedLinks/", links.update_several, faults=_EACH),
-        Route("POST", API, f"{_CAMPAIGN}/multiplePromotedLinks", links.create_several, faults=_EACH),
-        Route("GET", API, f"{BASE}/promotedLinks/{{ids}}", links.show),
-        Route("PUT", API, f"{BASE}/promotedLinks/{{ids}}", links.set_enabled),
-        Route("GET", API, f"{BASE}/locations/search", places.search),
-        Route("GET", API, f"{BASE}/interests/all", catalogs.interests),
-        Route("GET", API, f"{BASE}/interests/search", catalogs.interest_search),
-        Route("GET", API, f"{BASE}/iabcategories/all", catalogs.categories),
-        Route("GET", API, f"{BASE}/metadata/{{list:supportedLanguages|browsers|operatingSystems}}", catalogs.metadata),
-        Route("GET", API, f"{BASE}/currencies", catalogs.currencies),
-        Route("GET", API, f"{_REPORTS}/fullDay", reports.full_day),
-        Route("GET", API, f"{_REPORTS}/dataFreshness", reports.data_freshness),
-        Route("GET", API, f"{_REPORTS}/marketers/{{marketer}}/periodic", reports.periodic),
-        Route("GET", API, f"{_REPORTS}/marketers/{{marketer}}/campaigns/periodic", reports.of_campaigns),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/login", marketers.log_in, role="login"),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/marketers", marketers.list_marketers),
+        Route("GET", API_HOSTS, _MARKETER_PATH, marketers.get_marketer),
+        Route("GET", API_HOSTS, f"{_MARKETER_PATH}/budgets", budgets.list_budgets),
+        Route("POST", API_HOSTS, f"{_MARKETER_PATH}/budgets", budgets.create_budget),
+        Route("GET", API_HOSTS, f"{_MARKETER_PATH}/campaigns", campaigns.list_marketer_campaigns),
+        Route("GET", API_HOSTS, f"{_MARKETER_PATH}/conversionEvents", catalogs.list_conversion_events),
+        Route("GET", API_HOSTS, f"{_MARKETER_PATH}/segments", catalogs.list_segments),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/budgets/{{id}}", budgets.get_budget),
+        Route("PUT", API_HOSTS, f"{BASE_PATH}/budgets/{{id}}", budgets.update_budget),
+        Route("DELETE", API_HOSTS, f"{BASE_PATH}/budgets/{{id}}", budgets.delete_budget),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/budgets/{{id}}/campaigns", campaigns.list_budget_campaigns),
+        Route("POST", API_HOSTS, f"{BASE_PATH}/campaigns", campaigns.create_campaign),
+        Route("PUT", API_HOSTS, f"{BASE_PATH}/campaigns", campaigns.update_campaigns, faults=_BULK_FAULTS),
+        Route("GET", API_HOSTS, _CAMPAIGN_PATH, campaigns.get_campaign),
+        Route("PUT", API_HOSTS, _CAMPAIGN_PATH, campaigns.update_campaign),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/campaigns/{{ids}}/multiple", campaigns.get_campaigns),
+        Route("GET", API_HOSTS, f"{_CAMPAIGN_PATH}/locations", campaigns.get_locations),
+        Route("GET", API_HOSTS, f"{_CAMPAIGN_PATH}/promotedLinks", links.list_links),
+        Route("POST", API_HOSTS, f"{_CAMPAIGN_PATH}/promotedLinks", links.create_link),
+        Route("PUT", API_HOSTS, f"{_CAMPAIGN_PATH}/promotedLinks/", links.update_links, faults=_BULK_FAULTS),
+        Route("POST", API_HOSTS, f"{_CAMPAIGN_PATH}/multiplePromotedLinks", links.create_links, faults=_BULK_FAULTS),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/promotedLinks/{{ids}}", links.get_link),
+        Route("PUT", API_HOSTS, f"{BASE_PATH}/promotedLinks/{{ids}}", links.set_links_enabled),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/locations/search", places.search_locations),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/interests/all", catalogs.list_interests),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/interests/search", catalogs.search_interests),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/iabcategories/all", catalogs.list_categories),
+        Route(
+            "GET",
+            API_HOSTS,
+            f"{BASE_PATH}/metadata/{{list:supportedLanguages|browsers|operatingSystems}}",
+            catalogs.list_metadata,
+        ),
+        Route("GET", API_HOSTS, f"{BASE_PATH}/currencies", catalogs.list_currencies),
+        Route("GET", API_HOSTS, f"{_REPORTS_PATH}/fullDay", reports.get_full_day),
+        Route("GET", API_HOSTS, f"{_REPORTS_PATH}/dataFreshness", reports.get_data_freshness),
+        Route("GET", API_HOSTS, f"{_REPORTS_PATH}/marketers/{{marketer}}/periodic", reports.get_periodic_report),
+        Route(
+            "GET", API_HOSTS, f"{_REPORTS_PATH}/marketers/{{marketer}}/campaigns/periodic", reports.get_campaigns_report
+        ),
     ),
-    problem=problem,
-    failure=failure,
-    guard=guard,
-    seed=seed,
+    format_error=format_error,
+    format_status_error=format_status_error,
+    authorize_request=authorize_request,
+    seed_world=seed_world,
 )

@@ -8,137 +8,139 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
-    anything,
+    Response,
+    StoredEntity,
+    any_value,
+    array,
     choice,
     integer_text,
-    listing,
-    valid,
+    require_access_token,
 )
-from adsunify.sandbox.networks.outbrain.tables import EASTERN, TOKEN_HEADER
+from adsunify.sandbox.networks.outbrain.tables import EASTERN_TIMEZONE, TOKEN_HEADER
 
 # Status by the code of a problem; every other failed check is a 400.
-_STATUSES: Mapping[str, int] = {
+_STATUS_BY_CODE: Mapping[str, int] = {
     "token_missing": 401, "token_invalid": 401, "token_expired": 401, "invalid_client": 401, "denied": 403,
     "absent": 404, "media_type": 415,
 }  # fmt: skip
-_WAIT = "1500"  # milliseconds
+_RETRY_AFTER_MS = "1500"  # milliseconds
 
 
-def status_of(problem: Problem) -> int:
+def get_status(problem: InvalidRequest) -> int:
     """The HTTP status of a failed check."""
-    return _STATUSES.get(problem.code, 400)
+    return _STATUS_BY_CODE.get(problem.code, 400)
 
 
-def sentence(problem: Problem) -> str:
+def format_sentence(problem: InvalidRequest) -> str:
     """What is wrong, in one line."""
     place = problem.where.strip("/").replace("/", ".")
     return f"{place}: {problem.message}" if place else problem.message
 
 
-def problem(request: Request, problem: Problem) -> Answer:
+def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request: there are no machine codes."""
-    return _error(request, status_of(problem), sentence(problem))
+    return _build_error(request, get_status(problem), format_sentence(problem))
 
 
-def failure(request: Request, status: int) -> Answer:
+def format_status_error(request: Request, status: int) -> Response:
     """A bare status: unknown path or method, or a told fault. 429 names its wait in milliseconds, nowhere else."""
-    answer = _error(request, status, f"HTTP {status}")
-    return Answer(status, answer.body, {**answer.headers, **({"rate-limit-msec-left": _WAIT} if status == 429 else {})})
+    answer = _build_error(request, status, f"HTTP {status}")
+    return Response(
+        status, answer.body, {**answer.headers, **({"rate-limit-msec-left": _RETRY_AFTER_MS} if status == 429 else {})}
+    )
 
 
-def _error(request: Request, status: int, message: str) -> Answer:
+def _build_error(request: Request, status: int, message: str) -> Response:
     hint = f"{request.method} {request.path}"
-    return Answer(status, {"moreInfo": hint, "errorMessage": message}, _identified(request))
+    return Response(status, {"moreInfo": hint, "errorMessage": message}, _build_headers(request))
 
 
-def answered(request: Request, body: Any) -> Answer:
+def build_response(request: Request, body: Any) -> Response:
     """A successful answer; `None` is the empty body."""
-    return Answer(200, body, _identified(request))
+    return Response(200, body, _build_headers(request))
 
 
-def _identified(request: Request) -> dict[str, str]:
+def _build_headers(request: Request) -> dict[str, str]:
     name = f"{request.method} {request.path} {len(request.world.journal)}"
     return {"AMPLIFY-REQUEST-ID": str(uuid.uuid5(uuid.NAMESPACE_URL, name))}
 
 
-def guard(request: Request) -> None:
+def authorize_request(request: Request) -> None:
     """The token of the header of its own. `Authorization` is for the log-in alone."""
     text = request.headers.get(TOKEN_HEADER)
     if not text:
-        raise Problem("token_missing", TOKEN_HEADER, "is required")
-    valid(request, text)
+        raise InvalidRequest("token_missing", TOKEN_HEADER, "is required")
+    require_access_token(request, text)
 
 
-def marketer(request: Request, native_id: str) -> Account:
+def require_account_by_id(request: Request, native_id: str) -> Account:
     """The marketer of this id. Problem `denied`: another one is somebody else's (chosen: 403, not 404)."""
-    account = request.account(native_id)
+    account = request.find_account(native_id)
     if account is None:
-        raise Problem("denied", "", "access to this marketer is denied")
+        raise InvalidRequest("denied", "", "access to this marketer is denied")
     return account
 
 
-def each(request: Request, most: int, apply: Callable[[Any], dict[str, Any]]) -> Answer:
+def apply_each(request: Request, most: int, apply: Callable[[Any], dict[str, Any]]) -> Response:
     """The items of a bulk write, each alone, all inside one 200."""
-    sent = request.json(listing(anything, 1, most))
+    sent = request.parse_json(array(any_value, 1, most))
     rows: list[dict[str, Any]] = []
     for position, item in enumerate(sent):
         try:
             with request.world.savepoint():
-                if request.told("error_in_200") or (request.told("partial") and position == len(sent) - 1):
-                    raise refused("", "told to fail")
+                if request.get_fault("error_in_200") or (request.get_fault("partial") and position == len(sent) - 1):
+                    raise rule_error("", "told to fail")
                 row = apply(item)
-        except Problem as problem:
+        except InvalidRequest as problem:
             named = {"id": item["id"]} if isinstance(item, dict) and isinstance(item.get("id"), str) else {}
-            rows.append({**named, "operationStatus": {"status": "Failure", "reason": [sentence(problem)]}})
+            rows.append({**named, "operationStatus": {"status": "Failure", "reason": [format_sentence(problem)]}})
         else:
             rows.append({**row, "operationStatus": {"status": "Success", "reason": []}})
-    return answered(request, rows)
+    return build_response(request, rows)
 
 
-def found(request: Request, kind: str, native_id: str, where: str = "") -> Entity:
+def require_entity(request: Request, kind: str, native_id: str, where: str = "") -> StoredEntity:
     """The object of this id. Problem `absent`."""
     entity = request.world.find(kind, native_id)
     if entity is None:
-        raise Problem("absent", where, f"no such {kind}")
+        raise InvalidRequest("absent", where, f"no such {kind}")
     return entity
 
 
-def refused(where: str, message: str) -> Problem:
+def rule_error(where: str, message: str) -> InvalidRequest:
     """A rule that is broken."""
-    return Problem("rule", where, message)
+    return InvalidRequest("rule", where, message)
 
 
-def today(now: datetime) -> date:
+def get_eastern_date(now: datetime) -> date:
     """The present day in Eastern time."""
-    return now.astimezone(EASTERN).date()
+    return now.astimezone(EASTERN_TIMEZONE).date()
 
 
-def written(at: datetime) -> str:
+def format_instant(at: datetime) -> str:
     """A `Time`: Eastern, without an offset."""
-    return at.astimezone(EASTERN).strftime("%Y-%m-%d %H:%M:%S")
+    return at.astimezone(EASTERN_TIMEZONE).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def day(value: Any, where: str) -> str:
+def check_date(value: Any, where: str) -> str:
     """A `Date`: yyyy-MM-dd."""
     if not isinstance(value, str) or not re.fullmatch(r"\d{4}-\d\d-\d\d", value):
-        raise Problem("type", where, "must be a date, yyyy-MM-dd", value)
+        raise InvalidRequest("type", where, "must be a date, yyyy-MM-dd", value)
     try:
         return date.fromisoformat(value).isoformat()
     except ValueError as error:
-        raise Problem("value", where, "is no day of the calendar") from error
+        raise InvalidRequest("value", where, "is no day of the calendar") from error
 
 
-def truth(value: Any, where: str) -> bool:
+def check_boolean_text(value: Any, where: str) -> bool:
     """true or false in a query."""
     return bool(choice("true", "false")(value, where) == "true")
 
 
-def words(*known: str) -> Check:
+def comma_separated(*known: str) -> Check:
     """Comma-separated words of a query."""
 
     def check(value: Any, where: str) -> list[str]:
@@ -147,12 +149,12 @@ def words(*known: str) -> Check:
     return check
 
 
-def paging(most: int) -> dict[str, Check]:
+def paging_checks(most: int) -> dict[str, Check]:
     """The parameters of a list: `limit` from 1, `offset` from 0."""
     return {"limit": integer_text(1, most), "offset": integer_text(0)}
 
 
-def page(rows: list[Any], wanted: Mapping[str, Any], default: int) -> list[Any]:
+def paginate(rows: list[Any], wanted: Mapping[str, Any], default: int) -> list[Any]:
     """The rows that were asked for."""
     start = wanted.get("offset", 0)
     return rows[start : start + wanted.get("limit", default)]
@@ -162,5 +164,5 @@ def split_ids(text: str, most: int) -> list[str]:
     """The comma-separated ids of a path, each once. Problem."""
     ids = text.split(",")
     if len(ids) > most or len(set(ids)) < len(ids) or not all(ids):
-        raise Problem("value", "", f"must be 1 to {most} different ids")
+        raise InvalidRequest("value", "", f"must be 1 to {most} different ids")
     return ids

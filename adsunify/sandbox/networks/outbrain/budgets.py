@@ -7,11 +7,11 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
     World,
     boolean,
     choice,
@@ -19,131 +19,142 @@ from adsunify.sandbox.framework import (
     record,
     text,
 )
-from adsunify.sandbox.networks.outbrain.answers import answered, day, found, marketer, refused, today, truth, written
+from adsunify.sandbox.networks.outbrain.answers import (
+    build_response,
+    check_boolean_text,
+    check_date,
+    format_instant,
+    get_eastern_date,
+    require_account_by_id,
+    require_entity,
+    rule_error,
+)
 from adsunify.sandbox.networks.outbrain.tables import (
     BUDGET_TYPES,
     CURRENCIES,
-    LEAST_MONTHLY_DAYS,
-    LONGEST_NAME,
+    CURRENCY_DECIMALS,
+    MAX_NAME_LENGTH,
+    MIN_MONTHLY_DAYS,
     PACINGS,
-    PLACES,
 )
 
-_AMOUNT = number(Decimal("0.01"), places=2)
-_CHANGEABLE: Mapping[str, Check] = {
-    "amount": _AMOUNT,
-    "startDate": day,
-    "endDate": day,
+_AMOUNT_CHECK = number(Decimal("0.01"), places=2)
+_CHANGEABLE_MEMBERS: Mapping[str, Check] = {
+    "amount": _AMOUNT_CHECK,
+    "startDate": check_date,
+    "endDate": check_date,
     "runForever": boolean,
     "type": choice(*BUDGET_TYPES),
     "pacing": choice(*PACINGS),
-    "dailyTarget": _AMOUNT,
+    "dailyTarget": _AMOUNT_CHECK,
 }
 # Which members are mandatory is not said: what every sample has (chosen).
-CREATE = record(
-    required={"name": text(1, LONGEST_NAME),
-              **{name: _CHANGEABLE[name] for name in ("amount", "startDate", "runForever", "type", "pacing")}},
-    optional={name: _CHANGEABLE[name] for name in ("endDate", "dailyTarget")},
+CREATE_CHECK = record(
+    required={"name": text(1, MAX_NAME_LENGTH),
+              **{name: _CHANGEABLE_MEMBERS[name] for name in ("amount", "startDate", "runForever", "type", "pacing")}},
+    optional={name: _CHANGEABLE_MEMBERS[name] for name in ("endDate", "dailyTarget")},
 )  # fmt: skip
-UPDATE = record(optional=_CHANGEABLE)
+UPDATE_CHECK = record(optional=_CHANGEABLE_MEMBERS)
 
 
-def create(request: Request) -> Answer:
+def create_budget(request: Request) -> Response:
     """POST /marketers/{marketer}/budgets."""
-    request.query()
-    account = marketer(request, request.slots["marketer"])
-    given = request.json(CREATE)
-    for other in request.world.entities("budget", account.id):
+    request.parse_query()
+    account = require_account_by_id(request, request.path_parameters["marketer"])
+    given = request.parse_json(CREATE_CHECK)
+    for other in request.world.list_entities("budget", account.id):
         if other.data["name"].lower() == given["name"].lower():
-            raise refused("/name", "a budget of this name exists")
-    if date.fromisoformat(given["startDate"]) < today(request.now):
-        raise refused("/startDate", "lies in the past")
-    _check(given, account)
-    made = request.world.create("budget", account.id, given, id=native_id(request.world, "01"))
-    return answered(request, view(request.world, made))
+            raise rule_error("/name", "a budget of this name exists")
+    if date.fromisoformat(given["startDate"]) < get_eastern_date(request.now):
+        raise rule_error("/startDate", "lies in the past")
+    _check_rules(given, account)
+    made = request.world.create("budget", account.id, given, id=allocate_native_id(request.world, "01"))
+    return build_response(request, render_budget(request.world, made))
 
 
-def update(request: Request) -> Answer:
+def update_budget(request: Request) -> Response:
     """PUT /budgets/{id}: what is absent stays."""
-    request.query()
-    entity = found(request, "budget", request.slots["id"])
-    given = request.json(UPDATE)
-    present, old = today(request.now), entity.data
+    request.parse_query()
+    entity = require_entity(request, "budget", request.path_parameters["id"])
+    given = request.parse_json(UPDATE_CHECK)
+    present, old = get_eastern_date(request.now), entity.data
     if given.get("startDate", old["startDate"]) != old["startDate"]:
         if date.fromisoformat(old["startDate"]) < present:
-            raise refused("/startDate", "cannot be changed once it has passed")
+            raise rule_error("/startDate", "cannot be changed once it has passed")
         if date.fromisoformat(given["startDate"]) < present:
-            raise refused("/startDate", "lies in the past")
+            raise rule_error("/startDate", "lies in the past")
     if "endDate" in given and given["endDate"] != old.get("endDate") and date.fromisoformat(given["endDate"]) < present:
-        raise refused("/endDate", "lies in the past")
+        raise rule_error("/endDate", "lies in the past")
     if given.get("runForever") is False and "endDate" not in given and "endDate" not in old:
-        raise refused("/endDate", "is required where runForever becomes false")
+        raise rule_error("/endDate", "is required where runForever becomes false")
     if "maximumAmount" in old and given.get("amount", old["amount"]) > old["maximumAmount"]:
-        raise refused("/amount", "is above maximumAmount")
+        raise rule_error("/amount", "is above maximumAmount")
     after = {**old, **given}
     if given.get("runForever") is True and "endDate" not in given:
         after.pop("endDate", None)
     if given.get("pacing", "DAILY_TARGET") != "DAILY_TARGET" and "dailyTarget" not in given:
         after.pop("dailyTarget", None)
-    _check(after, request.world.accounts[entity.account])
-    return answered(request, view(request.world, request.world.put(entity, after)))
+    _check_rules(after, request.world.accounts[entity.account])
+    return build_response(request, render_budget(request.world, request.world.replace(entity, after)))
 
 
-def _check(given: Mapping[str, Any], account: Account) -> None:
+def _check_rules(given: Mapping[str, Any], account: Account) -> None:
     """What holds of a budget as a whole. Problem."""
     if given["runForever"] == ("endDate" in given):  # chosen for a budget without end: no endDate at all
-        raise refused("/endDate", "goes with runForever false, and only with it")
+        raise rule_error("/endDate", "goes with runForever false, and only with it")
     days = 1
     if "endDate" in given:
         days = (date.fromisoformat(given["endDate"]) - date.fromisoformat(given["startDate"])).days + 1
         if days < 1:
-            raise refused("/endDate", "lies before startDate")
+            raise rule_error("/endDate", "lies before startDate")
     elif given["type"] == "CAMPAIGN":
-        raise refused("/endDate", "a CAMPAIGN budget needs an end")  # chosen: its floor is per day
+        raise rule_error("/endDate", "a CAMPAIGN budget needs an end")  # chosen: its floor is per day
     if given["type"] == "DAILY" and given["pacing"] != "SPEND_ASAP":
-        raise refused("/pacing", "DAILY supports only SPEND_ASAP")
+        raise rule_error("/pacing", "DAILY supports only SPEND_ASAP")
     if (given["pacing"] == "DAILY_TARGET") != ("dailyTarget" in given):
-        raise refused("/dailyTarget", "goes with the pacing DAILY_TARGET, and only with it")
+        raise rule_error("/dailyTarget", "goes with the pacing DAILY_TARGET, and only with it")
     for name in ("amount", "dailyTarget"):
         if name in given:
-            number(places=PLACES[account.currency])(given[name], f"/{name}")
-    times = {"DAILY": 1, "MONTHLY": LEAST_MONTHLY_DAYS, "CAMPAIGN": days}[given["type"]]
+            number(places=CURRENCY_DECIMALS[account.currency])(given[name], f"/{name}")
+    times = {"DAILY": 1, "MONTHLY": MIN_MONTHLY_DAYS, "CAMPAIGN": days}[given["type"]]
     least = CURRENCIES[account.currency][3] * times
     if given["amount"] < least:
-        raise refused("/amount", f"must be at least {least} {account.currency}")
+        raise rule_error("/amount", f"must be at least {least} {account.currency}")
 
 
-def show(request: Request) -> Answer:
+def get_budget(request: Request) -> Response:
     """GET /budgets/{id}."""
-    request.query()
-    return answered(request, view(request.world, found(request, "budget", request.slots["id"])))
+    request.parse_query()
+    return build_response(
+        request, render_budget(request.world, require_entity(request, "budget", request.path_parameters["id"]))
+    )
 
 
-def list_all(request: Request) -> Answer:
+def list_budgets(request: Request) -> Response:
     """GET /marketers/{marketer}/budgets: all at once; `detachedOnly` leaves those that no campaign uses."""
-    wanted = request.query({}, {"detachedOnly": truth})
-    account = marketer(request, request.slots["marketer"])
-    kept = [one for one in request.world.entities("budget", account.id)
-            if not (wanted.get("detachedOnly") and users(request.world, one.id))]  # fmt: skip
-    return answered(request, {"count": len(kept), "budgets": [view(request.world, one) for one in kept]})
+    wanted = request.parse_query({}, {"detachedOnly": check_boolean_text})
+    account = require_account_by_id(request, request.path_parameters["marketer"])
+    kept = [one for one in request.world.list_entities("budget", account.id)
+            if not (wanted.get("detachedOnly") and count_campaigns(request.world, one.id))]  # fmt: skip
+    return build_response(request, {"count": len(kept), "budgets": [render_budget(request.world, one) for one in kept]})
 
 
-def delete(request: Request) -> Answer:
+def delete_budget(request: Request) -> Response:
     """DELETE /budgets/{id}: only what no campaign uses and nothing was spent of."""
-    request.query()
-    entity = found(request, "budget", request.slots["id"])
-    if users(request.world, entity.id) or entity.data.get("_spent"):
-        raise Problem("rule", "", "the budget is attached to campaigns or was spent from")
+    request.parse_query()
+    entity = require_entity(request, "budget", request.path_parameters["id"])
+    if count_campaigns(request.world, entity.id) or entity.data.get("_spent"):
+        raise InvalidRequest("rule", "", "the budget is attached to campaigns or was spent from")
     request.world.remove(entity)
-    return answered(request, None)
+    return build_response(request, None)
 
 
-def users(world: World, budget: str) -> int:
+def count_campaigns(world: World, budget: str) -> int:
     """How many campaigns a budget pays for."""
-    return len(world.entities("campaign", parent=budget))
+    return len(world.list_entities("campaign", parent=budget))
 
 
-def view(world: World, entity: Entity) -> dict[str, Any]:
+def render_budget(world: World, entity: StoredEntity) -> dict[str, Any]:
     """A budget as it is answered: it carries the marketer's currency."""
     account = world.accounts[entity.account]
     data = {name: value for name, value in entity.data.items() if not name.startswith("_")}
@@ -152,14 +163,14 @@ def view(world: World, entity: Entity) -> dict[str, Any]:
         "id": entity.id,
         **data,
         "currency": account.currency,
-        "shared": users(world, entity.id) > 1,
+        "shared": count_campaigns(world, entity.id) > 1,
         "amountSpent": spent,
         "amountRemaining": max(entity.data["amount"] - spent, Decimal(0)),
-        "creationTime": written(entity.created_at),
-        "lastModified": written(entity.updated_at),
+        "creationTime": format_instant(entity.created_at),
+        "lastModified": format_instant(entity.updated_at),
     }
 
 
-def native_id(world: World, first: str) -> str:
+def allocate_native_id(world: World, first: str) -> str:
     """A new opaque id of 34 hex characters; `first` tells the kinds apart."""
-    return f"{first}{int(world.allocate()) * 0x9E3779B97F4A7C15F39CC0605CEDC834 % 2**128:032x}"
+    return f"{first}{int(world.allocate_id()) * 0x9E3779B97F4A7C15F39CC0605CEDC834 % 2**128:032x}"

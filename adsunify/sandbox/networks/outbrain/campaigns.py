@@ -7,203 +7,224 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
     World,
-    anything,
+    any_value,
+    array,
     boolean,
     choice,
     integer_text,
-    listing,
     number,
     record,
     text,
-    visible,
+    visible_text,
 )
 from adsunify.sandbox.networks.outbrain import budgets, targeting
 from adsunify.sandbox.networks.outbrain.answers import (
-    answered,
-    day,
-    each,
-    found,
-    marketer,
-    page,
-    paging,
-    refused,
+    apply_each,
+    build_response,
+    check_boolean_text,
+    check_date,
+    comma_separated,
+    format_instant,
+    get_eastern_date,
+    paginate,
+    paging_checks,
+    require_account_by_id,
+    require_entity,
+    rule_error,
     split_ids,
-    today,
-    truth,
-    words,
-    written,
 )
-from adsunify.sandbox.networks.outbrain.links import approval
+from adsunify.sandbox.networks.outbrain.links import get_approval
 from adsunify.sandbox.networks.outbrain.tables import (
-    CAMPAIGN_EXTRAS,
-    CAMPAIGN_PAGE,
+    CAMPAIGN_EXTRA_FIELDS,
     CREATIVE_FORMATS,
     CURRENCIES,
-    LONGEST_NAME,
-    MOST_CAMPAIGN_PAGE,
-    MOST_CAMPAIGNS_READ,
-    MOST_CAMPAIGNS_WRITTEN,
+    CURRENCY_DECIMALS,
+    DEFAULT_CAMPAIGN_PAGE_SIZE,
+    MAX_CAMPAIGN_PAGE_SIZE,
+    MAX_CAMPAIGNS_PER_READ,
+    MAX_CAMPAIGNS_PER_WRITE,
+    MAX_NAME_LENGTH,
     ON_AIR_TYPES,
-    OPTIMIZATIONS,
-    PLACES,
+    OPTIMIZATIONS_BY_OBJECTIVE,
 )
 
-_OPTIMIZATION_TYPES = dict.fromkeys(kind for kinds in OPTIMIZATIONS.values() for kind in kinds)
-_HOUR = text(8, 8, r"(0[1-9]|1[0-2]):[0-5]\d (AM|PM)")
-_BOTH: Mapping[str, Check] = {
-    "name": visible(1, LONGEST_NAME),
+_OPTIMIZATION_TYPES = dict.fromkeys(kind for kinds in OPTIMIZATIONS_BY_OBJECTIVE.values() for kind in kinds)
+_HOUR_CHECK = text(8, 8, r"(0[1-9]|1[0-2]):[0-5]\d (AM|PM)")
+_COMMON_MEMBERS: Mapping[str, Check] = {
+    "name": visible_text(1, MAX_NAME_LENGTH),
     "enabled": boolean,
     "cpc": number(Decimal("0.01"), places=2),
     "suffixTrackingCode": text(),
     "prefixTrackingCode": record(required={"prefix": text()}, optional={"encode": boolean}),
-    "blockedSites": anything,
-    "startHour": _HOUR,
-    "bids": anything,
+    "blockedSites": any_value,
+    "startHour": _HOUR_CHECK,
+    "bids": any_value,
     "campaignOptimization": record(
         required={"optimizationType": choice(*_OPTIMIZATION_TYPES)},
-        optional={"targetCpa": number(Decimal("0.01")), "targetRoas": number(Decimal("0.01")), "conversions": anything},
+        optional={
+            "targetCpa": number(Decimal("0.01")),
+            "targetRoas": number(Decimal("0.01")),
+            "conversions": any_value,
+        },
     ),
     "onAirType": choice(*ON_AIR_TYPES),
     "scheduling": record(
         required={
-            "onAir": listing(
-                record(required={"startDay": text(), "endDay": text(), "startHour": anything, "endHour": anything}), 1
+            "onAir": array(
+                record(required={"startDay": text(), "endDay": text(), "startHour": any_value, "endHour": any_value}), 1
             )
         }
     ),
-    "objective": choice(*OPTIMIZATIONS),
-    "pixels": anything,
+    "objective": choice(*OPTIMIZATIONS_BY_OBJECTIVE),
+    "pixels": any_value,
 }
 # Which members are mandatory is not said: what every campaign needs to run (chosen).
-CREATE = record(
-    required={"name": _BOTH["name"], "budgetId": text(), "cpc": _BOTH["cpc"], "targeting": targeting.CREATE},
-    optional={**_BOTH, "feeds": listing(text()), "creativeFormat": choice(*CREATIVE_FORMATS),
-              "dynamicRetargeting": anything},
-)  # fmt: skip
-_UPDATE: Mapping[str, Check] = {
-    **_BOTH, "targeting": targeting.UPDATE, "archived": boolean, "volumeControl": anything,
+CREATE_CHECK = record(
+    required={
+        "name": _COMMON_MEMBERS["name"],
+        "budgetId": text(),
+        "cpc": _COMMON_MEMBERS["cpc"],
+        "targeting": targeting.CREATE_CHECK,
+    },
+    optional={
+        **_COMMON_MEMBERS,
+        "feeds": array(text()),
+        "creativeFormat": choice(*CREATIVE_FORMATS),
+        "dynamicRetargeting": any_value,
+    },
+)
+_UPDATE_MEMBERS: Mapping[str, Check] = {
+    **_COMMON_MEMBERS, "targeting": targeting.UPDATE_CHECK, "archived": boolean, "volumeControl": any_value,
 }  # fmt: skip
-UPDATE = record(optional=_UPDATE)
-_UPDATE_ITEM = record(required={"id": text()}, optional=_UPDATE)
-_EXTRAS = {"extraFields": words(*CAMPAIGN_EXTRAS)}
-_LIST: Mapping[str, Check] = {
-    **_EXTRAS,
-    **paging(MOST_CAMPAIGN_PAGE),
-    "includeArchived": truth,
+UPDATE_CHECK = record(optional=_UPDATE_MEMBERS)
+_UPDATE_ITEM_CHECK = record(required={"id": text()}, optional=_UPDATE_MEMBERS)
+_EXTRAS_CHECK = {"extraFields": comma_separated(*CAMPAIGN_EXTRA_FIELDS)}
+_LIST_CHECKS: Mapping[str, Check] = {
+    **_EXTRAS_CHECK,
+    **paging_checks(MAX_CAMPAIGN_PAGE_SIZE),
+    "includeArchived": check_boolean_text,
     "fetch": choice("all", "basic"),
-    "fromBudgetStartDate": day,
-    "toBudgetEndDate": day,
+    "fromBudgetStartDate": check_date,
+    "toBudgetEndDate": check_date,
     "daysToLookBackForChanges": integer_text(1),
 }
 # Answered only where it is asked for.
-_ASIDE: Mapping[str, str] = {
+_EXTRA_FIELD_BY_MEMBER: Mapping[str, str] = {
     "campaignOptimization": "CampaignOptimization", "scheduling": "Scheduling", "bids": "BidBySections",
     "blockedSites": "BlockedSites", "pixels": "CampaignPixels", "volumeControl": "VolumeControl",
 }  # fmt: skip
 
 
-def create(request: Request) -> Answer:
+def create_campaign(request: Request) -> Response:
     """POST /campaigns. Without `enabled` it would run (chosen); without `objective` it is for traffic."""
-    extras = request.query({}, _EXTRAS).get("extraFields", ())
-    given = request.json(CREATE)
+    extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
+    given = request.parse_json(CREATE_CHECK)
     budget = request.world.find("budget", given.pop("budgetId"))
     if budget is None:
-        raise refused("/budgetId", "no such budget")
+        raise rule_error("/budgetId", "no such budget")
     given = {"enabled": True, "objective": "Traffic", "creativeFormat": "Standard", **given}
-    given.setdefault("campaignOptimization", {"optimizationType": OPTIMIZATIONS[given["objective"]][0]})
-    given["targeting"] = targeting.whole(given["targeting"], "/targeting")
-    _check(request, given, request.world.accounts[budget.account], None)
-    native_id = budgets.native_id(request.world, "02")
+    given.setdefault("campaignOptimization", {"optimizationType": OPTIMIZATIONS_BY_OBJECTIVE[given["objective"]][0]})
+    given["targeting"] = targeting.complete_targeting(given["targeting"], "/targeting")
+    _check_rules(request, given, request.world.accounts[budget.account], None)
+    native_id = budgets.allocate_native_id(request.world, "02")
     made = request.world.create("campaign", budget.account, given, parent=budget.id, id=native_id)
-    return answered(request, view(request.world, made, extras))
+    return build_response(request, render_campaign(request.world, made, extras))
 
 
-def update(request: Request) -> Answer:
+def update_campaign(request: Request) -> Response:
     """PUT /campaigns/{id}: what is absent stays; `targeting` is one member."""
-    extras = request.query({}, _EXTRAS).get("extraFields", ())
-    entity = found(request, "campaign", request.slots["id"])
-    return answered(request, view(request.world, _changed(request, entity, request.json(UPDATE)), extras))
+    extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
+    entity = require_entity(request, "campaign", request.path_parameters["id"])
+    return build_response(
+        request,
+        render_campaign(request.world, _update_campaign(request, entity, request.parse_json(UPDATE_CHECK)), extras),
+    )
 
 
-def update_several(request: Request) -> Answer:
+def update_campaigns(request: Request) -> Response:
     """PUT /campaigns: each alone, all inside one 200."""
-    request.query()
-    return each(request, MOST_CAMPAIGNS_WRITTEN, lambda item: view(request.world, _changed_item(request, item), ()))
+    request.parse_query()
+    return apply_each(
+        request, MAX_CAMPAIGNS_PER_WRITE, lambda item: render_campaign(request.world, _update_item(request, item), ())
+    )
 
 
-def _changed_item(request: Request, item: Any) -> Entity:
-    given = _UPDATE_ITEM(item, "")
-    return _changed(request, found(request, "campaign", given.pop("id"), "/id"), given)
+def _update_item(request: Request, item: Any) -> StoredEntity:
+    given = _UPDATE_ITEM_CHECK(item, "")
+    return _update_campaign(request, require_entity(request, "campaign", given.pop("id"), "/id"), given)
 
 
-def _changed(request: Request, entity: Entity, given: dict[str, Any]) -> Entity:
+def _update_campaign(request: Request, entity: StoredEntity, given: dict[str, Any]) -> StoredEntity:
     for member, empty in (("suffixTrackingCode", "EMPTY_SUFFIX"), ("prefixTrackingCode", {"prefix": "EMPTY_PREFIX"})):
         if given.get(member) == empty:
             given[member] = None
     if "targeting" in given:
-        given["targeting"] = targeting.whole(given["targeting"], "/targeting")
+        given["targeting"] = targeting.complete_targeting(given["targeting"], "/targeting")
     after = {name: value for name, value in {**entity.data, **given}.items() if value is not None}
-    _check(request, after, request.world.accounts[entity.account], entity)
-    return request.world.put(entity, after)
+    _check_rules(request, after, request.world.accounts[entity.account], entity)
+    return request.world.replace(entity, after)
 
 
-def _check(request: Request, given: Mapping[str, Any], account: Account, itself: Entity | None) -> None:
+def _check_rules(request: Request, given: Mapping[str, Any], account: Account, itself: StoredEntity | None) -> None:
     """What holds of a campaign as a whole. Problem."""
-    for other in request.world.entities("campaign", account.id):
+    for other in request.world.list_entities("campaign", account.id):
         if (itself is None or other.id != itself.id) and other.data["name"].lower() == given["name"].lower():
-            raise refused("/name", "a campaign of this name exists")
-    number(places=PLACES[account.currency])(given["cpc"], "/cpc")
+            raise rule_error("/name", "a campaign of this name exists")
+    number(places=CURRENCY_DECIMALS[account.currency])(given["cpc"], "/cpc")
     _, least, most, _ = CURRENCIES[account.currency]
     if not least <= given["cpc"] <= most:
-        raise refused("/cpc", f"must lie between {least} and {most} {account.currency}")
-    fitting = OPTIMIZATIONS[given["objective"]]
+        raise rule_error("/cpc", f"must lie between {least} and {most} {account.currency}")
+    fitting = OPTIMIZATIONS_BY_OBJECTIVE[given["objective"]]
     if given["campaignOptimization"]["optimizationType"] not in fitting:
-        raise refused("/campaignOptimization/optimizationType", f"must be one of {', '.join(fitting)}")
+        raise rule_error("/campaignOptimization/optimizationType", f"must be one of {', '.join(fitting)}")
     if (given.get("onAirType") == "Scheduled") != ("scheduling" in given):
-        raise refused("/scheduling", "goes with the onAirType Scheduled, and only with it")
+        raise rule_error("/scheduling", "goes with the onAirType Scheduled, and only with it")
 
 
-def show(request: Request) -> Answer:
+def get_campaign(request: Request) -> Response:
     """GET /campaigns/{id}."""
-    extras = request.query({}, _EXTRAS).get("extraFields", ())
-    return answered(request, view(request.world, found(request, "campaign", request.slots["id"]), extras))
+    extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
+    return build_response(
+        request,
+        render_campaign(request.world, require_entity(request, "campaign", request.path_parameters["id"]), extras),
+    )
 
 
-def show_several(request: Request) -> Answer:
+def get_campaigns(request: Request) -> Response:
     """GET /campaigns/{ids}/multiple (the shape of the answer is chosen: as a list)."""
-    extras = request.query({}, _EXTRAS).get("extraFields", ())
-    ids = split_ids(request.slots["ids"], MOST_CAMPAIGNS_READ)
-    rows = [view(request.world, found(request, "campaign", native_id), extras) for native_id in ids]
-    return answered(request, {"count": len(rows), "totalCount": len(rows), "campaigns": rows})
+    extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
+    ids = split_ids(request.path_parameters["ids"], MAX_CAMPAIGNS_PER_READ)
+    rows = [render_campaign(request.world, require_entity(request, "campaign", native_id), extras) for native_id in ids]
+    return build_response(request, {"count": len(rows), "totalCount": len(rows), "campaigns": rows})
 
 
-def list_of_marketer(request: Request) -> Answer:
+def list_marketer_campaigns(request: Request) -> Response:
     """GET /marketers/{marketer}/campaigns."""
-    account = marketer(request, request.slots["marketer"])
-    return _list(request, request.world.entities("campaign", account.id))
+    account = require_account_by_id(request, request.path_parameters["marketer"])
+    return _list_campaigns(request, request.world.list_entities("campaign", account.id))
 
 
-def list_of_budget(request: Request) -> Answer:
+def list_budget_campaigns(request: Request) -> Response:
     """GET /budgets/{id}/campaigns."""
-    budget = found(request, "budget", request.slots["id"])
-    return _list(request, request.world.entities("campaign", parent=budget.id))
+    budget = require_entity(request, "budget", request.path_parameters["id"])
+    return _list_campaigns(request, request.world.list_entities("campaign", parent=budget.id))
 
 
-def _list(request: Request, entities: list[Entity]) -> Answer:
-    wanted = request.query({}, _LIST)
+def _list_campaigns(request: Request, entities: list[StoredEntity]) -> Response:
+    wanted = request.parse_query({}, _LIST_CHECKS)
     world = request.world
     if ("fromBudgetStartDate" in wanted) != ("toBudgetEndDate" in wanted):
-        raise Problem("required", "/toBudgetEndDate", "goes with fromBudgetStartDate")
+        raise InvalidRequest("required", "/toBudgetEndDate", "goes with fromBudgetStartDate")
     kept = [one for one in entities if wanted.get("includeArchived") or not one.data.get("archived")]
     if "fromBudgetStartDate" in wanted:
         first, last = wanted["fromBudgetStartDate"], wanted["toBudgetEndDate"]
-        kept = [one for one in kept if first <= (budget := _budget(world, one).data)["startDate"]
+        kept = [one for one in kept if first <= (budget := _require_budget(world, one).data)["startDate"]
                 and budget.get("endDate", "9") <= last]  # fmt: skip
     if "daysToLookBackForChanges" in wanted:
         since = world.now - timedelta(days=wanted["daysToLookBackForChanges"])
@@ -212,43 +233,43 @@ def _list(request: Request, entities: list[Entity]) -> Answer:
         rows = [{"id": one.id, "name": one.data["name"]} for one in kept]
     else:
         extras = wanted.get("extraFields", ())
-        rows = [view(world, one, extras) for one in page(kept, wanted, CAMPAIGN_PAGE)]
-    return answered(request, {"count": len(rows), "totalCount": len(kept), "campaigns": rows})
+        rows = [render_campaign(world, one, extras) for one in paginate(kept, wanted, DEFAULT_CAMPAIGN_PAGE_SIZE)]
+    return build_response(request, {"count": len(rows), "totalCount": len(kept), "campaigns": rows})
 
 
-def locations(request: Request) -> Answer:
+def get_locations(request: Request) -> Response:
     """GET /campaigns/{id}/locations."""
-    request.query()
-    kept = found(request, "campaign", request.slots["id"]).data["targeting"]
-    return answered(
+    request.parse_query()
+    kept = require_entity(request, "campaign", request.path_parameters["id"]).data["targeting"]
+    return build_response(
         request,
         {
-            "geoLocations": targeting.places(kept.get("locations", [])),
-            "excludedGeoLocations": targeting.places(kept.get("excludedLocations", [])),
+            "geoLocations": targeting.render_locations(kept.get("locations", [])),
+            "excludedGeoLocations": targeting.render_locations(kept.get("excludedLocations", [])),
         },
     )
 
 
-def view(world: World, entity: Entity, extras: Collection[str]) -> dict[str, Any]:
+def render_campaign(world: World, entity: StoredEntity, extras: Collection[str]) -> dict[str, Any]:
     """A campaign as it is answered."""
-    budget = _budget(world, entity)
+    budget = _require_budget(world, entity)
     data = {name: value for name, value in entity.data.items()
-            if not name.startswith("_") and _ASIDE.get(name) in (None, *extras)}  # fmt: skip
-    reason = on_air_reason(world, entity)
+            if not name.startswith("_") and _EXTRA_FIELD_BY_MEMBER.get(name) in (None, *extras)}  # fmt: skip
+    reason = get_on_air_reason(world, entity)
     account = world.accounts[entity.account]
     archived = bool(data.pop("archived", False))
     return {
         "id": entity.id,
         "marketerId": entity.account,
-        "creationTime": written(entity.created_at),
-        "lastModified": written(entity.updated_at),
+        "creationTime": format_instant(entity.created_at),
+        "lastModified": format_instant(entity.updated_at),
         **data,
-        "targeting": targeting.view(data["targeting"], extras),
+        "targeting": targeting.render_targeting(data["targeting"], extras),
         "currency": account.currency,
         "minimumCpc": CURRENCIES[account.currency][1],
         "autoArchived": archived,  # chosen: the one member that readers are told of says it, whoever archived
         "contentType": "ARTICLES",
-        "budget": budgets.view(world, budget),
+        "budget": budgets.render_budget(world, budget),
         "liveStatus": {
             "campaignOnAir": reason == "CAMPAIGN_ON_AIR",
             "onAirReason": reason,
@@ -257,19 +278,19 @@ def view(world: World, entity: Entity, extras: Collection[str]) -> dict[str, Any
     }
 
 
-def on_air_reason(world: World, entity: Entity) -> str:
+def get_on_air_reason(world: World, entity: StoredEntity) -> str:
     """Why a campaign is on air, or is not."""
     if entity.data.get("archived"):
         return "MARKED_DELETED"
     if not entity.data["enabled"]:
         return "CAMPAIGN_DISABLED"
-    present, dates = today(world.now), _budget(world, entity).data
+    present, dates = get_eastern_date(world.now), _require_budget(world, entity).data
     if date.fromisoformat(dates["startDate"]) > present:
         return "CAMPAIGN_FLY_DATES_FUTURE"
     if date.fromisoformat(dates.get("endDate", "9999-12-31")) < present:
         return "CAMPAIGN_FLY_DATES_PAST"
-    links = world.entities("promotedLink", parent=entity.id)
-    running = [approval(world, link)["status"] for link in links if link.data["enabled"]]
+    links = world.list_entities("promotedLink", parent=entity.id)
+    running = [get_approval(world, link)["status"] for link in links if link.data["enabled"]]
     if not running:
         return "CAMPAIGN_ALL_PROMOTED_LINKS_DISABLED" if links else "NO_RUNNING_PROMOTED_LINKS"
     for status, reason in (("Pending", "ALL_PROMOTED_LINKS_PENDING"),
@@ -279,7 +300,7 @@ def on_air_reason(world: World, entity: Entity) -> str:
     return "CAMPAIGN_ON_AIR" if "Approved" in running else "NO_RUNNING_PROMOTED_LINKS"
 
 
-def _budget(world: World, entity: Entity) -> Entity:
+def _require_budget(world: World, entity: StoredEntity) -> StoredEntity:
     budget = world.find("budget", str(entity.parent))
     assert budget is not None, "a budget with campaigns is never deleted"
     return budget

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Request, integer_text, text
-from adsunify.sandbox.networks.outbrain.answers import answered, marketer
+from adsunify.sandbox.framework import Request, Response, integer_text, text
+from adsunify.sandbox.networks.outbrain.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.outbrain.tables import BROWSERS, CURRENCIES, OPERATING_SYSTEMS
 from adsunify.sandbox.networks.outbrain.targeting import LANGUAGES
 
@@ -24,65 +24,68 @@ _METADATA: Mapping[str, Any] = {
 }
 
 
-def metadata(request: Request) -> Answer:
+def list_metadata(request: Request) -> Response:
     """GET /metadata/{list}: bare arrays."""
-    request.query()
-    return answered(request, _METADATA[request.slots["list"]])
+    request.parse_query()
+    return build_response(request, _METADATA[request.path_parameters["list"]])
 
 
-def currencies(request: Request) -> Answer:
+def list_currencies(request: Request) -> Response:
     """GET /currencies."""
-    request.query()
+    request.parse_query()
     rows = [
         {"name": name, "code": code, "minimumCpc": least, "maximumCpc": most, "minimumCampaignBudget": budget}
         for code, (name, least, most, budget) in CURRENCIES.items()
     ]
-    return answered(request, {"count": len(rows), "currencies": rows})
+    return build_response(request, {"count": len(rows), "currencies": rows})
 
 
-def interests(request: Request) -> Answer:
+def list_interests(request: Request) -> Response:
     """GET /interests/all: a tree."""
-    request.query()
-    rows = [{**_interest(*above), "subConcepts": [_interest(*one) for one in below]} for *above, below in _INTERESTS]
-    return answered(request, {"interests": rows})
+    request.parse_query()
+    rows = [
+        {**_render_interest(*above), "subConcepts": [_render_interest(*one) for one in below]}
+        for *above, below in _INTERESTS
+    ]
+    return build_response(request, {"interests": rows})
 
 
-def interest_search(request: Request) -> Answer:
+def search_interests(request: Request) -> Response:
     """GET /interests/search: flat."""
-    wanted = request.query({"term": text()}, {"limit": integer_text(1)})
-    rows = [row for row in _flat() if wanted["term"].casefold() in row["name"].casefold()]
-    return answered(request, {"interests": rows[: wanted.get("limit")]})
+    wanted = request.parse_query({"term": text()}, {"limit": integer_text(1)})
+    rows = [row for row in _iterate_interests() if wanted["term"].casefold() in row["name"].casefold()]
+    return build_response(request, {"interests": rows[: wanted.get("limit")]})
 
 
-def _flat() -> Iterator[dict[str, Any]]:
+def _iterate_interests() -> Iterator[dict[str, Any]]:
     for *above, below in _INTERESTS:
-        yield _interest(*above)
-        yield from (_interest(*one) for one in below)
+        yield _render_interest(*above)
+        yield from (_render_interest(*one) for one in below)
 
 
-def _interest(native_id: Any, name: Any, targeted: Any) -> dict[str, Any]:
+def _render_interest(native_id: Any, name: Any, targeted: Any) -> dict[str, Any]:
     return {"id": native_id, "name": name, "canBeTargeted": targeted, "subConcepts": []}
 
 
-def categories(request: Request) -> Answer:
+def list_categories(request: Request) -> Response:
     """GET /iabcategories/all."""
-    request.query()
+    request.parse_query()
     rows = [{"categoryId": native_id, "categoryName": name} for native_id, name in _CATEGORIES]
-    return answered(request, {"categories": rows})
+    return build_response(request, {"categories": rows})
 
 
-def conversion_events(request: Request) -> Answer:
+def list_conversion_events(request: Request) -> Response:
     """GET /marketers/{marketer}/conversionEvents."""
-    return _named(request, "conversionEvents", "05", _CONVERSION_EVENTS)
+    return _list_named_entries(request, "conversionEvents", "05", _CONVERSION_EVENTS)
 
 
-def segments(request: Request) -> Answer:
+def list_segments(request: Request) -> Response:
     """GET /marketers/{marketer}/segments (the path is unverified)."""
-    return _named(request, "segments", "06", _SEGMENTS)
+    return _list_named_entries(request, "segments", "06", _SEGMENTS)
 
 
-def _named(request: Request, word: str, first: str, names: tuple[str, ...]) -> Answer:
-    request.query()
-    account = marketer(request, request.slots["marketer"])
+def _list_named_entries(request: Request, word: str, first: str, names: tuple[str, ...]) -> Response:
+    request.parse_query()
+    account = require_account_by_id(request, request.path_parameters["marketer"])
     rows = [{"id": f"{first}{account.id[4:]}{position:02}", "name": name} for position, name in enumerate(names, 1)]
-    return answered(request, {"count": len(rows), word: rows})
+    return build_response(request, {"count": len(rows), word: rows})

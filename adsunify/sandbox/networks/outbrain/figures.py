@@ -7,18 +7,18 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from adsunify.sandbox.framework import Entity, World
-from adsunify.sandbox.networks.outbrain.answers import today
-from adsunify.sandbox.networks.outbrain.campaigns import on_air_reason
-from adsunify.sandbox.networks.outbrain.tables import EASTERN, PLACES
+from adsunify.sandbox.framework import StoredEntity, World
+from adsunify.sandbox.networks.outbrain.answers import get_eastern_date
+from adsunify.sandbox.networks.outbrain.campaigns import get_on_air_reason
+from adsunify.sandbox.networks.outbrain.tables import CURRENCY_DECIMALS, EASTERN_TIMEZONE
 
-_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
-SUMS = ("impressions", "viewableImpressions", "clicks", "spend", "conversions", "viewConversions", "sumValue",
+_CURRENCY_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
+SUM_METRICS = ("impressions", "viewableImpressions", "clicks", "spend", "conversions", "viewConversions", "sumValue",
         "viewSumValue", "dstFeeCost", "videoPlays")  # fmt: skip
 
 
 @lru_cache(maxsize=20000)
-def drawn(campaign: str, day: str, unit: int) -> Mapping[str, Decimal]:
+def generate_daily_figures(campaign: str, day: str, unit: int) -> Mapping[str, Decimal]:
     """The figures of a campaign on one day (ISO 8601); money in hundredths of a unit of the currency."""
     dice = hashlib.sha256(f"{campaign} {day}".encode()).digest()
     shown = 8000 + 30 * dice[0] + dice[1]
@@ -41,35 +41,35 @@ def drawn(campaign: str, day: str, unit: int) -> Mapping[str, Decimal]:
     return {name: Decimal(value) for name, value in counts.items()}
 
 
-def of_day(world: World, campaign: Entity, on: date) -> Mapping[str, Decimal] | None:
+def find_daily_figures(world: World, campaign: StoredEntity, on: date) -> Mapping[str, Decimal] | None:
     """The figures of a campaign on a day in Eastern time, or None: there is no row. The present day is partial."""
-    present = today(world.now)
+    present = get_eastern_date(world.now)
     if on > present or not world.delivers(on):
         return None
     if not campaign.data.get("_seeded"):
-        since = campaign.created_at.astimezone(EASTERN).date()
-        if on < since or on_air_reason(world, campaign) != "CAMPAIGN_ON_AIR":
+        since = campaign.created_at.astimezone(EASTERN_TIMEZONE).date()
+        if on < since or get_on_air_reason(world, campaign) != "CAMPAIGN_ON_AIR":
             return None
     currency = world.accounts[campaign.account].currency
-    whole = drawn(campaign.id, on.isoformat(), _UNITS.get(currency, 1))
+    whole = generate_daily_figures(campaign.id, on.isoformat(), _CURRENCY_UNITS.get(currency, 1))
     if on < present:
         return whole
-    hours = world.now.astimezone(EASTERN).hour
+    hours = world.now.astimezone(EASTERN_TIMEZONE).hour
     return {name: value * hours // 24 for name, value in whole.items()}
 
 
-def total(many: Iterable[Mapping[str, Decimal]]) -> dict[str, Decimal]:
+def sum_figures(many: Iterable[Mapping[str, Decimal]]) -> dict[str, Decimal]:
     """Figures added up."""
-    added = dict.fromkeys(SUMS, Decimal(0))
+    added = dict.fromkeys(SUM_METRICS, Decimal(0))
     for one in many:
-        for name in SUMS:
+        for name in SUM_METRICS:
             added[name] += one[name]
     return added
 
 
-def metrics(one: Mapping[str, Decimal], currency: str, *, video: bool, viewable: bool) -> dict[str, Any]:
+def render_metrics(one: Mapping[str, Decimal], currency: str, *, video: bool, viewable: bool) -> dict[str, Any]:
     """Figures as they are answered: counts with decimals, too, and money in major units."""
-    cent = Decimal(1).scaleb(-PLACES[currency])
+    cent = Decimal(1).scaleb(-CURRENCY_DECIMALS[currency])
     money = {name: (one[name] / 100).quantize(cent) for name in ("spend", "sumValue", "viewSumValue", "dstFeeCost")}
     counts = {name: one[name].quantize(Decimal("0.1")) for name in ("clicks", "conversions", "viewConversions")}
     conversions, value = one["conversions"] + one["viewConversions"], money["sumValue"] + money["viewSumValue"]
@@ -79,13 +79,13 @@ def metrics(one: Mapping[str, Decimal], currency: str, *, video: bool, viewable:
         **money,
         "totalConversions": conversions.quantize(Decimal("0.1")),
         "totalSumValue": value,
-        "ctr": _share(one["clicks"] * 100, one["impressions"]),
-        "ecpc": _share(money["spend"], one["clicks"]),
-        "cpm": _share(money["spend"] * 1000, one["impressions"]),
-        "conversionRate": _share(one["conversions"] * 100, one["clicks"]),
-        "cpa": _share(money["spend"], one["conversions"]),
-        "totalCpa": _share(money["spend"], conversions),
-        "roas": _share(value * 100, money["spend"]),
+        "ctr": _compute_ratio(one["clicks"] * 100, one["impressions"]),
+        "ecpc": _compute_ratio(money["spend"], one["clicks"]),
+        "cpm": _compute_ratio(money["spend"] * 1000, one["impressions"]),
+        "conversionRate": _compute_ratio(one["conversions"] * 100, one["clicks"]),
+        "cpa": _compute_ratio(money["spend"], one["conversions"]),
+        "totalCpa": _compute_ratio(money["spend"], conversions),
+        "roas": _compute_ratio(value * 100, money["spend"]),
     }
     if video:
         shown["videoPlays"] = int(one["videoPlays"])
@@ -94,5 +94,5 @@ def metrics(one: Mapping[str, Decimal], currency: str, *, video: bool, viewable:
     return shown
 
 
-def _share(above: Decimal, below: Decimal) -> Decimal:
+def _compute_ratio(above: Decimal, below: Decimal) -> Decimal:
     return (above / below).quantize(Decimal("0.0001")) if below else Decimal(0)

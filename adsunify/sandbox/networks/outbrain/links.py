@@ -6,159 +6,175 @@ from decimal import Decimal
 from typing import Any
 
 from adsunify.sandbox.framework import (
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
     World,
-    anything,
+    any_value,
     boolean,
     choice,
-    foreign,
+    external_id,
     number,
     record,
     text,
 )
 from adsunify.sandbox.networks.outbrain.answers import (
-    answered,
-    each,
-    found,
-    page,
-    paging,
-    refused,
+    apply_each,
+    build_response,
+    check_boolean_text,
+    comma_separated,
+    format_instant,
+    paginate,
+    paging_checks,
+    require_entity,
+    rule_error,
     split_ids,
-    truth,
-    words,
-    written,
 )
-from adsunify.sandbox.networks.outbrain.budgets import native_id
+from adsunify.sandbox.networks.outbrain.budgets import allocate_native_id
 from adsunify.sandbox.networks.outbrain.tables import (
     CROP_TYPES,
-    LINK_EXTRAS,
-    LINK_PAGE,
-    MOST_LINK_PAGE,
-    MOST_LINKS_WRITTEN,
+    DEFAULT_LINK_PAGE_SIZE,
+    LINK_EXTRA_FIELDS,
+    MAX_LINK_PAGE_SIZE,
+    MAX_LINKS_PER_WRITE,
     PLAY_MODES,
 )
 
-_REVIEW = timedelta(hours=1)  # chosen
-_MOST_LINKS = 30_000
-_ADDRESS = r"https?://[^\s/]+\S*"
-_ELSEWHERE = foreign(r"[0-9A-Za-z_-]+")
+_REVIEW_TIME = timedelta(hours=1)  # chosen
+_MAX_LINKS = 30_000
+_URL_PATTERN = r"https?://[^\s/]+\S*"
+_EXTERNAL_ID = external_id(r"[0-9A-Za-z_-]+")
 
 
-def _reachable(value: Any, where: str) -> str:
+def _check_reachable_url(value: Any, where: str) -> str:
     """An address that can be crawled, which `missing` cannot. `ineligible` is for the review to find."""
-    address: str = text(1, None, _ADDRESS)(value, where)
+    address: str = text(1, None, _URL_PATTERN)(value, where)
     if "missing" in address:
-        raise Problem("missing", where, "cannot be crawled")
+        raise InvalidRequest("missing", where, "cannot be crawled")
     return address
 
 
-_IMAGE = record(
+_IMAGE_CHECK = record(
     optional={
-        "id": _ELSEWHERE,
-        "url": _reachable,
+        "id": _EXTERNAL_ID,
+        "url": _check_reachable_url,
         "playMode": choice(*PLAY_MODES),
-        "cropSettings": anything,
+        "cropSettings": any_value,
         "cropType": choice(*CROP_TYPES),
         "aiGenerated": boolean,
-        "stream": anything,
+        "stream": any_value,
     },
     exactly_one=(("id", "url"),),
 )
-_LOGO = record(optional={"id": _ELSEWHERE, "url": _reachable}, exactly_one=(("id", "url"),))
-_ADJUSTMENT = number(-1, 10, places=3)
-_CONTENT: Mapping[str, Check] = {
-    "sectionName": text(), "description": text(), "imageMetadata": _IMAGE, "logoMetadata": _LOGO,
-    "callToAction": record(required={"type": text()}), "cpcAdjustment": _ADJUSTMENT, "metaData": anything,
+_LOGO_CHECK = record(optional={"id": _EXTERNAL_ID, "url": _check_reachable_url}, exactly_one=(("id", "url"),))
+_ADJUSTMENT_CHECK = number(-1, 10, places=3)
+_CONTENT_MEMBERS: Mapping[str, Check] = {
+    "sectionName": text(), "description": text(), "imageMetadata": _IMAGE_CHECK, "logoMetadata": _LOGO_CHECK,
+    "callToAction": record(required={"type": text()}), "cpcAdjustment": _ADJUSTMENT_CHECK, "metaData": any_value,
 }  # fmt: skip
-CREATE = record(required={"url": _reachable, "enabled": boolean}, optional={**_CONTENT, "text": text()})
+CREATE_CHECK = record(
+    required={"url": _check_reachable_url, "enabled": boolean}, optional={**_CONTENT_MEMBERS, "text": text()}
+)
 # The headline is `title` here and nowhere else.
-_UPDATE_ITEM = record(required={"id": text()}, optional={**_CONTENT, "title": text(), "enabled": boolean})
-_ALWAYS = frozenset({"enabled", "cpcAdjustment"})  # the first by the documentation, the second chosen
-_STATUSES = ("APPROVED", "PENDING", "REJECTED")
-_EXTRAS = {"extraFields": words(*LINK_EXTRAS)}
-_LIST: Mapping[str, Check] = {
-    **_EXTRAS, **paging(MOST_LINK_PAGE), "enabled": truth, "statuses": words(*_STATUSES),
-}  # fmt: skip
+_UPDATE_ITEM_CHECK = record(required={"id": text()}, optional={**_CONTENT_MEMBERS, "title": text(), "enabled": boolean})
+_ALWAYS_EDITABLE_MEMBERS = frozenset({"enabled", "cpcAdjustment"})  # the first by the documentation, the second chosen
+_APPROVAL_STATUSES = ("APPROVED", "PENDING", "REJECTED")
+_EXTRAS_CHECK = {"extraFields": comma_separated(*LINK_EXTRA_FIELDS)}
+_LIST_CHECKS: Mapping[str, Check] = {
+    **_EXTRAS_CHECK,
+    **paging_checks(MAX_LINK_PAGE_SIZE),
+    "enabled": check_boolean_text,
+    "statuses": comma_separated(*_APPROVAL_STATUSES),
+}
 
 
-def create(request: Request) -> Answer:
+def create_link(request: Request) -> Response:
     """POST /campaigns/{id}/promotedLinks."""
-    extras = request.query({}, _EXTRAS).get("extraFields", ())
-    campaign = found(request, "campaign", request.slots["id"])
-    return answered(request, view(request.world, _made(request, campaign, request.json()), extras))
+    extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
+    campaign = require_entity(request, "campaign", request.path_parameters["id"])
+    return build_response(
+        request, render_link(request.world, _create_link(request, campaign, request.parse_json()), extras)
+    )
 
 
-def create_several(request: Request) -> Answer:
+def create_links(request: Request) -> Response:
     """POST /campaigns/{id}/multiplePromotedLinks: each alone, all inside one 200."""
-    campaign = found(request, "campaign", request.slots["id"])
-    request.query()
-    return each(request, MOST_LINKS_WRITTEN, lambda item: view(request.world, _made(request, campaign, item), ()))
+    campaign = require_entity(request, "campaign", request.path_parameters["id"])
+    request.parse_query()
+    return apply_each(
+        request, MAX_LINKS_PER_WRITE, lambda item: render_link(request.world, _create_link(request, campaign, item), ())
+    )
 
 
-def update_several(request: Request) -> Answer:
+def update_links(request: Request) -> Response:
     """PUT /campaigns/{id}/promotedLinks/: content and status, each link alone, all inside one 200."""
-    campaign = found(request, "campaign", request.slots["id"])
-    request.query()
-    return each(request, MOST_LINKS_WRITTEN, lambda item: view(request.world, _changed(request, campaign, item), ()))
+    campaign = require_entity(request, "campaign", request.path_parameters["id"])
+    request.parse_query()
+    return apply_each(
+        request, MAX_LINKS_PER_WRITE, lambda item: render_link(request.world, _update_link(request, campaign, item), ())
+    )
 
 
-def set_enabled(request: Request) -> Answer:
+def set_links_enabled(request: Request) -> Response:
     """PUT /promotedLinks/{ids}: all or none (chosen), and nothing is answered."""
-    request.query()
-    ids = split_ids(request.slots["ids"], MOST_LINKS_WRITTEN)
-    given = request.json(record(required={"enabled": boolean}))
-    for link in [found(request, "promotedLink", one) for one in ids]:
-        request.world.put(link, {**link.data, **given})
-    return answered(request, None)
+    request.parse_query()
+    ids = split_ids(request.path_parameters["ids"], MAX_LINKS_PER_WRITE)
+    given = request.parse_json(record(required={"enabled": boolean}))
+    for link in [require_entity(request, "promotedLink", one) for one in ids]:
+        request.world.replace(link, {**link.data, **given})
+    return build_response(request, None)
 
 
-def _made(request: Request, campaign: Entity, item: Any) -> Entity:
-    given = CREATE(item, "")
-    if len(request.world.entities("promotedLink", parent=campaign.id)) >= _MOST_LINKS:
-        raise refused("", f"a campaign has at most {_MOST_LINKS} promoted links")
+def _create_link(request: Request, campaign: StoredEntity, item: Any) -> StoredEntity:
+    given = CREATE_CHECK(item, "")
+    if len(request.world.list_entities("promotedLink", parent=campaign.id)) >= _MAX_LINKS:
+        raise rule_error("", f"a campaign has at most {_MAX_LINKS} promoted links")
     # what is left out is crawled: at once here, though the real network may take its time
     crawled = {"text": "Crawled headline", "imageMetadata": {"url": "https://images.example/crawled.jpg"}}
-    made = native_id(request.world, "03")
+    made = allocate_native_id(request.world, "03")
     return request.world.create("promotedLink", campaign.account, {**crawled, **given}, parent=campaign.id, id=made)
 
 
-def _changed(request: Request, campaign: Entity, item: Any) -> Entity:
-    given = _UPDATE_ITEM(item, "")
+def _update_link(request: Request, campaign: StoredEntity, item: Any) -> StoredEntity:
+    given = _UPDATE_ITEM_CHECK(item, "")
     link = request.world.find("promotedLink", given.pop("id"))
     if link is None or link.parent != campaign.id:
-        raise Problem("absent", "/id", "no such promoted link in this campaign")
-    if not given.keys() <= _ALWAYS and not approval(request.world, link)["isEditable"]:
-        raise refused("", "only a pending promoted link can be edited")
+        raise InvalidRequest("absent", "/id", "no such promoted link in this campaign")
+    if not given.keys() <= _ALWAYS_EDITABLE_MEMBERS and not get_approval(request.world, link)["isEditable"]:
+        raise rule_error("", "only a pending promoted link can be edited")
     if "title" in given:
         given["text"] = given.pop("title")
-    return request.world.put(link, {**link.data, **given})
+    return request.world.replace(link, {**link.data, **given})
 
 
-def show(request: Request) -> Answer:
+def get_link(request: Request) -> Response:
     """GET /promotedLinks/{id}."""
-    extras = request.query({}, _EXTRAS).get("extraFields", ())
-    return answered(request, view(request.world, found(request, "promotedLink", request.slots["ids"]), extras))
+    extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
+    return build_response(
+        request,
+        render_link(request.world, require_entity(request, "promotedLink", request.path_parameters["ids"]), extras),
+    )
 
 
-def list_all(request: Request) -> Answer:
+def list_links(request: Request) -> Response:
     """GET /campaigns/{id}/promotedLinks."""
-    wanted = request.query({}, _LIST)
-    campaign, world = found(request, "campaign", request.slots["id"]), request.world
-    kept = [one for one in world.entities("promotedLink", parent=campaign.id)
+    wanted = request.parse_query({}, _LIST_CHECKS)
+    campaign, world = require_entity(request, "campaign", request.path_parameters["id"]), request.world
+    kept = [one for one in world.list_entities("promotedLink", parent=campaign.id)
             if wanted.get("enabled", one.data["enabled"]) == one.data["enabled"]
-            and approval(world, one)["status"].upper() in wanted.get("statuses", _STATUSES)]  # fmt: skip
-    rows = [view(world, one, wanted.get("extraFields", ())) for one in page(kept, wanted, LINK_PAGE)]
-    return answered(request, {"count": len(rows), "totalCount": len(kept), "promotedLinks": rows})
+            and get_approval(world, one)["status"].upper() in wanted.get("statuses", _APPROVAL_STATUSES)]  # fmt: skip
+    rows = [
+        render_link(world, one, wanted.get("extraFields", ())) for one in paginate(kept, wanted, DEFAULT_LINK_PAGE_SIZE)
+    ]
+    return build_response(request, {"count": len(rows), "totalCount": len(kept), "promotedLinks": rows})
 
 
-def approval(world: World, link: Entity) -> dict[str, Any]:
+def get_approval(world: World, link: StoredEntity) -> dict[str, Any]:
     """The review: pending first; `processing` in the address keeps it so, `ineligible` is rejected."""
     address, reasons = link.data["url"], []
-    status = "Approved" if link.data.get("_seeded") or world.now - link.created_at >= _REVIEW else "Pending"
+    status = "Approved" if link.data.get("_seeded") or world.now - link.created_at >= _REVIEW_TIME else "Pending"
     if "processing" in address:
         status = "Pending"
     if "ineligible" in address and status == "Approved":
@@ -166,11 +182,11 @@ def approval(world: World, link: Entity) -> dict[str, Any]:
     return {"status": status, "reasons": reasons, "isEditable": status == "Pending"}
 
 
-def view(world: World, link: Entity, extras: Collection[str]) -> dict[str, Any]:
+def render_link(world: World, link: StoredEntity, extras: Collection[str]) -> dict[str, Any]:
     """A promoted link as it is answered."""
     data = {name: value for name, value in link.data.items()
             if not name.startswith("_") and name not in ("imageMetadata", "logoMetadata")}  # fmt: skip
-    review = approval(world, link)
+    review = get_approval(world, link)
     campaign = world.find("campaign", str(link.parent))
     assert campaign is not None, "campaigns are never removed"
     why = ("PROMOTED_LINK_DISABLED" if not data["enabled"] else "CAMPAIGN_DISABLED" if not campaign.data["enabled"]
@@ -180,8 +196,8 @@ def view(world: World, link: Entity, extras: Collection[str]) -> dict[str, Any]:
         "campaignId": link.parent,
         **data,
         "archived": False,
-        "creationTime": written(link.created_at),
-        "lastModified": written(link.updated_at),
+        "creationTime": format_instant(link.created_at),
+        "lastModified": format_instant(link.updated_at),
         "status": review["status"].upper(),
         "approvalStatus": review,
         "onAirStatus": {"onAir": not why, "reason": why or "ON_AIR"},

@@ -2,35 +2,37 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Problem, Request, basic, grant
-from adsunify.sandbox.networks.outbrain.answers import answered, marketer, words
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, issue_grant, parse_basic_auth
+from adsunify.sandbox.networks.outbrain.answers import build_response, comma_separated, require_account_by_id
 from adsunify.sandbox.networks.outbrain.tables import LOGIN, PASSWORD, TOKEN_HEADER, USER_NAME
 
-_EXTRA = {"extraFields": words("Account")}
+_EXTRA_CHECK = {"extraFields": comma_separated("Account")}
 
 
-def log_in(request: Request) -> Answer:
+def log_in(request: Request) -> Response:
     """GET /login: a token of 30 days. Earlier ones stay valid."""
-    request.query()
-    if basic(request) != (USER_NAME, PASSWORD):
-        raise Problem("invalid_client", "", "wrong user name or password")
-    return answered(request, {TOKEN_HEADER: grant(request, LOGIN, ()).access.text})
+    request.parse_query()
+    if parse_basic_auth(request) != (USER_NAME, PASSWORD):
+        raise InvalidRequest("invalid_client", "", "wrong user name or password")
+    return build_response(request, {TOKEN_HEADER: issue_grant(request, LOGIN, ()).access.text})
 
 
-def list_marketers(request: Request) -> Answer:
+def list_marketers(request: Request) -> Response:
     """GET /marketers: all at once."""
-    extra = "extraFields" in request.query({}, _EXTRA)
-    rows = [_view(account, extra=extra) for account in request.world.accounts.values()]
-    return answered(request, {"marketers": rows, "count": len(rows)})
+    extra = "extraFields" in request.parse_query({}, _EXTRA_CHECK)
+    rows = [_render_marketer(account, extra=extra) for account in request.world.accounts.values()]
+    return build_response(request, {"marketers": rows, "count": len(rows)})
 
 
-def show_marketer(request: Request) -> Answer:
+def get_marketer(request: Request) -> Response:
     """GET /marketers/{marketer}."""
-    extra = "extraFields" in request.query({}, _EXTRA)
-    return answered(request, _view(marketer(request, request.slots["marketer"]), extra=extra))
+    extra = "extraFields" in request.parse_query({}, _EXTRA_CHECK)
+    return build_response(
+        request, _render_marketer(require_account_by_id(request, request.path_parameters["marketer"]), extra=extra)
+    )
 
 
-def _view(account: Account, *, extra: bool) -> dict[str, Any]:
+def _render_marketer(account: Account, *, extra: bool) -> dict[str, Any]:
     """A marketer: it names neither its currency nor a time zone."""
     shown: dict[str, Any] = {
         "id": account.id,

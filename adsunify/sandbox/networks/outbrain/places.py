@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Request, choice, foreign, integer_text, text
-from adsunify.sandbox.networks.outbrain.answers import answered, truth, words
+from adsunify.sandbox.framework import Request, Response, choice, external_id, integer_text, text
+from adsunify.sandbox.networks.outbrain.answers import build_response, check_boolean_text, comma_separated
 
-KINDS = ("Country", "Region", "SubRegion", "DMA", "PostalCode")
-VERSIONS = ("V1", "V2")  # FIPS, which the search takes by itself, and ISO 3166
-ID = foreign("[0-9a-f]{32}")
+LOCATION_TYPES = ("Country", "Region", "SubRegion", "DMA", "PostalCode")
+LOCATION_VERSIONS = ("V1", "V2")  # FIPS, which the search takes by itself, and ISO 3166
+ID_CHECK = external_id("[0-9a-f]{32}")
 
 _COUNTRIES = """
 AE United Arab Emirates|AF Afghanistan|AL Albania|AM Armenia|AO Angola|AR Argentina|AT Austria|AU Australia
@@ -33,7 +33,7 @@ ZW Zimbabwe
 COUNTRIES: Mapping[str, str] = {entry[:2]: entry[3:] for line in _COUNTRIES.split("\n") for entry in line.split("|")
                                 if entry}  # fmt: skip
 # kind, name, country, code in V1 and in V2
-_PARTS = (
+_SUBDIVISIONS = (
     ("Region", "California", "US", "CA", "US-CA"),
     ("Region", "New York", "US", "NY", "US-NY"),
     ("Region", "Georgia", "US", "GA", "US-GA"),
@@ -46,29 +46,29 @@ _PARTS = (
     ("Region", "England", "GB", "ENG", "GB-ENG"),
     ("Region", "Tokyo", "JP", "40", "JP-13"),
 )
-_QUERY = {
+_QUERY_CHECKS = {
     "limit": integer_text(1, 300),
-    "include": words(*KINDS),
-    "exclude": words(*KINDS),
-    "exactMatch": truth,
+    "include": comma_separated(*LOCATION_TYPES),
+    "exclude": comma_separated(*LOCATION_TYPES),
+    "exactMatch": check_boolean_text,
     "country": text(2, 2, "[A-Z]{2}"),
-    "locationsVersion": choice(*VERSIONS),
+    "locationsVersion": choice(*LOCATION_VERSIONS),
 }
 
 
 @cache
-def table(version: str) -> Mapping[str, Mapping[str, Any]]:
+def build_locations(version: str) -> Mapping[str, Mapping[str, Any]]:
     """Every location of a version by its id. The codes of countries are padded, as those of the real ones are."""
-    rows = {code: _row(version, "Country", name, code, f"{code}  ", name) for code, name in COUNTRIES.items()}
+    rows = {code: _make_location(version, "Country", name, code, f"{code}  ", name) for code, name in COUNTRIES.items()}
     found = {row["id"]: row for row in rows.values()}
-    for kind, name, country, *codes in _PARTS:
-        code = codes[VERSIONS.index(version)]
-        row = _row(version, kind, name, country, code, f"{name}, {COUNTRIES[country]}", rows[country])
+    for kind, name, country, *codes in _SUBDIVISIONS:
+        code = codes[LOCATION_VERSIONS.index(version)]
+        row = _make_location(version, kind, name, country, code, f"{name}, {COUNTRIES[country]}", rows[country])
         found[row["id"]] = row
     return found
 
 
-def _row(
+def _make_location(
     version: str, kind: str, name: str, country: str, code: str, canonical: str, parent: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     native_id = hashlib.sha256(f"{version}/{kind}/{country}/{name}".encode()).hexdigest()[:32]
@@ -76,27 +76,27 @@ def _row(
     return {**row, "parent": {key: parent[key] for key in ("id", "name", "geoType", "code")}} if parent else row
 
 
-def location(native_id: str) -> dict[str, Any]:
+def render_location(native_id: str) -> dict[str, Any]:
     """A location as a campaign shows it; of one from elsewhere little is known."""
-    for version in VERSIONS:
-        if native_id in table(version):
-            return dict(table(version)[native_id])
+    for version in LOCATION_VERSIONS:
+        if native_id in build_locations(version):
+            return dict(build_locations(version)[native_id])
     return {"id": native_id, "name": "Elsewhere", "canonicalName": "Elsewhere", "geoType": "Region", "code": "XX"}
 
 
-def search(request: Request) -> Answer:
+def search_locations(request: Request) -> Response:
     """GET /locations/search: by name, not by code (chosen: whether a code works is unknown)."""
-    wanted = request.query({"term": text()}, _QUERY)
+    wanted = request.parse_query({"term": text()}, _QUERY_CHECKS)
     term = wanted["term"].casefold()
     rows = []
-    for row in table(wanted.get("locationsVersion", "V1")).values():
+    for row in build_locations(wanted.get("locationsVersion", "V1")).values():
         name = row["name"].casefold()
         country = row.get("parent", row)["code"].strip()
         if (
             (name == term if wanted.get("exactMatch") else term in name)
-            and row["geoType"] in wanted.get("include", KINDS)
+            and row["geoType"] in wanted.get("include", LOCATION_TYPES)
             and row["geoType"] not in wanted.get("exclude", ())
             and wanted.get("country", country) == country
         ):
             rows.append(dict(row))
-    return answered(request, {"geoLocations": rows[: wanted.get("limit", 300)]})
+    return build_response(request, {"geoLocations": rows[: wanted.get("limit", 300)]})

@@ -4,80 +4,82 @@ from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Check, Entity, Request, choice, text
+from adsunify.sandbox.framework import Account, Check, Request, Response, StoredEntity, choice, text
 from adsunify.sandbox.networks.outbrain.answers import (
-    answered,
-    day,
-    marketer,
-    page,
-    paging,
-    refused,
-    today,
-    truth,
-    written,
+    build_response,
+    check_boolean_text,
+    check_date,
+    format_instant,
+    get_eastern_date,
+    paginate,
+    paging_checks,
+    require_account_by_id,
+    rule_error,
 )
-from adsunify.sandbox.networks.outbrain.figures import metrics, of_day, total
-from adsunify.sandbox.networks.outbrain.tables import MOST_REPORT_PAGE, REPORT_PAGE, REPORT_YEARS
+from adsunify.sandbox.networks.outbrain.figures import find_daily_figures, render_metrics, sum_figures
+from adsunify.sandbox.networks.outbrain.tables import DEFAULT_REPORT_PAGE_SIZE, MAX_REPORT_PAGE_SIZE, MAX_REPORT_YEARS
 
-_SORT = text(2, None, r"[+-](fromDate|impressions|clicks|spend)")  # the plus has to be sent as %2B
-_PARAMETERS: Mapping[str, Check] = {
-    **paging(MOST_REPORT_PAGE),
+_SORT_CHECK = text(2, None, r"[+-](fromDate|impressions|clicks|spend)")  # the plus has to be sent as %2B
+_PARAMETER_CHECKS: Mapping[str, Check] = {
+    **paging_checks(MAX_REPORT_PAGE_SIZE),
     "breakdown": choice("daily", "weekly", "monthly"),
-    "sort": _SORT,
+    "sort": _SORT_CHECK,
     "campaignId": text(),
     "budgetId": text(),
     **dict.fromkeys(
         ("includeArchivedCampaigns", "enabledCampaignsOnly", "conversionsByClickDate", "includeConversionDetails",
          "includeVideoStats", "includeViewedImpressions"),
-        truth,
+        check_boolean_text,
     ),
 }  # fmt: skip
-_REQUIRED = {"from": day, "to": day}
+_REQUIRED_CHECKS = {"from": check_date, "to": check_date}
 # The first day of the period that a day lies in.
-_STARTS: Mapping[str, Callable[[date], date]] = {
+_PERIOD_STARTS: Mapping[str, Callable[[date], date]] = {
     "daily": lambda on: on,
     "weekly": lambda on: on - timedelta(days=on.weekday()),
     "monthly": lambda on: on.replace(day=1),
 }
 
 
-def periodic(request: Request) -> Answer:
+def get_periodic_report(request: Request) -> Response:
     """GET /reports/marketers/{marketer}/periodic."""
-    wanted = request.query(_REQUIRED, _PARAMETERS)
-    account = marketer(request, request.slots["marketer"])
-    campaigns = _campaigns(request, account, wanted)
-    return answered(request, _results(request, account, campaigns, wanted))
+    wanted = request.parse_query(_REQUIRED_CHECKS, _PARAMETER_CHECKS)
+    account = require_account_by_id(request, request.path_parameters["marketer"])
+    campaigns = _select_campaigns(request, account, wanted)
+    return build_response(request, _build_results(request, account, campaigns, wanted))
 
 
-def of_campaigns(request: Request) -> Answer:
+def get_campaigns_report(request: Request) -> Response:
     """GET /reports/marketers/{marketer}/campaigns/periodic: the same for each campaign (evidence of clients alone)."""
-    wanted = request.query(_REQUIRED, _PARAMETERS)
-    account = marketer(request, request.slots["marketer"])
+    wanted = request.parse_query(_REQUIRED_CHECKS, _PARAMETER_CHECKS)
+    account = require_account_by_id(request, request.path_parameters["marketer"])
     rows = []
-    for campaign in _campaigns(request, account, wanted):
-        shown = _results(request, account, [campaign], wanted)
+    for campaign in _select_campaigns(request, account, wanted):
+        shown = _build_results(request, account, [campaign], wanted)
         rows.append({"campaignId": campaign.id, "results": shown["results"], "totalResults": shown["totalResults"]})
-    return answered(request, {"campaignResults": rows, "totalCampaigns": len(rows)})
+    return build_response(request, {"campaignResults": rows, "totalCampaigns": len(rows)})
 
 
-def full_day(request: Request) -> Answer:
+def get_full_day(request: Request) -> Response:
     """GET /reports/fullDay: yesterday."""
-    request.query()
-    yesterday = today(request.now) - timedelta(days=1)
-    return answered(request, {"fullDayDate": yesterday.isoformat(), "modificationTime": written(request.now)})
+    request.parse_query()
+    yesterday = get_eastern_date(request.now) - timedelta(days=1)
+    return build_response(
+        request, {"fullDayDate": yesterday.isoformat(), "modificationTime": format_instant(request.now)}
+    )
 
 
-def data_freshness(request: Request) -> Answer:
+def get_data_freshness(request: Request) -> Response:
     """GET /reports/dataFreshness (the shape is chosen): 20 minutes ago."""
-    request.query()
-    return answered(request, {"lastUpdateTime": written(request.now - timedelta(minutes=20))})
+    request.parse_query()
+    return build_response(request, {"lastUpdateTime": format_instant(request.now - timedelta(minutes=20))})
 
 
-def _campaigns(request: Request, account: Account, wanted: Mapping[str, Any]) -> list[Entity]:
+def _select_campaigns(request: Request, account: Account, wanted: Mapping[str, Any]) -> list[StoredEntity]:
     """The campaigns that count: by default neither the paused nor the archived ones."""
     return [
         one
-        for one in request.world.entities("campaign", account.id)
+        for one in request.world.list_entities("campaign", account.id)
         if (one.data["enabled"] or not wanted.get("enabledCampaignsOnly", True))
         and (not one.data.get("archived") or wanted.get("includeArchivedCampaigns", False))
         and one.id == wanted.get("campaignId", one.id)
@@ -85,13 +87,15 @@ def _campaigns(request: Request, account: Account, wanted: Mapping[str, Any]) ->
     ]
 
 
-def _results(request: Request, account: Account, campaigns: list[Entity], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _build_results(
+    request: Request, account: Account, campaigns: list[StoredEntity], wanted: Mapping[str, Any]
+) -> dict[str, Any]:
     first, last = date.fromisoformat(wanted["from"]), date.fromisoformat(wanted["to"])
     if last < first:
-        raise refused("/to", "lies before from")
-    if (last - first).days > REPORT_YEARS * 366:
-        raise refused("/from", f"at most {REPORT_YEARS} years in one request")
-    start = _STARTS[wanted.get("breakdown", "daily")]
+        raise rule_error("/to", "lies before from")
+    if (last - first).days > MAX_REPORT_YEARS * 366:
+        raise rule_error("/from", f"at most {MAX_REPORT_YEARS} years in one request")
+    start = _PERIOD_STARTS[wanted.get("breakdown", "daily")]
     shape = {"currency": account.currency, "video": wanted.get("includeVideoStats", False),
              "viewable": wanted.get("includeViewedImpressions", False)}  # fmt: skip
     periods: dict[date, list[date]] = {}
@@ -99,13 +103,15 @@ def _results(request: Request, account: Account, campaigns: list[Entity], wanted
         periods.setdefault(start(on), []).append(on)
     sums = {}
     for period, days in periods.items():
-        some = [one for on in days for campaign in campaigns if (one := of_day(request.world, campaign, on))]
+        some = [
+            one for on in days for campaign in campaigns if (one := find_daily_figures(request.world, campaign, on))
+        ]
         if some:  # a period without data has no row
-            sums[period] = total(some)
+            sums[period] = sum_figures(some)
     rows = [
         {
             "metadata": {"id": days[0].isoformat(), "fromDate": days[0].isoformat(), "toDate": days[-1].isoformat()},
-            "metrics": metrics(sums[period], **shape),
+            "metrics": render_metrics(sums[period], **shape),
         }
         for period, days in periods.items()
         if period in sums
@@ -114,7 +120,7 @@ def _results(request: Request, account: Account, campaigns: list[Entity], wanted
     part = "metadata" if sort[1:] == "fromDate" else "metrics"
     rows.sort(key=lambda row: row[part][sort[1:]], reverse=sort[0] == "-")
     return {
-        "results": page(rows, wanted, REPORT_PAGE),
+        "results": paginate(rows, wanted, DEFAULT_REPORT_PAGE_SIZE),
         "totalResults": len(rows),
-        "summary": metrics(total(sums.values()), **shape),
+        "summary": render_metrics(sum_figures(sums.values()), **shape),
     }

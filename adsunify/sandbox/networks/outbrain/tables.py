@@ -4,21 +4,21 @@ from collections.abc import Mapping
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import Account, Login
+from adsunify.sandbox.framework import Account, OAuthConfig
 
 HOST = "api.outbrain.com"
-API = (HOST,)
-BASE = "/amplify/v0.1"
-EASTERN = ZoneInfo("America/New_York")  # every time and every report day
+API_HOSTS = (HOST,)
+BASE_PATH = "/amplify/v0.1"
+EASTERN_TIMEZONE = ZoneInfo("America/New_York")  # every time and every report day
 
 # Not OAuth: a user name and a password for a token of 30 days. Nothing refreshes or revokes it.
-LOGIN = Login(pages=(), access_seconds=30 * 24 * 3600, refreshes=False)
+LOGIN = OAuthConfig(consent_pages=(), access_seconds=30 * 24 * 3600, issues_refresh_tokens=False)
 USER_NAME, PASSWORD = "sandbox-outbrain", "sandbox-secret"
 TOKEN_HEADER = "OB-TOKEN-V1"
 
 BUDGET_TYPES = ("CAMPAIGN", "MONTHLY", "DAILY")
 PACINGS = ("SPEND_ASAP", "AUTOMATIC", "DAILY_TARGET")
-OPTIMIZATIONS: Mapping[str, tuple[str, ...]] = {
+OPTIMIZATIONS_BY_OBJECTIVE: Mapping[str, tuple[str, ...]] = {
     "Awareness": ("TRAFFIC",),
     "Traffic": ("TRAFFIC",),
     "Conversions": ("CPC", "MAX_CONVERSION_FULLY_AUTOMATED", "TARGET_CPA_FULLY_AUTOMATED",
@@ -35,17 +35,17 @@ BROWSERS = (
 ON_AIR_TYPES = ("Scheduled", "StartHour")
 PLAY_MODES = ("Once", "Loop")
 CROP_TYPES = ("Fill", "Blur", "DominantColor")
-CAMPAIGN_EXTRAS = (
+CAMPAIGN_EXTRA_FIELDS = (
     "CustomAudience", "Locations", "InterestsTargeting", "BidBySections", "BlockedSites", "PlatformTargeting",
     "CampaignOptimization", "Scheduling", "IABCategories", "CampaignPixels", "NetworkTargeting", "VolumeControl",
 )  # fmt: skip
-LINK_EXTRAS = ("ImageURL", "ImageMetaData", "LogoMetaData")
-LONGEST_NAME = 100
-LEAST_MONTHLY_DAYS = 30  # 750 is 30 times 25
-MOST_CAMPAIGNS_READ, MOST_CAMPAIGNS_WRITTEN, MOST_LINKS_WRITTEN = 50, 25, 500
-CAMPAIGN_PAGE, MOST_CAMPAIGN_PAGE = 25, 50
-LINK_PAGE, MOST_LINK_PAGE = 25, 100  # chosen: clients use 50 to 100, the reference names no maximum
-REPORT_PAGE, MOST_REPORT_PAGE, REPORT_YEARS = 10, 500, 3
+LINK_EXTRA_FIELDS = ("ImageURL", "ImageMetaData", "LogoMetaData")
+MAX_NAME_LENGTH = 100
+MIN_MONTHLY_DAYS = 30  # 750 is 30 times 25
+MAX_CAMPAIGNS_PER_READ, MAX_CAMPAIGNS_PER_WRITE, MAX_LINKS_PER_WRITE = 50, 25, 500
+DEFAULT_CAMPAIGN_PAGE_SIZE, MAX_CAMPAIGN_PAGE_SIZE = 25, 50
+DEFAULT_LINK_PAGE_SIZE, MAX_LINK_PAGE_SIZE = 25, 100  # chosen: clients use 50 to 100, the reference names no maximum
+DEFAULT_REPORT_PAGE_SIZE, MAX_REPORT_PAGE_SIZE, MAX_REPORT_YEARS = 10, 500, 3
 
 # code: name, minimumCpc, maximumCpc, minimumCampaignBudget. The documentation has EUR and the floor of USD; the rest is
 # chosen
@@ -56,17 +56,17 @@ CURRENCIES: Mapping[str, tuple[str, Decimal, Decimal, Decimal]] = {
     "JPY": ("Japanese Yen", Decimal(3), Decimal(1000), Decimal(2500)),
 }
 # Digits after the point; for JPY the documentation has no statement: whole yen (chosen).
-PLACES: Mapping[str, int] = {"USD": 2, "EUR": 2, "GBP": 2, "JPY": 0}
+CURRENCY_DECIMALS: Mapping[str, int] = {"USD": 2, "EUR": 2, "GBP": 2, "JPY": 0}
 
 
-def _marketer(last: int, name: str, currency: str, *, enabled: bool = True, new: bool = False) -> Account:
+def _make_marketer(last: int, name: str, currency: str, *, enabled: bool = True, new: bool = False) -> Account:
     """`new`: a marketer without any budget, so that nobody can read its currency."""
     return Account(f"00{last:032x}", name, currency, "America/New_York", {"enabled": enabled, "new": new})
 
 
 ACCOUNTS = (
-    _marketer(1, "Demo New York", "USD"),
-    _marketer(2, "Demo Tokyo", "JPY"),
-    _marketer(3, "Demo Berlin", "EUR"),
-    _marketer(4, "Demo Newcomer", "GBP", enabled=False, new=True),
+    _make_marketer(1, "Demo New York", "USD"),
+    _make_marketer(2, "Demo Tokyo", "JPY"),
+    _make_marketer(3, "Demo Berlin", "EUR"),
+    _make_marketer(4, "Demo Newcomer", "GBP", enabled=False, new=True),
 )

@@ -3,9 +3,15 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Check, anything, boolean, choice, foreign, listing, record, text
-from adsunify.sandbox.networks.outbrain.answers import refused
-from adsunify.sandbox.networks.outbrain.places import ID, KINDS, VERSIONS, location, table
+from adsunify.sandbox.framework import Check, any_value, array, boolean, choice, external_id, record, text
+from adsunify.sandbox.networks.outbrain.answers import rule_error
+from adsunify.sandbox.networks.outbrain.places import (
+    ID_CHECK,
+    LOCATION_TYPES,
+    LOCATION_VERSIONS,
+    build_locations,
+    render_location,
+)
 from adsunify.sandbox.networks.outbrain.tables import BROWSERS, OPERATING_SYSTEMS, PLATFORMS
 
 LANGUAGES: Mapping[str, str] = {
@@ -13,52 +19,52 @@ LANGUAGES: Mapping[str, str] = {
     "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese",
     "sv": "Swedish", "tr": "Turkish", "zh": "Chinese",
 }  # fmt: skip
-_FOREIGN = foreign(r"[0-9A-Za-z_.-]+")
-_MOST_ZIPS, _MOST_OTHERS = 7000, 5000
-_LOGIC = record(
+_EXTERNAL_ID = external_id(r"[0-9A-Za-z_.-]+")
+_MAX_POSTAL_CODES, _MAX_OTHER_LOCATIONS = 7000, 5000
+_LOGIC_CHECK = record(
     required={"op": choice("Or", "And")},
-    optional={"ids": listing(_FOREIGN, 1), "terms": listing(anything, 1)},
+    optional={"ids": array(_EXTERNAL_ID, 1), "terms": array(any_value, 1)},
     exactly_one=(("ids", "terms"),),
 )
 
 
-def _interests(value: Any, where: str) -> Any:
+def _check_interests(value: Any, where: str) -> Any:
     """Or goes with ids, And with terms."""
-    given = _LOGIC(value, where)
+    given = _LOGIC_CHECK(value, where)
     if (given["op"] == "Or") != ("ids" in given):
-        raise refused(where, "Or goes with ids and And with terms")
+        raise rule_error(where, "Or goes with ids and And with terms")
     return given
 
 
-_SHAPE: Mapping[str, Check] = {
-    "platform": listing(choice(*PLATFORMS), 1, len(PLATFORMS)),
-    "locations": listing(ID, 0, _MOST_ZIPS + _MOST_OTHERS),
-    "excludedLocations": listing(ID, 0, _MOST_ZIPS + _MOST_OTHERS),
+_MEMBERS: Mapping[str, Check] = {
+    "platform": array(choice(*PLATFORMS), 1, len(PLATFORMS)),
+    "locations": array(ID_CHECK, 0, _MAX_POSTAL_CODES + _MAX_OTHER_LOCATIONS),
+    "excludedLocations": array(ID_CHECK, 0, _MAX_POSTAL_CODES + _MAX_OTHER_LOCATIONS),
     "language": choice(*LANGUAGES),
     "excludeAdBlockUsers": boolean,
     "customAudience": record(
         optional={
-            "includedSegments": listing(_FOREIGN),
-            "excludedSegments": listing(_FOREIGN),
-            "audienceIntelSegments": _interests,
+            "includedSegments": array(_EXTERNAL_ID),
+            "excludedSegments": array(_EXTERNAL_ID),
+            "audienceIntelSegments": _check_interests,
         }
     ),
-    "browsers": listing(choice(*BROWSERS), 0, len(BROWSERS)),
-    "operatingSystems": listing(choice(*OPERATING_SYSTEMS), 0, len(OPERATING_SYSTEMS)),
+    "browsers": array(choice(*BROWSERS), 0, len(BROWSERS)),
+    "operatingSystems": array(choice(*OPERATING_SYSTEMS), 0, len(OPERATING_SYSTEMS)),
     "includeCellularNetwork": boolean,
-    "interests": _interests,
-    "network": anything,  # its shape is not described
+    "interests": _check_interests,
+    "network": any_value,  # its shape is not described
     "nativePlacementsEnabled": boolean,
-    "iabCategories": listing(text()),
-    "locationsVersion": choice(*VERSIONS),
+    "iabCategories": array(text()),
+    "locationsVersion": choice(*LOCATION_VERSIONS),
 }
-CREATE = record(required={"platform": _SHAPE["platform"]}, optional=_SHAPE)  # chosen: `platform` is mandatory
-UPDATE = record(optional=_SHAPE)
-_PLACES = ("locations", "excludedLocations")
+CREATE_CHECK = record(required={"platform": _MEMBERS["platform"]}, optional=_MEMBERS)  # chosen: `platform` is mandatory
+UPDATE_CHECK = record(optional=_MEMBERS)
+_LOCATION_MEMBERS = ("locations", "excludedLocations")
 # The parts that are answered only where `extraFields` asks for them (chosen where the documentation does not tell
 # which).
-_EXTRA: Mapping[str, Collection[str]] = {
-    "Locations": _PLACES,
+_MEMBERS_BY_EXTRA_FIELD: Mapping[str, Collection[str]] = {
+    "Locations": _LOCATION_MEMBERS,
     "PlatformTargeting": ("browsers", "operatingSystems", "includeCellularNetwork"),
     "InterestsTargeting": ("interests",),
     "CustomAudience": ("customAudience",),
@@ -67,36 +73,38 @@ _EXTRA: Mapping[str, Collection[str]] = {
 }
 
 
-def whole(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+def complete_targeting(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Targeting that takes the place of what was there (chosen: nothing survives). Problem.
 
     An empty array clears. `locationsVersion` left out is V1, as in the search; ids of the other version are refused.
     """
     kept = {name: value for name, value in given.items() if value != []}
-    version = kept.setdefault("locationsVersion", VERSIONS[0])
+    version = kept.setdefault("locationsVersion", LOCATION_VERSIONS[0])
     kept.setdefault("platform", list(PLATFORMS))
-    for member in _PLACES:
+    for member in _LOCATION_MEMBERS:
         ids = kept.get(member, [])
         if len(set(ids)) < len(ids):
-            raise refused(f"{where}/{member}", "names a location twice")
+            raise rule_error(f"{where}/{member}", "names a location twice")
         for position, native_id in enumerate(ids):
-            if any(native_id in table(other) for other in VERSIONS if other != version):
-                raise refused(f"{where}/{member}/{position}", f"is no location of {version}")
-        zips = sum(location(native_id)["geoType"] == KINDS[-1] for native_id in ids)
-        if zips > _MOST_ZIPS or len(ids) - zips > _MOST_OTHERS:
-            raise refused(f"{where}/{member}", f"more than {_MOST_OTHERS} locations and {_MOST_ZIPS} postal codes")
-    if set(kept.get(_PLACES[0], [])) & set(kept.get(_PLACES[1], [])):
-        raise refused(f"{where}/{_PLACES[1]}", "a location is both targeted and excluded")
+            if any(native_id in build_locations(other) for other in LOCATION_VERSIONS if other != version):
+                raise rule_error(f"{where}/{member}/{position}", f"is no location of {version}")
+        zips = sum(render_location(native_id)["geoType"] == LOCATION_TYPES[-1] for native_id in ids)
+        if zips > _MAX_POSTAL_CODES or len(ids) - zips > _MAX_OTHER_LOCATIONS:
+            raise rule_error(
+                f"{where}/{member}", f"more than {_MAX_OTHER_LOCATIONS} locations and {_MAX_POSTAL_CODES} postal codes"
+            )
+    if set(kept.get(_LOCATION_MEMBERS[0], [])) & set(kept.get(_LOCATION_MEMBERS[1], [])):
+        raise rule_error(f"{where}/{_LOCATION_MEMBERS[1]}", "a location is both targeted and excluded")
     return kept
 
 
-def view(kept: Mapping[str, Any], extras: Collection[str]) -> dict[str, Any]:
+def render_targeting(kept: Mapping[str, Any], extras: Collection[str]) -> dict[str, Any]:
     """Targeting as it is answered: locations as objects."""
-    hidden = {name for extra, names in _EXTRA.items() if extra not in extras for name in names}
+    hidden = {name for extra, names in _MEMBERS_BY_EXTRA_FIELD.items() if extra not in extras for name in names}
     shown = {name: value for name, value in kept.items() if name not in hidden}
-    return {name: places(value) if name in _PLACES else value for name, value in shown.items()}
+    return {name: render_locations(value) if name in _LOCATION_MEMBERS else value for name, value in shown.items()}
 
 
-def places(ids: Collection[str]) -> list[dict[str, Any]]:
+def render_locations(ids: Collection[str]) -> list[dict[str, Any]]:
     """Locations as objects."""
-    return [location(native_id) for native_id in ids]
+    return [render_location(native_id) for native_id in ids]

@@ -6,12 +6,12 @@ descriptions do not know are refused, though the real API may ignore some of the
 
 from adsunify.sandbox.framework import Network, Route, consent_routes
 from adsunify.sandbox.networks.pinterest import analytics, catalogs, keywords, login, pins, reads, writes
-from adsunify.sandbox.networks.pinterest.answers import failure, guard, problem
-from adsunify.sandbox.networks.pinterest.seed import seed
-from adsunify.sandbox.networks.pinterest.tables import ACCOUNTS, API, LOGIN, STORAGE_HOST
+from adsunify.sandbox.networks.pinterest.answers import authorize_request, format_error, format_status_error
+from adsunify.sandbox.networks.pinterest.seed import seed_world
+from adsunify.sandbox.networks.pinterest.tables import ACCOUNTS, API_HOSTS, LOGIN, STORAGE_HOST
 
-ACCOUNT = "/v5/ad_accounts/{account}"
-ENTITIES = f"{ACCOUNT}/{{entities:{'|'.join(reads.KINDS)}}}"
+ACCOUNT_PATH = "/v5/ad_accounts/{account}"
+ENTITIES_PATH = f"{ACCOUNT_PATH}/{{entities:{'|'.join(reads.KIND_BY_COLLECTION)}}}"
 
 NETWORK = Network(
     code="pinterest",
@@ -19,42 +19,64 @@ NETWORK = Network(
     accounts=ACCOUNTS,
     routes=(
         *consent_routes(LOGIN),
-        Route("POST", API, "/v5/oauth/token", login.token, role="login"),
-        Route("POST", API, "/v5/oauth/token/revoke", login.revoke, role="login"),
-        Route("GET", API, "/v5/user_account", login.user_account),
-        Route("GET", API, "/v5/ad_accounts", reads.list_accounts),
-        Route("GET", API, ACCOUNT, reads.get_account),
-        Route("GET", API, f"{ACCOUNT}/{{of:(campaigns/|ad_groups/|ads/|)}}analytics", analytics.analytics),
-        Route("POST", API, f"{ACCOUNT}/reports", analytics.create_job),
+        Route("POST", API_HOSTS, "/v5/oauth/token", login.issue_token, role="login"),
+        Route("POST", API_HOSTS, "/v5/oauth/token/revoke", login.refuse_revocation, role="login"),
+        Route("GET", API_HOSTS, "/v5/user_account", login.get_user_account),
+        Route("GET", API_HOSTS, "/v5/ad_accounts", reads.list_accounts),
+        Route("GET", API_HOSTS, ACCOUNT_PATH, reads.get_account),
+        Route(
+            "GET", API_HOSTS, f"{ACCOUNT_PATH}/{{of:(campaigns/|ad_groups/|ads/|)}}analytics", analytics.get_analytics
+        ),
+        Route("POST", API_HOSTS, f"{ACCOUNT_PATH}/reports", analytics.create_report_job),
         # an error inside a 200 is here a job that failed
-        Route("GET", API, f"{ACCOUNT}/reports", analytics.look, faults=frozenset({"error_in_200"})),
-        Route("GET", (STORAGE_HOST,), "/async_reporting_v3/{report}/metrics_report.txt", analytics.download,
-              role="download"),
-        Route("GET", API, ENTITIES, reads.list_entities),
-        Route("POST", API, f"{ACCOUNT}/{{entities:ads}}", writes.create, faults=writes.FAULTS | {"slow_media"}),
-        Route("POST", API, ENTITIES, writes.create, faults=writes.FAULTS),
-        Route("PATCH", API, ENTITIES, writes.update, faults=writes.FAULTS),
-        Route("GET", API, f"{ENTITIES}/{{id}}", reads.get_entity),
-        Route("GET", API, f"{ACCOUNT}/keywords", keywords.list_keywords),
-        Route("POST", API, f"{ACCOUNT}/keywords", keywords.create, faults=writes.FAULTS),
-        Route("PATCH", API, f"{ACCOUNT}/keywords", keywords.update, faults=frozenset({"error_in_200"})),
-        Route("POST", API, f"{ACCOUNT}/bid_floor", catalogs.bid_floor),
-        Route("GET", API, f"{ACCOUNT}/audiences", catalogs.audiences),
-        Route("GET", API, f"{ACCOUNT}/conversion_tags", catalogs.conversion_tags),
-        Route("GET", API, "/v5/boards", pins.list_boards),
-        Route("GET", API, "/v5/boards/{id}", pins.get_board),
-        Route("GET", API, "/v5/boards/{id}/pins", pins.list_board_pins),
-        Route("GET", API, "/v5/pins", pins.list_pins),
-        Route("POST", API, "/v5/pins", pins.create_pin),
-        Route("GET", API, "/v5/pins/{id}", pins.get_pin),
-        Route("DELETE", API, "/v5/pins/{id}", pins.delete_pin),
-        Route("GET", API, f"/v5/resources/targeting/{{type:{'|'.join(catalogs.TARGETS)}}}", catalogs.targets),
-        Route("GET", API, "/v5/resources/targeting/interests/{id}", catalogs.interest),
-        Route("GET", API, "/v5/resources/ad_account_countries", catalogs.countries),
-        Route("GET", API, "/v5/resources/metrics_ready_state", analytics.ready),
+        Route(
+            "GET", API_HOSTS, f"{ACCOUNT_PATH}/reports", analytics.get_report_job, faults=frozenset({"error_in_200"})
+        ),
+        Route(
+            "GET",
+            (STORAGE_HOST,),
+            "/async_reporting_v3/{report}/metrics_report.txt",
+            analytics.download_report,
+            role="download",
+        ),
+        Route("GET", API_HOSTS, ENTITIES_PATH, reads.list_entities),
+        Route(
+            "POST",
+            API_HOSTS,
+            f"{ACCOUNT_PATH}/{{entities:ads}}",
+            writes.create_entities,
+            faults=writes.BATCH_FAULTS | {"slow_media"},
+        ),
+        Route("POST", API_HOSTS, ENTITIES_PATH, writes.create_entities, faults=writes.BATCH_FAULTS),
+        Route("PATCH", API_HOSTS, ENTITIES_PATH, writes.update_entities, faults=writes.BATCH_FAULTS),
+        Route("GET", API_HOSTS, f"{ENTITIES_PATH}/{{id}}", reads.get_entity),
+        Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/keywords", keywords.list_keywords),
+        Route("POST", API_HOSTS, f"{ACCOUNT_PATH}/keywords", keywords.create_keywords, faults=writes.BATCH_FAULTS),
+        Route(
+            "PATCH", API_HOSTS, f"{ACCOUNT_PATH}/keywords", keywords.update_keywords, faults=frozenset({"error_in_200"})
+        ),
+        Route("POST", API_HOSTS, f"{ACCOUNT_PATH}/bid_floor", catalogs.get_bid_floors),
+        Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/audiences", catalogs.list_audiences),
+        Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/conversion_tags", catalogs.list_conversion_tags),
+        Route("GET", API_HOSTS, "/v5/boards", pins.list_boards),
+        Route("GET", API_HOSTS, "/v5/boards/{id}", pins.get_board),
+        Route("GET", API_HOSTS, "/v5/boards/{id}/pins", pins.list_board_pins),
+        Route("GET", API_HOSTS, "/v5/pins", pins.list_pins),
+        Route("POST", API_HOSTS, "/v5/pins", pins.create_pin),
+        Route("GET", API_HOSTS, "/v5/pins/{id}", pins.get_pin),
+        Route("DELETE", API_HOSTS, "/v5/pins/{id}", pins.delete_pin),
+        Route(
+            "GET",
+            API_HOSTS,
+            f"/v5/resources/targeting/{{type:{'|'.join(catalogs.TARGETING_OPTIONS)}}}",
+            catalogs.list_targeting_options,
+        ),
+        Route("GET", API_HOSTS, "/v5/resources/targeting/interests/{id}", catalogs.get_interest),
+        Route("GET", API_HOSTS, "/v5/resources/ad_account_countries", catalogs.list_countries),
+        Route("GET", API_HOSTS, "/v5/resources/metrics_ready_state", analytics.get_metrics_readiness),
     ),
-    problem=problem,
-    failure=failure,
-    guard=guard,
-    seed=seed,
-)  # fmt: skip
+    format_error=format_error,
+    format_status_error=format_status_error,
+    authorize_request=authorize_request,
+    seed_world=seed_world,
+)

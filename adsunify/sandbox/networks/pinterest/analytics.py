@@ -12,107 +12,113 @@ from attrs import frozen
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
     World,
+    array,
     choice,
-    listing,
     nullable,
     record,
+    serialize_json,
     text,
-    write_json,
 )
-from adsunify.sandbox.networks.pinterest.answers import DIGITS, account_of, asked, several
-from adsunify.sandbox.networks.pinterest.columns import SYNC, in_jobs
-from adsunify.sandbox.networks.pinterest.figures import day_of, delivering, drawn, total, with_derived
+from adsunify.sandbox.networks.pinterest.answers import DIGITS_CHECK, parse_query, repeated_values, require_account
+from adsunify.sandbox.networks.pinterest.columns import SYNC_COLUMNS, is_job_column
+from adsunify.sandbox.networks.pinterest.figures import (
+    add_derived_metrics,
+    generate_daily_figures,
+    get_local_date,
+    list_delivering_ads,
+    sum_figures,
+)
 from adsunify.sandbox.networks.pinterest.tables import STORAGE_HOST
 
 LINK_SECONDS, REPORT_SECONDS = 300, 3600
 # Level: the column of its id, and the one of its name.
-LEVELS: Mapping[str, tuple[str, str]] = {
+LEVEL_COLUMNS: Mapping[str, tuple[str, str]] = {
     "account": ("AD_ACCOUNT_ID", "ADVERTISER_ID"),
     "campaign": ("CAMPAIGN_ID", "CAMPAIGN_NAME"),
     "ad_group": ("AD_GROUP_ID", "AD_GROUP_NAME"),
     "ad": ("AD_ID", "AD_NAME"),
 }
-JOB_LEVELS = {"ADVERTISER": "account", "CAMPAIGN": "campaign", "AD_GROUP": "ad_group", "PIN_PROMOTION": "ad"}
-_ABOVE = {"campaign": "campaign_id", "ad_group": "ad_group_id", "ad": "id"}
-_WINDOW = ("0", "1", "7", "14", "30", "60")
-_ZONES = choice("PINTEREST_TIME_ZONE", "AD_ACCOUNT_TIME_ZONE")
+LEVEL_BY_JOB_LEVEL = {"ADVERTISER": "account", "CAMPAIGN": "campaign", "AD_GROUP": "ad_group", "PIN_PROMOTION": "ad"}
+_PARENT_ID_MEMBERS = {"campaign": "campaign_id", "ad_group": "ad_group_id", "ad": "id"}
+_WINDOW_DAYS = ("0", "1", "7", "14", "30", "60")
+_TIMEZONE_CHECK = choice("PINTEREST_TIME_ZONE", "AD_ACCOUNT_TIME_ZONE")
 
 
-def _day(value: Any, where: str) -> date:
+def _check_date(value: Any, where: str) -> date:
     try:
         return date.fromisoformat(text(10, 10, r"\d{4}-\d{2}-\d{2}")(value, where))
     except ValueError as error:
-        raise Problem("value", where, "must be a date YYYY-MM-DD", value) from error
+        raise InvalidRequest("value", where, "must be a date YYYY-MM-DD", value) from error
 
 
-def _granularity(value: Any, where: str) -> str:
+def _check_granularity(value: Any, where: str) -> str:
     return str(choice("TOTAL", "DAY", "WEEK", "MONTH")(value, f"{where} (HOUR is not simulated)"))
 
 
-def _columns(value: Any, where: str) -> list[str]:
+def _check_columns(value: Any, where: str) -> list[str]:
     columns = str(text()(value, where)).split(",")
     for column in columns:
-        choice(*SYNC)(column, where)
+        choice(*SYNC_COLUMNS)(column, where)
     return columns
 
 
-def _job_column(value: Any, where: str) -> str:
-    if not in_jobs(text()(value, where)):
-        raise Problem("value", where, "is not a column of a report", value)
+def _check_job_column(value: Any, where: str) -> str:
+    if not is_job_column(text()(value, where)):
+        raise InvalidRequest("value", where, "is not a column of a report", value)
     return str(value)
 
 
-_ASKED: Mapping[str, Check] = {
-    "start_date": _day, "end_date": _day, "granularity": _granularity, "columns": _columns,
+_REPORT_CHECKS: Mapping[str, Check] = {
+    "start_date": _check_date, "end_date": _check_date, "granularity": _check_granularity, "columns": _check_columns,
 }  # fmt: skip
-_WINDOWS: Mapping[str, Check] = {  # the figures do not depend on these
-    **dict.fromkeys(("click_window_days", "engagement_window_days", "view_window_days"), choice(*_WINDOW)),
+_WINDOW_CHECKS: Mapping[str, Check] = {  # the figures do not depend on these
+    **dict.fromkeys(("click_window_days", "engagement_window_days", "view_window_days"), choice(*_WINDOW_DAYS)),
     "conversion_report_time": choice("TIME_OF_AD_ACTION", "TIME_OF_CONVERSION"),
 }
-_IDS = several(DIGITS)
+_IDS_CHECK = repeated_values(DIGITS_CHECK)
 # Kind of the call: required and optional id parameters.
-_CALLS: Mapping[str, tuple[Mapping[str, Check], Mapping[str, Check]]] = {
+_CHECKS_BY_LEVEL: Mapping[str, tuple[Mapping[str, Check], Mapping[str, Check]]] = {
     "account": ({}, {}),
-    "campaign": ({"campaign_ids": _IDS}, {"aggregate_report_rows": choice("false")}),
-    "ad_group": ({"ad_group_ids": _IDS}, {"aggregate_report_rows": choice("false")}),
-    "ad": ({}, {"ad_ids": _IDS, "pin_ids": _IDS, "campaign_ids": _IDS}),
+    "campaign": ({"campaign_ids": _IDS_CHECK}, {"aggregate_report_rows": choice("false")}),
+    "ad_group": ({"ad_group_ids": _IDS_CHECK}, {"aggregate_report_rows": choice("false")}),
+    "ad": ({}, {"ad_ids": _IDS_CHECK, "pin_ids": _IDS_CHECK, "campaign_ids": _IDS_CHECK}),
 }
-_KINDS = {"": "account", "campaigns/": "campaign", "ad_groups/": "ad_group", "ads/": "ad"}
+_LEVEL_BY_PATH = {"": "account", "campaigns/": "campaign", "ad_groups/": "ad_group", "ads/": "ad"}
 
-_MANY_IDS = listing(DIGITS, 1, 500)
-_JOB = record(
+_JOB_IDS_CHECK = array(DIGITS_CHECK, 1, 500)
+_JOB_CHECK = record(
     {
-        "start_date": _day,
-        "end_date": _day,
-        "granularity": _granularity,
-        "level": choice(*JOB_LEVELS),
-        "columns": listing(_job_column, 1),
+        "start_date": _check_date,
+        "end_date": _check_date,
+        "granularity": _check_granularity,
+        "level": choice(*LEVEL_BY_JOB_LEVEL),
+        "columns": array(_check_job_column, 1),
     },
     {
         "report_format": nullable(choice("JSON", "CSV")),
         "primary_sort": nullable(choice("BY_ID", "BY_DATE")),
-        "reporting_timezone": nullable(_ZONES),
-        "campaign_ids": nullable(_MANY_IDS),
-        "ad_group_ids": nullable(_MANY_IDS),
-        "ad_ids": nullable(_MANY_IDS),
+        "reporting_timezone": nullable(_TIMEZONE_CHECK),
+        "campaign_ids": nullable(_JOB_IDS_CHECK),
+        "ad_group_ids": nullable(_JOB_IDS_CHECK),
+        "ad_ids": nullable(_JOB_IDS_CHECK),
         **{
-            name: nullable(choice(*map(int, _WINDOW)))
+            name: nullable(choice(*map(int, _WINDOW_DAYS)))
             for name in ("click_window_days", "engagement_window_days", "view_window_days")
         },
         "conversion_report_time": nullable(choice("TIME_OF_AD_ACTION", "TIME_OF_CONVERSION")),
-        "attribution_types": nullable(listing(choice("INDIVIDUAL", "HOUSEHOLD"))),
+        "attribution_types": nullable(array(choice("INDIVIDUAL", "HOUSEHOLD"))),
     },
 )
 
 
 @frozen
-class Wanted:
+class ReportRequest:
     """What a report is to hold; `only`: member of an ad, and the ids it must be of."""
 
     start: date
@@ -124,134 +130,138 @@ class Wanted:
     only: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def analytics(request: Request) -> Answer:
+def get_analytics(request: Request) -> Response:
     """GET .../analytics, .../campaigns/analytics, .../ad_groups/analytics, .../ads/analytics: rows, no envelope."""
-    level, account = _KINDS[request.slots["of"]], account_of(request)
-    required, optional = _CALLS[level]
-    given = asked(request, {**_ASKED, **required}, **optional, **_WINDOWS, reporting_timezone=_ZONES)
-    only = {_ABOVE[name.removesuffix("s").removesuffix("_id")]: given[name] for name in (
+    level, account = _LEVEL_BY_PATH[request.path_parameters["of"]], require_account(request)
+    required, optional = _CHECKS_BY_LEVEL[level]
+    given = parse_query(
+        request, {**_REPORT_CHECKS, **required}, **optional, **_WINDOW_CHECKS, reporting_timezone=_TIMEZONE_CHECK
+    )
+    only = {_PARENT_ID_MEMBERS[name.removesuffix("s").removesuffix("_id")]: given[name] for name in (
         "campaign_ids", "ad_group_ids", "ad_ids") if name in given}  # fmt: skip
     if "pin_ids" in given:
         only["pin_id"] = given["pin_ids"]
     if level == "ad" and not ("ad_ids" in given) ^ ({"campaign_ids", "pin_ids"} <= given.keys()):
-        raise Problem("required", "/ad_ids", "either ad_ids or both campaign_ids and pin_ids")
-    _check_range(request, given, 90, 91)
-    wanted = Wanted(
+        raise InvalidRequest("required", "/ad_ids", "either ad_ids or both campaign_ids and pin_ids")
+    _check_date_range(request, given, 90, 91)
+    wanted = ReportRequest(
         given["start_date"], given["end_date"], given["granularity"], level, tuple(given["columns"]),
-        _zone(account, given), tuple((name, tuple(ids)) for name, ids in only.items()),
+        _get_report_timezone(account, given), tuple((name, tuple(ids)) for name, ids in only.items()),
     )  # fmt: skip
-    return Answer(200, [row for _, row in _rows(request.world, account, wanted)])
+    return Response(200, [row for _, row in _build_rows(request.world, account, wanted)])
 
 
-def create_job(request: Request) -> Answer:
+def create_report_job(request: Request) -> Response:
     """POST .../reports: a job. Asking again only makes another one."""
-    request.query()
-    account = account_of(request)
-    given = {name: value for name, value in request.json(_JOB).items() if value is not None}
-    _check_range(request, given, 914, 186)
-    only = [(_ABOVE[kind], tuple(given[f"{kind}_ids"])) for kind in _ABOVE if f"{kind}_ids" in given]
-    wanted = Wanted(
-        given["start_date"], given["end_date"], given["granularity"], JOB_LEVELS[given["level"]],
-        tuple(given["columns"]), _zone(account, given), tuple(only),
+    request.parse_query()
+    account = require_account(request)
+    given = {name: value for name, value in request.parse_json(_JOB_CHECK).items() if value is not None}
+    _check_date_range(request, given, 914, 186)
+    only = [
+        (_PARENT_ID_MEMBERS[kind], tuple(given[f"{kind}_ids"])) for kind in _PARENT_ID_MEMBERS if f"{kind}_ids" in given
+    ]
+    wanted = ReportRequest(
+        given["start_date"], given["end_date"], given["granularity"], LEVEL_BY_JOB_LEVEL[given["level"]],
+        tuple(given["columns"]), _get_report_timezone(account, given), tuple(only),
     )  # fmt: skip
     how = {"format": given.get("report_format", "JSON"), "sort": given.get("primary_sort", "BY_ID")}
-    number = request.world.allocate()
+    number = request.world.allocate_id()
     # of characters that have to be encoded in a query, as the documentation warns
     token = f"{base64.b64encode(hashlib.sha256(number.encode()).digest()).decode()}+/={number}"
     request.world.create("report", account.id, {"wanted": wanted, "looks": 0, **how}, id=token, logged=False)
-    return Answer(200, {"report_status": "IN_PROGRESS", "token": token, "message": None})
+    return Response(200, {"report_status": "IN_PROGRESS", "token": token, "message": None})
 
 
-def look(request: Request) -> Answer:
+def get_report_job(request: Request) -> Response:
     """GET .../reports?token=: IN_PROGRESS at the first look, then FINISHED with a fresh link, EXPIRED after an hour."""
-    account = account_of(request)
-    job = request.world.find("report", asked(request, {"token": text()})["token"], account.id)
+    account = require_account(request)
+    job = request.world.find("report", parse_query(request, {"token": text()})["token"], account.id)
     status, url, size = "DOES_NOT_EXIST", None, None
     if job is not None:
-        job = request.world.put(job, {**job.data, "looks": job.data["looks"] + 1}, logged=False)
-        if request.told("error_in_200"):
+        job = request.world.replace(job, {**job.data, "looks": job.data["looks"] + 1}, logged=False)
+        if request.get_fault("error_in_200"):
             status = "FAILED"
         elif (request.now - job.created_at).total_seconds() > REPORT_SECONDS:
             status = "EXPIRED"
         elif job.data["looks"] < 2:
             status = "IN_PROGRESS"
         else:
-            status, url = "FINISHED", _link(job, int(request.now.timestamp()) + LINK_SECONDS)
-            size = len(_content(request.world, account, job))
-    return Answer(200, {"report_status": status, "url": url, "size": size})
+            status, url = "FINISHED", _build_link(job, int(request.now.timestamp()) + LINK_SECONDS)
+            size = len(_encode_report(request.world, account, job))
+    return Response(200, {"report_status": status, "url": url, "size": size})
 
 
-def download(request: Request) -> Answer:
+def download_report(request: Request) -> Response:
     """The signed link at the storage host: in time, unaltered, and without credentials."""
     if "Authorization" in request.headers:
-        return _denied(400, "InvalidArgument", "Only one auth mechanism allowed")
-    given = dict(request.pairs)
-    name, expires = request.slots["report"], given.get("X-Amz-Expires", "")
-    job = next((job for job in request.world.entities("report") if _name(job) == name), None)
-    if job is None or given != _signature(name, expires):
-        return _denied(403, "SignatureDoesNotMatch", "The request signature does not match")
+        return _build_storage_error(400, "InvalidArgument", "Only one auth mechanism allowed")
+    given = dict(request.query_pairs)
+    name, expires = request.path_parameters["report"], given.get("X-Amz-Expires", "")
+    job = next((job for job in request.world.list_entities("report") if _get_file_name(job) == name), None)
+    if job is None or given != _sign_link(name, expires):
+        return _build_storage_error(403, "SignatureDoesNotMatch", "The request signature does not match")
     if int(expires) <= request.now.timestamp():
-        return _denied(403, "AccessDenied", "Request has expired")
-    content = _content(request.world, request.world.accounts[job.account], job)
-    return Answer(200, content, media_type="text/csv" if job.data["format"] == "CSV" else "application/octet-stream")
+        return _build_storage_error(403, "AccessDenied", "Request has expired")
+    content = _encode_report(request.world, request.world.accounts[job.account], job)
+    return Response(200, content, media_type="text/csv" if job.data["format"] == "CSV" else "application/octet-stream")
 
 
-def ready(request: Request) -> Answer:
+def get_metrics_readiness(request: Request) -> Response:
     """GET /resources/metrics_ready_state: whether a UTC day is final (plain figures after a day, others after two)."""
-    age = (day_of(request.now.timestamp(), "UTC") - asked(request, {"date": _day})["date"]).days
-    return Answer(200, {"conversion_metrics_ready": age > 2, "non_conversion_metrics_ready": age > 1})
+    age = (get_local_date(request.now.timestamp(), "UTC") - parse_query(request, {"date": _check_date})["date"]).days
+    return Response(200, {"conversion_metrics_ready": age > 2, "non_conversion_metrics_ready": age > 1})
 
 
-def _zone(account: Account, given: Mapping[str, Any]) -> str:
+def _get_report_timezone(account: Account, given: Mapping[str, Any]) -> str:
     if given.get("reporting_timezone", "PINTEREST_TIME_ZONE") == "PINTEREST_TIME_ZONE":
         return "UTC"
     if not account.extra["zone_reports"]:
-        raise Problem("value", "/reporting_timezone", "is not available to this ad account")
+        raise InvalidRequest("value", "/reporting_timezone", "is not available to this ad account")
     return account.timezone
 
 
-def _check_range(request: Request, given: Mapping[str, Any], back: int, longest: int) -> None:
+def _check_date_range(request: Request, given: Mapping[str, Any], back: int, longest: int) -> None:
     """Counted in UTC days, whatever the zone of the report."""
     start, end = given["start_date"], given["end_date"]
     if start > end:
-        raise Problem("value", "/end_date", "must not be before start_date")
-    if start < day_of(request.now.timestamp(), "UTC") - timedelta(days=back):
-        raise Problem("value", "/start_date", f"cannot be more than {back} days back from today")
+        raise InvalidRequest("value", "/end_date", "must not be before start_date")
+    if start < get_local_date(request.now.timestamp(), "UTC") - timedelta(days=back):
+        raise InvalidRequest("value", "/start_date", f"cannot be more than {back} days back from today")
     if (end - start).days >= longest:
-        raise Problem("value", "/end_date", f"must lie within {longest} days from start_date on")
+        raise InvalidRequest("value", "/end_date", f"must lie within {longest} days from start_date on")
 
 
-def _rows(world: World, account: Account, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
+def _build_rows(world: World, account: Account, wanted: ReportRequest) -> Iterator[tuple[str, dict[str, Any]]]:
     """Id of the subject and row. No row where every column asked for is 0 or missing."""
-    last = min(wanted.end, day_of(world.now.timestamp(), wanted.zone))
+    last = min(wanted.end, get_local_date(world.now.timestamp(), wanted.zone))
     ads = [
         one
-        for one in delivering(world, account, wanted.zone)
-        if all(_member(one[0], name) in ids for name, ids in wanted.only)
+        for one in list_delivering_ads(world, account, wanted.zone)
+        if all(_get_member(one[0], name) in ids for name, ids in wanted.only)
     ]
-    for start, period in _periods(wanted, last):
+    for start, period in _split_periods(wanted, last):
         days = [day for day in period if world.delivers(day)]
         subjects: dict[str, list[dict[str, int]]] = {}
         if wanted.level == "account" and not wanted.only:
-            subjects[account.id] = [drawn(account, account.id, day, wanted.zone) for day in days]
-        examples: dict[str, Entity] = {}
+            subjects[account.id] = [generate_daily_figures(account, account.id, day, wanted.zone) for day in days]
+        examples: dict[str, StoredEntity] = {}
         for ad, first, final in ads:
-            subject = account.id if wanted.level == "account" else _member(ad, _ABOVE[wanted.level])
+            subject = account.id if wanted.level == "account" else _get_member(ad, _PARENT_ID_MEMBERS[wanted.level])
             examples[subject] = ad
-            many = [drawn(account, ad.id, day, wanted.zone) for day in days if first <= day <= final]
+            many = [generate_daily_figures(account, ad.id, day, wanted.zone) for day in days if first <= day <= final]
             subjects.setdefault(subject, []).extend(many)
         for subject, many in subjects.items():
-            figures = with_derived(total(many)) if many else {}
+            figures = add_derived_metrics(sum_figures(many)) if many else {}
             measured = {name: figures[name] for name in wanted.columns if name in figures}
             if not any(measured.values()):
                 continue
-            naming = _naming(world, account, wanted.level, examples.get(subject))
+            naming = _build_name_columns(world, account, wanted.level, examples.get(subject))
             row: dict[str, Any] = {} if start is None else {"DATE": start.isoformat()}
-            row |= {LEVELS[wanted.level][0]: subject}
+            row |= {LEVEL_COLUMNS[wanted.level][0]: subject}
             yield subject, row | {name: naming[name] for name in wanted.columns if name in naming} | measured
 
 
-def _periods(wanted: Wanted, last: date) -> Iterator[tuple[date | None, list[date]]]:
+def _split_periods(wanted: ReportRequest, last: date) -> Iterator[tuple[date | None, list[date]]]:
     """The day a row is dated with (none for TOTAL) and the days in it."""
     days = [wanted.start + timedelta(days=offset) for offset in range((last - wanted.start).days + 1)]
     if wanted.granularity == "TOTAL":
@@ -264,19 +274,19 @@ def _periods(wanted: Wanted, last: date) -> Iterator[tuple[date | None, list[dat
     yield from found.items()
 
 
-def _member(ad: Entity, name: str) -> str:
+def _get_member(ad: StoredEntity, name: str) -> str:
     return ad.id if name == "id" else str(ad.data[name])
 
 
-def _naming(world: World, account: Account, level: str, ad: Entity | None) -> dict[str, Any]:
+def _build_name_columns(world: World, account: Account, level: str, ad: StoredEntity | None) -> dict[str, Any]:
     """The columns that say what a row is about."""
     made: dict[str, Any] = {"AD_ACCOUNT_ID": account.id, "ADVERTISER_ID": account.id}
-    levels = [*LEVELS]
+    levels = [*LEVEL_COLUMNS]
     for kind in levels[1 : levels.index(level) + 1] if ad is not None else ():
         assert ad is not None
-        entity = world.find(kind, _member(ad, _ABOVE[kind]))
+        entity = world.find(kind, _get_member(ad, _PARENT_ID_MEMBERS[kind]))
         assert entity is not None
-        identity, name = LEVELS[kind]
+        identity, name = LEVEL_COLUMNS[kind]
         made |= {identity: entity.id, name: entity.data.get("name")}
         if kind == "campaign":
             made |= {"CAMPAIGN_OBJECTIVE_TYPE": entity.data["objective_type"]}
@@ -286,10 +296,10 @@ def _naming(world: World, account: Account, level: str, ad: Entity | None) -> di
     return made
 
 
-def _content(world: World, account: Account, job: Entity) -> bytes:
+def _encode_report(world: World, account: Account, job: StoredEntity) -> bytes:
     """JSON: an object of lists of rows, by id or by date. CSV: lines, with 0 for what is missing."""
-    wanted: Wanted = job.data["wanted"]
-    rows = list(_rows(world, account, wanted))
+    wanted: ReportRequest = job.data["wanted"]
+    rows = list(_build_rows(world, account, wanted))
     if job.data["format"] == "CSV":
         out = io.StringIO()
         names = list(dict.fromkeys([*(rows[0][1] if rows else ()), *wanted.columns]))
@@ -301,24 +311,24 @@ def _content(world: World, account: Account, job: Entity) -> bytes:
     for subject, row in rows:
         by_id = job.data["sort"] == "BY_ID" or "DATE" not in row
         grouped.setdefault(subject if by_id else row["DATE"], []).append(row)
-    return write_json(grouped).encode()
+    return serialize_json(grouped).encode()
 
 
-def _name(job: Entity) -> str:
+def _get_file_name(job: StoredEntity) -> str:
     return hashlib.sha256(job.id.encode()).hexdigest()[:32]
 
 
-def _link(job: Entity, expires: int) -> str:
-    query = "&".join(f"{name}={value}" for name, value in _signature(_name(job), str(expires)).items())
-    return f"https://{STORAGE_HOST}/async_reporting_v3/{_name(job)}/metrics_report.txt?{query}"
+def _build_link(job: StoredEntity, expires: int) -> str:
+    query = "&".join(f"{name}={value}" for name, value in _sign_link(_get_file_name(job), str(expires)).items())
+    return f"https://{STORAGE_HOST}/async_reporting_v3/{_get_file_name(job)}/metrics_report.txt?{query}"
 
 
-def _signature(name: str, expires: str) -> dict[str, str]:
+def _sign_link(name: str, expires: str) -> dict[str, str]:
     digest = hashlib.sha256(f"{name} {expires}".encode()).hexdigest()
     return {"X-Amz-Expires": expires, "X-Amz-Signature": digest}
 
 
-def _denied(status: int, code: str, message: str) -> Answer:
+def _build_storage_error(status: int, code: str, message: str) -> Response:
     """Storage answers errors in XML."""
     body = f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message></Error>'
-    return Answer(status, body.encode(), media_type="application/xml")
+    return Response(status, body.encode(), media_type="application/xml")

@@ -6,27 +6,27 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from adsunify.sandbox.framework import (
+    AbortRequest,
     Account,
-    Answer,
     Check,
-    Problem,
-    Refusal,
+    InvalidRequest,
     Request,
-    bearer,
+    Response,
     choice,
     integer_text,
     record,
+    require_bearer_token,
     text,
 )
-from adsunify.sandbox.networks.pinterest.tables import EXTRA_WRITERS, MOST_IDS
+from adsunify.sandbox.networks.pinterest.tables import MAX_IDS, WRITER_ROLES
 
 # Code of a problem: HTTP status, Pinterest's own number, its text where it does not depend on the case.
-_UNAUTHENTICATED = (401, 2, "Authentication failed.")
-STATUS: Mapping[str, tuple[int, int, str | None]] = {
-    "token_missing": _UNAUTHENTICATED,
-    "token_invalid": _UNAUTHENTICATED,
-    "token_expired": _UNAUTHENTICATED,
-    "invalid_client": _UNAUTHENTICATED,
+_UNAUTHENTICATED_ERROR = (401, 2, "Authentication failed.")
+ERROR_BY_PROBLEM: Mapping[str, tuple[int, int, str | None]] = {
+    "token_missing": _UNAUTHENTICATED_ERROR,
+    "token_invalid": _UNAUTHENTICATED_ERROR,
+    "token_expired": _UNAUTHENTICATED_ERROR,
+    "invalid_client": _UNAUTHENTICATED_ERROR,
     "role": (403, 29, "You are not permitted to access that resource."),
     "ineligible": (403, 29, "You are not permitted to access that resource."),
     "scope": (403, 7, None),  # which of 29, 403, 7 stands for what is chosen
@@ -41,9 +41,9 @@ STATUS: Mapping[str, tuple[int, int, str | None]] = {
 }
 # What is wrong with one object of an array: its `exceptions` in a 200. Anything else refuses the whole request
 # (where the line lies is chosen: shape and types of the body, 400; everything that needs other objects, per item).
-ITEM_CODES = frozenset({"rule", "role", "ineligible", "board", "pin", "section", "missing", "processing"})
+ITEM_PROBLEM_CODES = frozenset({"rule", "role", "ineligible", "board", "pin", "section", "missing", "processing"})
 # The scopes of the calls, by the first word of the path behind /v5: reading, and what writing needs besides.
-_SCOPES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+_SCOPES_BY_RESOURCE: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "ad_accounts": (("ads:read",), ("ads:write",)),
     "resources": (("ads:read",), ()),
     "boards": (("boards:read",), ("boards:write",)),
@@ -51,123 +51,133 @@ _SCOPES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "user_account": (("user_accounts:read",), ()),
 }
 RATE_HEADERS = {"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "7"}
-_MESSAGES = {401: _UNAUTHENTICATED[1:], 429: (8, "You have exceeded your rate limit. Try again later.")}
-DIGITS = text(1, 18, r"\d+")
-LIST_ITEMS = ("campaign_ids", "ad_group_ids", "ad_ids", "pin_ids", "entity_statuses", "match_types", "creative_types")
+_MESSAGES_BY_STATUS = {401: _UNAUTHENTICATED_ERROR[1:], 429: (8, "You have exceeded your rate limit. Try again later.")}
+DIGITS_CHECK = text(1, 18, r"\d+")
+REPEATABLE_PARAMETERS = (
+    "campaign_ids",
+    "ad_group_ids",
+    "ad_ids",
+    "pin_ids",
+    "entity_statuses",
+    "match_types",
+    "creative_types",
+)
 
 
-def native(problem: Problem) -> tuple[int, int, str]:
+def map_error(problem: InvalidRequest) -> tuple[int, int, str]:
     """HTTP status, own number and text of a failed check."""
-    status, code, message = STATUS.get(problem.code, (400, 1, None))
+    status, code, message = ERROR_BY_PROBLEM.get(problem.code, (400, 1, None))
     place = f"{problem.where.lstrip('/')}: " if problem.where else ""
     return status, code, message or f"{place}{problem.message}"
 
 
-def problem(request: Request, problem: Problem) -> Answer:
+def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request as a whole. A GET with wrong parameters answers 400 as its code, as in the description."""
-    status, code, message = native(problem)
+    status, code, message = map_error(problem)
     if status == 400 and request.method == "GET":
         code = 400
-    return Answer(status, {"code": code, "message": message})
+    return Response(status, {"code": code, "message": message})
 
 
-def failure(request: Request, status: int) -> Answer:
+def format_status_error(request: Request, status: int) -> Response:
     """A bare status: unknown path or method, or a told fault."""
-    code, message = _MESSAGES.get(status, (status, f"HTTP {status}"))
-    return Answer(status, {"code": code, "message": message}, RATE_HEADERS if status == 429 else {})
+    code, message = _MESSAGES_BY_STATUS.get(status, (status, f"HTTP {status}"))
+    return Response(status, {"code": code, "message": message}, RATE_HEADERS if status == 429 else {})
 
 
-def guard(request: Request) -> None:
+def authorize_request(request: Request) -> None:
     """The bearer token and its scopes, and an `Accept` that admits JSON where there is one."""
-    token = bearer(request)
+    token = require_bearer_token(request)
     wanted = request.headers.get("Accept", "*/*")
     if not any(form in wanted for form in ("application/json", "application/*", "*/*")):
-        raise Problem("accept", "Accept", "must admit application/json")
-    reading, writing = _SCOPES[request.path.removeprefix("/v5/").partition("/")[0]]
+        raise InvalidRequest("accept", "Accept", "must admit application/json")
+    reading, writing = _SCOPES_BY_RESOURCE[request.path.removeprefix("/v5/").partition("/")[0]]
     # a report job and the bid floors are reads, though sent by POST
     writes = request.method != "GET" and not request.path.endswith(("/reports", "/bid_floor"))
     if lacking := [scope for scope in (*reading, *(writing if writes else ())) if scope not in token.scopes]:
-        raise Problem("scope", "Authorization", f"the token lacks {', '.join(lacking)}")
+        raise InvalidRequest("scope", "Authorization", f"the token lacks {', '.join(lacking)}")
 
 
-def bearer_scopes(request: Request) -> tuple[str, ...]:
+def get_bearer_scopes(request: Request) -> tuple[str, ...]:
     """The scopes of the token of a guarded request."""
-    return bearer(request).scopes
+    return require_bearer_token(request).scopes
 
 
-def account_of(request: Request, *, writing: bool = False) -> Account:
+def require_account(request: Request, *, writing: bool = False) -> Account:
     """The ad account of the path. Problem `role` where the person may not see it, or may not write in it."""
-    account = request.account(DIGITS(request.slots["account"], "/ad_account_id"))
-    if account is None or (writing and not {*account.extra["native"]["permissions"]} & {*EXTRA_WRITERS}):
-        raise Problem("role", "/ad_account_id", "no access")
+    account = request.find_account(DIGITS_CHECK(request.path_parameters["account"], "/ad_account_id"))
+    if account is None or (writing and not {*account.extra["native"]["permissions"]} & {*WRITER_ROLES}):
+        raise InvalidRequest("role", "/ad_account_id", "no access")
     return account
 
 
-def asked(request: Request, required: Mapping[str, Check] | None = None, /, **optional: Check) -> dict[str, Any]:
+def parse_query(request: Request, required: Mapping[str, Check] | None = None, /, **optional: Check) -> dict[str, Any]:
     """The checked query. The names of LIST_ITEMS may repeat: their check meets the list of all their values."""
     given: dict[str, Any] = {}
-    for name, value in request.pairs:
-        if name in LIST_ITEMS:
+    for name, value in request.query_pairs:
+        if name in REPEATABLE_PARAMETERS:
             given.setdefault(name, []).append(value)
         elif name in given:
-            raise Problem("duplicate", f"/{name}", f"{name!r} appears twice")
+            raise InvalidRequest("duplicate", f"/{name}", f"{name!r} appears twice")
         else:
             given[name] = value
     checked: dict[str, Any] = record(required or {}, optional)(given, "")
     return checked
 
 
-def several(item: Check, most: int = MOST_IDS) -> Check:
+def repeated_values(item: Check, most: int = MAX_IDS) -> Check:
     """The values of a repeated parameter."""
 
     def check(values: Any, where: str) -> list[Any]:
         if len(values) > most:
-            raise Problem("value", where, f"at most {most} values")
+            raise InvalidRequest("value", where, f"at most {most} values")
         return [item(value, where) for value in values]
 
     return check
 
 
-def truth(value: Any, where: str) -> bool:
+def check_boolean_text(value: Any, where: str) -> bool:
     """true or false in a query."""
     return bool(choice("true", "false")(value, where) == "true")
 
 
-PAGING: Mapping[str, Check] = {"page_size": integer_text(1, 250), "bookmark": text(0)}
+PAGING_CHECKS: Mapping[str, Check] = {"page_size": integer_text(1, 250), "bookmark": text(0)}
 
 
-def page(rows: Iterable[Mapping[str, Any]], wanted: Mapping[str, Any], view: Callable[[Any], Any] = dict) -> Answer:
+def build_page_response(
+    rows: Iterable[Mapping[str, Any]], wanted: Mapping[str, Any], view: Callable[[Any], Any] = dict
+) -> Response:
     """One page of rows that have an `id`, and the bookmark of the next (null on the last).
 
     The bookmark names the last id of the page, so that what is created meanwhile shifts nothing.
     """
     found = list(rows)
     if wanted.get("bookmark"):
-        last = _read_bookmark(wanted["bookmark"])
+        last = _decode_bookmark(wanted["bookmark"])
         at = next((position for position, row in enumerate(found, 1) if row["id"] == last), None)
         if at is None:
-            raise Problem("value", "/bookmark", "is not one of this list")
+            raise InvalidRequest("value", "/bookmark", "is not one of this list")
         found = found[at:]
     size = wanted.get("page_size", 25)
     items = found[:size]
-    bookmark = _bookmark(items[-1]["id"]) if len(found) > size else None
-    return Answer(200, {"items": [view(row) for row in items], "bookmark": bookmark})
+    bookmark = _encode_bookmark(items[-1]["id"]) if len(found) > size else None
+    return Response(200, {"items": [view(row) for row in items], "bookmark": bookmark})
 
 
-def _bookmark(last: str) -> str:
+def _encode_bookmark(last: str) -> str:
     return base64.b64encode(f"after|{last}".encode()).decode()
 
 
-def _read_bookmark(bookmark: str) -> str:
+def _decode_bookmark(bookmark: str) -> str:
     try:
         word, _, last = base64.b64decode(bookmark, validate=True).decode().partition("|")
     except (binascii.Error, UnicodeDecodeError):
         word, last = "", ""
     if word != "after":
-        raise Problem("value", "/bookmark", "is not one of this list")
+        raise InvalidRequest("value", "/bookmark", "is not one of this list")
     return last
 
 
-def absent(what: str) -> Refusal:
+def not_found_error(what: str) -> AbortRequest:
     """What is raised for an ad object that is not in this account (own number chosen: the documentation has none)."""
-    return Refusal(Answer(404, {"code": 404, "message": f"{what} not found."}))
+    return AbortRequest(Response(404, {"code": 404, "message": f"{what} not found."}))

@@ -3,11 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Request, choice, listing, record, text
-from adsunify.sandbox.networks.pinterest.answers import DIGITS, PAGING, absent, account_of, asked, page, truth
-from adsunify.sandbox.networks.pinterest.rules import floor
+from adsunify.sandbox.framework import Request, Response, array, choice, record, text
+from adsunify.sandbox.networks.pinterest.answers import (
+    DIGITS_CHECK,
+    PAGING_CHECKS,
+    build_page_response,
+    check_boolean_text,
+    not_found_error,
+    parse_query,
+    require_account,
+)
+from adsunify.sandbox.networks.pinterest.rules import get_bid_floor
 from adsunify.sandbox.networks.pinterest.tables import COUNTRIES, CREATIVE_TYPES, OBJECTIVES
-from adsunify.sandbox.networks.pinterest.targeting import AGE_BUCKETS, APP_TYPES, GENDERS, LOCALES, TARGETING
+from adsunify.sandbox.networks.pinterest.targeting import AGE_BUCKETS, APP_TYPES, GENDERS, LOCALES, TARGETING_CHECK
 
 # Id: name, level, child interests.
 INTERESTS: Mapping[str, tuple[str, int, tuple[str, ...]]] = {
@@ -18,7 +26,7 @@ INTERESTS: Mapping[str, tuple[str, int, tuple[str, ...]]] = {
     "908182459161": ("camping and hiking", 1, ()),
 }
 # Each type in parts, because the answer is an ARRAY of maps.
-TARGETS: Mapping[str, tuple[Mapping[str, str], ...]] = {
+TARGETING_OPTIONS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "LOCATION": (
         {code: name for code, name, _ in COUNTRIES},
         {"501": "U.S.: New York", "803": "U.S.: Los Angeles", "807": "U.S.: San Francisco-Oakland-San Jose",
@@ -35,53 +43,53 @@ TARGETS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "AUDIENCE_INCLUDE": (),
     "AUDIENCE_EXCLUDE": (),
 }  # fmt: skip
-_FLOORS = record(
+_BID_FLOORS_CHECK = record(
     {
-        "bid_floor_specs": listing(
+        "bid_floor_specs": array(
             record(
                 {"currency": text(3, 3, "[A-Z]{3}"),
                  "billable_event": choice("CLICKTHROUGH", "IMPRESSION", "VIDEO_V_50_MRC")},
-                {"countries": listing(text(2, 2, "[A-Z]{2}")), "objective_type": choice(*OBJECTIVES),
+                {"countries": array(text(2, 2, "[A-Z]{2}")), "objective_type": choice(*OBJECTIVES),
                  "creative_type": choice(*CREATIVE_TYPES)},
             ),
             1,
         )
     },
-    {"targeting_spec": TARGETING},
+    {"targeting_spec": TARGETING_CHECK},
 )  # fmt: skip
 
 
-def targets(request: Request) -> Answer:
+def list_targeting_options(request: Request) -> Response:
     """GET /resources/targeting/{type}."""
-    asked(request, ad_account_id=DIGITS)
-    return Answer(200, TARGETS[request.slots["type"]])
+    parse_query(request, ad_account_id=DIGITS_CHECK)
+    return Response(200, TARGETING_OPTIONS[request.path_parameters["type"]])
 
 
-def interest(request: Request) -> Answer:
+def get_interest(request: Request) -> Response:
     """GET /resources/targeting/interests/{id}."""
-    asked(request)
-    native = request.slots["id"]
+    parse_query(request)
+    native = request.path_parameters["id"]
     if native not in INTERESTS:
-        raise absent("Interest")
+        raise not_found_error("Interest")
     name, level, children = INTERESTS[native]
-    return Answer(200, {"id": native, "name": name, "level": level, "child_interests": children})
+    return Response(200, {"id": native, "name": name, "level": level, "child_interests": children})
 
 
-def countries(request: Request) -> Answer:
+def list_countries(request: Request) -> Response:
     """GET /resources/ad_account_countries."""
-    asked(request)
+    parse_query(request)
     rows = [
         {"code": code, "name": name, "currency": currency, "index": index}
         for index, (code, name, currency) in enumerate(COUNTRIES, 1)
     ]
-    return Answer(200, {"items": rows})
+    return Response(200, {"items": rows})
 
 
-def audiences(request: Request) -> Answer:
+def list_audiences(request: Request) -> Response:
     """GET /ad_accounts/{account}/audiences."""
-    account = account_of(request)
-    wanted = asked(
-        request, **PAGING, order=choice("ASCENDING", "DESCENDING"), ownership_type=choice("OWNED", "RECEIVED")
+    account = require_account(request)
+    wanted = parse_query(
+        request, **PAGING_CHECKS, order=choice("ASCENDING", "DESCENDING"), ownership_type=choice("OWNED", "RECEIVED")
     )
     rows: list[dict[str, Any]] = [
         {"id": native, "ad_account_id": account.id, "name": name, "audience_type": kind, "size": size,
@@ -93,24 +101,24 @@ def audiences(request: Request) -> Answer:
             ("2542620905477", "Very few", "VISITOR", 40, "TOO_SMALL"),
         )
     ]  # fmt: skip
-    return page(rows[::-1] if wanted.get("order") == "DESCENDING" else rows, wanted)
+    return build_page_response(rows[::-1] if wanted.get("order") == "DESCENDING" else rows, wanted)
 
 
-def conversion_tags(request: Request) -> Answer:
+def list_conversion_tags(request: Request) -> Response:
     """GET /ad_accounts/{account}/conversion_tags: not paged."""
-    account = account_of(request)
-    wanted = asked(request, filter_deleted=truth)
+    account = require_account(request)
+    wanted = parse_query(request, filter_deleted=check_boolean_text)
     rows: list[dict[str, Any]] = [
         {"id": native, "ad_account_id": account.id, "name": name, "status": status, "version": "3",
          "enhanced_match_status": None, "last_fired_time_ms": None, "code_snippet": "", "configs": {}}
         for native, name, status in (("2617998078212", "Tea checkout", "ACTIVE"), ("2617998078214", "Old", "ARCHIVED"))
     ]  # fmt: skip
-    return Answer(200, {"items": rows[:1] if wanted.get("filter_deleted") else rows})
+    return Response(200, {"items": rows[:1] if wanted.get("filter_deleted") else rows})
 
 
-def bid_floor(request: Request) -> Answer:
+def get_bid_floors(request: Request) -> Response:
     """POST /ad_accounts/{account}/bid_floor: one floor for each specification."""
-    request.query()
-    account_of(request)
-    specifications = request.json(_FLOORS)["bid_floor_specs"]
-    return Answer(200, {"bid_floors": [floor(one["currency"]) for one in specifications], "type": "bidfloor"})
+    request.parse_query()
+    require_account(request)
+    specifications = request.parse_json(_BID_FLOORS_CHECK)["bid_floor_specs"]
+    return Response(200, {"bid_floors": [get_bid_floor(one["currency"]) for one in specifications], "type": "bidfloor"})

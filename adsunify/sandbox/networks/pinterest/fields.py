@@ -9,32 +9,34 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Check,
-    Problem,
-    anything,
+    InvalidRequest,
+    any_value,
+    array,
     boolean,
     choice,
-    foreign,
+    external_id,
     integer,
-    listing,
     nullable,
     number,
     record,
     text,
-    visible,
+    visible_text,
 )
 from adsunify.sandbox.networks.pinterest.tables import CREATIVE_TYPES, OBJECTIVES, STATUSES
-from adsunify.sandbox.networks.pinterest.targeting import TARGETING
+from adsunify.sandbox.networks.pinterest.targeting import TARGETING_CHECK
 
 # Unix SECONDS from 2001 to 2100: milliseconds are refused.
-_SECONDS = integer(1_000_000_000, 4_102_444_800)
-_MICROS = integer(1)
-_URL = text(8, 2048, r"https?://[^\s/]+\S*")
-_EVENTS = ("audience_verification", "buyable_button", "click", "engagement", "impression")
-_TRACKING = record(optional=dict.fromkeys(_EVENTS, nullable(listing(text(8, 2000, r"https?://\S+"), 0, 3))))
-_FOREIGN = foreign(r"\d+")
+_TIMESTAMP_CHECK = integer(1_000_000_000, 4_102_444_800)
+_MICROS_CHECK = integer(1)
+_URL_CHECK = text(8, 2048, r"https?://[^\s/]+\S*")
+_TRACKING_EVENTS = ("audience_verification", "buyable_button", "click", "engagement", "impression")
+_TRACKING_CHECK = record(
+    optional=dict.fromkeys(_TRACKING_EVENTS, nullable(array(text(8, 2000, r"https?://\S+"), 0, 3)))
+)
+_EXTERNAL_ID = external_id(r"\d+")
 
 
-def _own(*prefixes: str) -> Check:
+def _own_id(*prefixes: str) -> Check:
     """An id made here. The prefixed forms of requests (AG123, C123) are understood, and read as plain digits."""
 
     def check(value: Any, where: str) -> str:
@@ -44,22 +46,22 @@ def _own(*prefixes: str) -> Check:
     return check
 
 
-def _object(value: Any, where: str) -> Any:
+def _check_object(value: Any, where: str) -> Any:
     if not isinstance(value, dict):
-        raise Problem("type", where, "must be an object", value)
+        raise InvalidRequest("type", where, "must be an object", value)
     return value
 
 
-def _free(names: str, check: Check) -> dict[str, Check]:
+def _fill_nullable(names: str, check: Check) -> dict[str, Check]:
     return {name: nullable(check) for name in names.split()}
 
 
-_GOAL_METADATA = record(optional={
+_GOAL_METADATA_CHECK = record(optional={
     "conversion_tag_v3_goal_metadata": record(optional={
-        "attribution_windows": anything,
+        "attribution_windows": any_value,
         "conversion_event": choice("PAGE_VISIT", "SIGNUP", "CHECKOUT", "CUSTOM", "VIEW_CATEGORY", "SEARCH",
                                    "ADD_TO_CART", "WATCH_VIDEO", "LEAD", "APP_INSTALL"),
-        "conversion_tag_id": _FOREIGN,
+        "conversion_tag_id": _EXTERNAL_ID,
         "cpa_goal_value_in_micro_currency": text(pattern=r"\d+"),  # a digit STRING
         "is_roas_optimized": nullable(boolean),
         "learning_mode_type": nullable(choice("NOT_ACTIVE", "ACTIVE")),
@@ -72,24 +74,24 @@ _GOAL_METADATA = record(optional={
     "scrollup_goal_metadata": record(optional={"scrollup_goal_value_in_micro_currency": text(pattern=r"\d+")}),
 })  # fmt: skip
 
-_CAMPAIGN: Mapping[str, Check] = {
-    "ad_account_id": _own(),
-    "name": visible(1, 255),
+_CAMPAIGN_MEMBERS: Mapping[str, Check] = {
+    "ad_account_id": _own_id(),
+    "name": visible_text(1, 255),
     "objective_type": choice(*OBJECTIVES),
     "status": choice(*STATUSES),
     "is_performance_plus": boolean,
     "intended_promotion_type": choice("LEGACY", "STANDARD_AD", "CATALOG"),
-    **_free("""is_automated_campaign is_campaign_budget_optimization is_flexible_daily_budgets is_ltv_optimized
+    **_fill_nullable("""is_automated_campaign is_campaign_budget_optimization is_flexible_daily_budgets is_ltv_optimized
             is_top_of_search""", boolean),
-    **_free("daily_spend_cap lifetime_spend_cap default_ad_group_budget_in_micro_currency", _MICROS),
-    **_free("start_time end_time", _SECONDS),
-    "order_line_id": nullable(_FOREIGN),
-    "tracking_urls": nullable(_TRACKING),
-    "bid_options": nullable(_object),
+    **_fill_nullable("daily_spend_cap lifetime_spend_cap default_ad_group_budget_in_micro_currency", _MICROS_CHECK),
+    **_fill_nullable("start_time end_time", _TIMESTAMP_CHECK),
+    "order_line_id": nullable(_EXTERNAL_ID),
+    "tracking_urls": nullable(_TRACKING_CHECK),
+    "bid_options": nullable(_check_object),
 }  # fmt: skip
-_AD_GROUP: Mapping[str, Check] = {
-    "campaign_id": _own("C"),
-    "name": visible(1, 255),
+_AD_GROUP_MEMBERS: Mapping[str, Check] = {
+    "campaign_id": _own_id("C"),
+    "name": visible_text(1, 255),
     "status": choice(*STATUSES),
     "billable_event": choice("CLICKTHROUGH", "IMPRESSION", "VIDEO_V_50_MRC"),
     "budget_type": choice("DAILY", "LIFETIME", "CBO_ADGROUP"),
@@ -97,77 +99,81 @@ _AD_GROUP: Mapping[str, Check] = {
     "placement_group": choice("ALL", "SEARCH", "BROWSE", "OTHER"),
     "lifetime_frequency_cap": integer(1),
     "bid_strategy_type": nullable(choice("AUTOMATIC_BID", "MAX_BID", "TARGET_AVG")),
-    **_free("bid_in_micro_currency budget_in_micro_currency", _MICROS),
-    **_free("start_time end_time", _SECONDS),
-    **_free("auto_targeting_enabled is_creative_optimization", boolean),
+    **_fill_nullable("bid_in_micro_currency budget_in_micro_currency", _MICROS_CHECK),
+    **_fill_nullable("start_time end_time", _TIMESTAMP_CHECK),
+    **_fill_nullable("auto_targeting_enabled is_creative_optimization", boolean),
     "bid_multiplier": number(0, 10),
-    "targeting_spec": TARGETING,
-    "targeting_template_ids": nullable(listing(_FOREIGN, 0, 1)),
-    "tracking_urls": nullable(_TRACKING),
-    "optimization_goal_metadata": nullable(_GOAL_METADATA),
+    "targeting_spec": TARGETING_CHECK,
+    "targeting_template_ids": nullable(array(_EXTERNAL_ID, 0, 1)),
+    "tracking_urls": nullable(_TRACKING_CHECK),
+    "optimization_goal_metadata": nullable(_GOAL_METADATA_CHECK),
     "promotion_application_level": nullable(choice("NONE", "ITEM", "AD_GROUP")),
-    "promotion_id": nullable(_FOREIGN),
-    "promotion_ids": nullable(listing(_FOREIGN)),
+    "promotion_id": nullable(_EXTERNAL_ID),
+    "promotion_ids": nullable(array(_EXTERNAL_ID)),
 }
 _CALLS_TO_ACTION = """
     GET_OFFER LEARN_MORE ORDER_NOW SHOP_NOW SIGN_UP SUBSCRIBE BUY_NOW CONTACT_US GET_QUOTE VISIT_SITE APPLY_NOW BOOK_NOW
     REQUEST_DEMO REGISTER_NOW FIND_A_DEALER ADD_TO_CART WATCH_NOW READ_MORE BUY_TICKETS DONATE_NOW DOWNLOAD EXPLORE_MORE
     FIND_A_LOCATION FIND_RETAILERS GET_DEAL GET_RECIPE GET_SHOWTIMES ON_SALE PLAY_GAME TRY_IT TAKE_A_PEEK
 """
-_AD: Mapping[str, Check] = {
-    "ad_group_id": _own("AG"),
+_AD_MEMBERS: Mapping[str, Check] = {
+    "ad_group_id": _own_id("AG"),
     "pin_id": text(),  # judged with the object, as something made elsewhere
     "creative_type": choice(*CREATIVE_TYPES),
     "name": nullable(text(0, 255)),
     "status": choice(*STATUSES),
-    **_free("""destination_url click_tracking_url view_tracking_url disclosure_url""", _URL),
-    **_free("android_deep_link ios_deep_link", text()),
-    **_free("carousel_android_deep_links carousel_destination_urls carousel_ios_deep_links", listing(text())),
+    **_fill_nullable("""destination_url click_tracking_url view_tracking_url disclosure_url""", _URL_CHECK),
+    **_fill_nullable("android_deep_link ios_deep_link", text()),
+    **_fill_nullable("carousel_android_deep_links carousel_destination_urls carousel_ios_deep_links", array(text())),
     "customizable_cta_type": nullable(choice(*_CALLS_TO_ACTION.split())),
     "disclosure_type": nullable(choice(
         "NO_DISCLOSURE", "PRESCRIBING_INFORMATION", "PRESCRIBING_INFORMATION_BOX_WARNING", "IMPORTANT_SAFETY_INFO",
         "MED_GUIDE", "PATIENT_INFORMATION",
     )),
     "grid_click_type": nullable(choice("CLOSEUP", "DIRECT_TO_DESTINATION")),  # read-only: what is given is ignored
-    **_free("is_carting is_pin_deleted is_removable", boolean),
-    "lead_form_id": nullable(_FOREIGN),
-    "quiz_pin_data": nullable(_object),
-    "tracking_urls": nullable(_TRACKING),
+    **_fill_nullable("is_carting is_pin_deleted is_removable", boolean),
+    "lead_form_id": nullable(_EXTERNAL_ID),
+    "quiz_pin_data": nullable(_check_object),
+    "tracking_urls": nullable(_TRACKING_CHECK),
 }  # fmt: skip
 
 
-def _picked(names: str, members: Mapping[str, Check]) -> dict[str, Check]:
+def _pick_members(names: str, members: Mapping[str, Check]) -> dict[str, Check]:
     return {name: members[name] for name in names.split()}
 
 
-REQUIRED: Mapping[str, str] = {
+REQUIRED_MEMBERS: Mapping[str, str] = {
     "campaign": "ad_account_id name objective_type",
     "ad_group": "campaign_id name billable_event",
     "ad": "ad_group_id pin_id creative_type",
 }
-MEMBERS: Mapping[str, Mapping[str, Check]] = {"campaign": _CAMPAIGN, "ad_group": _AD_GROUP, "ad": _AD}
-CREATE: Mapping[str, Check] = {
-    kind: record(_picked(REQUIRED[kind], members), members) for kind, members in MEMBERS.items()
+MEMBERS_BY_KIND: Mapping[str, Mapping[str, Check]] = {
+    "campaign": _CAMPAIGN_MEMBERS,
+    "ad_group": _AD_GROUP_MEMBERS,
+    "ad": _AD_MEMBERS,
 }
-_ID = {"id": _own()}
-UPDATE: Mapping[str, Check] = {
+CREATE_CHECKS: Mapping[str, Check] = {
+    kind: record(_pick_members(REQUIRED_MEMBERS[kind], members), members) for kind, members in MEMBERS_BY_KIND.items()
+}
+_ID_CHECK = {"id": _own_id()}
+UPDATE_CHECKS: Mapping[str, Check] = {
     "campaign": record(
-        {**_ID, "ad_account_id": _own()},
+        {**_ID_CHECK, "ad_account_id": _own_id()},
         # objective_type may be null here; -1 is the value that takes the end away
-        {**_CAMPAIGN, "objective_type": nullable(choice(*OBJECTIVES)),
-         "end_time": lambda value, where: -1 if value == -1 else nullable(_SECONDS)(value, where)},
+        {**_CAMPAIGN_MEMBERS, "objective_type": nullable(choice(*OBJECTIVES)),
+         "end_time": lambda value, where: -1 if value == -1 else nullable(_TIMESTAMP_CHECK)(value, where)},
     ),
     # targeting_spec_operations (SET, ADD, REMOVE) are not simulated: they are refused as unknown
-    "ad_group": record(_ID, {
-        **_AD_GROUP,
+    "ad_group": record(_ID_CHECK, {
+        **_AD_GROUP_MEMBERS,
         # a bid is taken away by null, a template by the list ["0"]
         "lifetime_frequency_cap": nullable(integer(1)),
     }),
-    "ad": record(_ID, _AD),
+    "ad": record(_ID_CHECK, _AD_MEMBERS),
 }  # fmt: skip
 
-_IMAGES: Mapping[str, Check] = {
-    "image_url": record({"source_type": choice("image_url"), "url": _URL}, {"is_standard": boolean}),
+_IMAGE_CHECKS: Mapping[str, Check] = {
+    "image_url": record({"source_type": choice("image_url"), "url": _URL_CHECK}, {"is_standard": boolean}),
     "image_base64": record(
         {"source_type": choice("image_base64"), "content_type": choice("image/jpeg", "image/png"),
          "data": text(pattern=r"[a-zA-Z0-9+/=]+")},
@@ -176,23 +182,25 @@ _IMAGES: Mapping[str, Check] = {
 }  # fmt: skip
 
 
-def _media_source(value: Any, where: str) -> Any:
-    kind = _object(value, where).get("source_type")
-    if kind not in _IMAGES:
-        raise Problem("value", f"{where}/source_type", f"must be one of {', '.join(_IMAGES)} (others: not simulated)")
-    return _IMAGES[kind](value, where)
+def _check_media_source(value: Any, where: str) -> Any:
+    kind = _check_object(value, where).get("source_type")
+    if kind not in _IMAGE_CHECKS:
+        raise InvalidRequest(
+            "value", f"{where}/source_type", f"must be one of {', '.join(_IMAGE_CHECKS)} (others: not simulated)"
+        )
+    return _IMAGE_CHECKS[kind](value, where)
 
 
-PIN = record(
-    {"board_id": text(), "media_source": _media_source},
+PIN_CHECK = record(
+    {"board_id": text(), "media_source": _check_media_source},
     {
         "title": nullable(text(0, 100)),
         "description": nullable(text(0, 800)),
-        "link": nullable(_URL),
+        "link": nullable(_URL_CHECK),
         "alt_text": nullable(text(0, 500)),
         "board_section_id": nullable(text()),
         "dominant_color": nullable(text(pattern="#[0-9A-Fa-f]{6}")),
-        "parent_pin_id": nullable(_FOREIGN),
-        "sponsor_id": nullable(_FOREIGN),
+        "parent_pin_id": nullable(_EXTERNAL_ID),
+        "sponsor_id": nullable(_EXTERNAL_ID),
     },
 )

@@ -13,20 +13,20 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import Account, Entity, World
+from adsunify.sandbox.framework import Account, StoredEntity, World
 from adsunify.sandbox.networks.pinterest.tables import MICROS
 
 Figures = Mapping[str, int]
-_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
+_CURRENCY_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
 
 
-def drawn(account: Account, subject: str, day: date, zone: str) -> dict[str, int]:
+def generate_daily_figures(account: Account, subject: str, day: date, zone: str) -> dict[str, int]:
     """The figures of one ad, or of the earlier ads of an account (`subject` its id), on one day."""
     dice = hashlib.sha256(f"{account.id} {subject} {day} {zone}".encode()).digest()
     paid = 1800 + 8 * dice[0] + dice[1]
     earned = paid * (dice[2] % 20) // 100
     clicks = paid * (12 + dice[3] % 20) // 1000
-    unit = MICROS * _UNITS.get(account.currency, 1)
+    unit = MICROS * _CURRENCY_UNITS.get(account.currency, 1)
     bought = 1 + clicks // 20
     figures = {
         "IMPRESSION_1": paid,
@@ -51,7 +51,7 @@ def drawn(account: Account, subject: str, day: date, zone: str) -> dict[str, int
     return figures
 
 
-def total(many: Iterable[Figures]) -> dict[str, int]:
+def sum_figures(many: Iterable[Figures]) -> dict[str, int]:
     """Figures added up."""
     added: dict[str, int] = {}
     for one in many:
@@ -60,7 +60,7 @@ def total(many: Iterable[Figures]) -> dict[str, int]:
     return added
 
 
-def with_derived(plain: Figures) -> dict[str, int | Decimal]:
+def add_derived_metrics(plain: Figures) -> dict[str, int | Decimal]:
     """Figures and what follows from them."""
     value = plain.get
     made: dict[str, int | Decimal] = dict(plain)
@@ -79,10 +79,10 @@ def with_derived(plain: Figures) -> dict[str, int | Decimal]:
     return made
 
 
-def delivering(world: World, account: Account, zone: str) -> list[tuple[Entity, date, date]]:
+def list_delivering_ads(world: World, account: Account, zone: str) -> list[tuple[StoredEntity, date, date]]:
     """Every ad that delivers now, with the first and the last day on which it does."""
     found = []
-    for ad in world.entities("ad", account.id):
+    for ad in world.list_entities("ad", account.id):
         group = world.find("ad_group", str(ad.parent))
         campaign = world.find("campaign", ad.data["campaign_id"])
         assert group is not None
@@ -92,10 +92,10 @@ def delivering(world: World, account: Account, zone: str) -> list[tuple[Entity, 
         born = ad.data.get("_since", int(ad.created_at.timestamp()))
         ends = min(one.data.get("end_time") or 4e9 for one in (group, campaign))
         starts = max(born, campaign.data["start_time"], group.data.get("start_time") or 0)
-        found.append((ad, day_of(starts, zone), day_of(int(ends), zone)))
+        found.append((ad, get_local_date(starts, zone), get_local_date(int(ends), zone)))
     return found
 
 
-def day_of(instant: Any, zone: str) -> date:
+def get_local_date(instant: Any, zone: str) -> date:
     """The day of Unix seconds in a zone."""
     return datetime.fromtimestamp(instant, UTC).astimezone(ZoneInfo(zone)).date()

@@ -7,130 +7,153 @@ consented. A board or Pin that nothing here knows was made elsewhere, and exists
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Entity, Problem, Request, choice, foreign
-from adsunify.sandbox.networks.pinterest.answers import DIGITS, PAGING, asked, bearer_scopes, page, several, truth
-from adsunify.sandbox.networks.pinterest.fields import PIN
-from adsunify.sandbox.networks.pinterest.login import acting
+from adsunify.sandbox.framework import InvalidRequest, Request, Response, StoredEntity, choice, external_id
+from adsunify.sandbox.networks.pinterest.answers import (
+    DIGITS_CHECK,
+    PAGING_CHECKS,
+    build_page_response,
+    check_boolean_text,
+    get_bearer_scopes,
+    parse_query,
+    repeated_values,
+)
+from adsunify.sandbox.networks.pinterest.fields import PIN_CHECK
+from adsunify.sandbox.networks.pinterest.login import get_acting_user
 from adsunify.sandbox.networks.pinterest.tables import CREATIVE_TYPES
 
 PRIVACIES = ("ALL", "PUBLIC", "PROTECTED", "SECRET", "PUBLIC_AND_SECRET")
-_FOREIGN = foreign(r"\d+")
-_ELSEWHERE = {"title": "A Pin from elsewhere", "creative_type": "REGULAR", "is_owner": True}
+_EXTERNAL_ID = external_id(r"\d+")
+_EXTERNAL_PIN = {"title": "A Pin from elsewhere", "creative_type": "REGULAR", "is_owner": True}
 
 
-def list_boards(request: Request) -> Answer:
+def list_boards(request: Request) -> Response:
     """GET /boards; secret ones only with their own scope."""
-    wanted = asked(request, **PAGING, ad_account_id=DIGITS, privacy=choice(*PRIVACIES))
-    owner, privacy = acting(request, wanted)["username"], wanted.get("privacy", "ALL")
+    wanted = parse_query(request, **PAGING_CHECKS, ad_account_id=DIGITS_CHECK, privacy=choice(*PRIVACIES))
+    owner, privacy = get_acting_user(request, wanted)["username"], wanted.get("privacy", "ALL")
     shown = {"ALL": PRIVACIES, "PUBLIC_AND_SECRET": ("PUBLIC", "SECRET")}.get(privacy, (privacy,))
-    boards = [_board(request, board) for board in request.world.entities("board", owner) if _open(request, board)]
-    return page([board for board in boards if board["privacy"] in shown], wanted)
+    boards = [
+        _render_board(request, board)
+        for board in request.world.list_entities("board", owner)
+        if _is_visible(request, board)
+    ]
+    return build_page_response([board for board in boards if board["privacy"] in shown], wanted)
 
 
-def get_board(request: Request) -> Answer:
+def get_board(request: Request) -> Response:
     """GET /boards/{id}."""
-    owner = acting(request, asked(request, ad_account_id=DIGITS))["username"]
-    board = request.world.find("board", request.slots["id"], owner)
-    if board is None or not _open(request, board):
-        raise Problem("board", "", "no such board")
-    return Answer(200, _board(request, board))
+    owner = get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK))["username"]
+    board = request.world.find("board", request.path_parameters["id"], owner)
+    if board is None or not _is_visible(request, board):
+        raise InvalidRequest("board", "", "no such board")
+    return Response(200, _render_board(request, board))
 
 
-def list_board_pins(request: Request) -> Answer:
+def list_board_pins(request: Request) -> Response:
     """GET /boards/{id}/pins."""
-    wanted = asked(
-        request, **PAGING, ad_account_id=DIGITS, creative_types=several(choice(*CREATIVE_TYPES)), pin_metrics=truth
+    wanted = parse_query(
+        request,
+        **PAGING_CHECKS,
+        ad_account_id=DIGITS_CHECK,
+        creative_types=repeated_values(choice(*CREATIVE_TYPES)),
+        pin_metrics=check_boolean_text,
     )
-    owner = acting(request, wanted)["username"]
-    board = request.world.find("board", request.slots["id"], owner)
-    if board is None or not _open(request, board):
-        raise Problem("board", "", "no such board")
-    return page(_pins(request, owner, wanted, board.id), wanted)
+    owner = get_acting_user(request, wanted)["username"]
+    board = request.world.find("board", request.path_parameters["id"], owner)
+    if board is None or not _is_visible(request, board):
+        raise InvalidRequest("board", "", "no such board")
+    return build_page_response(_list_pins(request, owner, wanted, board.id), wanted)
 
 
-def list_pins(request: Request) -> Answer:
+def list_pins(request: Request) -> Response:
     """GET /pins: all of the acting person, without those on protected boards unless they are asked for."""
-    wanted = asked(
-        request, **PAGING, ad_account_id=DIGITS, creative_types=several(choice(*CREATIVE_TYPES)), pin_metrics=truth,
-        include_protected_pins=truth, pin_filter=choice("exclude_native", "exclude_repins", "has_been_promoted"),
+    wanted = parse_query(
+        request,
+        **PAGING_CHECKS,
+        ad_account_id=DIGITS_CHECK,
+        creative_types=repeated_values(choice(*CREATIVE_TYPES)),
+        pin_metrics=check_boolean_text,
+        include_protected_pins=check_boolean_text,
+        pin_filter=choice("exclude_native", "exclude_repins", "has_been_promoted"),
         pin_type=choice("PRIVATE"),
-    )  # fmt: skip
-    owner = acting(request, wanted)["username"]
-    pins = _pins(request, owner, wanted)
+    )
+    owner = get_acting_user(request, wanted)["username"]
+    pins = _list_pins(request, owner, wanted)
     if not wanted.get("include_protected_pins", False):
-        hidden = {board.id for board in request.world.entities("board", owner) if board.data["privacy"] != "PUBLIC"}
+        hidden = {
+            board.id for board in request.world.list_entities("board", owner) if board.data["privacy"] != "PUBLIC"
+        }
         pins = [pin for pin in pins if pin["board_id"] not in hidden]
     if wanted.get("pin_filter") == "has_been_promoted":
         pins = [pin for pin in pins if pin["has_been_promoted"]]
-    return page(pins, wanted)
+    return build_page_response(pins, wanted)
 
 
-def get_pin(request: Request) -> Answer:
+def get_pin(request: Request) -> Response:
     """GET /pins/{id}."""
-    acting(request, asked(request, ad_account_id=DIGITS, pin_metrics=truth))
-    return Answer(200, _pin_view(request, request.slots["id"]))
+    get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK, pin_metrics=check_boolean_text))
+    return Response(200, _render_pin(request, request.path_parameters["id"]))
 
 
-def create_pin(request: Request) -> Answer:
+def create_pin(request: Request) -> Response:
     """POST /pins: published at once. The image is fetched meanwhile, and a 400 where that fails."""
-    owner = acting(request, asked(request, ad_account_id=DIGITS))["username"]
-    if "ad_account_id" in dict(request.pairs):
+    owner = get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK))["username"]
+    if "ad_account_id" in dict(request.query_pairs):
         _check_role(request)
-    sent = request.json(PIN)
-    board = exists(sent["board_id"], "board", "/board_id")
+    sent = request.parse_json(PIN_CHECK)
+    board = check_exists(sent["board_id"], "board", "/board_id")
     known = request.world.find("board", board)
-    if known is not None and (known.account != owner or not _open(request, known)):
-        raise Problem("board", "/board_id", "no such board of the acting person")
+    if known is not None and (known.account != owner or not _is_visible(request, known)):
+        raise InvalidRequest("board", "/board_id", "no such board of the acting person")
     if sent.get("board_section_id") is not None:
-        exists(sent["board_section_id"], "section", "/board_section_id")
+        check_exists(sent["board_section_id"], "section", "/board_section_id")
     if "missing" in sent["media_source"].get("url", ""):
-        raise Problem("value", "/media_source/url", "Sorry, we could not fetch the image")
+        raise InvalidRequest("value", "/media_source/url", "Sorry, we could not fetch the image")
     data = {name: value for name, value in sent.items() if name != "media_source"}
     made = request.world.create("pin", owner, {**data, "creative_type": "REGULAR", "is_owner": True})
-    return Answer(201, _pin_view(request, made.id))
+    return Response(201, _render_pin(request, made.id))
 
 
-def delete_pin(request: Request) -> Answer:
+def delete_pin(request: Request) -> Response:
     """DELETE /pins/{id}: no content."""
-    owner = acting(request, asked(request, ad_account_id=DIGITS))["username"]
-    pin = request.world.find("pin", request.slots["id"], owner)
+    owner = get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK))["username"]
+    pin = request.world.find("pin", request.path_parameters["id"], owner)
     if pin is None or pin.data.get("deleted"):
-        raise Problem("pin", "", "no such Pin of the acting person")
-    request.world.put(pin, {**pin.data, "deleted": True})
-    return Answer(204)
+        raise InvalidRequest("pin", "", "no such Pin of the acting person")
+    request.world.replace(pin, {**pin.data, "deleted": True})
+    return Response(204)
 
 
-def known_type(request: Request, native_id: str) -> str | None:
+def find_pin_type(request: Request, native_id: str) -> str | None:
     """The type of a Pin that can be promoted, where it is known here. Problem `pin` for a deleted one."""
     pin = request.world.find("pin", native_id)
     if pin is not None and pin.data.get("deleted"):
-        raise Problem("pin", "/pin_id", "the Pin is deleted")
+        raise InvalidRequest("pin", "/pin_id", "the Pin is deleted")
     return None if pin is None else pin.data["creative_type"]
 
 
-def exists(native_id: str, what: str, where: str) -> str:
+def check_exists(native_id: str, what: str, where: str) -> str:
     """An id of something made elsewhere. Problem `what` (board, section, pin) where it is not found."""
     try:
-        return str(_FOREIGN(native_id, where))
-    except Problem as problem:
+        return str(_EXTERNAL_ID(native_id, where))
+    except InvalidRequest as problem:
         if problem.code == "missing":
-            raise Problem(what, where, problem.message) from problem
+            raise InvalidRequest(what, where, problem.message) from problem
         raise
 
 
 def _check_role(request: Request) -> None:
-    account = request.account(dict(request.pairs)["ad_account_id"])
+    account = request.find_account(dict(request.query_pairs)["ad_account_id"])
     assert account is not None  # `acting` has seen it
     if not {*account.extra["native"]["permissions"]} & {"OWNER", "ADMIN", "CAMPAIGN_MANAGER"}:
-        raise Problem("role", "/ad_account_id", "no access")
+        raise InvalidRequest("role", "/ad_account_id", "no access")
 
 
-def _open(request: Request, board: Entity) -> bool:
-    return board.data["privacy"] != "SECRET" or "boards:read_secret" in bearer_scopes(request)
+def _is_visible(request: Request, board: StoredEntity) -> bool:
+    return board.data["privacy"] != "SECRET" or "boards:read_secret" in get_bearer_scopes(request)
 
 
-def _board(request: Request, board: Entity) -> dict[str, Any]:
-    pins = _pins(request, board.account, {}, board.id)
+def _render_board(request: Request, board: StoredEntity) -> dict[str, Any]:
+    pins = _list_pins(request, board.account, {}, board.id)
     return {
         "id": board.id,
         **board.data,
@@ -138,32 +161,34 @@ def _board(request: Request, board: Entity) -> dict[str, Any]:
         "pin_count": len(pins),
         "follower_count": 3,
         "collaborator_count": 0,
-        "created_at": _instant(board),
-        "board_pins_modified_at": _instant(board),
+        "created_at": _format_instant(board),
+        "board_pins_modified_at": _format_instant(board),
         "media": {"image_cover_url": None, "pin_thumbnail_urls": []},
     }
 
 
-def _pins(request: Request, owner: str, wanted: Mapping[str, Any], board: str | None = None) -> list[dict[str, Any]]:
+def _list_pins(
+    request: Request, owner: str, wanted: Mapping[str, Any], board: str | None = None
+) -> list[dict[str, Any]]:
     pins = [
-        _pin_view(request, pin.id)
-        for pin in request.world.entities("pin", owner)
+        _render_pin(request, pin.id)
+        for pin in request.world.list_entities("pin", owner)
         if not pin.data.get("deleted") and board in (None, pin.data["board_id"]) and pin.data["is_owner"]
     ]
     kinds = wanted.get("creative_types", CREATIVE_TYPES)
     return [pin for pin in pins if (pin["creative_type"] or "REGULAR") in kinds]
 
 
-def _pin_view(request: Request, native_id: str) -> dict[str, Any]:
-    exists(native_id, "pin", "/pin_id")
+def _render_pin(request: Request, native_id: str) -> dict[str, Any]:
+    check_exists(native_id, "pin", "/pin_id")
     pin = request.world.find("pin", native_id)
     if pin is not None and pin.data.get("deleted"):
-        raise Problem("pin", "", "the Pin is deleted")
-    data: Mapping[str, Any] = _ELSEWHERE if pin is None else pin.data
+        raise InvalidRequest("pin", "", "the Pin is deleted")
+    data: Mapping[str, Any] = _EXTERNAL_PIN if pin is None else pin.data
     image = {"url": f"https://i.pinimg.example/{native_id}.jpg", "width": 1200, "height": 1800}
     return {
         "id": native_id,
-        "created_at": "2026-01-01T00:00:00" if pin is None else _instant(pin),
+        "created_at": "2026-01-01T00:00:00" if pin is None else _format_instant(pin),
         "title": data.get("title"),
         "description": data.get("description"),
         "link": data.get("link"),
@@ -175,12 +200,12 @@ def _pin_view(request: Request, native_id: str) -> dict[str, Any]:
         "creative_type": data["creative_type"],
         "is_owner": data["is_owner"],
         "is_standard": True,
-        "has_been_promoted": any(ad.data["pin_id"] == native_id for ad in request.world.entities("ad")),
+        "has_been_promoted": any(ad.data["pin_id"] == native_id for ad in request.world.list_entities("ad")),
         "media": {"media_type": "image", "images": {"1200x": image}},
         "parent_pin_id": data.get("parent_pin_id"),
         "pin_metrics": None,
     }
 
 
-def _instant(entity: Entity) -> str:
+def _format_instant(entity: StoredEntity) -> str:
     return entity.created_at.strftime("%Y-%m-%dT%H:%M:%S")

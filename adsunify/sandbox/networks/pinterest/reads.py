@@ -4,30 +4,30 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Check, Entity, Problem, Request, choice
+from adsunify.sandbox.framework import Check, InvalidRequest, Request, Response, StoredEntity, choice
 from adsunify.sandbox.networks.pinterest.answers import (
-    DIGITS,
-    PAGING,
-    absent,
-    account_of,
-    asked,
-    page,
-    several,
-    truth,
+    DIGITS_CHECK,
+    PAGING_CHECKS,
+    build_page_response,
+    check_boolean_text,
+    not_found_error,
+    parse_query,
+    repeated_values,
+    require_account,
 )
-from adsunify.sandbox.networks.pinterest.rules import review, summary
+from adsunify.sandbox.networks.pinterest.rules import get_review_status, get_summary_status
 from adsunify.sandbox.networks.pinterest.tables import STATUSES, USER
 
-KINDS = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
-_IDS = several(DIGITS)
+KIND_BY_COLLECTION = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
+_IDS_CHECK = repeated_values(DIGITS_CHECK)
 # The id filters of each list: parameter, and the member it is compared with. At most one may be used at a time.
-FILTERS: Mapping[str, Mapping[str, str]] = {
+MEMBER_BY_FILTER: Mapping[str, Mapping[str, str]] = {
     "campaign": {"campaign_ids": "id"},
     "ad_group": {"ad_group_ids": "id", "campaign_ids": "campaign_id"},
     "ad": {"ad_ids": "id", "ad_group_ids": "ad_group_id", "campaign_ids": "campaign_id"},
 }
 # Members that are shown, null where nothing is set.
-_SHOWN: Mapping[str, str] = {
+_SHOWN_MEMBERS: Mapping[str, str] = {
     "campaign": """
         ad_account_id name status objective_type lifetime_spend_cap daily_spend_cap order_line_id tracking_urls
         start_time end_time is_flexible_daily_budgets is_campaign_budget_optimization is_performance_plus
@@ -47,67 +47,67 @@ _SHOWN: Mapping[str, str] = {
 }
 
 
-def list_accounts(request: Request) -> Answer:
+def list_accounts(request: Request) -> Response:
     """GET /ad_accounts: those of the person, and those that others share."""
-    wanted = asked(request, include_shared_accounts=truth, **PAGING)
+    wanted = parse_query(request, include_shared_accounts=check_boolean_text, **PAGING_CHECKS)
     rows = [account.extra["native"] for account in request.world.accounts.values()]
     if not wanted.get("include_shared_accounts", True):
         rows = [row for row in rows if row["owner"]["id"] == USER["id"]]
-    return page(rows, wanted)
+    return build_page_response(rows, wanted)
 
 
-def get_account(request: Request) -> Answer:
+def get_account(request: Request) -> Response:
     """GET /ad_accounts/{id}."""
-    asked(request)
-    return Answer(200, account_of(request).extra["native"])
+    parse_query(request)
+    return Response(200, require_account(request).extra["native"])
 
 
-def list_entities(request: Request) -> Answer:
+def list_entities(request: Request) -> Response:
     """GET /ad_accounts/{account}/campaigns, /ad_groups, /ads: ACTIVE and PAUSED unless other statuses are named."""
-    kind, account = KINDS[request.slots["entities"]], account_of(request)
-    more: dict[str, Check] = {"translate_interests_to_names": truth} if kind == "ad_group" else {}
-    wanted = asked(
-        request, **PAGING, **more, entity_statuses=several(choice(*STATUSES)),
-        order=choice("ASCENDING", "DESCENDING"), **dict.fromkeys(FILTERS[kind], _IDS),
+    kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], require_account(request)
+    more: dict[str, Check] = {"translate_interests_to_names": check_boolean_text} if kind == "ad_group" else {}
+    wanted = parse_query(
+        request, **PAGING_CHECKS, **more, entity_statuses=repeated_values(choice(*STATUSES)),
+        order=choice("ASCENDING", "DESCENDING"), **dict.fromkeys(MEMBER_BY_FILTER[kind], _IDS_CHECK),
     )  # fmt: skip
-    used = [name for name in FILTERS[kind] if name in wanted]
+    used = [name for name in MEMBER_BY_FILTER[kind] if name in wanted]
     if len(used) > 1:
-        raise Problem("value", f"/{used[1]}", f"provide only one of {', '.join(FILTERS[kind])}")
+        raise InvalidRequest("value", f"/{used[1]}", f"provide only one of {', '.join(MEMBER_BY_FILTER[kind])}")
     statuses = wanted.get("entity_statuses", ("ACTIVE", "PAUSED"))
     rows = [
-        native_view(entity, request.now)
-        for entity in request.world.entities(kind, account.id)
+        render_entity(entity, request.now)
+        for entity in request.world.list_entities(kind, account.id)
         if entity.data["status"] in statuses
     ]
     for name in used:
-        rows = [row for row in rows if row[FILTERS[kind][name]] in wanted[name]]
+        rows = [row for row in rows if row[MEMBER_BY_FILTER[kind][name]] in wanted[name]]
     rows.sort(key=lambda row: int(row["id"]), reverse=wanted.get("order") == "DESCENDING")
-    return page(rows, wanted)
+    return build_page_response(rows, wanted)
 
 
-def get_entity(request: Request) -> Answer:
+def get_entity(request: Request) -> Response:
     """GET .../campaigns/{id}, .../ad_groups/{id}, .../ads/{id}: the object itself, of any status."""
-    asked(request)
-    kind, account = KINDS[request.slots["entities"]], account_of(request)
-    if (entity := request.world.find(kind, request.slots["id"], account.id)) is None:
-        raise absent(kind.replace("_", " ").capitalize())
-    return Answer(200, native_view(entity, request.now))
+    parse_query(request)
+    kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], require_account(request)
+    if (entity := request.world.find(kind, request.path_parameters["id"], account.id)) is None:
+        raise not_found_error(kind.replace("_", " ").capitalize())
+    return Response(200, render_entity(entity, request.now))
 
 
-def native_view(entity: Entity, now: datetime) -> dict[str, Any]:
+def render_entity(entity: StoredEntity, now: datetime) -> dict[str, Any]:
     """A campaign, ad group or ad as it is answered."""
     view = {
         "id": entity.id,
         "ad_account_id": entity.account,
-        **{name: entity.data.get(name) for name in _SHOWN[entity.kind].split()},
+        **{name: entity.data.get(name) for name in _SHOWN_MEMBERS[entity.kind].split()},
         "created_time": int(entity.created_at.timestamp()),
         "updated_time": int(entity.updated_at.timestamp()),
-        "summary_status": summary(entity, now),
+        "summary_status": get_summary_status(entity, now),
         "type": entity.kind.replace("_", ""),
     }
     if entity.kind == "ad_group":
         view |= {"feed_profile_id": "0", "dca_assets": None, "conversion_learning_mode_type": None}
     if entity.kind == "ad":
-        view |= {"review_status": review(entity, now), "rejected_reasons": [], "rejection_labels": []}
+        view |= {"review_status": get_review_status(entity, now), "rejected_reasons": [], "rejection_labels": []}
         view |= {"grid_click_type": "DIRECT_TO_DESTINATION", "is_pin_deleted": False}
     return view

@@ -8,22 +8,22 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Entity, Problem
+from adsunify.sandbox.framework import Account, InvalidRequest, StoredEntity
 from adsunify.sandbox.networks.pinterest.tables import (
-    BILLABLE,
-    BUDGET_OBJECTIVES,
+    BID_FLOORS,
+    BILLABLE_EVENTS,
+    CAMPAIGN_BUDGET_OBJECTIVES,
+    DEFAULT_BID_FLOOR,
     ENDING_OBJECTIVES,
-    FLOORS,
     MICROS,
-    USUAL_FLOOR,
 )
 from adsunify.sandbox.networks.pinterest.targeting import check_targeting
 
 Data = Mapping[str, Any]
-GONE = ("ARCHIVED", "DELETED_DRAFT")
-CAPS = ("daily_spend_cap", "lifetime_spend_cap")
+FINAL_STATUSES = ("ARCHIVED", "DELETED_DRAFT")
+SPEND_CAP_MEMBERS = ("daily_spend_cap", "lifetime_spend_cap")
 # Pinterest API v5: what only drafts have
-FIXED: Mapping[str, tuple[str, ...]] = {
+IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": (
         "objective_type", "is_campaign_budget_optimization", "is_performance_plus", "is_automated_campaign",
         "intended_promotion_type",
@@ -32,33 +32,33 @@ FIXED: Mapping[str, tuple[str, ...]] = {
     "ad": ("pin_id", "creative_type", "ad_group_id"),
 }  # fmt: skip
 # Members that null does not clear: each has a value of its own for that.
-CLEARED_BY: Mapping[str, Mapping[str, Any]] = {
+CLEARING_VALUES: Mapping[str, Mapping[str, Any]] = {
     "campaign": {"end_time": -1, "order_line_id": "0", "tracking_urls": {}},
     "ad_group": {"promotion_ids": [], "tracking_urls": {}, "targeting_template_ids": ["0"], "promotion_id": "0"},
     "ad": {"tracking_urls": {}},
 }
-UNCLEARABLE = ("name", "status", "objective_type")
+UNCLEARABLE_MEMBERS = ("name", "status", "objective_type")
 
 
-def floor(currency: str) -> int:
+def get_bid_floor(currency: str) -> int:
     """The least bid in micros."""
-    return FLOORS.get(currency, USUAL_FLOOR)
+    return BID_FLOORS.get(currency, DEFAULT_BID_FLOOR)
 
 
-def refused(where: str, message: str) -> Problem:
-    return Problem("rule", f"/{where}", message)
+def rule_error(where: str, message: str) -> InvalidRequest:
+    return InvalidRequest("rule", f"/{where}", message)
 
 
-def given(kind: str, sent: Data, old: Data | None) -> dict[str, Any]:
+def normalize_members(kind: str, sent: Data, old: Data | None) -> dict[str, Any]:
     """What was sent as it is kept. On creation null is nothing; in an update the clearing values become null."""
     if old is None:
         return {name: value for name, value in sent.items() if value is not None}
     kept: dict[str, Any] = {}
     for name, value in sent.items():
-        clears = CLEARED_BY[kind].get(name)
-        if name in CLEARED_BY[kind] and value == clears:
+        clears = CLEARING_VALUES[kind].get(name)
+        if name in CLEARING_VALUES[kind] and value == clears:
             kept[name] = None
-        elif value is not None or (name not in CLEARED_BY[kind] and name not in UNCLEARABLE):
+        elif value is not None or (name not in CLEARING_VALUES[kind] and name not in UNCLEARABLE_MEMBERS):
             kept[name] = value
     return kept
 
@@ -67,49 +67,51 @@ def check_status(kind: str, status: str, old: Data | None) -> None:
     """Which statuses follow which: DRAFT and DELETED_DRAFT are only for drafts."""
     before = None if old is None else old["status"]
     if before is None:
-        if status in GONE:
-            raise refused("status", f"nothing is created {status}")
+        if status in FINAL_STATUSES:
+            raise rule_error("status", f"nothing is created {status}")
     elif before == "DRAFT":
         if status == "ARCHIVED":
-            raise refused("status", "a draft is not archived; use DELETED_DRAFT")
+            raise rule_error("status", "a draft is not archived; use DELETED_DRAFT")
     elif status in ("DRAFT", "DELETED_DRAFT"):
-        raise refused("status", f"only a draft can be {status}")
+        raise rule_error("status", f"only a draft can be {status}")
 
 
 def check_changeable(kind: str, old: Data, changes: Data) -> None:
     """Archived objects stay as they are, and some members are fixed once the object is no draft."""
-    if old["status"] in GONE:
-        raise refused("status", f"the object is {old['status']} and cannot be changed")
-    for name in FIXED[kind] if old["status"] != "DRAFT" else ():
+    if old["status"] in FINAL_STATUSES:
+        raise rule_error("status", f"the object is {old['status']} and cannot be changed")
+    for name in IMMUTABLE_MEMBERS[kind] if old["status"] != "DRAFT" else ():
         if name in changes and changes[name] != old.get(name):
-            raise refused(name, f"{name} may only be updated while the object is a draft")
+            raise rule_error(name, f"{name} may only be updated while the object is a draft")
 
 
 def check_campaign(data: Data, old: Data | None, now: datetime) -> None:
     """Budget, schedule and objective of a campaign."""
-    caps = [name for name in CAPS if data.get(name) is not None]
+    caps = [name for name in SPEND_CAP_MEMBERS if data.get(name) is not None]
     budgeted = data.get("is_campaign_budget_optimization")
     if old is None and data["objective_type"] in ENDING_OBJECTIVES and now.date().isoformat() >= "2027-02-01":
-        raise refused("objective_type", f"{data['objective_type']} is no longer available; use SALES")
-    if old is None and data["objective_type"] in BUDGET_OBJECTIVES and not budgeted:  # what is left out: chosen
-        raise refused("is_campaign_budget_optimization", f"must be true for {data['objective_type']}")
+        raise rule_error("objective_type", f"{data['objective_type']} is no longer available; use SALES")
+    if (
+        old is None and data["objective_type"] in CAMPAIGN_BUDGET_OBJECTIVES and not budgeted
+    ):  # what is left out: chosen
+        raise rule_error("is_campaign_budget_optimization", f"must be true for {data['objective_type']}")
     if len(caps) > 1:
-        raise refused(caps[1], "daily_spend_cap and lifetime_spend_cap cannot be set at the same time")
+        raise rule_error(caps[1], "daily_spend_cap and lifetime_spend_cap cannot be set at the same time")
     if budgeted and not caps:
-        raise refused("daily_spend_cap", "a spend cap is required for campaign budget optimization")
+        raise rule_error("daily_spend_cap", "a spend cap is required for campaign budget optimization")
     if data.get("is_flexible_daily_budgets") and not (budgeted and caps == ["daily_spend_cap"]):
-        raise refused("is_flexible_daily_budgets", "needs campaign budget optimization with a daily spend cap")
+        raise rule_error("is_flexible_daily_budgets", "needs campaign budget optimization with a daily spend cap")
     if budgeted and "lifetime_spend_cap" in caps and data.get("end_time") is None:
-        raise refused("end_time", "must be provided with a lifetime spend cap")
+        raise rule_error("end_time", "must be provided with a lifetime spend cap")
     if data.get("end_time") is not None and data["end_time"] <= data["start_time"]:
-        raise refused("end_time", "must be after start_time")
+        raise rule_error("end_time", "must be after start_time")
     if old is None:
         return
     if data["start_time"] != old["start_time"] and old["start_time"] <= now.timestamp():
-        raise refused("start_time", "cannot be changed once it has passed")
+        raise rule_error("start_time", "cannot be changed once it has passed")
     before, after = old.get("daily_spend_cap"), data.get("daily_spend_cap")
     if before is not None and after is not None and 0 < after - before < MICROS:  # reported, unverified
-        raise refused("daily_spend_cap", "a daily budget rises by 1.00 or more")
+        raise rule_error("daily_spend_cap", "a daily budget rises by 1.00 or more")
 
 
 def check_ad_group(data: Data, old: Data | None, campaign: Data, account: Account) -> None:
@@ -119,15 +121,15 @@ def check_ad_group(data: Data, old: Data | None, campaign: Data, account: Accoun
     if data.get("lifetime_frequency_cap") is not None and (
         data["billable_event"] != "IMPRESSION" or data.get("end_time") is None
     ):
-        raise refused("lifetime_frequency_cap", "needs billable_event IMPRESSION and end_time")
+        raise rule_error("lifetime_frequency_cap", "needs billable_event IMPRESSION and end_time")
     start, end = data.get("start_time"), data.get("end_time")
     if start is not None and start < campaign["start_time"]:
-        raise refused("start_time", "must not precede the start of the campaign")
+        raise rule_error("start_time", "must not precede the start of the campaign")
     if end is not None and end <= (start or campaign["start_time"]):
-        raise refused("end_time", "must be after start_time")
+        raise rule_error("end_time", "must be after start_time")
     if data.get("targeting_template_ids"):
         if data.get("targeting_spec") or data.get("tracking_urls"):
-            raise refused("targeting_template_ids", "goes without any other targeting")
+            raise rule_error("targeting_template_ids", "goes without any other targeting")
     else:
         check_targeting(data.get("targeting_spec") or {})
 
@@ -136,50 +138,50 @@ def _check_budget(data: Data, budgeted: bool) -> None:
     kind, budget = data["budget_type"], data.get("budget_in_micro_currency")
     if budgeted:
         if kind != "CBO_ADGROUP":
-            raise refused("budget_type", "must be CBO_ADGROUP under campaign budget optimization")
+            raise rule_error("budget_type", "must be CBO_ADGROUP under campaign budget optimization")
         if budget is not None:
-            raise refused("budget_in_micro_currency", "the budget is held by the campaign")
+            raise rule_error("budget_in_micro_currency", "the budget is held by the campaign")
         if data["pacing_delivery_type"] != "STANDARD":
-            raise refused("pacing_delivery_type", "must be STANDARD under campaign budget optimization")
+            raise rule_error("pacing_delivery_type", "must be STANDARD under campaign budget optimization")
         for name in ("start_time", "end_time"):
             if data.get(name) is not None:
-                raise refused(name, "the schedule is held by the campaign (closed beta)")
+                raise rule_error(name, "the schedule is held by the campaign (closed beta)")
         return
     if kind == "CBO_ADGROUP":
-        raise refused("budget_type", "CBO_ADGROUP needs campaign budget optimization")
+        raise rule_error("budget_type", "CBO_ADGROUP needs campaign budget optimization")
     if budget is None:
-        raise refused("budget_in_micro_currency", "is required without campaign budget optimization")
+        raise rule_error("budget_in_micro_currency", "is required without campaign budget optimization")
     if kind == "LIFETIME" and data.get("end_time") is None:
-        raise refused("end_time", "is required with a LIFETIME budget")
+        raise rule_error("end_time", "is required with a LIFETIME budget")
 
 
 def _check_bid(data: Data, old: Data | None, objective: str, currency: str) -> None:
-    billed = BILLABLE.get(objective)
+    billed = BILLABLE_EVENTS.get(objective)
     if billed is not None and data["billable_event"] != billed:
-        raise refused("billable_event", f"must be {billed} for {objective}")
+        raise rule_error("billable_event", f"must be {billed} for {objective}")
     strategy, bid = data["bid_strategy_type"], data.get("bid_in_micro_currency")
     if objective == "VIDEO_COMPLETION" and strategy != "AUTOMATIC_BID":
-        raise refused("bid_strategy_type", "must be AUTOMATIC_BID for VIDEO_COMPLETION")
+        raise rule_error("bid_strategy_type", "must be AUTOMATIC_BID for VIDEO_COMPLETION")
     # Pinterest API v5: read, never newly written
     if strategy == "TARGET_AVG" and (old is None or old["bid_strategy_type"] != "TARGET_AVG"):
-        raise refused("bid_strategy_type", "TARGET_AVG is no longer available")
+        raise rule_error("bid_strategy_type", "TARGET_AVG is no longer available")
     if strategy == "AUTOMATIC_BID" and bid is not None:
-        raise refused("bid_in_micro_currency", "goes without AUTOMATIC_BID")
+        raise rule_error("bid_in_micro_currency", "goes without AUTOMATIC_BID")
     if strategy != "AUTOMATIC_BID" and bid is None:
-        raise refused("bid_in_micro_currency", f"is required with {strategy}")
-    if bid is not None and bid < floor(currency):
-        raise refused("bid_in_micro_currency", f"is below the bid floor of {floor(currency)}")
+        raise rule_error("bid_in_micro_currency", f"is required with {strategy}")
+    if bid is not None and bid < get_bid_floor(currency):
+        raise rule_error("bid_in_micro_currency", f"is below the bid floor of {get_bid_floor(currency)}")
     if data.get("bid_multiplier") and strategy != "AUTOMATIC_BID":
-        raise refused("bid_multiplier", "needs AUTOMATIC_BID")
+        raise rule_error("bid_multiplier", "needs AUTOMATIC_BID")
 
 
-def summary(entity: Entity, now: datetime) -> str:
+def get_summary_status(entity: StoredEntity, now: datetime) -> str:
     """The read-only `summary_status`."""
     data = entity.data
     if data["status"] != "ACTIVE":
         return str(data["status"])
     if entity.kind == "ad":
-        return review(entity, now)
+        return get_review_status(entity, now)
     if (data.get("start_time") or 0) > now.timestamp():
         return "NOT_STARTED"
     return "COMPLETED" if (data.get("end_time") or 1e12) <= now.timestamp() else "RUNNING"
@@ -188,6 +190,6 @@ def summary(entity: Entity, now: datetime) -> str:
 REVIEW_SECONDS = 60  # chosen
 
 
-def review(ad: Entity, now: datetime) -> str:
+def get_review_status(ad: StoredEntity, now: datetime) -> str:
     """The `review_status` of an ad: PENDING at first, then APPROVED."""
     return "APPROVED" if (now - ad.created_at).total_seconds() >= REVIEW_SECONDS else "PENDING"

@@ -5,10 +5,10 @@ from itertools import count
 from typing import Any
 
 from adsunify.sandbox.framework import Account, World
-from adsunify.sandbox.networks.pinterest.tables import DAY, MICROS
+from adsunify.sandbox.networks.pinterest.tables import DAY_SECONDS, MICROS
 
 # The existing Pin of the documented example and one of each other sort: id, type, whether the account's owner owns it.
-PINS: tuple[tuple[str, str | None, bool], ...] = (
+SEED_PINS: tuple[tuple[str, str | None, bool], ...] = (
     ("394205773611545468", "REGULAR", True),
     ("394205773611545001", "VIDEO", True),
     ("394205773611545002", "CAROUSEL", True),
@@ -18,29 +18,29 @@ PINS: tuple[tuple[str, str | None, bool], ...] = (
     ("394205773611545006", None, True),
     ("394205773611545007", "REGULAR", False),  # of somebody else
 )
-BOARDS = (("Autumn", "PUBLIC", False), ("Ad-only Pins", "PROTECTED", True), ("Plans", "SECRET", False))
-FIRST_BOARD = 730146114520000001
+SEED_BOARDS = (("Autumn", "PUBLIC", False), ("Ad-only Pins", "PROTECTED", True), ("Plans", "SECRET", False))
+FIRST_BOARD_ID = 730146114520000001
 
 
-def seed(world: World) -> None:
+def seed_world(world: World) -> None:
     """Fill a fresh world."""
     owners = dict.fromkeys(account.extra["native"]["owner"]["username"] for account in world.accounts.values())
     for position, owner in enumerate(owners):
-        for offset, (name, privacy, ads_only) in enumerate(BOARDS):
+        for offset, (name, privacy, ads_only) in enumerate(SEED_BOARDS):
             data = {"name": name, "privacy": privacy, "is_ads_only": ads_only, "description": None}
-            world.create("board", owner, data, id=str(FIRST_BOARD + 10 * position + offset))
-        for native, kind, owned in PINS:
-            data = {"board_id": str(FIRST_BOARD + 10 * position), "title": f"{kind} Pin", "creative_type": kind,
+            world.create("board", owner, data, id=str(FIRST_BOARD_ID + 10 * position + offset))
+        for native, kind, owned in SEED_PINS:
+            data = {"board_id": str(FIRST_BOARD_ID + 10 * position), "title": f"{kind} Pin", "creative_type": kind,
                     "is_owner": owned, "link": "https://tea.example/"}  # fmt: skip
             world.create("pin", owner, data, id=str(int(native) + 100 * position))
     numbers = (str(number) for number in count(600000000001))
     for account in world.accounts.values():
-        _grown(world, account, numbers)
+        _seed_campaigns(world, account, numbers)
 
 
-def _grown(world: World, account: Account, numbers: Iterator[str]) -> None:
+def _seed_campaigns(world: World, account: Account, numbers: Iterator[str]) -> None:
     """A campaign that runs, a paused one of the old kind (budgets on its ad groups), and an archived one."""
-    since = int(world.now.timestamp()) - 365 * DAY
+    since = int(world.now.timestamp()) - 365 * DAY_SECONDS
     unit = MICROS * (100 if account.currency == "JPY" else 1)
     places = {"targeting_spec": {"LOCATION": [account.extra["native"]["country"]]}, "pacing_delivery_type": "STANDARD",
               "placement_group": "ALL", "auto_targeting_enabled": False}  # fmt: skip
@@ -64,7 +64,7 @@ def _grown(world: World, account: Account, numbers: Iterator[str]) -> None:
             "objective_type": "LEADS",
             "lifetime_spend_cap": 900 * unit,
             "is_campaign_budget_optimization": True,
-            "end_time": since + 30 * DAY,
+            "end_time": since + 30 * DAY_SECONDS,
         },
     )
     groups: tuple[dict[str, Any], ...] = (
@@ -81,7 +81,7 @@ def _grown(world: World, account: Account, numbers: Iterator[str]) -> None:
         }, id=next(numbers))  # fmt: skip
         content = {"campaign_id": above.id, "billable_event": "CLICKTHROUGH", **places, **group, **same}
         made = world.create("ad_group", account.id, content, parent=above.id, id=next(numbers))
-        ad = {"campaign_id": above.id, "ad_group_id": made.id, "pin_id": PINS[0][0], "creative_type": "REGULAR",
+        ad = {"campaign_id": above.id, "ad_group_id": made.id, "pin_id": SEED_PINS[0][0], "creative_type": "REGULAR",
               "_since": since, **same}  # fmt: skip
         world.create("ad", account.id, ad, parent=made.id, id=next(numbers))
         for match in ("EXACT", "PHRASE"):

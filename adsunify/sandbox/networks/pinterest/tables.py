@@ -3,26 +3,27 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Login
+from adsunify.sandbox.framework import Account, OAuthConfig
 
-API = ("api.pinterest.com",)
+API_HOSTS = ("api.pinterest.com",)
 CONSENT_HOST = "www.pinterest.com"
 # Pinterest API v5 does not name the host of report files: any other host will do
 STORAGE_HOST = "pinterest-reports.s3.us-east-1.amazonaws.com"
 
 SCOPES = ("ads:read", "ads:write", "boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read")
 SECRET_SCOPES = ("boards:read_secret", "boards:write_secret", "pins:read_secret", "pins:write_secret")
-DAY = 86400
-LOGIN = Login(
-    pages=((CONSENT_HOST, "/oauth/"),),
-    needed=SCOPES,
-    allowed=SECRET_SCOPES,
+DAY_SECONDS = 86400
+LOGIN = OAuthConfig(
+    consent_pages=((CONSENT_HOST, "/oauth/"),),
+    required_scopes=SCOPES,
+    optional_scopes=SECRET_SCOPES,
     scope_separator=",",
     pkce="refused",  # Pinterest API v5 documents none
     code_seconds=600,
-    access_seconds=30 * DAY,
-    refresh_seconds=60 * DAY,
-    rotates=True,  # Pinterest API v5: an answer carries a new refresh_token; that the old one dies at once is chosen
+    access_seconds=30 * DAY_SECONDS,
+    refresh_seconds=60 * DAY_SECONDS,
+    # Pinterest API v5: an answer carries a new refresh_token. That the old one ends at once is our choice.
+    rotates_refresh_tokens=True,
     access_prefix="pina_",
     refresh_prefix="pinr_",
 )
@@ -36,8 +37,8 @@ OBJECTIVES = (
 ENDING_OBJECTIVES = ("WEB_CONVERSION", "CATALOG_SALES")  # creation ends 2027-02-01
 # The budget of these sits on the campaign, and this is what they are billed by (the third by
 # its name: no other event is documented for it).
-BUDGET_OBJECTIVES = ("AWARENESS", "CONSIDERATION")
-BILLABLE: Mapping[str, str] = {
+CAMPAIGN_BUDGET_OBJECTIVES = ("AWARENESS", "CONSIDERATION")
+BILLABLE_EVENTS: Mapping[str, str] = {
     "AWARENESS": "IMPRESSION",
     "CONSIDERATION": "CLICKTHROUGH",
     "VIDEO_COMPLETION": "VIDEO_V_50_MRC",
@@ -47,12 +48,12 @@ CREATIVE_TYPES = (
     "COLLAGE", "MAX_WIDTH_REGULAR_COLLECTION", "MAX_WIDTH_VIDEO_COLLECTION", "APP",
 )  # fmt: skip
 MATCH_TYPES = ("BROAD", "PHRASE", "EXACT", "EXACT_NEGATIVE", "PHRASE_NEGATIVE")
-EXTRA_WRITERS = ("OWNER", "ADMIN", "CAMPAIGN_MANAGER")
-MOST_PER_WRITE, MOST_IDS, MOST_AD_GROUPS = 30, 250, 70
+WRITER_ROLES = ("OWNER", "ADMIN", "CAMPAIGN_MANAGER")
+MAX_ITEMS_PER_WRITE, MAX_IDS, MAX_AD_GROUPS = 30, 250, 70
 MICROS = 1_000_000
 # Least bid in micros. The documentation gives 100000 for USD and no table, so the others are chosen.
-FLOORS = {"JPY": 1_000_000}
-USUAL_FLOOR = 100_000
+BID_FLOORS = {"JPY": 1_000_000}
+DEFAULT_BID_FLOOR = 100_000
 
 # Countries in which ads are sold: Pinterest API v5 names none of its limited list; a choice of theirs.
 COUNTRIES: tuple[tuple[str, str, str], ...] = (
@@ -72,7 +73,7 @@ COUNTRIES: tuple[tuple[str, str, str], ...] = (
 USER = {"id": "745627482937465001", "username": "demotea"}  # whoever consents
 
 
-def _account(
+def _make_account(
     last: int, name: str, currency: str, timezone: str | None, country: str, owner: str, roles: tuple[str, ...],
     *, zone_reports: bool = True,
 ) -> Account:  # fmt: skip
@@ -94,9 +95,9 @@ def _account(
 
 
 ACCOUNTS = (
-    _account(5, "Demo New York", "USD", "America/New_York", "US", "demotea", ("OWNER",)),
-    _account(6, "Demo Tokyo", "JPY", "Asia/Tokyo", "JP", "teatokyo", ("ANALYST", "CAMPAIGN_MANAGER")),
-    _account(7, "Demo Berlin", "EUR", "Europe/Berlin", "DE", "demotea", ("OWNER", "ADMIN"), zone_reports=False),
-    _account(8, "Demo London", "GBP", None, "GB", "tealondon", ("ANALYST", "FINANCE_VIEW")),
-    _account(9, "Demo Nowhere", "UNK", "America/New_York", "US", "demotea", ("OWNER",)),
+    _make_account(5, "Demo New York", "USD", "America/New_York", "US", "demotea", ("OWNER",)),
+    _make_account(6, "Demo Tokyo", "JPY", "Asia/Tokyo", "JP", "teatokyo", ("ANALYST", "CAMPAIGN_MANAGER")),
+    _make_account(7, "Demo Berlin", "EUR", "Europe/Berlin", "DE", "demotea", ("OWNER", "ADMIN"), zone_reports=False),
+    _make_account(8, "Demo London", "GBP", None, "GB", "tealondon", ("ANALYST", "FINANCE_VIEW")),
+    _make_account(9, "Demo Nowhere", "UNK", "America/New_York", "US", "demotea", ("OWNER",)),
 )

@@ -4,7 +4,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Check, Problem, choice, foreign, integer, listing, nullable, record, text
+from adsunify.sandbox.framework import (
+    Check,
+    InvalidRequest,
+    array,
+    choice,
+    external_id,
+    integer,
+    nullable,
+    record,
+    text,
+)
 from adsunify.sandbox.networks.pinterest.tables import COUNTRIES
 
 AGE_BUCKETS = ("18-24", "19+", "20+", "21+", "25-34", "35-44", "45-49", "50-54", "55-64", "65+")
@@ -16,48 +26,48 @@ LOCALES = {
     "nb": "Norwegian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian",
     "sk": "Slovak", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese",
 }  # fmt: skip
-_CODES = {code for code, _, _ in COUNTRIES}
+_COUNTRY_CODES = {code for code, _, _ in COUNTRIES}
 _AGES = [str(age) for age in range(18, 66)]
 
 
-def _location(value: Any, where: str) -> str:
+def _check_location(value: Any, where: str) -> str:
     code = str(text(1, 18, r"[A-Z]{2}|\d+")(value, where))
-    if code.isalpha() and code not in _CODES:
-        raise Problem("rule", where, f"ads are not sold in {code}")
+    if code.isalpha() and code not in _COUNTRY_CODES:
+        raise InvalidRequest("rule", where, f"ads are not sold in {code}")
     return code
 
 
-def _locale(value: Any, where: str) -> str:
+def _check_locale(value: Any, where: str) -> str:
     """A language, perhaps with a country: `en`, `en-US` (both forms stand in the description)."""
     return str(text(pattern=f"({'|'.join(LOCALES)})(-[A-Z]{{2}})?")(value, where))
 
 
-def _all(item: Check) -> Check:
-    return nullable(listing(item))
+def _nullable_array(item: Check) -> Check:
+    return nullable(array(item))
 
 
-_GEO = _all(
+_GEO_CHECK = _nullable_array(
     text(pattern=r"[A-Z]{2}-[A-Z0-9 -]+|\d{5}")
 )  # a region; a postal code with its country (5.23) or bare (5.28)
-_FOREIGN = foreign(r"\d{1,18}")
-TARGETING = record(optional={
-    "AGE_BUCKET": _all(choice(*AGE_BUCKETS)),
-    "APPTYPE": _all(choice(*APP_TYPES)),
-    "AUDIENCE_EXCLUDE": _all(_FOREIGN),
-    "AUDIENCE_INCLUDE": _all(_FOREIGN),
-    "GENDER": _all(choice(*GENDERS)),
-    "GEO": _GEO,
-    "GEO_EXCLUDE": _GEO,
-    "INTEREST": _all(_FOREIGN),
-    "LOCALE": _all(_locale),
-    "LOCATION": _all(_location),
-    "LOCATION_EXCLUDE": _all(_location),
+_EXTERNAL_ID = external_id(r"\d{1,18}")
+TARGETING_CHECK = record(optional={
+    "AGE_BUCKET": _nullable_array(choice(*AGE_BUCKETS)),
+    "APPTYPE": _nullable_array(choice(*APP_TYPES)),
+    "AUDIENCE_EXCLUDE": _nullable_array(_EXTERNAL_ID),
+    "AUDIENCE_INCLUDE": _nullable_array(_EXTERNAL_ID),
+    "GENDER": _nullable_array(choice(*GENDERS)),
+    "GEO": _GEO_CHECK,
+    "GEO_EXCLUDE": _GEO_CHECK,
+    "INTEREST": _nullable_array(_EXTERNAL_ID),
+    "LOCALE": _nullable_array(_check_locale),
+    "LOCATION": _nullable_array(_check_location),
+    "LOCATION_EXCLUDE": _nullable_array(_check_location),
     "MAXIMUM_AGE": nullable(choice(*_AGES, "65+")),
     "MINIMUM_AGE": nullable(choice(*_AGES)),
-    "SHOPPING_RETARGETING": _all(record(optional={
-        "lookback_window": integer(0), "exclusion_window": integer(0), "tag_types": listing(integer(0)),
+    "SHOPPING_RETARGETING": _nullable_array(record(optional={
+        "lookback_window": integer(0), "exclusion_window": integer(0), "tag_types": array(integer(0)),
     })),
-    "TARGETING_STRATEGY": _all(choice("CHOOSE_YOUR_OWN", "FIND_NEW_CUSTOMERS", "RECONNECT_WITH_USERS")),
+    "TARGETING_STRATEGY": _nullable_array(choice("CHOOSE_YOUR_OWN", "FIND_NEW_CUSTOMERS", "RECONNECT_WITH_USERS")),
 })  # fmt: skip
 
 
@@ -65,27 +75,27 @@ def check_targeting(spec: Mapping[str, Any], where: str = "/targeting_spec") -> 
     """The rules across members. Problem `rule`."""
     given = {name: value for name, value in spec.items() if value}
     if not given.keys() & {"LOCATION", "GEO"}:
-        raise Problem("rule", where, "specify at least one GEO or LOCATION code")
+        raise InvalidRequest("rule", where, "specify at least one GEO or LOCATION code")
     for name, values in given.items():
         if isinstance(values, list) and name != "SHOPPING_RETARGETING" and len({*values}) < len(values):
-            raise Problem("rule", f"{where}/{name}", "holds a value twice")
+            raise InvalidRequest("rule", f"{where}/{name}", "holds a value twice")
     ages = given.keys() & {"MINIMUM_AGE", "MAXIMUM_AGE"}
     if len(ages) == 1:
-        raise Problem("rule", where, "MINIMUM_AGE and MAXIMUM_AGE must be used together")
+        raise InvalidRequest("rule", where, "MINIMUM_AGE and MAXIMUM_AGE must be used together")
     if ages and "AGE_BUCKET" in given:
-        raise Problem("rule", where, "AGE_BUCKET cannot be combined with MINIMUM_AGE and MAXIMUM_AGE")
+        raise InvalidRequest("rule", where, "AGE_BUCKET cannot be combined with MINIMUM_AGE and MAXIMUM_AGE")
     if ages and int(given["MINIMUM_AGE"]) > int(given["MAXIMUM_AGE"].rstrip("+")):
-        raise Problem("rule", where, "MINIMUM_AGE must not be over MAXIMUM_AGE")
+        raise InvalidRequest("rule", where, "MINIMUM_AGE must not be over MAXIMUM_AGE")
     for name in ("GEO", "GEO_EXCLUDE"):
-        if len({_postal(value) for value in given.get(name, ())}) > 1:
-            raise Problem("rule", f"{where}/{name}", "region codes and postal codes must not be mixed")
+        if len({_is_postal_code(value) for value in given.get(name, ())}) > 1:
+            raise InvalidRequest("rule", f"{where}/{name}", "region codes and postal codes must not be mixed")
     for name in ("LOCATION", "GEO", "AUDIENCE"):
         wanted = given.get(f"{name}_INCLUDE" if name == "AUDIENCE" else name, ())
         if {*wanted} & {*given.get(f"{name}_EXCLUDE", ())}:
-            raise Problem("rule", f"{where}/{name}_EXCLUDE", "excludes what is included")
+            raise InvalidRequest("rule", f"{where}/{name}_EXCLUDE", "excludes what is included")
 
 
-def _postal(code: str) -> bool:
+def _is_postal_code(code: str) -> bool:
     """Four characters or more with a digit behind the country: regions like JP-13 and AT-9 are shorter (chosen)."""
     inner = code.partition("-")[2] or code
     return len(inner) >= 4 and bool(re.search(r"\d", inner))

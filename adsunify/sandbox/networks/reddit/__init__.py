@@ -7,14 +7,14 @@ forecasts.
 
 from adsunify.sandbox.framework import Network, Route, consent_routes
 from adsunify.sandbox.networks.reddit import accounts, catalogs, entities, login, posts, reports, writes
-from adsunify.sandbox.networks.reddit.answers import failure, guard, problem
-from adsunify.sandbox.networks.reddit.seed import seed
-from adsunify.sandbox.networks.reddit.tables import ACCOUNTS, API, LOGIN, LOGIN_HOSTS
+from adsunify.sandbox.networks.reddit.answers import authorize_request, format_error, format_status_error
+from adsunify.sandbox.networks.reddit.seed import seed_world
+from adsunify.sandbox.networks.reddit.tables import ACCOUNTS, API_HOSTS, LOGIN, LOGIN_HOSTS
 
-_V3 = "/api/v3"
-_ACCOUNT = f"{_V3}/ad_accounts/{{account}}"
-_KINDS = "{kind:campaigns|ad_groups|ads}"
-_SLOW = frozenset({"slow_media"})
+_BASE_PATH = "/api/v3"
+_ACCOUNT_PATH = f"{_BASE_PATH}/ad_accounts/{{account}}"
+_COLLECTION_SLOT = "{kind:campaigns|ad_groups|ads}"
+_SLOW_FAULTS = frozenset({"slow_media"})
 
 NETWORK = Network(
     code="reddit",
@@ -22,36 +22,41 @@ NETWORK = Network(
     accounts=ACCOUNTS,
     routes=(
         *consent_routes(LOGIN),
-        Route("POST", LOGIN_HOSTS, "/api/v1/access_token", login.token, role="login"),
-        Route("POST", LOGIN_HOSTS, "/api/v1/revoke_token", login.revoke, role="login"),
-        Route("GET", API, f"{_V3}/me/businesses", accounts.businesses),
-        Route("POST", API, f"{_V3}/businesses/{{business}}/ad_accounts/query", accounts.every_ad_account),
-        Route("GET", API, f"{_V3}/businesses/{{business}}/ad_accounts", accounts.owned_ad_accounts),
-        Route("GET", API, _ACCOUNT, accounts.ad_account),
-        Route("POST", API, f"{_ACCOUNT}/{{kind:ads}}", writes.create, faults=_SLOW),
-        Route("POST", API, f"{_ACCOUNT}/{_KINDS}", writes.create),
-        Route("GET", API, f"{_ACCOUNT}/{_KINDS}", entities.list_all),
-        Route("GET", API, f"{_V3}/{_KINDS}/{{id}}", entities.show),
-        Route("PATCH", API, f"{_V3}/{_KINDS}/{{id}}", writes.change),
-        Route("POST", API, f"{_ACCOUNT}/reports", reports.report),
-        Route("GET", API, f"{_ACCOUNT}/funding_instruments", catalogs.funding_instruments),
-        Route("GET", API, f"{_ACCOUNT}/pixels", catalogs.pixels),
-        Route("GET", API, f"{_ACCOUNT}/profiles", catalogs.profiles),
-        Route("GET", API, f"{_ACCOUNT}/apps", catalogs.apps),
-        Route("GET", API, f"{_V3}/posts/{{post}}", posts.post),
-        Route("GET", API, f"{_V3}/structured_posts/{{post:t3_[^/]+}}", posts.post),
-        Route("GET", API, f"{_V3}/structured_posts/jobs/{{job}}", posts.job, faults=_SLOW),
-        Route("GET", API, f"{_V3}/profiles/{{profile}}/posts", posts.posts),
-        Route("GET", API, f"{_V3}/profiles/{{profile}}/structured_posts", posts.structured_posts),
-        Route("GET", API, f"{_V3}/targeting/geolocations", catalogs.geolocations),
-        Route("GET", API, f"{_V3}/targeting/communities/search", catalogs.search_communities),
-        Route("GET", API, f"{_V3}/targeting/communities", catalogs.communities),
-        Route("GET", API, f"{_V3}/targeting/interests", catalogs.interests),
-        Route("GET", API, f"{_V3}/targeting/{{catalog:languages|carriers|devices}}", catalogs.flat),
-        Route("GET", API, f"{_V3}/time_zones", catalogs.time_zones),
+        Route("POST", LOGIN_HOSTS, "/api/v1/access_token", login.issue_token, role="login"),
+        Route("POST", LOGIN_HOSTS, "/api/v1/revoke_token", login.revoke_token, role="login"),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/me/businesses", accounts.list_businesses),
+        Route("POST", API_HOSTS, f"{_BASE_PATH}/businesses/{{business}}/ad_accounts/query", accounts.list_ad_accounts),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/businesses/{{business}}/ad_accounts", accounts.list_owned_ad_accounts),
+        Route("GET", API_HOSTS, _ACCOUNT_PATH, accounts.get_ad_account),
+        Route("POST", API_HOSTS, f"{_ACCOUNT_PATH}/{{kind:ads}}", writes.create_entity, faults=_SLOW_FAULTS),
+        Route("POST", API_HOSTS, f"{_ACCOUNT_PATH}/{_COLLECTION_SLOT}", writes.create_entity),
+        Route("GET", API_HOSTS, f"{_ACCOUNT_PATH}/{_COLLECTION_SLOT}", entities.list_entities),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/{_COLLECTION_SLOT}/{{id}}", entities.get_entity),
+        Route("PATCH", API_HOSTS, f"{_BASE_PATH}/{_COLLECTION_SLOT}/{{id}}", writes.update_entity),
+        Route("POST", API_HOSTS, f"{_ACCOUNT_PATH}/reports", reports.create_report),
+        Route("GET", API_HOSTS, f"{_ACCOUNT_PATH}/funding_instruments", catalogs.list_funding_instruments),
+        Route("GET", API_HOSTS, f"{_ACCOUNT_PATH}/pixels", catalogs.list_pixels),
+        Route("GET", API_HOSTS, f"{_ACCOUNT_PATH}/profiles", catalogs.list_profiles),
+        Route("GET", API_HOSTS, f"{_ACCOUNT_PATH}/apps", catalogs.list_apps),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/posts/{{post}}", posts.get_post),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/structured_posts/{{post:t3_[^/]+}}", posts.get_post),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/structured_posts/jobs/{{job}}", posts.get_post_job, faults=_SLOW_FAULTS),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/profiles/{{profile}}/posts", posts.list_posts),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/profiles/{{profile}}/structured_posts", posts.list_structured_posts),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/targeting/geolocations", catalogs.list_geolocations),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/targeting/communities/search", catalogs.search_communities),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/targeting/communities", catalogs.list_communities),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/targeting/interests", catalogs.list_interests),
+        Route(
+            "GET",
+            API_HOSTS,
+            f"{_BASE_PATH}/targeting/{{catalog:languages|carriers|devices}}",
+            catalogs.list_flat_catalog,
+        ),
+        Route("GET", API_HOSTS, f"{_BASE_PATH}/time_zones", catalogs.list_timezones),
     ),
-    problem=problem,
-    failure=failure,
-    guard=guard,
-    seed=seed,
+    format_error=format_error,
+    format_status_error=format_status_error,
+    authorize_request=authorize_request,
+    seed_world=seed_world,
 )

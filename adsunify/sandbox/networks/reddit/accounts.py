@@ -2,50 +2,56 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Request, record
-from adsunify.sandbox.networks.reddit.answers import PAGING, absent, account_of, answered, listed
+from adsunify.sandbox.framework import Request, Response, record
+from adsunify.sandbox.networks.reddit.answers import (
+    PAGING_CHECKS,
+    build_page_response,
+    build_response,
+    not_found_error,
+    require_account,
+)
 from adsunify.sandbox.networks.reddit.tables import BUSINESSES
 
-_NOTHING = record(required={"data": record()})
+_EMPTY_QUERY = record(required={"data": record()})
 
 
-def businesses(request: Request) -> Answer:
+def list_businesses(request: Request) -> Response:
     """GET /me/businesses."""
-    wanted = request.query({}, PAGING)
+    wanted = request.parse_query({}, PAGING_CHECKS)
     rows = [
         {"id": native_id, "name": name, "country": "US", "industry": "RETAIL_AND_ECOMMERCE"}
         for native_id, name, _, _ in BUSINESSES
     ]
-    return listed(request, rows, wanted)
+    return build_page_response(request, rows, wanted)
 
 
-def every_ad_account(request: Request) -> Answer:
+def list_ad_accounts(request: Request) -> Response:
     """POST /businesses/{business}/ad_accounts/query: owned and shared ones. Filters are not known here."""
-    wanted = request.query({}, PAGING)
-    request.json(_NOTHING)
-    _, _, owned, shared = _business(request)
-    return listed(request, _natives(request, owned + shared), wanted)
+    wanted = request.parse_query({}, PAGING_CHECKS)
+    request.parse_json(_EMPTY_QUERY)
+    _, _, owned, shared = _require_business(request)
+    return build_page_response(request, _render_accounts(request, owned + shared), wanted)
 
 
-def owned_ad_accounts(request: Request) -> Answer:
+def list_owned_ad_accounts(request: Request) -> Response:
     """GET /businesses/{business}/ad_accounts: owned ones."""
-    wanted = request.query({}, PAGING)
-    _, _, owned, _ = _business(request)
-    return listed(request, _natives(request, owned), wanted)
+    wanted = request.parse_query({}, PAGING_CHECKS)
+    _, _, owned, _ = _require_business(request)
+    return build_page_response(request, _render_accounts(request, owned), wanted)
 
 
-def ad_account(request: Request) -> Answer:
+def get_ad_account(request: Request) -> Response:
     """GET /ad_accounts/{account}."""
-    request.query()
-    return answered(account_of(request).extra["native"])
+    request.parse_query()
+    return build_response(require_account(request).extra["native"])
 
 
-def _business(request: Request) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
+def _require_business(request: Request) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
     for business in BUSINESSES:
-        if business[0] == request.slots["business"]:
+        if business[0] == request.path_parameters["business"]:
             return business
-    raise absent("business")
+    raise not_found_error("business")
 
 
-def _natives(request: Request, ids: tuple[str, ...]) -> list[dict[str, Any]]:
-    return [account.extra["native"] for native_id in ids if (account := request.account(native_id)) is not None]
+def _render_accounts(request: Request, ids: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [account.extra["native"] for native_id in ids if (account := request.find_account(native_id)) is not None]

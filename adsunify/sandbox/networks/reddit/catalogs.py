@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 from zoneinfo import available_timezones
 
-from adsunify.sandbox.framework import Account, Answer, Request, choice, text
-from adsunify.sandbox.networks.reddit.answers import PAGING, account_of, listed
+from adsunify.sandbox.framework import Account, Request, Response, choice, text
+from adsunify.sandbox.networks.reddit.answers import PAGING_CHECKS, build_page_response, require_account
 from adsunify.sandbox.networks.reddit.tables import FUNDING_CURRENCIES, LANGUAGES, MICROS
 
 _MODES = ("ACTIVE", "INACTIVE", "UPCOMING", "SELECTABLE", "ALL")
@@ -23,27 +23,29 @@ _PLACES: tuple[tuple[str, str, str, str, str], ...] = (
     ("US:10001", "10001, New York, United States", "US", "postal_code", "10001"),
 )
 # too many to be listed: found by their words
-_SOUGHT = {"city": "cities_search", "postal_code": "postal_code"}
+_SEARCH_PARAMETERS = {"city": "cities_search", "postal_code": "postal_code"}
 _COMMUNITIES = ("homeimprovement", "tea", "teahouse", "cooking", "AskReddit", "de", "newzealand")
 _INTERESTS = (("interest_1", "Tea", "Food & Drink"), ("interest_2", "Gardening", "Home & Garden"))
-_FLAT: Mapping[str, tuple[tuple[str, str], ...]] = {
+_FLAT_CATALOGS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "languages": tuple(LANGUAGES.items()),
     "carriers": (("ATT_WIRELESS_US", "AT&T"), ("EE_UK", "EE"), ("TELSTRA_INTERNET", "Telstra")),
     "devices": (("DESKTOP", "Desktop"), ("MOBILE", "Mobile")),
 }
 
 
-def funding_instruments(request: Request) -> Answer:
+def list_funding_instruments(request: Request) -> Response:
     """GET /ad_accounts/{account}/funding_instruments. Without a mode: SELECTABLE ones (chosen)."""
-    account = account_of(request)
-    wanted = request.query({}, {**PAGING, "mode": choice(*_MODES), "search": text()})
+    account = require_account(request)
+    wanted = request.parse_query({}, {**PAGING_CHECKS, "mode": choice(*_MODES), "search": text()})
     modes = {"ALL": ("ACTIVE", "INACTIVE"), "INACTIVE": ("INACTIVE",), "UPCOMING": ()}
     states = modes.get(wanted.get("mode", "SELECTABLE"), ("ACTIVE",))
-    rows = [row for state, row in _instruments(account) if state in states]
-    return listed(request, [row for row in rows if wanted.get("search", "").lower() in row["name"].lower()], wanted)
+    rows = [row for state, row in _build_instruments(account) if state in states]
+    return build_page_response(
+        request, [row for row in rows if wanted.get("search", "").lower() in row["name"].lower()], wanted
+    )
 
 
-def _instruments(account: Account) -> list[tuple[str, dict[str, Any]]]:
+def _build_instruments(account: Account) -> list[tuple[str, dict[str, Any]]]:
     """4711 pays, 4712 is used up, 4713 is over. No instrument is in a currency like JPY: then in USD."""
     currency = account.currency if account.currency in FUNDING_CURRENCIES else "USD"
     states: tuple[tuple[str, str, str, list[str]], ...] = (
@@ -60,70 +62,84 @@ def _instruments(account: Account) -> list[tuple[str, dict[str, Any]]]:
     ]  # fmt: skip
 
 
-def pixels(request: Request) -> Answer:
+def list_pixels(request: Request) -> Response:
     """GET /ad_accounts/{account}/pixels: one often has the id of the account."""
-    account = account_of(request)
-    wanted = request.query({}, PAGING)
-    return listed(request, [{"id": one, "name": f"Pixel {one}"} for one in ("a2_pixel0001", account.id)], wanted)
+    account = require_account(request)
+    wanted = request.parse_query({}, PAGING_CHECKS)
+    return build_page_response(
+        request, [{"id": one, "name": f"Pixel {one}"} for one in ("a2_pixel0001", account.id)], wanted
+    )
 
 
-def profiles(request: Request) -> Answer:
+def list_profiles(request: Request) -> Response:
     """GET /ad_accounts/{account}/profiles."""
-    account_of(request)
-    return listed(request, [{"id": "t2_demotea", "name": "u_demotea"}], request.query({}, PAGING))
+    require_account(request)
+    return build_page_response(
+        request, [{"id": "t2_demotea", "name": "u_demotea"}], request.parse_query({}, PAGING_CHECKS)
+    )
 
 
-def apps(request: Request) -> Answer:
+def list_apps(request: Request) -> Response:
     """GET /ad_accounts/{account}/apps."""
-    account_of(request)
-    return listed(request, [{"id": "app_1", "name": "Tea time"}], request.query({}, PAGING))
+    require_account(request)
+    return build_page_response(request, [{"id": "app_1", "name": "Tea time"}], request.parse_query({}, PAGING_CHECKS))
 
 
-def geolocations(request: Request) -> Answer:
+def list_geolocations(request: Request) -> Response:
     """GET /targeting/geolocations: countries; with `country` what lies in it; cities and codes by their words."""
     words = {"country": text(2, 2), "cities_search": text(), "postal_code": text()}
-    wanted = request.query({}, {**PAGING, **words})
+    wanted = request.parse_query({}, {**PAGING_CHECKS, **words})
     rows = [{"id": code, "name": name, "country": code} for code, name in _COUNTRIES.items()]
     rows += [{"id": one, "name": name, "country": country, kind: word} for one, name, country, kind, word in _PLACES]
-    sought = {kind: wanted[asked].lower() for kind, asked in _SOUGHT.items() if asked in wanted}
+    sought = {kind: wanted[asked].lower() for kind, asked in _SEARCH_PARAMETERS.items() if asked in wanted}
     if sought:
         rows = [row for row in rows if any(word in row.get(kind, "").lower() for kind, word in sought.items())]
     else:
-        rows = [row for row in rows if not {*row} & {*_SOUGHT}]
-    return listed(request, [row for row in rows if wanted.get("country") in (None, row["country"])], wanted)
+        rows = [row for row in rows if not {*row} & {*_SEARCH_PARAMETERS}]
+    return build_page_response(
+        request, [row for row in rows if wanted.get("country") in (None, row["country"])], wanted
+    )
 
 
-def search_communities(request: Request) -> Answer:
+def search_communities(request: Request) -> Response:
     """GET /targeting/communities/search?query=."""
-    wanted = request.query({"query": text()}, PAGING)
-    return listed(request, [_community(one) for one in _COMMUNITIES if wanted["query"].lower() in one.lower()], wanted)
+    wanted = request.parse_query({"query": text()}, PAGING_CHECKS)
+    return build_page_response(
+        request, [_render_community(one) for one in _COMMUNITIES if wanted["query"].lower() in one.lower()], wanted
+    )
 
 
-def communities(request: Request) -> Answer:
+def list_communities(request: Request) -> Response:
     """GET /targeting/communities?names=a,b."""
-    wanted = request.query({"names": text()}, PAGING)
+    wanted = request.parse_query({"names": text()}, PAGING_CHECKS)
     names = wanted["names"].lower().split(",")
-    return listed(request, [_community(one) for one in _COMMUNITIES if one.lower() in names], wanted)
+    return build_page_response(
+        request, [_render_community(one) for one in _COMMUNITIES if one.lower() in names], wanted
+    )
 
 
-def _community(name: str) -> dict[str, Any]:
+def _render_community(name: str) -> dict[str, Any]:
     return {"id": f"t5_{name.lower()}", "name": name, "subscriber_count": 1000 * len(name)}
 
 
-def interests(request: Request) -> Answer:
+def list_interests(request: Request) -> Response:
     """GET /targeting/interests."""
     rows = [{"id": native_id, "name": name, "category": category} for native_id, name, category in _INTERESTS]
-    return listed(request, rows, request.query({}, PAGING))
+    return build_page_response(request, rows, request.parse_query({}, PAGING_CHECKS))
 
 
-def flat(request: Request) -> Answer:
+def list_flat_catalog(request: Request) -> Response:
     """GET /targeting/languages, /targeting/carriers, /targeting/devices. Devices have a `value`, the others an id."""
-    kind = request.slots["catalog"]
+    kind = request.path_parameters["catalog"]
     member = "value" if kind == "devices" else "id"
-    return listed(request, [{member: one, "name": name} for one, name in _FLAT[kind]], request.query({}, PAGING))
+    return build_page_response(
+        request,
+        [{member: one, "name": name} for one, name in _FLAT_CATALOGS[kind]],
+        request.parse_query({}, PAGING_CHECKS),
+    )
 
 
-def time_zones(request: Request) -> Answer:
+def list_timezones(request: Request) -> Response:
     """GET /time_zones."""
     rows = [{"id": name, "name": name.replace("_", " ")} for name in sorted(available_timezones()) if "/" in name]
-    return listed(request, rows, request.query({}, PAGING))
+    return build_page_response(request, rows, request.parse_query({}, PAGING_CHECKS))

@@ -4,24 +4,32 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Check, Entity, Problem, Request, World
-from adsunify.sandbox.networks.reddit.answers import PAGING, absent, account_of, answered, listed, moment, written
-from adsunify.sandbox.networks.reddit.fields import ID
-from adsunify.sandbox.networks.reddit.tables import EFFECTIVE_STATUSES, MOST_IDS, STATUSES
+from adsunify.sandbox.framework import Check, InvalidRequest, Request, Response, StoredEntity, World
+from adsunify.sandbox.networks.reddit.answers import (
+    PAGING_CHECKS,
+    build_page_response,
+    build_response,
+    check_datetime,
+    format_instant,
+    not_found_error,
+    require_account,
+)
+from adsunify.sandbox.networks.reddit.fields import ID_CHECK
+from adsunify.sandbox.networks.reddit.tables import EFFECTIVE_STATUSES, MAX_IDS, STATUSES
 
 # path word -> kind
-KINDS: Mapping[str, str] = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
-ABOVE: Mapping[str, str] = {"ad_group": "campaign", "ad": "ad_group"}
-_REVIEW = timedelta(seconds=60)  # chosen
+KIND_BY_COLLECTION: Mapping[str, str] = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
+PARENT_KINDS: Mapping[str, str] = {"ad_group": "campaign", "ad": "ad_group"}
+_REVIEW_TIME = timedelta(seconds=60)  # chosen
 
 
-def several(item: Callable[[str], bool], what: str) -> Check:
+def comma_separated_values(item: Callable[[str], bool], what: str) -> Check:
     """Comma-separated values, up to 200."""
 
     def check(value: Any, where: str) -> list[str]:
         found = str(value).split(",")
-        if len(found) > MOST_IDS or not all(map(item, found)):
-            raise Problem("value", where, f"must be up to {MOST_IDS} {what}, separated by commas", value)
+        if len(found) > MAX_IDS or not all(map(item, found)):
+            raise InvalidRequest("value", where, f"must be up to {MAX_IDS} {what}, separated by commas", value)
         return found
 
     return check
@@ -31,58 +39,64 @@ def _is_id(value: str) -> bool:
     return value.isascii() and value.isdigit()
 
 
-_IDS = several(_is_id, "ids")
-FILTERS: Mapping[str, Mapping[str, Check]] = {
-    "campaign": {"id": _IDS},
-    "ad_group": {"campaign_id": _IDS, "id": _IDS},
+_IDS_CHECK = comma_separated_values(_is_id, "ids")
+FILTER_CHECKS: Mapping[str, Mapping[str, Check]] = {
+    "campaign": {"id": _IDS_CHECK},
+    "ad_group": {"campaign_id": _IDS_CHECK, "id": _IDS_CHECK},
     "ad": {
-        "ad_group_id": _IDS,
-        "campaign_id": _IDS,
-        "id": _IDS,
-        "configured_status": several(STATUSES.__contains__, "statuses"),
-        "effective_status": several(EFFECTIVE_STATUSES.__contains__, "statuses"),
+        "ad_group_id": _IDS_CHECK,
+        "campaign_id": _IDS_CHECK,
+        "id": _IDS_CHECK,
+        "configured_status": comma_separated_values(STATUSES.__contains__, "statuses"),
+        "effective_status": comma_separated_values(EFFECTIVE_STATUSES.__contains__, "statuses"),
     },
 }
 
 
-def list_all(request: Request) -> Answer:
+def list_entities(request: Request) -> Response:
     """GET /ad_accounts/{account}/{campaigns|ad_groups|ads}: oldest first; whatever its status, it is there."""
-    kind = KINDS[request.slots["kind"]]
-    account = account_of(request)
-    wanted = request.query({}, {**PAGING, **FILTERS[kind]})
-    rows = [view(request.world, entity) for entity in request.world.entities(kind, account.id)]
-    chosen = {name: wanted[name] for name in FILTERS[kind] if name in wanted}
-    return listed(request, [row for row in rows if all(row[name] in some for name, some in chosen.items())], wanted)
+    kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
+    account = require_account(request)
+    wanted = request.parse_query({}, {**PAGING_CHECKS, **FILTER_CHECKS[kind]})
+    rows = [render_entity(request.world, entity) for entity in request.world.list_entities(kind, account.id)]
+    chosen = {name: wanted[name] for name in FILTER_CHECKS[kind] if name in wanted}
+    return build_page_response(
+        request, [row for row in rows if all(row[name] in some for name, some in chosen.items())], wanted
+    )
 
 
-def show(request: Request) -> Answer:
+def get_entity(request: Request) -> Response:
     """GET /campaigns/{id}, /ad_groups/{id}, /ads/{id}."""
-    request.query()
-    return answered(view(request.world, found(request)))
+    request.parse_query()
+    return build_response(render_entity(request.world, require_entity(request)))
 
 
-def found(request: Request) -> Entity:
+def require_entity(request: Request) -> StoredEntity:
     """The object of the path. Problem `absent`."""
-    kind = KINDS[request.slots["kind"]]
-    entity = request.world.find(kind, ID(request.slots["id"], "")) if _is_id(request.slots["id"]) else None
+    kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
+    entity = (
+        request.world.find(kind, ID_CHECK(request.path_parameters["id"], ""))
+        if _is_id(request.path_parameters["id"])
+        else None
+    )
     if entity is None:
-        raise absent(kind.replace("_", " "))
+        raise not_found_error(kind.replace("_", " "))
     return entity
 
 
-def line(world: World, entity: Entity) -> list[Entity]:
+def get_ancestry(world: World, entity: StoredEntity) -> list[StoredEntity]:
     """The object and everything above it, from below."""
     every = [entity]
-    while (kind := ABOVE.get(every[-1].kind)) is not None:
+    while (kind := PARENT_KINDS.get(every[-1].kind)) is not None:
         above = world.find(kind, str(every[-1].parent))
         assert above is not None, "a parent is never removed"
         every.append(above)
     return every
 
 
-def view(world: World, entity: Entity) -> dict[str, Any]:
+def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
     """An object as it is answered."""
-    _, *above = line(world, entity)
+    _, *above = get_ancestry(world, entity)
     shown: dict[str, Any] = {"id": entity.id, "ad_account_id": entity.account}
     if entity.kind == "campaign":
         shown |= {"special_ad_categories": ["NONE"]}
@@ -96,16 +110,16 @@ def view(world: World, entity: Entity) -> dict[str, Any]:
     return {
         **shown,
         **{name: value for name, value in entity.data.items() if not name.startswith("_")},
-        "effective_status": effective_status(world, entity),
+        "effective_status": get_effective_status(world, entity),
         "delivery_status": [],
-        "created_at": written(entity.created_at),
-        "modified_at": written(entity.updated_at),
+        "created_at": format_instant(entity.created_at),
+        "modified_at": format_instant(entity.updated_at),
     }
 
 
-def effective_status(world: World, entity: Entity) -> str:
+def get_effective_status(world: World, entity: StoredEntity) -> str:
     """The first reason why an object does not deliver, or ACTIVE. The order of the reasons is chosen."""
-    every = line(world, entity)
+    every = get_ancestry(world, entity)
     for one in every:
         status = one.data["configured_status"]
         if status in ("DELETED", "ARCHIVED"):
@@ -114,14 +128,14 @@ def effective_status(world: World, entity: Entity) -> str:
             return "PAUSED" if one is entity else f"{one.kind.upper()}_PAUSED"
     if every[-1].data.get("funding_instrument_id") is None:
         return "PENDING_BILLING_INFO"
-    ends = [moment(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None]
+    ends = [check_datetime(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None]
     if ends and min(ends) <= world.now:
         return "COMPLETED"
-    if entity.kind == "ad" and world.now - _posted(entity) < _REVIEW:
+    if entity.kind == "ad" and world.now - _get_post_time(entity) < _REVIEW_TIME:
         return "PENDING_APPROVAL"
     return "ACTIVE"
 
 
-def _posted(ad: Entity) -> datetime:
+def _get_post_time(ad: StoredEntity) -> datetime:
     """When the ad got its post: then its review begins, and begins again."""
-    return moment(ad.data["_posted_at"], "") if "_posted_at" in ad.data else ad.created_at
+    return check_datetime(ad.data["_posted_at"], "") if "_posted_at" in ad.data else ad.created_at

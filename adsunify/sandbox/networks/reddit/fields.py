@@ -9,25 +9,25 @@ from typing import Any
 
 from adsunify.sandbox.framework import (
     Check,
-    Problem,
-    anything,
+    InvalidRequest,
+    any_value,
+    array,
     boolean,
     choice,
     country_code,
-    foreign,
+    external_id,
     integer,
-    listing,
     nullable,
     record,
     text,
-    visible,
+    visible_text,
 )
-from adsunify.sandbox.networks.reddit.answers import instant
+from adsunify.sandbox.networks.reddit.answers import check_instant
 from adsunify.sandbox.networks.reddit.tables import (
     LANGUAGES,
-    LEAST_NAME,
-    LONGEST_ADDRESS,
-    LONGEST_NAME,
+    MAX_NAME_LENGTH,
+    MAX_URL_LENGTH,
+    MIN_NAME_LENGTH,
     OBJECTIVES,
     OPTIMIZATION_GOALS,
     PLATFORMS,
@@ -35,133 +35,136 @@ from adsunify.sandbox.networks.reddit.tables import (
     VIEW_MODES,
 )
 
-ID = text(pattern=r"[0-9]+")
-POST = foreign(r"t3_\w+")
-_NAME = visible(LEAST_NAME, LONGEST_NAME)
-_STATUS = choice(*STATUSES)
-_MICROS = integer(0)
-_PLACE = foreign(r"[A-Z]{2}([:-]\S+)?")
-_IDS = listing(foreign())
-_WORD = text(1, None, r"[A-Z0-9_]+")
+ID_CHECK = text(pattern=r"[0-9]+")
+POST_ID_CHECK = external_id(r"t3_\w+")
+_NAME_CHECK = visible_text(MIN_NAME_LENGTH, MAX_NAME_LENGTH)
+_STATUS_CHECK = choice(*STATUSES)
+_MICROS_CHECK = integer(0)
+_LOCATION_CHECK = external_id(r"[A-Z]{2}([:-]\S+)?")
+_IDS_CHECK = array(external_id())
+_WORD_CHECK = text(1, None, r"[A-Z0-9_]+")
 
 
-def _where(value: Any, where: str) -> str:
+def _check_location(value: Any, where: str) -> str:
     """A country, or a place of one: `US`, `US:TX` ..."""
-    place = str(_PLACE(value, where))
+    place = str(_LOCATION_CHECK(value, where))
     if re.match("[A-Z]{2}", place):  # an id made elsewhere may have any form
         country_code(place[:2], where)
     return place
 
 
-def _community(value: Any, where: str) -> str:
+def _check_community(value: Any, where: str) -> str:
     """The name of a subreddit without `r/`; an id (`t5_...`) is none."""
     if isinstance(value, str) and re.match("t5_", value):
-        raise Problem("value", where, "must be a community name, not an id", value)
-    return str(foreign(r"\w{2,50}")(value, where))
+        raise InvalidRequest("value", where, "must be a community name, not an id", value)
+    return str(external_id(r"\w{2,50}")(value, where))
 
 
-TARGETING = record(
+TARGETING_CHECK = record(
     optional={
-        "geolocations": listing(_where, 0, 20000),
-        "excluded_geolocations": listing(_where, 0, 20000),
-        "communities": listing(_community),
-        "excluded_communities": listing(_community),
-        "interests": listing(foreign(), 0, 200),
-        "excluded_interests": listing(foreign(), 0, 200),
-        "keywords": listing(text(), 0, 1000),
-        "excluded_keywords": listing(text(), 0, 2000),
-        "custom_audience_ids": _IDS,
-        "excluded_custom_audience_ids": _IDS,
-        "devices": listing(
+        "geolocations": array(_check_location, 0, 20000),
+        "excluded_geolocations": array(_check_location, 0, 20000),
+        "communities": array(_check_community),
+        "excluded_communities": array(_check_community),
+        "interests": array(external_id(), 0, 200),
+        "excluded_interests": array(external_id(), 0, 200),
+        "keywords": array(text(), 0, 1000),
+        "excluded_keywords": array(text(), 0, 2000),
+        "custom_audience_ids": _IDS_CHECK,
+        "excluded_custom_audience_ids": _IDS_CHECK,
+        "devices": array(
             record(
                 {"type": choice("DESKTOP", "MOBILE")},
                 {"os": nullable(choice("ANDROID", "IOS")), "min_version": nullable(text()),
-                 "max_version": nullable(text()), "label_map": anything},
+                 "max_version": nullable(text()), "label_map": any_value},
             ), 0, 100),
-        "platforms": listing(choice(*PLATFORMS), 0, 7),
-        "locations": listing(choice("FEED", "COMMENTS_PAGE")),
-        "carriers": listing(_WORD, 0, 100),
-        "languages": listing(choice(*LANGUAGES)),
+        "platforms": array(choice(*PLATFORMS), 0, 7),
+        "locations": array(choice("FEED", "COMMENTS_PAGE")),
+        "carriers": array(_WORD_CHECK, 0, 100),
+        "languages": array(choice(*LANGUAGES)),
         "gender": nullable(choice("FEMALE", "MALE")),
         "expand_targeting": boolean,
-        "view_modes": listing(choice(*VIEW_MODES), 0, 5),
-        "suppression_event_types": listing(_WORD),
+        "view_modes": array(choice(*VIEW_MODES), 0, 5),
+        "suppression_event_types": array(_WORD_CHECK),
     }
 )  # fmt: skip
-_WINDOW = record(
+_WINDOW_CHECK = record(
     {"start_day": integer(0, 6), "start_hour": integer(0, 24), "end_day": integer(0, 6), "end_hour": integer(0, 24)}
 )
-_SCHEDULE = nullable(listing(_WINDOW, 1))
-_SPENDING: dict[str, Check] = {
+_SCHEDULE_CHECK = nullable(array(_WINDOW_CHECK, 1))
+_SPENDING_MEMBERS: dict[str, Check] = {
     "goal_type": choice("DAILY_SPEND", "LIFETIME_SPEND"),
-    "goal_value": _MICROS,
-    "bid_value": nullable(_MICROS),
+    "goal_value": _MICROS_CHECK,
+    "bid_value": nullable(_MICROS_CHECK),
     "optimization_goal": nullable(choice(*OPTIMIZATION_GOALS)),
     "view_through_conversion_type": choice("SEVEN_DAY_CLICKS", "SEVEN_DAY_CLICKS_ONE_DAY_VIEW"),
-    "start_time": instant,
-    "end_time": nullable(instant),
-    "schedule": _SCHEDULE,
+    "start_time": check_instant,
+    "end_time": nullable(check_instant),
+    "schedule": _SCHEDULE_CHECK,
 }
 # Only where the campaign optimizes its budget itself (step 1)
-OPTIMIZED: dict[str, Check] = {
-    **_SPENDING,
+OPTIMIZED_MEMBERS: dict[str, Check] = {
+    **_SPENDING_MEMBERS,
     "bid_strategy": choice("BIDLESS", "MAXIMIZE_VOLUME", "TARGET_CPX"),
     "bid_type": choice("CPC", "CPM", "CPV6"),
-    "conversion_pixel_id": foreign(),
+    "conversion_pixel_id": external_id(),
 }
-_CAMPAIGN: dict[str, Check] = {
-    "name": _NAME,
-    "configured_status": _STATUS,
-    "funding_instrument_id": nullable(foreign()),
-    "spend_cap": nullable(_MICROS),
-    **OPTIMIZED,
+_CAMPAIGN_MEMBERS: dict[str, Check] = {
+    "name": _NAME_CHECK,
+    "configured_status": _STATUS_CHECK,
+    "funding_instrument_id": nullable(external_id()),
+    "spend_cap": nullable(_MICROS_CHECK),
+    **OPTIMIZED_MEMBERS,
 }
-_AD_GROUP: dict[str, Check] = {
-    "name": _NAME,
-    "configured_status": _STATUS,
-    "conversion_pixel_id": foreign(),
+_AD_GROUP_MEMBERS: dict[str, Check] = {
+    "name": _NAME_CHECK,
+    "configured_status": _STATUS_CHECK,
+    "conversion_pixel_id": external_id(),
     "bid_strategy": choice("BIDLESS", "MANUAL_BIDDING", "MAXIMIZE_VOLUME", "TARGET_CPX"),
     "bid_type": choice("CPC", "CPM", "CPV", "CPV6"),
-    **_SPENDING,
-    "targeting": nullable(TARGETING),
+    **_SPENDING_MEMBERS,
+    "targeting": nullable(TARGETING_CHECK),
 }
-_AD: dict[str, Check] = {
-    "name": _NAME,
-    "configured_status": _STATUS,
-    "post_id": POST,
-    "click_url": text(1, LONGEST_ADDRESS, r"https?://\S+"),
-    "click_url_query_parameters": listing(record({"name": text(), "value": text(0)}), 0, 14),
-    "event_trackers": listing(record({"type": choice("CLICK", "VIEW"), "url": text(1, None, r"https://\S+")})),
-    "preview_expiry": instant,
-    "products": listing(anything, 0, 6),
+_AD_MEMBERS: dict[str, Check] = {
+    "name": _NAME_CHECK,
+    "configured_status": _STATUS_CHECK,
+    "post_id": POST_ID_CHECK,
+    "click_url": text(1, MAX_URL_LENGTH, r"https?://\S+"),
+    "click_url_query_parameters": array(record({"name": text(), "value": text(0)}), 0, 14),
+    "event_trackers": array(record({"type": choice("CLICK", "VIEW"), "url": text(1, None, r"https://\S+")})),
+    "preview_expiry": check_instant,
+    "products": array(any_value, 0, 6),
 }
 
 
-def _data(required: Mapping[str, Check], optional: Mapping[str, Check]) -> Check:
+def _data_check(required: Mapping[str, Check], optional: Mapping[str, Check]) -> Check:
     others = {name: check for name, check in optional.items() if name not in required}
     return record(required={"data": record(required, others)})
 
 
-def _of(members: Mapping[str, Check], *names: str) -> dict[str, Check]:
+def _pick_members(members: Mapping[str, Check], *names: str) -> dict[str, Check]:
     return {name: members[name] for name in names}
 
 
-CREATE: Mapping[str, Check] = {
-    "campaign": _data(
-        {"name": _NAME, "objective": choice(*OBJECTIVES)},
-        {**_CAMPAIGN, "is_campaign_budget_optimization": nullable(boolean)},
+CREATE_CHECKS: Mapping[str, Check] = {
+    "campaign": _data_check(
+        {"name": _NAME_CHECK, "objective": choice(*OBJECTIVES)},
+        {**_CAMPAIGN_MEMBERS, "is_campaign_budget_optimization": nullable(boolean)},
     ),
-    "ad_group": _data(
-        {"campaign_id": ID, **_of(_AD_GROUP, "name", "conversion_pixel_id", "bid_strategy", "bid_type")},
-        _AD_GROUP,
+    "ad_group": _data_check(
+        {
+            "campaign_id": ID_CHECK,
+            **_pick_members(_AD_GROUP_MEMBERS, "name", "conversion_pixel_id", "bid_strategy", "bid_type"),
+        },
+        _AD_GROUP_MEMBERS,
     ),
-    "ad": _data(
-        {"ad_group_id": ID, **_of(_AD, "name", "post_id")},
-        {**_AD, "profile_id": foreign(r"t2_\w+")},
+    "ad": _data_check(
+        {"ad_group_id": ID_CHECK, **_pick_members(_AD_MEMBERS, "name", "post_id")},
+        {**_AD_MEMBERS, "profile_id": external_id(r"t2_\w+")},
     ),
 }
 # Read-only, or not to be changed after creation: a body that names one is refused.
-LOCKED: Mapping[str, tuple[str, ...]] = {
+IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": (
         "objective", "is_campaign_budget_optimization", "goal_type", "view_through_conversion_type",
         "optimization_goal", "special_ad_categories",
@@ -183,7 +186,7 @@ READ_ONLY: Mapping[str, tuple[str, ...]] = {
         "created_at", "modified_at",
     ),
 }  # fmt: skip
-CHANGE: Mapping[str, Check] = {
-    kind: _data({}, {name: check for name, check in members.items() if name not in LOCKED[kind]})
-    for kind, members in (("campaign", _CAMPAIGN), ("ad_group", _AD_GROUP), ("ad", _AD))
+UPDATE_CHECKS: Mapping[str, Check] = {
+    kind: _data_check({}, {name: check for name, check in members.items() if name not in IMMUTABLE_MEMBERS[kind]})
+    for kind, members in (("campaign", _CAMPAIGN_MEMBERS), ("ad_group", _AD_GROUP_MEMBERS), ("ad", _AD_MEMBERS))
 }

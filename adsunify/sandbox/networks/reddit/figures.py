@@ -11,17 +11,17 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from functools import lru_cache
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Entity, World
-from adsunify.sandbox.networks.reddit.answers import moment
-from adsunify.sandbox.networks.reddit.entities import line
+from adsunify.sandbox.framework import Account, StoredEntity, World
+from adsunify.sandbox.networks.reddit.answers import check_datetime
+from adsunify.sandbox.networks.reddit.entities import get_ancestry
 from adsunify.sandbox.networks.reddit.tables import MICROS
 
-_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
-MINUTES = 24 * 60
+_CURRENCY_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
+MINUTES_PER_DAY = 24 * 60
 
 
 @lru_cache(maxsize=20000)
-def drawn(ad: str, day: str, unit: int) -> Mapping[str, int]:
+def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
     """The figures of one ad on one day (ISO 8601). Spend in micros, values of conversions in hundredths."""
     dice = hashlib.sha256(f"{ad} {day}".encode()).digest()
     shown = 2600 + 9 * dice[0] + dice[1]
@@ -49,46 +49,48 @@ def drawn(ad: str, day: str, unit: int) -> Mapping[str, int]:
     }
 
 
-def share(day: Mapping[str, int], first: int, last: int) -> dict[str, int]:
+def get_share(day: Mapping[str, int], first: int, last: int) -> dict[str, int]:
     """What of a day falls between two of its minutes (0 to 1440): the shares of all parts add up."""
-    return {name: value * last // MINUTES - value * first // MINUTES for name, value in day.items()}
+    return {name: value * last // MINUTES_PER_DAY - value * first // MINUTES_PER_DAY for name, value in day.items()}
 
 
-def row(total: Mapping[str, int], fields: list[str], currency: str) -> dict[str, Any]:
+def build_row(total: Mapping[str, int], fields: list[str], currency: str) -> dict[str, Any]:
     """The asked fields, in lower case; null where there is nothing to tell. Deprecated fields are left out."""
     shown, clicks, spend = total["impressions"], total["clicks"], total["spend"]
     derived: dict[str, Any] = {
         "currency": currency,
-        "ctr": _ratio(clicks, shown),
+        "ctr": _compute_ratio(clicks, shown),
         "cpc": spend // clicks if clicks else None,
         "ecpm": 1000 * spend // shown if shown else None,
-        "frequency": _ratio(shown, total["reach"]),
+        "frequency": _compute_ratio(shown, total["reach"]),
     }
-    return {name: total.get(name, derived.get(name)) for name in map(str.lower, fields) if name not in DEPRECATED}
+    return {
+        name: total.get(name, derived.get(name)) for name in map(str.lower, fields) if name not in DEPRECATED_FIELDS
+    }
 
 
-DEPRECATED = ("click_attribution_window", "view_attribution_window", "gallery_item_caption")
+DEPRECATED_FIELDS = ("click_attribution_window", "view_attribution_window", "gallery_item_caption")
 
 
-def _ratio(part: int, whole: int) -> Decimal | None:
+def _compute_ratio(part: int, whole: int) -> Decimal | None:
     return (Decimal(part) / whole).quantize(Decimal("0.000001"), ROUND_HALF_EVEN) if whole else None
 
 
-def delivering(world: World, account: Account) -> list[tuple[tuple[Entity, ...], datetime, datetime]]:
+def list_delivering_ads(world: World, account: Account) -> list[tuple[tuple[StoredEntity, ...], datetime, datetime]]:
     """Every ad that delivers now with its ad group and campaign, and the first and last instant at which it does."""
     found = []
-    for ad in world.entities("ad", account.id):
-        every = line(world, ad)
+    for ad in world.list_entities("ad", account.id):
+        every = get_ancestry(world, ad)
         if any(one.data["configured_status"] != "ACTIVE" for one in every):
             continue
-        starts = [moment(one.data["start_time"], "") for one in every if "start_time" in one.data]
+        starts = [check_datetime(one.data["start_time"], "") for one in every if "start_time" in one.data]
         if "_evergreen" not in ad.data:
             starts.append(ad.created_at)
-        ends = [moment(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None]
+        ends = [check_datetime(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None]
         found.append((tuple(every), max(starts, default=ad.created_at), min([*ends, world.now])))
     return found
 
 
-def unit_of(account: Account) -> int:
+def get_currency_unit(account: Account) -> int:
     """About a dollar in the account's currency."""
-    return _UNITS.get(account.currency, 1)
+    return _CURRENCY_UNITS.get(account.currency, 1)

@@ -6,21 +6,21 @@ yet; `ineligible`, it cannot be promoted; `text`, `video`, `carousel`, its type 
 
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Problem, Request, choice, text
-from adsunify.sandbox.networks.reddit.answers import PAGING, absent, answered, listed
-from adsunify.sandbox.networks.reddit.fields import POST
+from adsunify.sandbox.framework import InvalidRequest, Request, Response, choice, text
+from adsunify.sandbox.networks.reddit.answers import PAGING_CHECKS, build_page_response, build_response, not_found_error
+from adsunify.sandbox.networks.reddit.fields import POST_ID_CHECK
 from adsunify.sandbox.networks.reddit.tables import POST_TYPES
 
-_MADE = "2026-01-02T10:00:00Z"
-_SOME = ("t3_abc123", "t3_text123", "t3_video123", "t3_carousel123")
+_POST_CREATED_AT = "2026-01-02T10:00:00Z"
+_POST_IDS = ("t3_abc123", "t3_text123", "t3_video123", "t3_carousel123")
 _SOURCES = ("ALL", "ORGANIC", "PROMOTED")
 
 
-def post_of(native_id: str, where: str = "") -> dict[str, Any]:
+def require_post(native_id: str, where: str = "") -> dict[str, Any]:
     """The post of this id. Problem `missing`, `processing`, or `value` where it is no id of a post."""
     try:
-        POST(native_id, where)
-    except Problem as problem:
+        POST_ID_CHECK(native_id, where)
+    except InvalidRequest as problem:
         if problem.code != "ineligible":
             raise
     kind = next((one for one in POST_TYPES if one.lower() in native_id.lower()), "IMAGE")
@@ -41,47 +41,47 @@ def post_of(native_id: str, where: str = "") -> dict[str, Any]:
         "allow_comments": True,
         "post_url": f"https://www.reddit.com/comments/{native_id.removeprefix('t3_')}",
         "profile_id": "t2_demotea",
-        "created_at": _MADE,
+        "created_at": _POST_CREATED_AT,
     }
 
 
-def post(request: Request) -> Answer:
+def get_post(request: Request) -> Response:
     """GET /posts/{post}, GET /structured_posts/{post}: only a completed one is there."""
-    request.query()
+    request.parse_query()
     try:
-        return answered(post_of(request.slots["post"]))
-    except Problem as problem:
-        raise absent("post") from problem
+        return build_response(require_post(request.path_parameters["post"]))
+    except InvalidRequest as problem:
+        raise not_found_error("post") from problem
 
 
-def posts(request: Request) -> Answer:
+def list_posts(request: Request) -> Response:
     """GET /profiles/{profile}/posts, of one type where it is asked for."""
-    wanted = request.query({"source": choice(*_SOURCES)}, {**PAGING, "type": choice(*POST_TYPES)})
-    rows = [row for row in _of_profile(request) if wanted.get("type") in (None, row["type"])]
-    return listed(request, rows, wanted)
+    wanted = request.parse_query({"source": choice(*_SOURCES)}, {**PAGING_CHECKS, "type": choice(*POST_TYPES)})
+    rows = [row for row in _list_profile_posts(request) if wanted.get("type") in (None, row["type"])]
+    return build_page_response(request, rows, wanted)
 
 
-def structured_posts(request: Request) -> Answer:
+def list_structured_posts(request: Request) -> Response:
     """GET /profiles/{profile}/structured_posts."""
-    wanted = request.query({}, PAGING)
-    return listed(request, _of_profile(request), wanted)
+    wanted = request.parse_query({}, PAGING_CHECKS)
+    return build_page_response(request, _list_profile_posts(request), wanted)
 
 
-def job(request: Request) -> Answer:
+def get_post_job(request: Request) -> Response:
     """GET /structured_posts/jobs/{job}: done, unless its id or a told fault says otherwise."""
-    request.query()
-    native_id = text()(request.slots["job"], "")
+    request.parse_query()
+    native_id = text()(request.path_parameters["job"], "")
     if "missing" in native_id:
-        raise absent("job")
-    if request.told("slow_media") or "processing" in native_id:
-        return answered({"id": native_id, "status": "PROCESSING", "post_id": None})
+        raise not_found_error("job")
+    if request.get_fault("slow_media") or "processing" in native_id:
+        return build_response({"id": native_id, "status": "PROCESSING", "post_id": None})
     if "ineligible" in native_id:
-        return answered({"id": native_id, "status": "CLIENT_ERROR", "post_id": None})
-    return answered({"id": native_id, "status": "SUCCESS", "post_id": _SOME[0]})
+        return build_response({"id": native_id, "status": "CLIENT_ERROR", "post_id": None})
+    return build_response({"id": native_id, "status": "SUCCESS", "post_id": _POST_IDS[0]})
 
 
-def _of_profile(request: Request) -> list[dict[str, Any]]:
-    profile = request.slots["profile"]
+def _list_profile_posts(request: Request) -> list[dict[str, Any]]:
+    profile = request.path_parameters["profile"]
     if not profile.startswith("t2_") or "missing" in profile:
-        raise absent("profile")
-    return [{**post_of(native_id), "profile_id": profile} for native_id in _SOME]
+        raise not_found_error("profile")
+    return [{**require_post(native_id), "profile_id": profile} for native_id in _POST_IDS]

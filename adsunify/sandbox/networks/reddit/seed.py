@@ -5,17 +5,17 @@ from typing import Any
 from adsunify.sandbox.framework import Account, World
 from adsunify.sandbox.networks.reddit.tables import MICROS
 
-SINCE = "2024-01-15T08:00:00Z"
+SEED_START = "2024-01-15T08:00:00Z"
 _PLACES = {"USD": "US", "JPY": "JP", "AUD": "AU", "EUR": "IE", "GBP": "GB"}
 
 
-def seed(world: World) -> None:
+def seed_world(world: World) -> None:
     """Fill a fresh world."""
     for account in world.accounts.values():
-        _evergreen(world, account)
+        _seed_evergreen_campaign(world, account)
 
 
-def _evergreen(world: World, account: Account) -> None:
+def _seed_evergreen_campaign(world: World, account: Account) -> None:
     unit = MICROS * (100 if account.currency == "JPY" else 1)
     campaign: dict[str, Any] = {
         "name": "Evergreen",
@@ -37,7 +37,7 @@ def _evergreen(world: World, account: Account) -> None:
         "bid_value": 4 * unit,
         "goal_type": "DAILY_SPEND",
         "goal_value": 25 * unit,
-        "start_time": SINCE,
+        "start_time": SEED_START,
         "end_time": None,
         "schedule": None,
         "targeting": {"geolocations": [_PLACES[account.currency]], "locations": ["FEED"]},
@@ -51,13 +51,13 @@ def _evergreen(world: World, account: Account) -> None:
         "profile_id": "t2_demotea",
         "click_url": "https://shop.example/tea",
         "_evergreen": True,
-        "_posted_at": SINCE,
+        "_posted_at": SEED_START,
     }
     world.create("ad", account.id, ad, parent=below.id)
     optimized = {
         **campaign, "name": "Budget optimized", "configured_status": "PAUSED", "is_campaign_budget_optimization": True,
         "goal_type": "LIFETIME_SPEND", "goal_value": 500 * unit, "bid_strategy": "MAXIMIZE_VOLUME", "bid_type": "CPC",
-        "start_time": SINCE, "end_time": "2027-06-30T08:00:00Z",
+        "start_time": SEED_START, "end_time": "2027-06-30T08:00:00Z",
     }  # fmt: skip
     whole = world.create("campaign", account.id, optimized)
     bare = {"goal_type", "goal_value", "bid_value"}

@@ -3,23 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Login, choice
+from adsunify.sandbox.framework import Account, OAuthConfig, choice
 
 HOST, LOGIN_HOST = "ads-api.reddit.com", "www.reddit.com"
-API, LOGIN_HOSTS = (HOST,), (LOGIN_HOST,)
+API_HOSTS, LOGIN_HOSTS = (HOST,), (LOGIN_HOST,)
 READ_SCOPE, WRITE_SCOPE = "adsread", "adsedit"
-LOGIN = Login(
-    pages=((LOGIN_HOST, "/api/v1/authorize"),),
-    needed=(READ_SCOPE,),
-    allowed=(
+LOGIN = OAuthConfig(
+    consent_pages=((LOGIN_HOST, "/api/v1/authorize"),),
+    required_scopes=(READ_SCOPE,),
+    optional_scopes=(
         WRITE_SCOPE, "adsconversions", "adsdatadeletion", "adsleadgendownloader", "adsmeasurement:read",
         "adsmeasurement:write", "history", "read",
     ),
     scope_separator=",",
     pkce="refused",
-    required={"duration": choice("permanent")},  # chosen: without it there would be no refresh token to keep
+    required_parameters={"duration": choice("permanent")},  # chosen: without it there would be no refresh token to keep
     access_seconds=86400,
-    rotates=True,  # seen on live accounts; here always
+    rotates_refresh_tokens=True,  # seen on live accounts; here always
 )  # fmt: skip
 # Words that begin the User-Agent of a library nobody has named (which ones is chosen).
 GENERIC_AGENTS = ("python", "httpx", "aiohttp", "curl", "java", "okhttp", "go-http-client", "node", "axios", "mozilla")
@@ -55,19 +55,19 @@ POST_TYPES = ("CAROUSEL", "IMAGE", "TEXT", "VIDEO")
 FUNDING_CURRENCIES = ("USD", "GBP", "CAD", "EUR", "AUD", "NZD", "SGD", "BRL")
 
 MICROS = 1_000_000
-LEAST_NAME, LONGEST_NAME, LONGEST_ADDRESS = 3, 500, 5000
-LEAST_CLICK, MOST_CLICK = 3_500_000, 100 * MICROS  # the band of a CPC bid in USD
-MOST_PAGE, DEFAULT_PAGE, MOST_IDS = 1000, 100, 200
+MIN_NAME_LENGTH, MAX_NAME_LENGTH, MAX_URL_LENGTH = 3, 500, 5000
+MIN_CPC_BID, MAX_CPC_BID = 3_500_000, 100 * MICROS  # the band of a CPC bid in USD
+MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE, MAX_IDS = 1000, 100, 200
 
-_HOME, _AGENCY = "3f0c9b52-0001-4f6e-9a51-c0ffee000001", "3f0c9b52-0002-4f6e-9a51-c0ffee000002"
+_HOME_BUSINESS, _AGENCY_BUSINESS = "3f0c9b52-0001-4f6e-9a51-c0ffee000001", "3f0c9b52-0002-4f6e-9a51-c0ffee000002"
 # id, name, the accounts it owns, the accounts shared with it
 BUSINESSES: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
-    (_HOME, "Demo Home", ("a2_newyork1", "t2_tokyo1", "t2_adelaide1"), ("a2_dublin1",)),
-    (_AGENCY, "Demo Agency", ("a2_dublin1", "t2_london1"), ()),
+    (_HOME_BUSINESS, "Demo Home", ("a2_newyork1", "t2_tokyo1", "t2_adelaide1"), ("a2_dublin1",)),
+    (_AGENCY_BUSINESS, "Demo Agency", ("a2_dublin1", "t2_london1"), ()),
 )
 
 
-def _account(
+def _make_account(
     native_id: str, name: str, currency: str, timezone: str | None, approval: str = "VALID", **more: Any
 ) -> Account:
     native: dict[str, Any] = {
@@ -90,10 +90,10 @@ def _account(
 
 
 ACCOUNTS = (
-    _account("a2_newyork1", "Demo New York", "USD", "America/New_York", type="MANAGED"),
-    _account("t2_tokyo1", "Demo Tokyo", "JPY", "Asia/Tokyo", "TRUSTED"),
-    _account("t2_adelaide1", "Demo Adelaide", "AUD", "Australia/Adelaide"),
-    _account("a2_dublin1", "Demo Dublin", "EUR", None),  # its zone may be null
-    _account("t2_london1", "Demo London", "GBP", "Europe/London", "SUSPENDED", suspension_reason="FRAUD"),
+    _make_account("a2_newyork1", "Demo New York", "USD", "America/New_York", type="MANAGED"),
+    _make_account("t2_tokyo1", "Demo Tokyo", "JPY", "Asia/Tokyo", "TRUSTED"),
+    _make_account("t2_adelaide1", "Demo Adelaide", "AUD", "Australia/Adelaide"),
+    _make_account("a2_dublin1", "Demo Dublin", "EUR", None),  # its zone may be null
+    _make_account("t2_london1", "Demo London", "GBP", "Europe/London", "SUSPENDED", suspension_reason="FRAUD"),
 )
-USABLE = ("VALID", "TRUSTED", "ADMIN")
+WRITABLE_APPROVALS = ("VALID", "TRUSTED", "ADMIN")

@@ -7,56 +7,82 @@ uploading media.
 
 from adsunify.sandbox.framework import Network, Route, consent_routes
 from adsunify.sandbox.networks.snapchat import accounts, catalogs, entities, login, stats, writes
-from adsunify.sandbox.networks.snapchat.answers import failure, guard, problem
-from adsunify.sandbox.networks.snapchat.seed import seed
-from adsunify.sandbox.networks.snapchat.tables import ACCOUNTS, ACCOUNTS_HOST, API, LOGIN, STORAGE_HOST
+from adsunify.sandbox.networks.snapchat.answers import authorize_request, format_error, format_status_error
+from adsunify.sandbox.networks.snapchat.seed import seed_world
+from adsunify.sandbox.networks.snapchat.tables import ACCOUNTS, ACCOUNTS_HOST, API_HOSTS, LOGIN, STORAGE_HOST
 
-ACCOUNT = "/v1/adaccounts/{account}"
-ORGANIZATION = "/v1/organizations/{organization}"
+ACCOUNT_PATH = "/v1/adaccounts/{account}"
+ORGANIZATION_PATH = "/v1/organizations/{organization}"
 # What is written below what.
-CAMPAIGNS = "/v1/{above:adaccounts}/{id}/{kind:campaigns}"
-AD_SQUADS = "/v1/{above:campaigns}/{id}/{kind:adsquads}"
-ADS = "/v1/{above:adsquads}/{id}/{kind:ads}"
-CREATIVES = "/v1/{above:adaccounts}/{id}/{kind:creatives}"
+CAMPAIGNS_PATH = "/v1/{above:adaccounts}/{id}/{kind:campaigns}"
+AD_SQUADS_PATH = "/v1/{above:campaigns}/{id}/{kind:adsquads}"
+ADS_PATH = "/v1/{above:adsquads}/{id}/{kind:ads}"
+CREATIVES_PATH = "/v1/{above:adaccounts}/{id}/{kind:creatives}"
 
 NETWORK = Network(
     code="snapchat",
     accounts=ACCOUNTS,
     routes=(
         *consent_routes(LOGIN),
-        Route("POST", (ACCOUNTS_HOST,), "/login/oauth2/access_token", login.token, role="login"),
-        Route("GET", API, "/v1/me", login.me),
-        Route("GET", API, "/v1/me/organizations", accounts.organizations),
-        Route("GET", API, f"{ORGANIZATION}/adaccounts", accounts.ad_accounts),
-        Route("GET", API, f"{ORGANIZATION}/fundingsources", accounts.funding_sources),
-        Route("GET", API, ACCOUNT, accounts.ad_account),
-        Route("POST", API, CAMPAIGNS, writes.create, faults=writes.FAULTS),
-        Route("POST", API, AD_SQUADS, writes.create, faults=writes.FAULTS),
-        Route("POST", API, ADS, writes.create, faults=writes.FAULTS | {"slow_media"}),
-        *(Route("PUT", API, path, writes.replace, faults=writes.FAULTS)
-          for path in (CAMPAIGNS, AD_SQUADS, ADS, CREATIVES)),
-        Route("DELETE", API, "/v1/{kind:campaigns|adsquads|ads}/{id}", writes.delete,
-              faults=frozenset({"error_in_200"})),
-        Route("GET", API, "/v1/{kind:campaigns|adsquads|ads|creatives}/{id}", entities.show),
-        Route("GET", API, "/v1/{above:adaccounts}/{id}/{kind:campaigns|adsquads|ads|creatives}", entities.list_all),
-        Route("GET", API, "/v1/{above:campaigns}/{id}/{kind:adsquads|ads}", entities.list_all),
-        Route("GET", API, ADS, entities.list_all),
-        Route("GET", API, f"{ACCOUNT}/stats", stats.stats),
+        Route("POST", (ACCOUNTS_HOST,), "/login/oauth2/access_token", login.issue_token, role="login"),
+        Route("GET", API_HOSTS, "/v1/me", login.get_user),
+        Route("GET", API_HOSTS, "/v1/me/organizations", accounts.list_organizations),
+        Route("GET", API_HOSTS, f"{ORGANIZATION_PATH}/adaccounts", accounts.list_ad_accounts),
+        Route("GET", API_HOSTS, f"{ORGANIZATION_PATH}/fundingsources", accounts.list_funding_sources),
+        Route("GET", API_HOSTS, ACCOUNT_PATH, accounts.get_ad_account),
+        Route("POST", API_HOSTS, CAMPAIGNS_PATH, writes.create_entities, faults=writes.BATCH_FAULTS),
+        Route("POST", API_HOSTS, AD_SQUADS_PATH, writes.create_entities, faults=writes.BATCH_FAULTS),
+        Route("POST", API_HOSTS, ADS_PATH, writes.create_entities, faults=writes.BATCH_FAULTS | {"slow_media"}),
+        *(
+            Route("PUT", API_HOSTS, path, writes.replace_entities, faults=writes.BATCH_FAULTS)
+            for path in (CAMPAIGNS_PATH, AD_SQUADS_PATH, ADS_PATH, CREATIVES_PATH)
+        ),
+        Route(
+            "DELETE",
+            API_HOSTS,
+            "/v1/{kind:campaigns|adsquads|ads}/{id}",
+            writes.delete_entity,
+            faults=frozenset({"error_in_200"}),
+        ),
+        Route("GET", API_HOSTS, "/v1/{kind:campaigns|adsquads|ads|creatives}/{id}", entities.get_entity),
+        Route(
+            "GET",
+            API_HOSTS,
+            "/v1/{above:adaccounts}/{id}/{kind:campaigns|adsquads|ads|creatives}",
+            entities.list_entities,
+        ),
+        Route("GET", API_HOSTS, "/v1/{above:campaigns}/{id}/{kind:adsquads|ads}", entities.list_entities),
+        Route("GET", API_HOSTS, ADS_PATH, entities.list_entities),
+        Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/stats", stats.get_stats),
         # an error inside a 200 is here a report that failed
-        Route("GET", API, f"{ACCOUNT}/stats_report", stats.stats_report, faults=frozenset({"error_in_200"})),
-        Route("GET", (STORAGE_HOST,), "/snap-async-stats/{report:[0-9]+}.json", stats.download, role="download"),
-        Route("GET", API, f"{ACCOUNT}/media", catalogs.media),
-        Route("GET", API, "/v1/media/{id}", catalogs.one_media),
-        Route("GET", API, f"{ACCOUNT}/segments", catalogs.segments),
-        Route("GET", API, f"{ACCOUNT}/pixels", catalogs.pixels),
-        Route("GET", API, "/v1/targeting/geo/country", catalogs.countries),
-        Route("GET", API, "/v1/targeting/geo/{country}/{part:region|metro|postal_code}", catalogs.parts),
-        Route("GET", API, "/v1/targeting/interests/scls", catalogs.interests),
-        Route("GET", API, "/v1/targeting/{family:demographics}/{type:languages|age_group|gender}", catalogs.flat),
-        Route("GET", API, "/v1/targeting/{family:device}/{type:os_type|connection_type|carrier}", catalogs.flat),
+        Route(
+            "GET", API_HOSTS, f"{ACCOUNT_PATH}/stats_report", stats.get_stats_report, faults=frozenset({"error_in_200"})
+        ),
+        Route("GET", (STORAGE_HOST,), "/snap-async-stats/{report:[0-9]+}.json", stats.download_report, role="download"),
+        Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/media", catalogs.list_media),
+        Route("GET", API_HOSTS, "/v1/media/{id}", catalogs.get_media),
+        Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/segments", catalogs.list_segments),
+        Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/pixels", catalogs.list_pixels),
+        Route("GET", API_HOSTS, "/v1/targeting/geo/country", catalogs.list_countries),
+        Route(
+            "GET", API_HOSTS, "/v1/targeting/geo/{country}/{part:region|metro|postal_code}", catalogs.list_country_parts
+        ),
+        Route("GET", API_HOSTS, "/v1/targeting/interests/scls", catalogs.list_interests),
+        Route(
+            "GET",
+            API_HOSTS,
+            "/v1/targeting/{family:demographics}/{type:languages|age_group|gender}",
+            catalogs.list_flat_catalog,
+        ),
+        Route(
+            "GET",
+            API_HOSTS,
+            "/v1/targeting/{family:device}/{type:os_type|connection_type|carrier}",
+            catalogs.list_flat_catalog,
+        ),
     ),
-    problem=problem,
-    failure=failure,
-    guard=guard,
-    seed=seed,
-)  # fmt: skip
+    format_error=format_error,
+    format_status_error=format_status_error,
+    authorize_request=authorize_request,
+    seed_world=seed_world,
+)

@@ -2,57 +2,68 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Request
-from adsunify.sandbox.networks.snapchat.answers import PAGING, account_of, answered, listed, refused_role, truth
+from adsunify.sandbox.framework import Account, Request, Response
+from adsunify.sandbox.networks.snapchat.answers import (
+    PAGING_CHECKS,
+    build_page_response,
+    build_response,
+    check_boolean_text,
+    require_account,
+    role_error,
+)
 from adsunify.sandbox.networks.snapchat.tables import ORGANIZATIONS
 
 
-def organizations(request: Request) -> Answer:
+def list_organizations(request: Request) -> Response:
     """GET /me/organizations: with the short form of their ad accounts where it is asked for."""
-    wanted = request.query({}, {**PAGING, "with_ad_accounts": truth})
+    wanted = request.parse_query({}, {**PAGING_CHECKS, "with_ad_accounts": check_boolean_text})
     rows = []
     for native_id, name in ORGANIZATIONS:
         row: dict[str, Any] = {"id": native_id, "name": name, "country": "US", "type": "ENTERPRISE", "state": "ACTIVE"}
         if wanted.get("with_ad_accounts"):
             short = ("id", "name", "type", "status", "currency", "timezone")
-            row["ad_accounts"] = [{name: full[name] for name in short} for full in _of(request, native_id)]
+            row["ad_accounts"] = [
+                {name: full[name] for name in short} for full in _list_organization_accounts(request, native_id)
+            ]
         rows.append(row)
-    return listed(request, "organizations", "organization", rows, wanted)
+    return build_page_response(request, "organizations", "organization", rows, wanted)
 
 
-def ad_accounts(request: Request) -> Answer:
+def list_ad_accounts(request: Request) -> Response:
     """GET /organizations/{organization}/adaccounts: full records."""
-    wanted = request.query({}, PAGING)
-    return listed(request, "adaccounts", "adaccount", _of(request, organization(request)), wanted)
+    wanted = request.parse_query({}, PAGING_CHECKS)
+    return build_page_response(
+        request, "adaccounts", "adaccount", _list_organization_accounts(request, require_organization(request)), wanted
+    )
 
 
-def ad_account(request: Request) -> Answer:
+def get_ad_account(request: Request) -> Response:
     """GET /adaccounts/{account}."""
-    request.query()
-    native = account_of(request).extra["native"]
-    return answered(request, {"adaccounts": [{"sub_request_status": "success", "adaccount": native}]})
+    request.parse_query()
+    native = require_account(request).extra["native"]
+    return build_response(request, {"adaccounts": [{"sub_request_status": "success", "adaccount": native}]})
 
 
-def funding_sources(request: Request) -> Answer:
+def list_funding_sources(request: Request) -> Response:
     """GET /organizations/{organization}/fundingsources."""
-    wanted = request.query({}, PAGING)
+    wanted = request.parse_query({}, PAGING_CHECKS)
     rows = [
         {"id": native_id, "type": "CREDIT_CARD", "organization_id": full["organization_id"], "status": "ACTIVE",
          "currency": full["currency"]}
-        for full in _of(request, organization(request))
+        for full in _list_organization_accounts(request, require_organization(request))
         for native_id in full["funding_source_ids"]
     ]  # fmt: skip
-    return listed(request, "fundingsources", "fundingsource", rows, wanted)
+    return build_page_response(request, "fundingsources", "fundingsource", rows, wanted)
 
 
-def organization(request: Request) -> str:
+def require_organization(request: Request) -> str:
     """The organization of the path. Problem `role` where the member is not of it."""
-    native_id = request.slots["organization"]
+    native_id = request.path_parameters["organization"]
     if native_id not in dict(ORGANIZATIONS):
-        raise refused_role()
+        raise role_error()
     return native_id
 
 
-def _of(request: Request, native_id: str) -> list[dict[str, Any]]:
+def _list_organization_accounts(request: Request, native_id: str) -> list[dict[str, Any]]:
     every: list[Account] = list(request.world.accounts.values())
     return [one.extra["native"] for one in every if one.extra["native"]["organization_id"] == native_id]

@@ -3,8 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Entity, Request, choice, text
-from adsunify.sandbox.networks.snapchat.answers import PAGING, absent, account_of, answered, listed, paged, permitted
+from adsunify.sandbox.framework import Request, Response, StoredEntity, choice, text
+from adsunify.sandbox.networks.snapchat.answers import (
+    PAGING_CHECKS,
+    build_page_response,
+    build_response,
+    not_found_error,
+    paginate,
+    require_account,
+    require_permitted_account,
+)
 from adsunify.sandbox.networks.snapchat.targeting import AGE_GROUPS
 
 _COUNTRIES: Mapping[str, str] = {
@@ -15,12 +23,12 @@ _COUNTRIES: Mapping[str, str] = {
     "us": "United States",
 }  # fmt: skip
 # geo kind -> (name of the member that identifies an entry, first numbers, how many)
-_PARTS: Mapping[str, tuple[str, int, int]] = {
+_COUNTRY_PARTS: Mapping[str, tuple[str, int, int]] = {
     "region": ("id", 10150, 60),
     "metro": ("id", 501, 12),
     "postal_code": ("code", 10001, 9),  # an entry without `id`: its `code` identifies it
 }
-_FLAT: Mapping[tuple[str, str], tuple[str, tuple[tuple[str, str], ...]]] = {
+_FLAT_CATALOGS: Mapping[tuple[str, str], tuple[str, tuple[tuple[str, str], ...]]] = {
     ("demographics", "languages"): ("languages", (
         ("ar", "Arabic"), ("de", "German"), ("en", "English"), ("es", "Spanish"), ("fr", "French"), ("ja", "Japanese"),
         ("nl", "Dutch"), ("sv", "Swedish"))),
@@ -33,87 +41,93 @@ _FLAT: Mapping[tuple[str, str], tuple[str, tuple[tuple[str, str], ...]]] = {
 _INTERESTS = (("SLC_1", "Adventure Seekers"), ("SLC_7", "Beauty Mavens"), ("SLC_17", "Foodies"), ("SLC_40", "Gamers"))
 
 
-def _media(entity: Entity) -> dict[str, Any]:
+def _render_media(entity: StoredEntity) -> dict[str, Any]:
     return {"id": entity.id, **entity.data}
 
 
-def media(request: Request) -> Answer:
+def list_media(request: Request) -> Response:
     """GET /adaccounts/{account}/media."""
-    wanted = request.query({}, PAGING)
-    rows = [_media(one) for one in request.world.entities("media", account_of(request).id)]
-    return listed(request, "media", "media", rows, wanted)
+    wanted = request.parse_query({}, PAGING_CHECKS)
+    rows = [_render_media(one) for one in request.world.list_entities("media", require_account(request).id)]
+    return build_page_response(request, "media", "media", rows, wanted)
 
 
-def one_media(request: Request) -> Answer:
+def get_media(request: Request) -> Response:
     """GET /media/{id}."""
-    request.query()
-    found = request.world.find("media", request.slots["id"])
+    request.parse_query()
+    found = request.world.find("media", request.path_parameters["id"])
     if found is None:
-        raise absent(request, "media")
-    permitted(request, found.account)
-    return answered(request, {"media": [{"sub_request_status": "success", "media": _media(found)}]})
+        raise not_found_error(request, "media")
+    require_permitted_account(request, found.account)
+    return build_response(request, {"media": [{"sub_request_status": "success", "media": _render_media(found)}]})
 
 
-def segments(request: Request) -> Answer:
+def list_segments(request: Request) -> Response:
     """GET /adaccounts/{account}/segments. Their ids are numbers as text."""
-    return _of_account(request, "segments", "segment", ("5603670370513719", "5677923948298240"), "Customers")
+    return _list_account_entries(request, "segments", "segment", ("5603670370513719", "5677923948298240"), "Customers")
 
 
-def pixels(request: Request) -> Answer:
+def list_pixels(request: Request) -> Response:
     """GET /adaccounts/{account}/pixels."""
-    tail = account_of(request).id[8:]
-    return _of_account(request, "pixels", "pixel", (f"66660001{tail}",), "Shop pixel")
+    tail = require_account(request).id[8:]
+    return _list_account_entries(request, "pixels", "pixel", (f"66660001{tail}",), "Shop pixel")
 
 
-def _of_account(request: Request, key: str, word: str, ids: tuple[str, ...], name: str) -> Answer:
-    account = account_of(request)
+def _list_account_entries(request: Request, key: str, word: str, ids: tuple[str, ...], name: str) -> Response:
+    account = require_account(request)
     rows = [
         {"id": native_id, "name": f"{name} {number}", "ad_account_id": account.id, "status": "ACTIVE"}
         for number, native_id in enumerate(ids, 1)
     ]
-    return listed(request, key, word, rows, request.query({}, PAGING))
+    return build_page_response(request, key, word, rows, request.parse_query({}, PAGING_CHECKS))
 
 
-def countries(request: Request) -> Answer:
+def list_countries(request: Request) -> Response:
     """GET /targeting/geo/country."""
-    return _targeting(request, "country", [{"id": code, "country": _country(code)} for code in _COUNTRIES])
+    return _build_targeting_response(
+        request, "country", [{"id": code, "country": _render_country(code)} for code in _COUNTRIES]
+    )
 
 
-def parts(request: Request) -> Answer:
+def list_country_parts(request: Request) -> Response:
     """GET /targeting/geo/{country}/region, /metro, /postal_code. The country is written in lower case."""
-    country, kind = request.slots["country"], request.slots["part"]
+    country, kind = request.path_parameters["country"], request.path_parameters["part"]
     if country not in _COUNTRIES:
-        raise absent(request, "country")
-    member, first, count = _PARTS[kind]
+        raise not_found_error(request, "country")
+    member, first, count = _COUNTRY_PARTS[kind]
     rows = [
         {"id": number, kind: {member: number, "name": f"{country.upper()} {kind} {number}"},
-         "country": _country(country)}
+         "country": _render_country(country)}
         for number in map(str, range(first, first + count))
     ]  # fmt: skip
-    return _targeting(request, kind, rows)
+    return _build_targeting_response(request, kind, rows)
 
 
-def flat(request: Request) -> Answer:
+def list_flat_catalog(request: Request) -> Response:
     """GET /targeting/demographics/..., /targeting/device/...: entries that are not nested."""
-    key, entries = _FLAT[request.slots["family"], request.slots["type"]]
-    return _targeting(request, key, [{"id": native_id, "name": name} for native_id, name in entries], nested=False)
+    key, entries = _FLAT_CATALOGS[request.path_parameters["family"], request.path_parameters["type"]]
+    return _build_targeting_response(
+        request, key, [{"id": native_id, "name": name} for native_id, name in entries], nested=False
+    )
 
 
-def interests(request: Request) -> Answer:
+def list_interests(request: Request) -> Response:
     """GET /targeting/interests/scls?country_code=us."""
-    request.query({"country_code": choice(*_COUNTRIES)}, {**PAGING, "version": text()})
+    request.parse_query({"country_code": choice(*_COUNTRIES)}, {**PAGING_CHECKS, "version": text()})
     rows = [{"id": native_id, "name": name} for native_id, name in _INTERESTS]
     items = [{"sub_request_status": "success", "scls": row} for row in rows]
-    return answered(request, {"targeting_dimensions": items})
+    return build_response(request, {"targeting_dimensions": items})
 
 
-def _country(code: str) -> dict[str, str]:
+def _render_country(code: str) -> dict[str, str]:
     return {"code": code, "name": _COUNTRIES[code]}
 
 
-def _targeting(request: Request, key: str, rows: list[dict[str, Any]], *, nested: bool = True) -> Answer:
-    wanted = request.query({}, PAGING)
-    page, paging = paged(request, rows, wanted)
+def _build_targeting_response(
+    request: Request, key: str, rows: list[dict[str, Any]], *, nested: bool = True
+) -> Response:
+    wanted = request.parse_query({}, PAGING_CHECKS)
+    page, paging = paginate(request, rows, wanted)
     items = [
         {
             "sub_request_status": "success",
@@ -121,5 +135,5 @@ def _targeting(request: Request, key: str, rows: list[dict[str, Any]], *, nested
         }
         for row in page
     ]
-    return answered(request, {"paging": paging, "targeting_dimensions": items} if paging
+    return build_response(request, {"paging": paging, "targeting_dimensions": items} if paging
                     else {"targeting_dimensions": items})  # fmt: skip

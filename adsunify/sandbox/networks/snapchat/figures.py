@@ -9,29 +9,29 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from adsunify.sandbox.framework import Account, Entity, World
-from adsunify.sandbox.networks.snapchat.answers import moment
+from adsunify.sandbox.framework import Account, StoredEntity, World
+from adsunify.sandbox.networks.snapchat.answers import check_datetime
 from adsunify.sandbox.networks.snapchat.tables import MICROS
 
-_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
-DAILY = (
+_CURRENCY_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
+DAILY_METRICS = (
     "impressions", "swipes", "spend", "video_views", "video_views_time_based", "video_views_15s", "quartile_1",
     "quartile_2", "quartile_3", "view_completion", "screen_time_millis", "total_installs", "native_leads", "shares",
     "saves", "landing_page_views", "story_opens", "conversion_purchases", "conversion_purchases_value",
     "conversion_sign_ups", "conversion_add_cart", "conversion_start_checkout", "conversion_view_content",
     "conversion_page_views", "conversion_app_opens", "conversion_subscribe", "conversion_searches",
 )  # fmt: skip
-TOTAL_ONLY = ("uniques", "frequency", "attachment_uniques", "attachment_frequency")
+TOTAL_ONLY_METRICS = ("uniques", "frequency", "attachment_uniques", "attachment_frequency")
 
 
 @lru_cache(maxsize=20000)
-def drawn(ad: str, day: str, unit: int) -> Mapping[str, int]:
+def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
     """The figures of one ad on one day (ISO 8601)."""
     dice = hashlib.sha256(f"{ad} {day}".encode()).digest()
     shown = 2400 + 9 * dice[0] + dice[1]
     swipes = shown * (8 + dice[2] % 20) // 1000
     bought = swipes // 30 + dice[3] % 3
-    return dict.fromkeys(DAILY, 0) | {
+    return dict.fromkeys(DAILY_METRICS, 0) | {
         "impressions": shown,
         "swipes": swipes,
         "spend": shown * (unit * (200 + dice[4] % 150) // 100) // 1000 + 1000 * dice[5],
@@ -47,12 +47,12 @@ def drawn(ad: str, day: str, unit: int) -> Mapping[str, int]:
     }
 
 
-def hourly(day: Mapping[str, int], hour: int) -> dict[str, int]:
+def get_hourly_figures(day: Mapping[str, int], hour: int) -> dict[str, int]:
     """The share of an hour (0 to 23) in the figures of its day: the shares add up."""
     return {name: value * (hour + 1) // 24 - value * hour // 24 for name, value in day.items()}
 
 
-def total(many: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def sum_figures(many: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Figures added up."""
     added: dict[str, int] = {}
     for one in many:
@@ -61,10 +61,10 @@ def total(many: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return added
 
 
-def delivering(world: World, account: Account) -> list[tuple[Entity, datetime, datetime]]:
+def list_delivering_ads(world: World, account: Account) -> list[tuple[StoredEntity, datetime, datetime]]:
     """Every ad that delivers now, with the first and the last instant at which it does."""
     found = []
-    for ad in world.entities("ad", account.id):
+    for ad in world.list_entities("ad", account.id):
         squad = world.find("adsquad", str(ad.parent))
         campaign = world.find("campaign", str(squad.parent)) if squad is not None else None
         assert squad is not None
@@ -72,14 +72,14 @@ def delivering(world: World, account: Account) -> list[tuple[Entity, datetime, d
         line = (ad, squad, campaign)
         if any(one.data["status"] != "ACTIVE" or "_deleted" in one.data for one in line):
             continue
-        since = [moment(one.data["start_time"], "") for one in line if "start_time" in one.data]
+        since = [check_datetime(one.data["start_time"], "") for one in line if "start_time" in one.data]
         if "_evergreen" not in campaign.data:
             since.append(ad.created_at)
-        until = [moment(one.data["end_time"], "") for one in line if "end_time" in one.data]
+        until = [check_datetime(one.data["end_time"], "") for one in line if "end_time" in one.data]
         found.append((ad, max(since), min(until, default=datetime.max.replace(tzinfo=UTC))))
     return found
 
 
-def unit_of(account: Account) -> int:
+def get_currency_unit(account: Account) -> int:
     """About a dollar in micros of the account's currency."""
-    return MICROS * _UNITS.get(account.currency, 1)
+    return MICROS * _CURRENCY_UNITS.get(account.currency, 1)

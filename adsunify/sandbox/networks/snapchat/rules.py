@@ -4,124 +4,133 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Entity, Problem, Refusal, Request
-from adsunify.sandbox.networks.snapchat.answers import failure, refused, written
-from adsunify.sandbox.networks.snapchat.entities import creative, type_of_ad
-from adsunify.sandbox.networks.snapchat.fields import DERIVED, LOCKED
-from adsunify.sandbox.networks.snapchat.tables import GOALS
-from adsunify.sandbox.networks.snapchat.targeting import born
+from adsunify.sandbox.framework import AbortRequest, Account, InvalidRequest, Request, StoredEntity
+from adsunify.sandbox.networks.snapchat.answers import format_instant, format_status_error, rule_error
+from adsunify.sandbox.networks.snapchat.entities import find_creative, get_ad_type
+from adsunify.sandbox.networks.snapchat.fields import DERIVED_MEMBERS, IMMUTABLE_MEMBERS
+from adsunify.sandbox.networks.snapchat.tables import GOALS_BY_OBJECTIVE
+from adsunify.sandbox.networks.snapchat.targeting import add_defaults
 
-_BUDGETS = {"daily_budget_micro": "DAILY_BUDGET", "lifetime_budget_micro": "LIFETIME_BUDGET"}
-_SAME_CREATIVE = timedelta(seconds=1)
-_SEVERAL = 2  # Snap Marketing API refuses several within one second: more than two is chosen
+_CONSTRAINT_BY_BUDGET = {"daily_budget_micro": "DAILY_BUDGET", "lifetime_budget_micro": "LIFETIME_BUDGET"}
+_SAME_CREATIVE_WINDOW = timedelta(seconds=1)
+_MAX_SAME_CREATIVE = 2  # Snap Marketing API refuses several within one second: more than two is chosen
 
 
-def locked(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> None:
+def check_immutable(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> None:
     """What was set once stays (E2023): to leave it out of a PUT is to change it as well."""
-    for name in LOCKED[kind]:
-        left_out = name in DERIVED[kind] and name not in new  # the server derives it again
+    for name in IMMUTABLE_MEMBERS[kind]:
+        left_out = name in DERIVED_MEMBERS[kind] and name not in new  # the server derives it again
         if old.get(name) != new.get(name) and not left_out:
-            raise Problem("immutable", f"/{name}", f"{name} cannot be changed once set")
+            raise InvalidRequest("immutable", f"/{name}", f"{name} cannot be changed once set")
     start = old.get("start_time", "")
     if kind == "campaign" and start <= now and start != new["start_time"]:
-        raise Problem("immutable", "/start_time", "start_time cannot be changed once it is past")
+        raise InvalidRequest("immutable", "/start_time", "start_time cannot be changed once it is past")
 
 
-def campaign(data: dict[str, Any], old: Mapping[str, Any] | None, account: Account, now: str) -> dict[str, Any]:
+def check_campaign(data: dict[str, Any], old: Mapping[str, Any] | None, account: Account, now: str) -> dict[str, Any]:
     """The campaign as it is kept. Problem."""
     if data["ad_account_id"] != account.id:
-        raise refused("/ad_account_id", "must be the ad account of the path")
+        raise rule_error("/ad_account_id", "must be the ad account of the path")
     if "objective" in data and "objective_v2_properties" in data:
-        raise refused("/objective", "cannot go with objective_v2_properties")
+        raise rule_error("/objective", "cannot go with objective_v2_properties")
     if "objective" not in data and "objective_v2_properties" not in data:
-        raise refused("/objective_v2_properties", "is required")  # chosen: the fields' table does not say so
-    _times(data, old, now)
+        raise rule_error("/objective_v2_properties", "is required")  # chosen: the fields' table does not say so
+    _check_times(data, old, now)
     signals = data.get("regulations", {}).get("restricted_delivery_signals", False)
     if signals and not account.extra["native"]["regulations"]["restricted_delivery_signals"]:
-        raise refused("/regulations", "the ad account has not enabled restricted delivery signals")
+        raise rule_error("/regulations", "the ad account has not enabled restricted delivery signals")
     return {"buy_model": "AUCTION", **data}
 
 
-def ad_squad(data: dict[str, Any], old: Mapping[str, Any] | None, above: Entity, now: str) -> dict[str, Any]:
+def check_ad_squad(
+    data: dict[str, Any], old: Mapping[str, Any] | None, above: StoredEntity, now: str
+) -> dict[str, Any]:
     """The ad squad as it is kept. Problem."""
-    _times(data, old, now)
+    _check_times(data, old, now)
     objective = above.data.get("objective_v2_properties", {}).get("objective_v2_type")
-    if objective is not None and data["optimization_goal"] not in GOALS[objective]:
-        raise refused("/optimization_goal", f"does not go with the objective {objective}")
-    given = [name for name in _BUDGETS if name in data]
+    if objective is not None and data["optimization_goal"] not in GOALS_BY_OBJECTIVE[objective]:
+        raise rule_error("/optimization_goal", f"does not go with the objective {objective}")
+    given = [name for name in _CONSTRAINT_BY_BUDGET if name in data]
     if above.data.get("pacing_level") == "CAMPAIGN":  # Smart Budgets
-        if any((old or {}).get(name) != data.get(name) for name in _BUDGETS):
-            raise refused("/daily_budget_micro", "the budget is the campaign's")
+        if any((old or {}).get(name) != data.get(name) for name in _CONSTRAINT_BY_BUDGET):
+            raise rule_error("/daily_budget_micro", "the budget is the campaign's")
     elif len(given) != 1:
-        raise refused("/daily_budget_micro", "exactly one of daily_budget_micro and lifetime_budget_micro is required")
+        raise rule_error(
+            "/daily_budget_micro", "exactly one of daily_budget_micro and lifetime_budget_micro is required"
+        )
     elif old is not None and given[0] not in old:
-        raise Problem("immutable", f"/{given[0]}", "the kind of budget cannot be changed once set")
+        raise InvalidRequest("immutable", f"/{given[0]}", "the kind of budget cannot be changed once set")
     if "lifetime_budget_micro" in data and "end_time" not in data:
-        raise refused("/end_time", "is required with lifetime_budget_micro")
+        raise rule_error("/end_time", "is required with lifetime_budget_micro")
     if "ad_scheduling_config" in data and "lifetime_budget_micro" not in data:
-        raise refused("/ad_scheduling_config", "needs a lifetime budget")
-    return {"pacing_type": "STANDARD", **_bidding(data), **_derived(given, old), "targeting": born(data["targeting"])}
+        raise rule_error("/ad_scheduling_config", "needs a lifetime budget")
+    return {
+        "pacing_type": "STANDARD",
+        **_complete_bidding(data),
+        **_derive_members(given, old),
+        "targeting": add_defaults(data["targeting"]),
+    }
 
 
-def _bidding(data: dict[str, Any]) -> dict[str, Any]:
+def _complete_bidding(data: dict[str, Any]) -> dict[str, Any]:
     # what a strategy left out becomes is chosen
     strategy = data.get("bid_strategy") or ("LOWEST_COST_WITH_MAX_BID" if "bid_micro" in data else "AUTO_BID")
     if strategy == "AUTO_BID" and "bid_micro" in data:
-        raise refused("/bid_micro", "must not be given with AUTO_BID")
+        raise rule_error("/bid_micro", "must not be given with AUTO_BID")
     if strategy != "AUTO_BID" and "bid_micro" not in data:
-        raise refused("/bid_micro", f"is required with {strategy}")  # chosen
+        raise rule_error("/bid_micro", f"is required with {strategy}")  # chosen
     return {**data, "bid_strategy": strategy}
 
 
-def _derived(given: list[str], old: Mapping[str, Any] | None) -> dict[str, Any]:
-    made = {"delivery_constraint": _BUDGETS[given[0]]} if given else {}
+def _derive_members(given: list[str], old: Mapping[str, Any] | None) -> dict[str, Any]:
+    made = {"delivery_constraint": _CONSTRAINT_BY_BUDGET[given[0]]} if given else {}
     return {**made, **({"child_ad_type": old["child_ad_type"]} if old and "child_ad_type" in old else {})}
 
 
-def ad(request: Request, data: dict[str, Any], above: Entity) -> None:
+def check_ad(request: Request, data: dict[str, Any], above: StoredEntity) -> None:
     """Problem where an ad does not go with its creative or its ad squad."""
-    found = creative(request.world, data["creative_id"])
+    found = find_creative(request.world, data["creative_id"])
     if found is None or found["ad_account_id"] != above.account:
-        raise refused("/creative_id", "no such creative in this ad account")
+        raise rule_error("/creative_id", "no such creative in this ad account")
     if found["packaging_status"] != "SUCCESS":
-        raise media_pending()
+        raise media_pending_error()
     if found["review_status"] == "REJECTED":
-        raise refused("/creative_id", "the creative was rejected")
-    if data["type"] != type_of_ad(found["type"]):
-        raise refused("/type", f"does not go with a creative of type {found['type']}")
+        raise rule_error("/creative_id", "the creative was rejected")
+    if data["type"] != get_ad_type(found["type"]):
+        raise rule_error("/type", f"does not go with a creative of type {found['type']}")
     if data["type"].startswith("LENS") != (above.data["type"] == "LENS"):
-        raise refused("/type", f"does not go with an ad squad of type {above.data['type']}")
+        raise rule_error("/type", f"does not go with an ad squad of type {above.data['type']}")
     if above.data.get("child_ad_type", data["type"]) != data["type"]:
-        raise refused("/type", f"the ads of this ad squad are of type {above.data['child_ad_type']}")
+        raise rule_error("/type", f"the ads of this ad squad are of type {above.data['child_ad_type']}")
 
 
-def not_too_soon(request: Request, data: dict[str, Any]) -> None:
+def check_creative_reuse(request: Request, data: dict[str, Any]) -> None:
     """Ads with the same creative several times within one second: 429."""
-    since = request.world.now - _SAME_CREATIVE
+    since = request.world.now - _SAME_CREATIVE_WINDOW
     same = [
         one
-        for one in request.world.entities("ad")
+        for one in request.world.list_entities("ad")
         if one.data["creative_id"] == data["creative_id"] and one.created_at > since
     ]
-    if len(same) >= _SEVERAL:
-        raise Refusal(failure(request, 429))
+    if len(same) >= _MAX_SAME_CREATIVE:
+        raise AbortRequest(format_status_error(request, 429))
 
 
-def media_pending() -> Problem:
+def media_pending_error() -> InvalidRequest:
     """The media behind a creative is not there yet: nothing was applied."""
-    return refused("/creative_id", "the media of this creative hasn't been uploaded yet")
+    return rule_error("/creative_id", "the media of this creative hasn't been uploaded yet")
 
 
-def _times(data: Mapping[str, Any], old: Mapping[str, Any] | None, now: str) -> None:
+def _check_times(data: Mapping[str, Any], old: Mapping[str, Any] | None, now: str) -> None:
     end = data.get("end_time")
     if end is None:
         return
     if end <= data.get("start_time", ""):
-        raise refused("/end_time", "must be after start_time")
+        raise rule_error("/end_time", "must be after start_time")
     if end <= now and end != (old or {}).get("end_time"):
-        raise refused("/end_time", "must be in the future")
+        raise rule_error("/end_time", "must be in the future")
 
 
-def now_of(request: Request) -> str:
+def format_now(request: Request) -> str:
     """The present as instants are kept."""
-    return written(request.now)
+    return format_instant(request.now)

@@ -3,23 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Login
+from adsunify.sandbox.framework import Account, OAuthConfig
 
-API = ("adsapi.snapchat.com",)
+API_HOSTS = ("adsapi.snapchat.com",)
 ACCOUNTS_HOST = "accounts.snapchat.com"
 # the download host is not fixed by any document: any other host will do
 STORAGE_HOST = "storage.googleapis.com"
 # samples show other hosts in next_link: whoever follows it as it stands gets nowhere
-NEXT_HOST = "adsapi-internal.snapchat.example"
+NEXT_LINK_HOST = "adsapi-internal.snapchat.example"
 
-LOGIN = Login(
-    pages=((ACCOUNTS_HOST, "/login/oauth2/authorize"),),
-    needed=("snapchat-marketing-api",),
-    allowed=("snapchat-offline-conversions-api", "snapchat-profile-api"),
+LOGIN = OAuthConfig(
+    consent_pages=((ACCOUNTS_HOST, "/login/oauth2/authorize"),),
+    required_scopes=("snapchat-marketing-api",),
+    optional_scopes=("snapchat-offline-conversions-api", "snapchat-profile-api"),
     pkce="refused",
     access_seconds=3600,
     refresh_seconds=None,
-    rotates=True,  # Snap Marketing API: it may; here it always does, and the old one dies at once
+    rotates_refresh_tokens=True,  # Snap Marketing API: it may; here it always does, and the old one dies at once
 )
 
 STATUSES = ("ACTIVE", "PAUSED")
@@ -32,7 +32,7 @@ LEGACY_OBJECTIVES = (
 )  # fmt: skip
 # Which optimization goals an objective admits. The first objective has no variants; of the others every variant the
 # tables list is put together.
-GOALS: Mapping[str, tuple[str, ...]] = {
+GOALS_BY_OBJECTIVE: Mapping[str, tuple[str, ...]] = {
     "AWARENESS_AND_ENGAGEMENT": ("IMPRESSIONS", "SWIPES", "STORY_OPENS", "USES", "VIDEO_VIEWS", "VIDEO_VIEWS_15_SEC"),
     "TRAFFIC": ("SWIPES", "PIXEL_PAGE_VIEW", "LANDING_PAGE_VIEW"),
     "LEADS": ("SWIPES", "LEAD_FORM_SUBMISSIONS"),
@@ -56,7 +56,7 @@ AD_TYPES = (
     "REMINDER",
 )  # fmt: skip
 # The ad type that goes with a creative type, where it is not the same word. PREVIEW has none.
-TYPE_OF_AD: Mapping[str, str] = {"WEB_VIEW": "REMOTE_WEBPAGE", "COMPOSITE": "STORY"}
+AD_TYPE_BY_CREATIVE_TYPE: Mapping[str, str] = {"WEB_VIEW": "REMOTE_WEBPAGE", "COMPOSITE": "STORY"}
 CREATIVE_TYPES = (
     "SNAP_AD", "APP_INSTALL", "WEB_VIEW", "DEEP_LINK", "AD_TO_LENS", "AD_TO_CALL", "AD_TO_MESSAGE", "PREVIEW",
     "COMPOSITE", "LENS", "LENS_WEB_VIEW", "LENS_APP_INSTALL", "LENS_DEEP_LINK", "COLLECTION", "LEAD_GENERATION",
@@ -64,10 +64,10 @@ CREATIVE_TYPES = (
 )  # fmt: skip
 
 MICROS = 1_000_000
-LEAST_DAILY, LEAST_LIFETIME, LEAST_CAP = 5 * MICROS, 5 * MICROS, 20 * MICROS  # the second is chosen
-LONGEST_NAME, LONGEST_HEADLINE, LONGEST_BRAND = 375, 34, 32
-BATCH = {"campaigns": 30, "adsquads": 30, "ads": 30, "creatives": 10}
-LEAST_PAGE, MOST_PAGE = 50, 1000
+MIN_DAILY_BUDGET, MIN_LIFETIME_BUDGET, MIN_SPEND_CAP = 5 * MICROS, 5 * MICROS, 20 * MICROS  # the second is chosen
+MAX_NAME_LENGTH, MAX_HEADLINE_LENGTH, MAX_BRAND_LENGTH = 375, 34, 32
+MAX_BATCH_SIZES = {"campaigns": 30, "adsquads": 30, "ads": 30, "creatives": 10}
+MIN_PAGE_SIZE, MAX_PAGE_SIZE = 50, 1000
 
 ORGANIZATIONS = (
     ("99999999-aaaa-4bbb-8ccc-000000000001", "Demo Organization"),
@@ -81,7 +81,7 @@ USER = {
 }
 
 
-def _account(
+def _make_account(
     last: int, name: str, currency: str, timezone: str, organization: int = 0, *, writes: bool = True,
     signals: bool = False,
 ) -> Account:  # fmt: skip
@@ -105,8 +105,8 @@ def _account(
 
 
 ACCOUNTS = (
-    _account(1, "Demo New York", "USD", "America/New_York"),
-    _account(2, "Demo Tokyo", "JPY", "Asia/Tokyo"),
-    _account(3, "Demo Berlin", "EUR", "Europe/Berlin", signals=True),
-    _account(4, "Demo London", "GBP", "Europe/London", 1, writes=False),
+    _make_account(1, "Demo New York", "USD", "America/New_York"),
+    _make_account(2, "Demo Tokyo", "JPY", "Asia/Tokyo"),
+    _make_account(3, "Demo Berlin", "EUR", "Europe/Berlin", signals=True),
+    _make_account(4, "Demo London", "GBP", "Europe/London", 1, writes=False),
 )

@@ -13,29 +13,29 @@ from adsunify.sandbox.framework import Account
 class Currency:
     """`ratio` scales every floor and cap, which are given for the US dollar; `digits` after the point."""
 
-    ratio: int
-    digits: int
+    usd_ratio: int
+    decimals: int
 
     @property
-    def ad_group_least(self) -> Decimal:
+    def min_ad_group_budget(self) -> Decimal:
         """The least budget of an ad group for one day, in major units."""
-        return Decimal(20 * self.ratio)
+        return Decimal(20 * self.usd_ratio)
 
     @property
-    def campaign_least(self) -> Decimal:
+    def min_campaign_budget(self) -> Decimal:
         """The least budget of a campaign, in major units."""
-        return Decimal(50 * self.ratio)
+        return Decimal(50 * self.usd_ratio)
 
     @property
-    def ceiling(self) -> Decimal:
+    def max_daily_budget(self) -> Decimal:
         """What a daily budget must stay below, in major units."""
-        return Decimal(10_000_000 * self.ratio)
+        return Decimal(10_000_000 * self.usd_ratio)
 
 
 CURRENCIES: Mapping[str, Currency] = {"USD": Currency(1, 2), "JPY": Currency(100, 0), "EUR": Currency(1, 2)}
 
 
-def _account(
+def _make_account(
     digits: str, name: str, currency: str, timezone: str, country: str, *, native_timezone: str | None = None,
     status: str = "STATUS_ENABLE", custom_identity: bool = True, ads_only: bool = False, quiet_days: bool = False,
 ) -> Account:  # fmt: skip
@@ -59,15 +59,15 @@ def _account(
 
 
 BUSINESS_CENTER = "7077770001"
-TOKYO, BERLIN, OLD = "7011113333", "7011114444", "7011115555"
+TOKYO_ACCOUNT, BERLIN_ACCOUNT, LEGACY_ACCOUNT = "7011113333", "7011114444", "7011115555"
 ACCOUNTS = (
-    _account("7011112222", "Demo New York", "USD", "America/New_York", "US", native_timezone="Etc/GMT+5"),
-    _account(TOKYO, "Demo Tokyo", "JPY", "Asia/Tokyo", "JP"),
+    _make_account("7011112222", "Demo New York", "USD", "America/New_York", "US", native_timezone="Etc/GMT+5"),
+    _make_account(TOKYO_ACCOUNT, "Demo Tokyo", "JPY", "Asia/Tokyo", "JP"),
     # no more custom identities, dark posts only, and days without any delivery
-    _account(
-        BERLIN, "Demo Berlin", "EUR", "Europe/Berlin", "DE",
+    _make_account(
+        BERLIN_ACCOUNT, "Demo Berlin", "EUR", "Europe/Berlin", "DE",
         custom_identity=False, ads_only=True, quiet_days=True,
     ),
     # cannot serve now; holds a campaign of the old Smart+
-    _account(OLD, "Demo Chicago", "USD", "America/Chicago", "US", status="STATUS_LIMIT"),
+    _make_account(LEGACY_ACCOUNT, "Demo Chicago", "USD", "America/Chicago", "US", status="STATUS_LIMIT"),
 )  # fmt: skip

@@ -4,13 +4,13 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Problem, Request, Token, valid
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, Token, require_access_token
 
 HOSTS = ("business-api.tiktok.com",)
-API = "/open_api/v1.3"
+API_PATH = "/open_api/v1.3"
 RATE_LIMITED = "rate_limited"
 # A problem that is not named here is 40002, "parameter error (see message)".
-CODES: Mapping[str, int] = {
+CODE_BY_PROBLEM: Mapping[str, int] = {
     "forbidden": 40001,
     "missing": 40007,
     "duplicate_request": 40050,
@@ -32,45 +32,45 @@ CODES: Mapping[str, int] = {
 }
 PARAMETER_ERROR = 40002
 PARTIAL_SUCCESS = 20001
-INVALID_TOKEN = "Access token is incorrect or has been revoked."
+INVALID_TOKEN_MESSAGE = "Access token is incorrect or has been revoked."
 
 
-def answer(data: Mapping[str, Any], code: int = 0, message: str = "OK") -> Answer:
+def build_response(data: Mapping[str, Any], code: int = 0, message: str = "OK") -> Response:
     """HTTP 200 whatever the code; `request_id` is the trace, not the idempotency number of a create."""
-    return Answer(200, {"code": code, "message": message, "request_id": secrets.token_hex(16).upper(), "data": data})
+    return Response(200, {"code": code, "message": message, "request_id": secrets.token_hex(16).upper(), "data": data})
 
 
-def problem(request: Request, problem: Problem) -> Answer:
+def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A failed check: its code, and a message that names the parameter."""
     del request
     place = problem.where.strip("/").replace("/", ".")
     message = f"{place}: {problem.message}" if place else problem.message
-    return answer({}, CODES.get(problem.code, PARAMETER_ERROR), message)
+    return build_response({}, CODE_BY_PROBLEM.get(problem.code, PARAMETER_ERROR), message)
 
 
-def failure(request: Request, status: int) -> Answer:
+def format_status_error(request: Request, status: int) -> Response:
     """What never reached the API: an unknown path (a missing slash at the end too) or method, or a told fault.
 
     The API refuses a token with a code in a 200, so a told 401 is code 40105.
     """
     if status == 401:
-        return problem(request, Problem("token_invalid", "", INVALID_TOKEN))
+        return format_error(request, InvalidRequest("token_invalid", "", INVALID_TOKEN_MESSAGE))
     text = {404: "404 page not found", 405: "405 method not allowed", 429: "429 too many requests"}
-    return Answer(status, text.get(status, f"{status} refused at the edge").encode(), media_type="text/plain")
+    return Response(status, text.get(status, f"{status} refused at the edge").encode(), media_type="text/plain")
 
 
-def guard(request: Request) -> Token:
+def authorize_request(request: Request) -> Token:
     """The token of the header `Access-Token`; neither `Authorization` nor the query will do."""
     if not request.headers.get("Access-Token"):
-        raise Problem("token_missing", "Access-Token", "Access token is empty. Please fill in a correct one")
-    token = valid(request, request.headers["Access-Token"])
-    if request.told("error_in_200"):
-        raise Problem(RATE_LIMITED, "", "Too many requests. Please retry in some time")
+        raise InvalidRequest("token_missing", "Access-Token", "Access token is empty. Please fill in a correct one")
+    token = require_access_token(request, request.headers["Access-Token"])
+    if request.get_fault("error_in_200"):
+        raise InvalidRequest(RATE_LIMITED, "", "Too many requests. Please retry in some time")
     return token
 
 
-def account_of(request: Request, advertiser_id: str) -> Account:
+def require_account_by_id(request: Request, advertiser_id: str) -> Account:
     """The account of this id. Problem."""
-    if (found := request.account(advertiser_id)) is None:
-        raise Problem("advertiser", "/advertiser_id", f"advertiser {advertiser_id} does not exist or is deleted")
+    if (found := request.find_account(advertiser_id)) is None:
+        raise InvalidRequest("advertiser", "/advertiser_id", f"advertiser {advertiser_id} does not exist or is deleted")
     return found

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Request, boolean, choice, json_text, listing, record, text
-from adsunify.sandbox.networks.tiktok.answers import account_of, answer
-from adsunify.sandbox.networks.tiktok.members import INDUSTRIES, LANGUAGES
+from adsunify.sandbox.framework import Request, Response, array, boolean, choice, json_text, record, text
+from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
+from adsunify.sandbox.networks.tiktok.members import INDUSTRIES_CHECK, LANGUAGES
 from adsunify.sandbox.networks.tiktok.places import PLACEMENTS
-from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER, one_of, page, paged
+from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, one_of, paginate, paging_checks
 
-_OF_ACCOUNT = {"advertiser_id": ADVERTISER}
+_ADVERTISER_CHECKS = {"advertiser_id": ADVERTISER_CHECK}
 _INTERESTS: tuple[tuple[str, str, int, list[str]], ...] = (
     ("15", "Apparel & Accessories", 1, ["15101", "15102"]),
     ("15101", "Shoes", 2, []),
@@ -28,21 +28,21 @@ _PIXELS: tuple[dict[str, Any], ...] = (
 _APPS = ({"app_id": "8601", "app_name": "Street Shoes", "platform": "IOS", "package_name": "example.shop"},)
 
 
-def list_languages(request: Request) -> Answer:
+def list_languages(request: Request) -> Response:
     """GET /tool/language/."""
-    account_of(request, request.query(_OF_ACCOUNT)["advertiser_id"])
-    return answer({"languages": [{"code": code, "name": name} for code, name in LANGUAGES.items()]})
+    require_account_by_id(request, request.parse_query(_ADVERTISER_CHECKS)["advertiser_id"])
+    return build_response({"languages": [{"code": code, "name": name} for code, name in LANGUAGES.items()]})
 
 
-def list_interests(request: Request) -> Answer:
+def list_interests(request: Request) -> Response:
     """GET /tool/interest_category/."""
     more = {
         "version": choice("1", "2"),
         "language": text(),
-        "placements": json_text(listing(one_of(PLACEMENTS))),
-        "special_industries": json_text(INDUSTRIES),
+        "placements": json_text(array(one_of(PLACEMENTS))),
+        "special_industries": json_text(INDUSTRIES_CHECK),
     }
-    account_of(request, request.query(_OF_ACCOUNT, more)["advertiser_id"])
+    require_account_by_id(request, request.parse_query(_ADVERTISER_CHECKS, more)["advertiser_id"])
     rows = [
         {
             "interest_category_id": category,
@@ -54,29 +54,31 @@ def list_interests(request: Request) -> Answer:
         }
         for category, name, level, below in _INTERESTS
     ]
-    return answer({"interest_categories": rows})
+    return build_response({"interest_categories": rows})
 
 
-def list_audiences(request: Request) -> Answer:
+def list_audiences(request: Request) -> Response:
     """GET /dmp/custom_audience/list/."""
-    given = request.query(_OF_ACCOUNT, {**paged(100), "custom_audience_ids": json_text(listing(text(), 1, 100))})
-    account_of(request, given["advertiser_id"])
+    given = request.parse_query(
+        _ADVERTISER_CHECKS, {**paging_checks(100), "custom_audience_ids": json_text(array(text(), 1, 100))}
+    )
+    require_account_by_id(request, given["advertiser_id"])
     ids = given.get("custom_audience_ids")
-    return answer(page([row for row in _AUDIENCES if ids is None or row["audience_id"] in ids], given))
+    return build_response(paginate([row for row in _AUDIENCES if ids is None or row["audience_id"] in ids], given))
 
 
-def list_pixels(request: Request) -> Answer:
+def list_pixels(request: Request) -> Response:
     """GET /pixel/list/: 20 in a page at most."""
     more = {
-        **paged(20),
+        **paging_checks(20),
         "pixel_id": text(),
         "code": text(),
         "name": text(),
         "order_by": one_of("LATEST_CREATE EARLIEST_CREATE"),
         "filtering": json_text(record(optional={"available_for_catalog_only": boolean})),
     }
-    given = request.query(_OF_ACCOUNT, more)
-    account_of(request, given["advertiser_id"])
+    given = request.parse_query(_ADVERTISER_CHECKS, more)
+    require_account_by_id(request, given["advertiser_id"])
     rows = [
         row
         for row in _PIXELS
@@ -84,12 +86,12 @@ def list_pixels(request: Request) -> Answer:
         and given.get("code", row["pixel_code"]) == row["pixel_code"]
         and given.get("name", row["pixel_name"]) in row["pixel_name"]
     ]
-    found = page(rows, given)
-    return answer({"pixels": found["list"], "page_info": found["page_info"]})
+    found = paginate(rows, given)
+    return build_response({"pixels": found["list"], "page_info": found["page_info"]})
 
 
-def list_apps(request: Request) -> Answer:
+def list_apps(request: Request) -> Response:
     """GET /app/list/."""
-    given = request.query(_OF_ACCOUNT, {"app_platform_ids": json_text(listing(text()))})
-    account_of(request, given["advertiser_id"])
-    return answer({"apps": list(_APPS)})
+    given = request.parse_query(_ADVERTISER_CHECKS, {"app_platform_ids": json_text(array(text()))})
+    require_account_by_id(request, given["advertiser_id"])
+    return build_response({"apps": list(_APPS)})

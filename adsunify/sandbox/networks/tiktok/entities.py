@@ -4,44 +4,46 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Entity, Problem, Request, World
-from adsunify.sandbox.networks.tiktok.shapes import moment
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, StoredEntity, World
+from adsunify.sandbox.networks.tiktok.shapes import parse_instant
 
-MANUAL, SMART, OLD_SMART = "MANUAL", "UPGRADED_SMART_PLUS", "SMART_PLUS"
+MANUAL_FLOW, SMART_FLOW, LEGACY_SMART_FLOW = "MANUAL", "UPGRADED_SMART_PLUS", "SMART_PLUS"
 KINDS = ("campaign", "adgroup", "ad")
-REVIEW = timedelta(seconds=60)  # how long a new ad is in review (the time is chosen)
-_NOUNS = {"campaign": "campaign", "adgroup": "ad group", "ad": "ad"}
+REVIEW_TIME = timedelta(seconds=60)  # how long a new ad is in review (the time is chosen)
+_KIND_NAMES = {"campaign": "campaign", "adgroup": "ad group", "ad": "ad"}
 
 
-def flow(smart: bool) -> str:
+def get_automation_type(smart: bool) -> str:
     """`campaign_automation_type` of what a flow makes."""
-    return SMART if smart else MANUAL
+    return SMART_FLOW if smart else MANUAL_FLOW
 
 
-def id_name(kind: str, smart: bool = False) -> str:
+def get_id_name(kind: str, smart: bool = False) -> str:
     """The name of the id of a kind; an ad of Upgraded Smart+ has one of its own."""
     return "smart_plus_ad_id" if smart and kind == "ad" else f"{kind}_id"
 
 
-def found(request: Request, account: Account, kind: str, entity_id: str, smart: bool, where: str) -> Entity:
+def require_entity(
+    request: Request, account: Account, kind: str, entity_id: str, smart: bool, where: str
+) -> StoredEntity:
     """A living entity of this account and flow. Problem."""
     entity = request.world.find(kind, entity_id)
     if entity is None:
-        raise Problem("missing", where, f"{_NOUNS[kind]} {entity_id} does not exist")
+        raise InvalidRequest("missing", where, f"{_KIND_NAMES[kind]} {entity_id} does not exist")
     if entity.account != account.id:
-        raise Problem("other_advertiser", where, f"{_NOUNS[kind]} {entity_id} is another advertiser's")
-    if entity.data["campaign_automation_type"] != flow(smart):
+        raise InvalidRequest("other_advertiser", where, f"{_KIND_NAMES[kind]} {entity_id} is another advertiser's")
+    if entity.data["campaign_automation_type"] != get_automation_type(smart):
         made = entity.data["campaign_automation_type"]
-        raise Problem("value", where, f"the {_NOUNS[kind]} is {made} and cannot be written here")
-    if deleted(request.world, entity):
-        raise Problem("value", where, f"the {_NOUNS[kind]} is deleted")
+        raise InvalidRequest("value", where, f"the {_KIND_NAMES[kind]} is {made} and cannot be written here")
+    if is_deleted(request.world, entity):
+        raise InvalidRequest("value", where, f"the {_KIND_NAMES[kind]} is deleted")
     return entity
 
 
-def above(world: World, entity: Entity) -> list[Entity]:
+def list_ancestors(world: World, entity: StoredEntity) -> list[StoredEntity]:
     """The parents, the nearest first."""
     parents = {"ad": "adgroup", "adgroup": "campaign"}
-    chain: list[Entity] = []
+    chain: list[StoredEntity] = []
     while entity.kind in parents and entity.parent is not None:
         parent = world.find(parents[entity.kind], entity.parent)
         assert parent is not None
@@ -50,35 +52,35 @@ def above(world: World, entity: Entity) -> list[Entity]:
     return chain
 
 
-def deleted(world: World, entity: Entity) -> bool:
+def is_deleted(world: World, entity: StoredEntity) -> bool:
     """Deleted itself or with a parent."""
-    return any(one.data["operation_status"] == "DELETE" for one in (entity, *above(world, entity)))
+    return any(one.data["operation_status"] == "DELETE" for one in (entity, *list_ancestors(world, entity)))
 
 
-def secondary_status(request: Request, entity: Entity) -> str:
+def get_secondary_status(request: Request, entity: StoredEntity) -> str:
     """The effective state. The order of the reasons is chosen: own switch, parents, account, review, schedule."""
     prefix, now = f"{entity.kind.upper()}_STATUS", request.now
-    parents = above(request.world, entity)
+    parents = list_ancestors(request.world, entity)
     for switch in ("DELETE", "DISABLE"):
         if entity.data["operation_status"] == switch:
             return f"{prefix}_{switch}"
         for parent in parents:
             if parent.data["operation_status"] == switch:
                 return f"{prefix}_{parent.kind.upper()}_{switch}"
-    account = request.account(entity.account)
+    account = request.find_account(entity.account)
     if account is not None and account.extra["native"]["status"] != "STATUS_ENABLE":
         return f"{prefix}_ADVERTISER_AUDIT_DENY"
     if entity.kind == "campaign":
         return "CAMPAIGN_STATUS_ENABLE"
     group = entity if entity.kind == "adgroup" else parents[0]
-    if (state := _scheduled(group.data, now)) is not None:
+    if (state := _get_schedule_status(group.data, now)) is not None:
         return "AD_STATUS_DONE" if (entity.kind, state) == ("ad", "TIME_DONE") else f"{prefix}_{state}"
-    if entity.kind == "ad" and now - moment(entity.data["_review_from"]) < REVIEW:
+    if entity.kind == "ad" and now - parse_instant(entity.data["_review_from"]) < REVIEW_TIME:
         return "AD_STATUS_AUDIT"
     return f"{prefix}_DELIVERY_OK"
 
 
-def primary_status(secondary: str) -> str:
+def get_primary_status(secondary: str) -> str:
     """The roll-up that lists can be filtered by."""
     if secondary.endswith("_DELETE"):
         return "STATUS_DELETE"
@@ -89,7 +91,7 @@ def primary_status(secondary: str) -> str:
     return "STATUS_DELIVERY_OK" if secondary.endswith(("_DELIVERY_OK", "_STATUS_ENABLE")) else "STATUS_NOT_DELIVERY"
 
 
-def _scheduled(group: Mapping[str, Any], now: datetime) -> str | None:
-    if "schedule_end_time" in group and moment(group["schedule_end_time"]) <= now:
+def _get_schedule_status(group: Mapping[str, Any], now: datetime) -> str | None:
+    if "schedule_end_time" in group and parse_instant(group["schedule_end_time"]) <= now:
         return "TIME_DONE"
-    return "NOT_START" if moment(group["schedule_start_time"]) > now else None
+    return "NOT_START" if parse_instant(group["schedule_start_time"]) > now else None

@@ -15,10 +15,10 @@ from adsunify.sandbox.framework import Account
 from adsunify.sandbox.networks.tiktok.accounts import CURRENCIES
 
 Counts = Mapping[str, int]  # of one or more days; `spend` in hundredths of the ratio of the currency
-_QUIET = 13
+_QUIET_DAY_OF_MONTH = 13
 
 
-def counts(account: Account, subject: str, day: date, share: int = 1) -> Counts:
+def generate_daily_counts(account: Account, subject: str, day: date, share: int = 1) -> Counts:
     """What a subject (account or ad) did on a day, or in one of `share` equal parts of it."""
     seed = hashlib.sha256(f"tiktok {account.id} {subject} {day}".encode()).digest()
     impressions = (4000 + int.from_bytes(seed[:2], "big") % 6000) // share
@@ -39,56 +39,56 @@ def counts(account: Account, subject: str, day: date, share: int = 1) -> Counts:
     }
 
 
-def days(account: Account, first: date, last: date) -> Iterable[date]:
+def list_delivery_days(account: Account, first: date, last: date) -> Iterable[date]:
     """The days of a range with delivery, the newest first."""
     day = last
     while day >= first:
-        if not (account.extra["quiet_days"] and day.day == _QUIET):
+        if not (account.extra["quiet_days"] and day.day == _QUIET_DAY_OF_MONTH):
             yield day
         day -= timedelta(days=1)
 
 
-def total(parts: Iterable[Counts]) -> Counts:
+def sum_counts(parts: Iterable[Counts]) -> Counts:
     """Sums; `reach` counts people once, so the sum of several days is too high and is cut down."""
     together = list(parts)
     added = {name: sum(part[name] for part in together) for name in together[0]}
     return added if len(together) == 1 else {**added, "reach": added["reach"] * 6 // 10}
 
 
-def _of(name: str) -> Callable[[Account, Counts], str]:
+def _count_getter(name: str) -> Callable[[Account, Counts], str]:
     return lambda account, one: str(one[name])
 
 
-def _money(account: Account, hundredths: Decimal) -> str:
+def _format_money(account: Account, hundredths: Decimal) -> str:
     currency = CURRENCIES[account.currency]
-    amount = hundredths * currency.ratio / 100
-    return format(amount.quantize(Decimal(1).scaleb(-currency.digits), ROUND_HALF_UP), "f")
+    amount = hundredths * currency.usd_ratio / 100
+    return format(amount.quantize(Decimal(1).scaleb(-currency.decimals), ROUND_HALF_UP), "f")
 
 
-def _divided(above: int, below: int, factor: int = 1) -> str:
+def _format_ratio(above: int, below: int, factor: int = 1) -> str:
     if not below:
         return "0.00"
     return format((Decimal(above) * factor / below).quantize(Decimal("0.01"), ROUND_HALF_UP), "f")
 
 
-def _rate(account: Account, above: int, below: int, factor: int = 1) -> str:
-    return _money(account, Decimal(above) * factor / below) if below else _money(account, Decimal(0))
+def _format_rate(account: Account, above: int, below: int, factor: int = 1) -> str:
+    return _format_money(account, Decimal(above) * factor / below) if below else _format_money(account, Decimal(0))
 
 
 # Every value is a string; of a campaign that is optimized for clicks conversions mean nothing: 0, or "-" (weekends).
 METRICS: Mapping[str, Callable[[Account, Counts], str]] = {
     **{
-        name: _of(name)
+        name: _count_getter(name)
         for name in (
             "impressions", "clicks", "video_play_actions", "video_watched_2s", "video_watched_6s", "reach", "likes",
             "comments", "shares", "follows",
         )
     },
-    "spend": lambda account, one: _money(account, Decimal(one["spend"])),
-    "ctr": lambda account, one: _divided(one["clicks"], one["impressions"], 100),
-    "cpc": lambda account, one: _rate(account, one["spend"], one["clicks"]),
-    "cpm": lambda account, one: _rate(account, one["spend"], one["impressions"], 1000),
-    "frequency": lambda account, one: _divided(one["impressions"], one["reach"]),
+    "spend": lambda account, one: _format_money(account, Decimal(one["spend"])),
+    "ctr": lambda account, one: _format_ratio(one["clicks"], one["impressions"], 100),
+    "cpc": lambda account, one: _format_rate(account, one["spend"], one["clicks"]),
+    "cpm": lambda account, one: _format_rate(account, one["spend"], one["impressions"], 1000),
+    "frequency": lambda account, one: _format_ratio(one["impressions"], one["reach"]),
     "conversion": lambda account, one: "-" if one["weekend"] else "0",
     "cost_per_conversion": lambda account, one: "-" if one["weekend"] else "0.00",
     "conversion_rate": lambda account, one: "-" if one["weekend"] else "0.00",
@@ -98,6 +98,6 @@ METRICS: Mapping[str, Callable[[Account, Counts], str]] = {
 }  # fmt: skip
 
 
-def shown(account: Account, one: Counts, metrics: Iterable[str]) -> dict[str, Any]:
+def render_metrics(account: Account, one: Counts, metrics: Iterable[str]) -> dict[str, Any]:
     """The asked metrics of one row."""
     return {name: METRICS[name](account, one) for name in metrics}

@@ -1,60 +1,60 @@
 """Consent and the token, which has no end and no refresh token."""
 
 from adsunify.sandbox.framework import (
-    Answer,
     Check,
-    Login,
+    OAuthConfig,
     Request,
+    Response,
     boolean,
-    client,
-    exchange,
+    check_client,
+    exchange_code,
     record,
-    revoke,
+    require_access_token,
+    revoke_grant,
     text,
-    valid,
 )
-from adsunify.sandbox.networks.tiktok.answers import HOSTS, answer
+from adsunify.sandbox.networks.tiktok.answers import HOSTS, build_response
 
-LOGIN = Login(
-    pages=((HOSTS[0], "/portal/auth"),),
+LOGIN = OAuthConfig(
+    consent_pages=((HOSTS[0], "/portal/auth"),),
     client_id_name="app_id",
     response_type=None,
     code_name="auth_code",
     pkce="refused",
     code_seconds=3600,
     access_seconds=None,
-    refreshes=False,
+    issues_refresh_tokens=False,
 )
 # Ad account, ads, audience, reporting, measurement, creative, app, pixel: the app's, not asked for in the consent.
-SCOPE = [1, 2, 3, 4, 5, 6, 7, 8]
-_APP: dict[str, Check] = {"app_id": text(), "secret": text()}
+SCOPE_IDS = [1, 2, 3, 4, 5, 6, 7, 8]
+_CLIENT_CHECKS: dict[str, Check] = {"app_id": text(), "secret": text()}
 
 
-def access_token(request: Request) -> Answer:
+def issue_access_token(request: Request) -> Response:
     """POST /oauth2/access_token/."""
-    request.query()
-    shape = record({**_APP, "auth_code": text()}, {"return_advertiser_ids": boolean})
-    given = request.json(shape)
-    issued = exchange(request, LOGIN, given["app_id"], given["secret"], given["auth_code"], None)
-    data = {"access_token": issued.access.text, "scope": SCOPE}
+    request.parse_query()
+    shape = record({**_CLIENT_CHECKS, "auth_code": text()}, {"return_advertiser_ids": boolean})
+    given = request.parse_json(shape)
+    issued = exchange_code(request, LOGIN, given["app_id"], given["secret"], given["auth_code"], None)
+    data = {"access_token": issued.access.text, "scope": SCOPE_IDS}
     if given.get("return_advertiser_ids", True):
         data["advertiser_ids"] = [*request.world.accounts]
-    return answer(data)
+    return build_response(data)
 
 
-def revoke_token(request: Request) -> Answer:
+def revoke_token(request: Request) -> Response:
     """POST /oauth2/revoke_token/: answers the accounts that are out of reach from now on."""
-    request.query()
-    given = request.json(record({**_APP, "access_token": text()}))
-    client(request, given["app_id"], given["secret"])
-    valid(request, given["access_token"])
-    revoke(request, given["access_token"])
-    return answer({"advertiser_ids": [*request.world.accounts]})
+    request.parse_query()
+    given = request.parse_json(record({**_CLIENT_CHECKS, "access_token": text()}))
+    check_client(request, given["app_id"], given["secret"])
+    require_access_token(request, given["access_token"])
+    revoke_grant(request, given["access_token"])
+    return build_response({"advertiser_ids": [*request.world.accounts]})
 
 
-def list_advertisers(request: Request) -> Answer:
+def list_advertisers(request: Request) -> Response:
     """GET /oauth2/advertiser/get/: what the token reaches."""
-    given = request.query(_APP)
-    client(request, given["app_id"], given["secret"])
+    given = request.parse_query(_CLIENT_CHECKS)
+    check_client(request, given["app_id"], given["secret"])
     accounts = request.world.accounts.values()
-    return answer({"list": [{"advertiser_id": one.id, "advertiser_name": one.name} for one in accounts]})
+    return build_response({"list": [{"advertiser_id": one.id, "advertiser_name": one.name} for one in accounts]})

@@ -7,22 +7,29 @@ from email.policy import HTTP
 from typing import Any
 
 from adsunify.sandbox.framework import (
-    Answer,
     Check,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    array,
     boolean,
     choice,
-    foreign,
+    external_id,
     integer,
     integer_text,
     json_text,
-    listing,
     record,
     text,
 )
-from adsunify.sandbox.networks.tiktok.answers import account_of, answer
-from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER, TEXT, page, paged, web_address, written
+from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
+from adsunify.sandbox.networks.tiktok.shapes import (
+    ADVERTISER_CHECK,
+    TEXT_CHECK,
+    check_url,
+    format_instant,
+    paginate,
+    paging_checks,
+)
 
 PORTRAIT = (720, 1280)
 # The library of every account: id, file name, size. Any other video id was uploaded elsewhere and is a portrait one.
@@ -35,29 +42,31 @@ IMAGES: Mapping[str, tuple[str, tuple[int, int]]] = {
     "ad-site-i18n-sg/20261101abc": ("cover.jpg", PORTRAIT),
     "ad-site-i18n-sg/20261101square": ("square.jpg", (1080, 1080)),
 }
-_INFO: Mapping[str, Check] = {"advertiser_id": ADVERTISER, "video_ids": json_text(listing(text(), 1, 60))}
-_VIDEO_FILTER = record(optional={"video_ids": listing(text(), 1, 100), "displayable": boolean, "video_name": text()})
-_IMAGE_FILTER = record(
+_INFO_CHECKS: Mapping[str, Check] = {"advertiser_id": ADVERTISER_CHECK, "video_ids": json_text(array(text(), 1, 60))}
+_VIDEO_FILTER_CHECK = record(
+    optional={"video_ids": array(text(), 1, 100), "displayable": boolean, "video_name": text()}
+)
+_IMAGE_FILTER_CHECK = record(
     optional={
-        "image_ids": listing(text(), 1, 100),
+        "image_ids": array(text(), 1, 100),
         "displayable": boolean,
         "width": integer(1),
         "height": integer(1),
     }
 )
-_UPLOAD = record(
-    {"advertiser_id": ADVERTISER, "upload_type": choice("UPLOAD_BY_URL"), "image_url": text()},
-    {"file_name": TEXT},
+_UPLOAD_CHECK = record(
+    {"advertiser_id": ADVERTISER_CHECK, "upload_type": choice("UPLOAD_BY_URL"), "image_url": text()},
+    {"file_name": TEXT_CHECK},
 )
 
 
 def check_video(value: str, where: str) -> None:
     """A video that an ad may use. Problem: 40053 unknown, 40901 still transcoding, 40002 not eligible."""
     try:
-        foreign()(value, where)
-    except Problem as problem:
+        external_id()(value, where)
+    except InvalidRequest as problem:
         if problem.code in ("missing", "value"):
-            raise Problem("video", where, f"video {value} does not exist", value) from problem
+            raise InvalidRequest("video", where, f"video {value} does not exist", value) from problem
         raise
 
 
@@ -69,82 +78,88 @@ def check_cover(request: Request, video_id: str, image_id: str, where: str) -> N
         return
     (wide, high), (video_wide, video_high) = known[1], VIDEOS.get(video_id, ("", PORTRAIT))[1]
     if wide * video_high != high * video_wide:
-        raise Problem("value", where, "the aspect ratio of the cover must equal the video's", image_id)
+        raise InvalidRequest("value", where, "the aspect ratio of the cover must equal the video's", image_id)
 
 
-def video_info(request: Request) -> Answer:
+def get_video_info(request: Request) -> Response:
     """GET /file/video/ad/info/: an unknown id is silently absent; one that is transcoded still is not displayable."""
-    given = request.query(_INFO)
-    account_of(request, given["advertiser_id"])
+    given = request.parse_query(_INFO_CHECKS)
+    require_account_by_id(request, given["advertiser_id"])
     found = [one for one in given["video_ids"] if "missing" not in one.lower() and not set(one) & set(" \t\n")]
-    return answer({"list": [_video(request, one) for one in dict.fromkeys(found)]})
+    return build_response({"list": [_render_video(request, one) for one in dict.fromkeys(found)]})
 
 
-def search_videos(request: Request) -> Answer:
+def search_videos(request: Request) -> Response:
     """GET /file/video/ad/search/."""
-    given = request.query({"advertiser_id": ADVERTISER}, {**paged(1000), "filtering": json_text(_VIDEO_FILTER)})
-    account_of(request, given["advertiser_id"])
+    given = request.parse_query(
+        {"advertiser_id": ADVERTISER_CHECK}, {**paging_checks(1000), "filtering": json_text(_VIDEO_FILTER_CHECK)}
+    )
+    require_account_by_id(request, given["advertiser_id"])
     wanted = given.get("filtering", {})
     rows = [
         row
-        for row in (_video(request, one) for one in VIDEOS)
+        for row in (_render_video(request, one) for one in VIDEOS)
         if row["video_id"] in wanted.get("video_ids", VIDEOS)
         and row["displayable"] == wanted.get("displayable", row["displayable"])
         and wanted.get("video_name", "") in row["file_name"]
     ]
-    return answer(page(rows, given, 20))
+    return build_response(paginate(rows, given, 20))
 
 
-def suggest_covers(request: Request) -> Answer:
+def suggest_covers(request: Request) -> Response:
     """GET /file/video/suggestcover/."""
-    asked = {"advertiser_id": ADVERTISER, "video_id": text()}
-    given = request.query(asked, {"poster_number": integer_text(1, 10)})
-    account_of(request, given["advertiser_id"])
+    asked = {"advertiser_id": ADVERTISER_CHECK, "video_id": text()}
+    given = request.parse_query(asked, {"poster_number": integer_text(1, 10)})
+    require_account_by_id(request, given["advertiser_id"])
     check_video(given["video_id"], "/video_id")
     wide, high = VIDEOS.get(given["video_id"], ("", PORTRAIT))[1]
     covers = [
-        f"ad-site-i18n-sg/{_digest(given['video_id'], number)}" for number in range(given.get("poster_number", 10))
+        f"ad-site-i18n-sg/{_make_digest(given['video_id'], number)}" for number in range(given.get("poster_number", 10))
     ]
-    return answer({"list": [{"id": one, "url": _link(one), "width": wide, "height": high} for one in covers]})
+    return build_response(
+        {"list": [{"id": one, "url": _build_link(one), "width": wide, "height": high} for one in covers]}
+    )
 
 
-def upload_image(request: Request) -> Answer:
+def upload_image(request: Request) -> Response:
     """POST /file/image/ad/upload/: multipart, by address only (UPLOAD_BY_FILE, the default, is not simulated)."""
-    request.query()
-    given = _UPLOAD(_multipart(request), "")
-    account = account_of(request, given["advertiser_id"])
+    request.parse_query()
+    given = _UPLOAD_CHECK(_parse_multipart(request), "")
+    account = require_account_by_id(request, given["advertiser_id"])
     try:
-        web_address(given["image_url"], "/image_url")
-    except Problem as problem:
-        raise Problem("image_url", problem.where, "image URL is not available") from problem
+        check_url(given["image_url"], "/image_url")
+    except InvalidRequest as problem:
+        raise InvalidRequest("image_url", problem.where, "image URL is not available") from problem
     if "missing" in given["image_url"].lower():
-        raise Problem("image_unreachable", "/image_url", "the image cannot be fetched")
+        raise InvalidRequest("image_unreachable", "/image_url", "the image cannot be fetched")
     name = (given.get("file_name") or given["image_url"].rpartition("/")[2])[:100]  # longer ones are cut off
-    if any(image.data["file_name"] == name for image in request.world.entities("image", account.id)):
-        raise Problem("duplicate_name", "/file_name", f"material name {name} exists already")
+    if any(image.data["file_name"] == name for image in request.world.list_entities("image", account.id)):
+        raise InvalidRequest("duplicate_name", "/file_name", f"material name {name} exists already")
     wide, high = (1080, 1080) if "square" in given["image_url"].lower() else PORTRAIT
-    image_id = f"ad-site-i18n-sg/{_digest(name, account.id)}"
-    data = _image(image_id, name, (wide, high), written(request.now))
+    image_id = f"ad-site-i18n-sg/{_make_digest(name, account.id)}"
+    data = _render_image(image_id, name, (wide, high), format_instant(request.now))
     request.world.create("image", account.id, data, id=image_id)
-    return answer(data)
+    return build_response(data)
 
 
-def search_images(request: Request) -> Answer:
+def search_images(request: Request) -> Response:
     """GET /file/image/ad/search/."""
-    given = request.query({"advertiser_id": ADVERTISER}, {**paged(1000), "filtering": json_text(_IMAGE_FILTER)})
-    account = account_of(request, given["advertiser_id"])
-    library = [_image(one, name, size, "2026-11-01 08:00:00") for one, (name, size) in IMAGES.items()]
+    given = request.parse_query(
+        {"advertiser_id": ADVERTISER_CHECK}, {**paging_checks(1000), "filtering": json_text(_IMAGE_FILTER_CHECK)}
+    )
+    account = require_account_by_id(request, given["advertiser_id"])
+    library = [_render_image(one, name, size, "2026-11-01 08:00:00") for one, (name, size) in IMAGES.items()]
     wanted = dict(given.get("filtering", {}))
     ids = wanted.pop("image_ids", None)
     rows = [
         row
-        for row in [*(dict(image.data) for image in request.world.entities("image", account.id)), *library]
+        for row in [*(dict(image.data) for image in request.world.list_entities("image", account.id)), *library]
         if (ids is None or row["image_id"] in ids) and all(row[name] == value for name, value in wanted.items())
     ]
-    return answer(page(rows, given, 20))
+    return build_response(paginate(rows, given, 20))
 
 
-def _video(request: Request, video_id: str) -> dict[str, Any]:
+def _render_video(request: Request, video_id: str) -> dict[str, Any]:
     name, (wide, high) = VIDEOS.get(video_id, (f"{video_id}.mp4", PORTRAIT))
     ineligible = "ineligible" in video_id.lower()
     return {
@@ -158,18 +173,18 @@ def _video(request: Request, video_id: str) -> dict[str, Any]:
         "format": "mp4",
         "size": 4194304,
         "bit_rate": 2203312,
-        "signature": _digest(video_id, 0),
-        "material_id": str(int(_digest(video_id, 1)[:15], 16)),
+        "signature": _make_digest(video_id, 0),
+        "material_id": str(int(_make_digest(video_id, 1)[:15], 16)),
         "allow_download": True,
-        "video_cover_url": _link(video_id),
-        "preview_url": _link(f"{video_id}.mp4"),
-        "preview_url_expire_time": written(request.now),
+        "video_cover_url": _build_link(video_id),
+        "preview_url": _build_link(f"{video_id}.mp4"),
+        "preview_url_expire_time": format_instant(request.now),
         "create_time": "2026-11-01 08:00:00",
         "modify_time": "2026-11-01 08:00:00",
     }
 
 
-def _image(image_id: str, name: str, size: tuple[int, int], created: str) -> dict[str, Any]:
+def _render_image(image_id: str, name: str, size: tuple[int, int], created: str) -> dict[str, Any]:
     return {
         "image_id": image_id,
         "file_name": name,
@@ -178,39 +193,39 @@ def _image(image_id: str, name: str, size: tuple[int, int], created: str) -> dic
         "height": size[1],
         "format": "jpeg",
         "size": 81920,
-        "signature": _digest(image_id, 0),
-        "material_id": str(int(_digest(image_id, 1)[:15], 16)),
-        "image_url": _link(image_id),
+        "signature": _make_digest(image_id, 0),
+        "material_id": str(int(_make_digest(image_id, 1)[:15], 16)),
+        "image_url": _build_link(image_id),
         "create_time": created,
         "modify_time": created,
     }
 
 
-def _digest(name: str, number: object) -> str:
+def _make_digest(name: str, number: object) -> str:
     return hashlib.md5(f"{name} {number}".encode(), usedforsecurity=False).hexdigest()
 
 
-def _link(name: str) -> str:
+def _build_link(name: str) -> str:
     return f"https://p16-ad-sg.tiktokcdn.example/{name}?x-expires=3600"
 
 
-def _multipart(request: Request) -> dict[str, str]:
+def _parse_multipart(request: Request) -> dict[str, str]:
     """The text fields of a multipart/form-data body. Problem `media_type`, `unreadable` or `duplicate`."""
-    request.media("multipart/form-data")
+    request.require_media_type("multipart/form-data")
     head = f"Content-Type: {request.headers['Content-Type']}\r\n\r\n".encode()
     message = BytesParser(policy=HTTP).parsebytes(head + request.body)
     if not message.is_multipart() or message.defects:
-        raise Problem("unreadable", "", "not a multipart/form-data body")
+        raise InvalidRequest("unreadable", "", "not a multipart/form-data body")
     found: dict[str, str] = {}
     for part in message.iter_parts():
         name = part.get_param("name", header="content-disposition")
         content = part.get_payload(decode=True)
         if part.get_content_disposition() != "form-data" or not isinstance(name, str) or part.defects:
-            raise Problem("unreadable", "", "every part is form-data with a name")
+            raise InvalidRequest("unreadable", "", "every part is form-data with a name")
         if name in found:
-            raise Problem("duplicate", f"/{name}", f"{name!r} appears twice")
+            raise InvalidRequest("duplicate", f"/{name}", f"{name!r} appears twice")
         try:
             found[name] = content.decode() if isinstance(content, bytes) else ""
         except UnicodeDecodeError as error:
-            raise Problem("unreadable", f"/{name}", "must be UTF-8 text") from error
+            raise InvalidRequest("unreadable", f"/{name}", "must be UTF-8 text") from error
     return found

@@ -5,9 +5,9 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Answer, Problem, Request, json_text, listing, record, text
-from adsunify.sandbox.networks.tiktok.answers import account_of, answer
-from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER, listed, one_of
+from adsunify.sandbox.framework import InvalidRequest, Request, Response, array, json_text, record, text
+from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
+from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, one_of, split_words
 
 OBJECTIVES = (
     "APP_INSTALL APP_PROMOTION BRAND_CONSIDERATION CATALOG_SALES CONVERSIONS ENGAGEMENT LEAD_GENERATION PRODUCT_SALES"
@@ -20,11 +20,11 @@ PROMOTIONS = (
     " TIKTOK_SHOP VIDEO_SHOPPING WEBSITE WEBSITE_OR_DISPLAY"
 )
 PLACEMENTS = "PLACEMENT_TIKTOK PLACEMENT_PANGLE PLACEMENT_GLOBAL_APP_BUNDLE"
-LEVELS = ("COUNTRY", "PROVINCE", "CITY", "DISTRICT")
+LOCATION_LEVELS = ("COUNTRY", "PROVINCE", "CITY", "DISTRICT")
 
 
 @frozen
-class Place:
+class Location:
     """One place; `parent` is "0" for a country."""
 
     id: str
@@ -35,7 +35,7 @@ class Place:
 
 
 # Country code and id. A country that is not here cannot be delivered to.
-_COUNTRIES = listed("""
+_COUNTRIES = split_words("""
     US 6252001 CA 6251999 MX 3996063 BR 3469034 AR 3865483 CL 3895114 CO 3686110 PE 3932488 EC 3658394 UY 3439705
     PY 3437598 BO 3923057 CR 3624060 PA 3703430 GT 3595528 DO 3508796 GB 2635167 IE 2963597 FR 3017382 DE 2921044
     AT 2782113 CH 2658434 IT 3175395 ES 2510769 PT 2264397 NL 2750405 BE 2802361 LU 2960313 DK 2623032 SE 2661886
@@ -49,29 +49,29 @@ _NAMES = {
     "US": "United States", "CA": "Canada", "GB": "United Kingdom", "DE": "Germany", "FR": "France", "NO": "Norway",
     "JP": "Japan", "AU": "Australia", "BR": "Brazil", "MX": "Mexico", "ES": "Spain", "IT": "Italy", "SE": "Sweden",
 }  # fmt: skip
-PLACES: Mapping[str, Place] = {
+LOCATIONS: Mapping[str, Location] = {
     place.id: place
     for place in (
         *(
-            Place(place, _NAMES.get(country, country), country)
+            Location(place, _NAMES.get(country, country), country)
             for country, place in zip(_COUNTRIES[::2], _COUNTRIES[1::2], strict=True)
         ),
-        Place("5332921", "California", "US", "PROVINCE", "6252001"),
-        Place("5128638", "New York", "US", "PROVINCE", "6252001"),
-        Place("5368361", "Los Angeles", "US", "CITY", "5332921"),
-        Place("5391959", "San Francisco", "US", "CITY", "5332921"),
-        Place("5128581", "New York City", "US", "CITY", "5128638"),
-        Place("5110302", "Brooklyn", "US", "DISTRICT", "5128581"),
-        Place("6269131", "England", "GB", "PROVINCE", "2635167"),
-        Place("2638360", "Scotland", "GB", "PROVINCE", "2635167"),
-        Place("2643743", "London", "GB", "CITY", "6269131"),
-        Place("3333138", "Camden", "GB", "DISTRICT", "2643743"),
-        Place("2950157", "Berlin", "DE", "PROVINCE", "2921044"),
-        Place("2951839", "Bavaria", "DE", "PROVINCE", "2921044"),
-        Place("2867714", "Munich", "DE", "CITY", "2951839"),
-        Place("1850144", "Tokyo", "JP", "PROVINCE", "1861060"),
-        Place("1853904", "Osaka", "JP", "PROVINCE", "1861060"),
-        Place("1850147", "Shibuya", "JP", "CITY", "1850144"),
+        Location("5332921", "California", "US", "PROVINCE", "6252001"),
+        Location("5128638", "New York", "US", "PROVINCE", "6252001"),
+        Location("5368361", "Los Angeles", "US", "CITY", "5332921"),
+        Location("5391959", "San Francisco", "US", "CITY", "5332921"),
+        Location("5128581", "New York City", "US", "CITY", "5128638"),
+        Location("5110302", "Brooklyn", "US", "DISTRICT", "5128581"),
+        Location("6269131", "England", "GB", "PROVINCE", "2635167"),
+        Location("2638360", "Scotland", "GB", "PROVINCE", "2635167"),
+        Location("2643743", "London", "GB", "CITY", "6269131"),
+        Location("3333138", "Camden", "GB", "DISTRICT", "2643743"),
+        Location("2950157", "Berlin", "DE", "PROVINCE", "2921044"),
+        Location("2951839", "Bavaria", "DE", "PROVINCE", "2921044"),
+        Location("2867714", "Munich", "DE", "CITY", "2951839"),
+        Location("1850144", "Tokyo", "JP", "PROVINCE", "1861060"),
+        Location("1853904", "Osaka", "JP", "PROVINCE", "1861060"),
+        Location("1850147", "Shibuya", "JP", "CITY", "1850144"),
     )
 }
 EEA = {
@@ -81,110 +81,112 @@ EEA = {
 LATIN_AMERICA = {
     "MX", "BR", "AR", "CL", "CO", "PE", "EC", "UY", "PY", "BO", "CR", "PA", "GT", "DO",
 }  # fmt: skip
-NO_MINORS = {"US", "CA", "GB", "CH", *EEA, *LATIN_AMERICA}  # 13 to 17 is barred
+COUNTRIES_WITHOUT_MINORS = {"US", "CA", "GB", "CH", *EEA, *LATIN_AMERICA}  # 13 to 17 is barred
 
-_RANGES = {"TO_COUNTRY": 1, "TO_PROVINCE": 2, "TO_CITY": 3, "TO_DISTRICT": 4, "ALL": 4}
-_REGION = {
-    "advertiser_id": ADVERTISER,
-    "placements": json_text(listing(one_of(PLACEMENTS), 1)),
+_LEVEL_RANGES = {"TO_COUNTRY": 1, "TO_PROVINCE": 2, "TO_CITY": 3, "TO_DISTRICT": 4, "ALL": 4}
+_REGION_CHECKS = {
+    "advertiser_id": ADVERTISER_CHECK,
+    "placements": json_text(array(one_of(PLACEMENTS), 1)),
     "objective_type": one_of(OBJECTIVES),
 }
-_REGION_MORE = {
-    "level_range": one_of(" ".join(_RANGES)),
+_OPTIONAL_REGION_CHECKS = {
+    "level_range": one_of(" ".join(_LEVEL_RANGES)),
     "language": text(),
     "promotion_type": one_of(PROMOTIONS),
     "operating_system": one_of("ANDROID IOS"),
 }
-_SETTING = {
+_SETTING_CHECKS = {
     "brand_safety_partner": one_of("IAS OPEN_SLATE"),
     "brand_safety_type": one_of("EXPANDED_INVENTORY LIMITED_INVENTORY NO_BRAND_SAFETY STANDARD_INVENTORY THIRD_PARTY"),
     "operating_system": one_of("ANDROID IOS"),
     "promotion_type": one_of(PROMOTIONS),
 }
-_SEARCH = record(
+_SEARCH_CHECK = record(
     {
-        "advertiser_id": ADVERTISER,
-        "keywords": listing(text(), 1, 1000),
+        "advertiser_id": ADVERTISER_CHECK,
+        "keywords": array(text(), 1, 1000),
         "objective_type": one_of(OBJECTIVES),
-        "placements": listing(one_of(PLACEMENTS), 1),
+        "placements": array(one_of(PLACEMENTS), 1),
         "search_type": one_of("BATCH_REGION_SEARCH BATCH_ZIPCODE_SEARCH FUZZY_SEARCH"),
     },
     {
-        **_SETTING,
-        "geo_types": listing(one_of("CITY COUNTRY DISTRICT DMA POST_TOWN PROVINCE TOWN ZIP_CODE")),
-        "region_codes": listing(text(2, 2)),
+        **_SETTING_CHECKS,
+        "geo_types": array(one_of("CITY COUNTRY DISTRICT DMA POST_TOWN PROVINCE TOWN ZIP_CODE")),
+        "region_codes": array(text(2, 2)),
     },
 )
-_INFO = record(
-    {"advertiser_id": ADVERTISER, "targeting_ids": listing(text(), 1, 1000)},
+_INFO_CHECK = record(
+    {"advertiser_id": ADVERTISER_CHECK, "targeting_ids": array(text(), 1, 1000)},
     {
-        **_SETTING,
+        **_SETTING_CHECKS,
         "objective_type": one_of(OBJECTIVES),
-        "placements": listing(one_of(PLACEMENTS)),
+        "placements": array(one_of(PLACEMENTS)),
         "scene": one_of("GEO ISP"),
     },
 )
 
 
-def inside(place: Place) -> Iterator[Place]:
+def iterate_ancestors(place: Location) -> Iterator[Location]:
     """The places that contain this one, the nearest first."""
     while place.parent != "0":
-        place = PLACES[place.parent]
+        place = LOCATIONS[place.parent]
         yield place
 
 
-def check_places(ids: Sequence[str], where: str) -> None:
+def check_locations(ids: Sequence[str], where: str) -> None:
     """Known places, none twice and none inside another (overlap is refused). Problem."""
     for position, one in enumerate(ids):
-        if one not in PLACES:
-            raise Problem("value", f"{where}/{position}", f"location {one} does not exist or cannot be delivered to")
-        over = next((place.id for place in inside(PLACES[one]) if place.id in ids), None)
+        if one not in LOCATIONS:
+            raise InvalidRequest(
+                "value", f"{where}/{position}", f"location {one} does not exist or cannot be delivered to"
+            )
+        over = next((place.id for place in iterate_ancestors(LOCATIONS[one]) if place.id in ids), None)
         if over is not None or one in ids[:position]:
-            raise Problem("value", f"{where}/{position}", f"locations overlap: {one} and {over or one}")
+            raise InvalidRequest("value", f"{where}/{position}", f"locations overlap: {one} and {over or one}")
 
 
-def list_regions(request: Request) -> Answer:
+def list_regions(request: Request) -> Response:
     """GET /tool/region/. Without `level_range` down to provinces (chosen)."""
-    given = request.query(_REGION, _REGION_MORE)
-    account_of(request, given["advertiser_id"])
-    shown = LEVELS[: _RANGES[given.get("level_range", "TO_PROVINCE")]]
-    rows = [_region(place, shown) for place in PLACES.values() if place.level in shown]
-    return answer({"region_info": rows})
+    given = request.parse_query(_REGION_CHECKS, _OPTIONAL_REGION_CHECKS)
+    require_account_by_id(request, given["advertiser_id"])
+    shown = LOCATION_LEVELS[: _LEVEL_RANGES[given.get("level_range", "TO_PROVINCE")]]
+    rows = [_render_region(place, shown) for place in LOCATIONS.values() if place.level in shown]
+    return build_response({"region_info": rows})
 
 
-def search(request: Request) -> Answer:
+def search_locations(request: Request) -> Response:
     """POST /tool/targeting/search/: by name; a fuzzy search takes one keyword. Post codes are not simulated."""
-    request.query()
-    given = request.json(_SEARCH)
-    account_of(request, given["advertiser_id"])
+    request.parse_query()
+    given = request.parse_json(_SEARCH_CHECK)
+    require_account_by_id(request, given["advertiser_id"])
     if given["search_type"] == "FUZZY_SEARCH" and len(given["keywords"]) > 1:
-        raise Problem("value", "/keywords", "FUZZY_SEARCH takes one keyword")
+        raise InvalidRequest("value", "/keywords", "FUZZY_SEARCH takes one keyword")
     if given["search_type"] != "FUZZY_SEARCH" and not given.get("region_codes"):
-        raise Problem("required", "/region_codes", f"{given['search_type']} needs region_codes")
-    kinds, countries = given.get("geo_types", LEVELS), given.get("region_codes")
+        raise InvalidRequest("required", "/region_codes", f"{given['search_type']} needs region_codes")
+    kinds, countries = given.get("geo_types", LOCATION_LEVELS), given.get("region_codes")
     rows = [
-        _tag(place, keyword)
+        _render_tag(place, keyword)
         for keyword in given["keywords"]
-        for place in PLACES.values()
+        for place in LOCATIONS.values()
         if keyword.lower() in place.name.lower()
         and place.level in kinds
         and (countries is None or place.country in countries)
         and given["search_type"] != "BATCH_ZIPCODE_SEARCH"
     ]
-    return answer({"targeting_tag_list": rows[:100]})
+    return build_response({"targeting_tag_list": rows[:100]})
 
 
-def info(request: Request) -> Answer:
+def get_location_info(request: Request) -> Response:
     """POST /tool/targeting/info/: of known ids; others are left out."""
-    request.query()
-    given = request.json(_INFO)
-    account_of(request, given["advertiser_id"])
-    known = [PLACES[one] for one in given["targeting_ids"] if one in PLACES]
-    return answer({"targeting_tag_list": [_tag(place, None) for place in known]})
+    request.parse_query()
+    given = request.parse_json(_INFO_CHECK)
+    require_account_by_id(request, given["advertiser_id"])
+    known = [LOCATIONS[one] for one in given["targeting_ids"] if one in LOCATIONS]
+    return build_response({"targeting_tag_list": [_render_tag(place, None) for place in known]})
 
 
-def _region(place: Place, shown: Sequence[str]) -> dict[str, Any]:
-    below = [one.id for one in PLACES.values() if one.parent == place.id and one.level in shown]
+def _render_region(place: Location, shown: Sequence[str]) -> dict[str, Any]:
+    below = [one.id for one in LOCATIONS.values() if one.parent == place.id and one.level in shown]
     return {
         "location_id": place.id,
         "name": place.name,
@@ -196,8 +198,8 @@ def _region(place: Place, shown: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _tag(place: Place, keyword: str | None) -> dict[str, Any]:
+def _render_tag(place: Location, keyword: str | None) -> dict[str, Any]:
     geo = {"geo_id": place.id, "geo_type": place.level, "region_code": place.country, "parent_id": place.parent}
-    path = ", ".join(one.name for one in (place, *inside(place)))
+    path = ", ".join(one.name for one in (place, *iterate_ancestors(place)))
     row = {"targeting_type": "GEO", "name": place.name, "status_info": {"status": "ENABLED"}}
     return {**row, "geo": {**geo, "description": path}, **({} if keyword is None else {"keyword": keyword})}

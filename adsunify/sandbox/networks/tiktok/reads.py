@@ -5,46 +5,46 @@ from decimal import Decimal
 from typing import Any
 
 from adsunify.sandbox.framework import (
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
+    array,
     json_text,
-    listing,
     record,
     text,
 )
-from adsunify.sandbox.networks.tiktok.answers import account_of, answer
+from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.entities import (
-    SMART,
-    above,
-    id_name,
-    primary_status,
-    secondary_status,
+    SMART_FLOW,
+    get_id_name,
+    get_primary_status,
+    get_secondary_status,
+    list_ancestors,
 )
-from adsunify.sandbox.networks.tiktok.members import GOALS, KEPT
+from adsunify.sandbox.networks.tiktok.members import OPTIMIZATION_GOALS, STORED_MEMBERS
 from adsunify.sandbox.networks.tiktok.places import OBJECTIVES
 from adsunify.sandbox.networks.tiktok.shapes import (
-    ADVERTISER,
-    ID,
-    each,
-    instant,
-    listed,
-    moment,
-    names,
+    ADVERTISER_CHECK,
+    ID_CHECK,
+    check_instant,
+    field_names,
+    fill_keys,
+    format_instant,
     one_of,
-    page,
-    paged,
-    written,
+    paginate,
+    paging_checks,
+    parse_instant,
+    split_words,
 )
 
-_INFO = listed(
+_ACCOUNT_FIELDS = split_words(
     "advertiser_id name currency timezone display_timezone status role country company balance owner_bc_id"
     " advertiser_account_type can_use_custom_identity ads_only_mode"
 )
-_ON_REQUEST = ("can_use_custom_identity", "ads_only_mode")
-_COMPUTED: Mapping[str, tuple[str, ...]] = {
+_FIELDS_ON_REQUEST = ("can_use_custom_identity", "ads_only_mode")
+_COMPUTED_FIELDS: Mapping[str, tuple[str, ...]] = {
     "campaign": (
         "advertiser_id", "campaign_id", "create_time", "modify_time", "secondary_status", "objective",
         "campaign_automation_type", "is_smart_performance_campaign", "is_new_structure",
@@ -59,94 +59,99 @@ _COMPUTED: Mapping[str, tuple[str, ...]] = {
         "is_new_structure",
     ),
 }  # fmt: skip
-_PRIMARY = (
+_PRIMARY_STATUSES = (
     "STATUS_ALL STATUS_DELETE STATUS_DELIVERY_CATALOG STATUS_DELIVERY_OK STATUS_DELIVERY_PARTIAL STATUS_DISABLE"
     " STATUS_FROZEN STATUS_NOT_DELETE STATUS_NOT_DELIVERY STATUS_RF_CLOSED STATUS_TIME_DONE"
 )
-_IDS = listing(ID, 1, 100)
-_FILTERS: Mapping[str, Check] = {
-    "primary_status": one_of(_PRIMARY),
-    **each(instant, "creation_filter_start_time creation_filter_end_time modified_after"),
-    **each(_IDS, "campaign_ids adgroup_ids ad_ids smart_plus_ad_ids"),
-    **each(text(), "campaign_name adgroup_name ad_name"),
+_IDS_CHECK = array(ID_CHECK, 1, 100)
+_FILTER_CHECKS: Mapping[str, Check] = {
+    "primary_status": one_of(_PRIMARY_STATUSES),
+    **fill_keys(check_instant, "creation_filter_start_time creation_filter_end_time modified_after"),
+    **fill_keys(_IDS_CHECK, "campaign_ids adgroup_ids ad_ids smart_plus_ad_ids"),
+    **fill_keys(text(), "campaign_name adgroup_name ad_name"),
     "objective_type": one_of(OBJECTIVES),
-    "optimization_goal": one_of(GOALS),
-    "billing_events": listing(one_of("CPC CPM CPV GD OCPC OCPM"), 1),
-    "buying_types": listing(one_of("AUCTION RESERVATION_RF RESERVATION_TOP_VIEW"), 1),
+    "optimization_goal": one_of(OPTIMIZATION_GOALS),
+    "billing_events": array(one_of("CPC CPM CPV GD OCPC OCPM"), 1),
+    "buying_types": array(one_of("AUCTION RESERVATION_RF RESERVATION_TOP_VIEW"), 1),
 }
-_ALWAYS = "primary_status secondary_status creation_filter_start_time creation_filter_end_time objective_type"
+_COMMON_FILTERS = "primary_status secondary_status creation_filter_start_time creation_filter_end_time objective_type"
 # Filters that the documentation names; other ones are not simulated and refused.
-_FILTERED: Mapping[tuple[str, bool], str] = {
-    ("campaign", False): f"{_ALWAYS} campaign_ids campaign_name buying_types",
+_FILTERS_BY_KIND: Mapping[tuple[str, bool], str] = {
+    ("campaign", False): f"{_COMMON_FILTERS} campaign_ids campaign_name buying_types",
     (
         "adgroup",
         False,
-    ): f"{_ALWAYS} campaign_ids adgroup_ids adgroup_name optimization_goal billing_events buying_types",
-    ("ad", False): f"{_ALWAYS} campaign_ids adgroup_ids ad_ids ad_name modified_after optimization_goal buying_types",
-    ("campaign", True): f"{_ALWAYS} campaign_ids campaign_name",
-    ("adgroup", True): f"{_ALWAYS} campaign_ids adgroup_ids adgroup_name optimization_goal",
-    ("ad", True): f"{_ALWAYS} campaign_ids adgroup_ids smart_plus_ad_ids modified_after optimization_goal",
+    ): f"{_COMMON_FILTERS} campaign_ids adgroup_ids adgroup_name optimization_goal billing_events buying_types",
+    (
+        "ad",
+        False,
+    ): f"{_COMMON_FILTERS} campaign_ids adgroup_ids ad_ids ad_name modified_after optimization_goal buying_types",
+    ("campaign", True): f"{_COMMON_FILTERS} campaign_ids campaign_name",
+    ("adgroup", True): f"{_COMMON_FILTERS} campaign_ids adgroup_ids adgroup_name optimization_goal",
+    ("ad", True): f"{_COMMON_FILTERS} campaign_ids adgroup_ids smart_plus_ad_ids modified_after optimization_goal",
 }
 
 
-def advertiser_info(request: Request) -> Answer:
+def get_advertiser_info(request: Request) -> Response:
     """GET /advertiser/info/: two fields come only when they are asked for; a foreign id refuses the call."""
-    given = request.query({"advertiser_ids": json_text(listing(ADVERTISER, 1, 100))}, {"fields": names(_INFO)})
-    fields = given.get("fields", [name for name in _INFO if name not in _ON_REQUEST])
-    accounts = [account_of(request, one) for one in given["advertiser_ids"]]
-    return answer({"list": [{name: one.extra["native"][name] for name in fields} for one in accounts]})
+    given = request.parse_query(
+        {"advertiser_ids": json_text(array(ADVERTISER_CHECK, 1, 100))}, {"fields": field_names(_ACCOUNT_FIELDS)}
+    )
+    fields = given.get("fields", [name for name in _ACCOUNT_FIELDS if name not in _FIELDS_ON_REQUEST])
+    accounts = [require_account_by_id(request, one) for one in given["advertiser_ids"]]
+    return build_response({"list": [{name: one.extra["native"][name] for name in fields} for one in accounts]})
 
 
-def list_entities(request: Request, *, kind: str, smart: bool) -> Answer:
+def list_entities(request: Request, *, kind: str, smart: bool) -> Response:
     """GET /{kind}/get/ of everything, and /smart_plus/{kind}/get/ of Upgraded Smart+; newest first (chosen)."""
-    shape = {"secondary_status": _state(kind), **_FILTERS}
-    filtering = {name: shape[name] for name in _FILTERED[kind, smart].split()}
-    given = request.query(
-        {"advertiser_id": ADVERTISER},
+    shape = {"secondary_status": _secondary_status_check(kind), **_FILTER_CHECKS}
+    filtering = {name: shape[name] for name in _FILTERS_BY_KIND[kind, smart].split()}
+    given = request.parse_query(
+        {"advertiser_id": ADVERTISER_CHECK},
         {
-            **paged(1000),
+            **paging_checks(1000),
             "filtering": json_text(record(optional=filtering)),
-            "fields": names((*_COMPUTED[kind], *KEPT[kind], *(_SMART_FIELDS if smart else ()))),
+            "fields": field_names((*_COMPUTED_FIELDS[kind], *STORED_MEMBERS[kind], *(_SMART_FIELDS if smart else ()))),
         },
     )
-    account = account_of(request, given["advertiser_id"])
+    account = require_account_by_id(request, given["advertiser_id"])
     wanted = given.get("filtering", {})
     rows = []
-    for entity in reversed(request.world.entities(kind, account.id)):
-        if smart and entity.data["campaign_automation_type"] != SMART:
+    for entity in reversed(request.world.list_entities(kind, account.id)):
+        if smart and entity.data["campaign_automation_type"] != SMART_FLOW:
             continue
-        row = native(request, entity, smart)
-        if _matches(request, entity, row, wanted):
+        row = render_entity(request, entity, smart)
+        if _matches_filters(request, entity, row, wanted):
             rows.append({name: row.get(name) for name in given["fields"]} if "fields" in given else row)
-    return answer(page(rows, given))
+    return build_response(paginate(rows, given))
 
 
-def native(request: Request, entity: Entity, smart: bool) -> dict[str, Any]:
+def render_entity(request: Request, entity: StoredEntity, smart: bool) -> dict[str, Any]:
     """An entity in the words of one flow: in the manual one every member it does not have is null."""
     kept = {name: value for name, value in entity.data.items() if not name.startswith("_")}
-    parents = above(request.world, entity)
+    parents = list_ancestors(request.world, entity)
     shown: dict[str, Any] = {
         "advertiser_id": entity.account,
-        id_name(entity.kind, smart): entity.data.get("_ad_id", entity.id) if not smart else entity.id,
+        get_id_name(entity.kind, smart): entity.data.get("_ad_id", entity.id) if not smart else entity.id,
         **{f"{one.kind}_id": one.id for one in parents},
         **{f"{one.kind}_name": one.data[f"{one.kind}_name"] for one in parents},
-        "create_time": written(entity.created_at),
-        "modify_time": written(entity.updated_at),
-        "secondary_status": secondary_status(request, entity),
+        "create_time": format_instant(entity.created_at),
+        "modify_time": format_instant(entity.updated_at),
+        "secondary_status": get_secondary_status(request, entity),
     }
     if entity.kind != "ad":
         kept.setdefault("budget", Decimal(0))
     if smart:
         return {**shown, **kept}
     automation = kept["campaign_automation_type"]
-    if automation == SMART and entity.kind == "ad":
+    if automation == SMART_FLOW and entity.kind == "ad":
         shown["smart_plus_ad_id"] = entity.id
-        kept = _flat_ad(kept)
+        kept = _flatten_ad(kept)
     elif entity.kind == "adgroup":
         kept |= kept.get("targeting_spec", {})
     if entity.kind == "campaign":
         shown["objective"] = "LANDING_PAGE"
-    every = (*_COMPUTED[entity.kind], *KEPT[entity.kind])
+    every = (*_COMPUTED_FIELDS[entity.kind], *STORED_MEMBERS[entity.kind])
     more = {"is_smart_performance_campaign": automation == "SMART_PLUS", "is_new_structure": True, "is_aco": False}
     return dict.fromkeys(every) | {name: value for name, value in (more | kept | shown).items() if name in every}
 
@@ -157,7 +162,7 @@ _SMART_FIELDS = (
 )  # fmt: skip
 
 
-def _flat_ad(kept: Mapping[str, Any]) -> dict[str, Any]:
+def _flatten_ad(kept: Mapping[str, Any]) -> dict[str, Any]:
     info = kept["creative_list"][0]["creative_info"]
     flat = {name: value for name, value in kept.items() if not name.endswith("_list")}
     flat |= {name: value for name, value in info.items() if not name.endswith("_info")}
@@ -168,45 +173,47 @@ def _flat_ad(kept: Mapping[str, Any]) -> dict[str, Any]:
     return {**flat, **kept.get("ad_configuration", {})}
 
 
-def _state(kind: str) -> Check:
+def _secondary_status_check(kind: str) -> Check:
     """The secondary statuses of one kind."""
     prefix = f"{kind.upper()}_STATUS_"
 
     def check(value: Any, where: str) -> str:
         if not str(text()(value, where)).startswith(prefix):
-            raise Problem("value", where, f"must start with {prefix}")
+            raise InvalidRequest("value", where, f"must start with {prefix}")
         return str(value)
 
     return check
 
 
-def _matches(request: Request, entity: Entity, row: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def _matches_filters(request: Request, entity: StoredEntity, row: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     state = str(row["secondary_status"])
-    primary, asked = primary_status(state), wanted.get("primary_status", "STATUS_NOT_DELETE")
+    primary, asked = get_primary_status(state), wanted.get("primary_status", "STATUS_NOT_DELETE")
     if asked == "STATUS_NOT_DELETE" and primary == "STATUS_DELETE":  # hidden unless asked for
         return False
     if asked not in ("STATUS_ALL", "STATUS_NOT_DELETE", primary):
         return False
-    chain = {one.kind: one for one in (entity, *above(request.world, entity))}
+    chain = {one.kind: one for one in (entity, *list_ancestors(request.world, entity))}
     campaign, group = chain["campaign"].data, chain.get("adgroup", entity).data
     tests = {
         "secondary_status": lambda value: value.endswith(("_STATUS_ALL", "_STATUS_NOT_DELETE")) or value == state,
-        "creation_filter_start_time": lambda value: entity.created_at >= moment(value),
-        "creation_filter_end_time": lambda value: entity.created_at <= moment(value),
-        "modified_after": lambda value: entity.updated_at >= moment(value),
+        "creation_filter_start_time": lambda value: entity.created_at >= parse_instant(value),
+        "creation_filter_end_time": lambda value: entity.created_at <= parse_instant(value),
+        "modified_after": lambda value: entity.updated_at >= parse_instant(value),
         "objective_type": lambda value: campaign["objective_type"] == value,
         "optimization_goal": lambda value: group.get("optimization_goal") == value,
         "billing_events": lambda value: group.get("billing_event") in value,
         "buying_types": lambda value: "AUCTION" in value,
-        **{f"{kind}_ids": _among(row, f"{kind}_id") for kind in ("campaign", "adgroup", "ad", "smart_plus_ad")},
-        **{f"{kind}_name": _named(row, f"{kind}_name") for kind in ("campaign", "adgroup", "ad")},
+        **{
+            f"{kind}_ids": _contains_value(row, f"{kind}_id") for kind in ("campaign", "adgroup", "ad", "smart_plus_ad")
+        },
+        **{f"{kind}_name": _contains_text(row, f"{kind}_name") for kind in ("campaign", "adgroup", "ad")},
     }
     return all(tests[name](value) for name, value in wanted.items() if name != "primary_status")
 
 
-def _among(row: Mapping[str, Any], name: str) -> Any:
+def _contains_value(row: Mapping[str, Any], name: str) -> Any:
     return lambda value: row.get(name) in value
 
 
-def _named(row: Mapping[str, Any], name: str) -> Any:
+def _contains_text(row: Mapping[str, Any], name: str) -> Any:
     return lambda value: value.lower() in str(row.get(name, "")).lower()  # fuzzy

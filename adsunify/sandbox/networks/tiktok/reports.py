@@ -11,207 +11,222 @@ from zoneinfo import ZoneInfo
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
+    array,
     boolean,
     choice,
     json_text,
-    listing,
     record,
     text,
 )
-from adsunify.sandbox.networks.tiktok.answers import account_of, answer
-from adsunify.sandbox.networks.tiktok.entities import above, secondary_status
-from adsunify.sandbox.networks.tiktok.figures import METRICS, counts, days, shown, total
-from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER, ID, moment, one_of, page, paged
+from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
+from adsunify.sandbox.networks.tiktok.entities import get_secondary_status, list_ancestors
+from adsunify.sandbox.networks.tiktok.figures import (
+    METRICS,
+    generate_daily_counts,
+    list_delivery_days,
+    render_metrics,
+    sum_counts,
+)
+from adsunify.sandbox.networks.tiktok.shapes import (
+    ADVERTISER_CHECK,
+    ID_CHECK,
+    one_of,
+    paginate,
+    paging_checks,
+    parse_instant,
+)
 
 # TikTok API for Business: the file lies on another host, which is not named; this one is chosen.
-FILES = "ads-report-sg.tiktokcdn.example"
+DOWNLOAD_HOST = "ads-report-sg.tiktokcdn.example"
 LINK_SECONDS = 3600
-LEVELS: Mapping[str, str] = {  # data level: its id dimension
+ID_DIMENSIONS: Mapping[str, str] = {  # data level: its id dimension
     "AUCTION_ADVERTISER": "advertiser_id",
     "AUCTION_CAMPAIGN": "campaign_id",
     "AUCTION_ADGROUP": "adgroup_id",
     "AUCTION_AD": "ad_id",
 }
-DAY, HOUR = "stat_time_day", "stat_time_hour"
-LONGEST = {DAY: 30, HOUR: 1, None: 365}
-_STATES = ("QUEUING", "PROCESSING", "SUCCESS")  # what the first, second and every later look finds
+DAY_DIMENSION, HOUR_DIMENSION = "stat_time_day", "stat_time_hour"
+MAX_DAYS = {DAY_DIMENSION: 30, HOUR_DIMENSION: 1, None: 365}
+_TASK_STATES = ("QUEUING", "PROCESSING", "SUCCESS")  # what the first, second and every later look finds
 
 
-def _day(value: Any, where: str) -> date:
+def _check_date(value: Any, where: str) -> date:
     try:
         return date.fromisoformat(text(10, 10)(value, where))
     except ValueError as error:
-        raise Problem("value", where, "must be YYYY-MM-DD", value) from error
+        raise InvalidRequest("value", where, "must be YYYY-MM-DD", value) from error
 
 
-def _shape(lists: bool) -> tuple[dict[str, Check], dict[str, Check]]:
+def _parameter_checks(lists: bool) -> tuple[dict[str, Check], dict[str, Check]]:
     """Parameters of a report: in a query the lists are JSON text, in a body they are lists."""
 
     def of(inner: Check) -> Check:
         return inner if lists else json_text(inner)
 
-    required = {"report_type": choice("BASIC"), "dimensions": of(listing(text(), 1, 4))}
+    required = {"report_type": choice("BASIC"), "dimensions": of(array(text(), 1, 4))}
     optional = {
-        "advertiser_id": ADVERTISER,
-        "advertiser_ids": of(listing(ADVERTISER, 1, 5)),
+        "advertiser_id": ADVERTISER_CHECK,
+        "advertiser_ids": of(array(ADVERTISER_CHECK, 1, 5)),
         "service_type": choice("AUCTION"),
-        "data_level": one_of(" ".join(LEVELS)),
-        "metrics": of(listing(one_of(" ".join(METRICS)), 1)),
-        "start_date": _day,
-        "end_date": _day,
+        "data_level": one_of(" ".join(ID_DIMENSIONS)),
+        "metrics": of(array(one_of(" ".join(METRICS)), 1)),
+        "start_date": _check_date,
+        "end_date": _check_date,
         "order_field": one_of(" ".join(METRICS)),
         "order_type": one_of("ASC DESC"),
     }
     return required, optional
 
 
-_SYNC, _SYNC_MORE = _shape(lists=False)
-_TASK = record(
-    _shape(lists=True)[0],
+_SYNC_CHECKS, _OPTIONAL_SYNC_CHECKS = _parameter_checks(lists=False)
+_TASK_CHECK = record(
+    _parameter_checks(lists=True)[0],
     {
-        **_shape(lists=True)[1],
+        **_parameter_checks(lists=True)[1],
         "output_format": one_of("CSV_STRING CSV_DOWNLOAD"),
         "file_name": text(1, 255, r"[^/\t\x08@#$%^&*()\[\]]+"),
         "enable_report_title_translation": boolean,
     },
 )
-_ONE_TASK: dict[str, Check] = {"advertiser_id": ADVERTISER, "task_id": ID}
+_TASK_ID_CHECKS: dict[str, Check] = {"advertiser_id": ADVERTISER_CHECK, "task_id": ID_CHECK}
 
 
-def integrated(request: Request) -> Answer:
+def get_integrated_report(request: Request) -> Response:
     """GET /report/integrated/get/. Other report types, filters, lifetime and total metrics are not simulated."""
-    given = request.query(_SYNC, {**_SYNC_MORE, **paged(1000)})
-    _check(request, given)
-    return answer(page(_rows(request, given), given))
+    given = request.parse_query(_SYNC_CHECKS, {**_OPTIONAL_SYNC_CHECKS, **paging_checks(1000)})
+    _check_request(request, given)
+    return build_response(paginate(_build_rows(request, given), given))
 
 
-def create_task(request: Request) -> Answer:
+def create_task(request: Request) -> Response:
     """POST /report/task/create/: makes a report and nothing else."""
-    request.query()
-    given = request.json(_TASK)
-    account = _check(request, given)[0]
+    request.parse_query()
+    given = request.parse_json(_TASK_CHECK)
+    account = _check_request(request, given)[0]
     task = request.world.create("report", account.id, {"asked": given, "looks": 0}, logged=False)
-    return answer({"task_id": task.id})
+    return build_response({"task_id": task.id})
 
 
-def check_task(request: Request) -> Answer:
+def check_task(request: Request) -> Response:
     """GET /report/task/check/: each look finds the next state."""
-    task = _found(request, request.query(_ONE_TASK))
+    task = _require_task(request, request.parse_query(_TASK_ID_CHECKS))
     looks = task.data["looks"]
-    state = "CANCELED" if looks < 0 else _STATES[min(looks, len(_STATES) - 1)]
+    state = "CANCELED" if looks < 0 else _TASK_STATES[min(looks, len(_TASK_STATES) - 1)]
     if looks >= 0:
-        request.world.put(task, {**task.data, "looks": looks + 1}, logged=False)
-    return answer({"status": state, "message": ""})
+        request.world.replace(task, {**task.data, "looks": looks + 1}, logged=False)
+    return build_response({"status": state, "message": ""})
 
 
-def cancel_task(request: Request) -> Answer:
+def cancel_task(request: Request) -> Response:
     """POST /report/task/cancel/: one that is not finished."""
-    request.query()
-    task = _found(request, request.json(record(_ONE_TASK)))
-    if not 0 <= task.data["looks"] < len(_STATES):
-        raise Problem("value", "/task_id", "only a task that is queued or processed can be canceled")
-    request.world.put(task, {**task.data, "looks": -1}, logged=False)
-    return answer({"task_id": task.id})
+    request.parse_query()
+    task = _require_task(request, request.parse_json(record(_TASK_ID_CHECKS)))
+    if not 0 <= task.data["looks"] < len(_TASK_STATES):
+        raise InvalidRequest("value", "/task_id", "only a task that is queued or processed can be canceled")
+    request.world.replace(task, {**task.data, "looks": -1}, logged=False)
+    return build_response({"task_id": task.id})
 
 
-def download_task(request: Request) -> Answer:
+def download_task(request: Request) -> Response:
     """GET /report/task/download/: CSV_STRING is the text itself; CSV_DOWNLOAD a link that is good for an hour."""
-    task = _found(request, request.query(_ONE_TASK))
-    if task.data["looks"] < len(_STATES):
-        raise Problem("not_ready", "/task_id", "the report is not ready")
+    task = _require_task(request, request.parse_query(_TASK_ID_CHECKS))
+    if task.data["looks"] < len(_TASK_STATES):
+        raise InvalidRequest("not_ready", "/task_id", "the report is not ready")
     asked = task.data["asked"]
     if asked.get("output_format", "CSV_STRING") == "CSV_STRING":
-        return Answer(200, _csv(request, asked), media_type="text/csv")
+        return Response(200, _encode_csv(request, asked), media_type="text/csv")
     ends = str(int((request.now + timedelta(seconds=LINK_SECONDS)).timestamp()))
     name = asked.get("file_name", f"report-{task.id}")
-    link = f"https://{FILES}/reports/{task.id}.csv?x-expires={ends}&x-signature={_signature(task.id, ends)}"
-    return answer({"download_url": link, "file_name": f"{name}.csv", "output_format": "CSV_DOWNLOAD"})
+    link = f"https://{DOWNLOAD_HOST}/reports/{task.id}.csv?x-expires={ends}&x-signature={_sign_link(task.id, ends)}"
+    return build_response({"download_url": link, "file_name": f"{name}.csv", "output_format": "CSV_DOWNLOAD"})
 
 
-def download_file(request: Request) -> Answer:
+def download_file(request: Request) -> Response:
     """The file itself, on a foreign host: the signed link is enough, and credentials are not taken there."""
     if "Access-Token" in request.headers or "Authorization" in request.headers:
-        return Answer(400, b"unexpected credentials", media_type="text/plain")
-    given = dict(request.pairs)
+        return Response(400, b"unexpected credentials", media_type="text/plain")
+    given = dict(request.query_pairs)
     ends = given.get("x-expires", "")
-    task = request.world.find("report", request.slots["task"])
-    if task is None or given != {"x-expires": ends, "x-signature": _signature(task.id, ends)}:
-        return Answer(403, b"signature does not match", media_type="text/plain")
+    task = request.world.find("report", request.path_parameters["task"])
+    if task is None or given != {"x-expires": ends, "x-signature": _sign_link(task.id, ends)}:
+        return Response(403, b"signature does not match", media_type="text/plain")
     if int(ends) <= request.now.timestamp():
-        return Answer(403, b"link has expired", media_type="text/plain")
-    return Answer(200, _csv(request, task.data["asked"]), media_type="text/csv")
+        return Response(403, b"link has expired", media_type="text/plain")
+    return Response(200, _encode_csv(request, task.data["asked"]), media_type="text/csv")
 
 
-def _found(request: Request, given: Mapping[str, Any]) -> Entity:
-    account = account_of(request, given["advertiser_id"])
+def _require_task(request: Request, given: Mapping[str, Any]) -> StoredEntity:
+    account = require_account_by_id(request, given["advertiser_id"])
     task = request.world.find("report", given["task_id"], account.id)
     if task is None:
-        raise Problem("missing", "/task_id", f"task {given['task_id']} does not exist")
+        raise InvalidRequest("missing", "/task_id", f"task {given['task_id']} does not exist")
     return task
 
 
-def _check(request: Request, given: Mapping[str, Any]) -> list[Account]:
+def _check_request(request: Request, given: Mapping[str, Any]) -> list[Account]:
     """The accounts of a report that can be made. Problem."""
     ids = given.get("advertiser_ids") or [given[name] for name in ("advertiser_id",) if name in given]
     if not ids:
-        raise Problem("required", "/advertiser_id", "advertiser_id or advertiser_ids is required")
+        raise InvalidRequest("required", "/advertiser_id", "advertiser_id or advertiser_ids is required")
     for name in ("data_level", "start_date", "end_date"):
         if name not in given:
-            raise Problem("required", f"/{name}", "is required for a BASIC report")
-    subject, period = _dimensions(given)
+            raise InvalidRequest("required", f"/{name}", "is required for a BASIC report")
+    subject, period = _check_dimensions(given)
     if "currency" in given.get("metrics", ()) and subject != "advertiser_id":
-        raise Problem("value", "/metrics", "currency goes with advertiser_id")
+        raise InvalidRequest("value", "/metrics", "currency goes with advertiser_id")
     first, last = given["start_date"], given["end_date"]
     if last < first:
-        raise Problem("value", "/end_date", "must not be before start_date")
-    if (last - first).days + 1 > LONGEST[period]:
-        raise Problem("value", "/end_date", f"at most {LONGEST[period]} days with these dimensions")
-    return [account_of(request, one) for one in ids]
+        raise InvalidRequest("value", "/end_date", "must not be before start_date")
+    if (last - first).days + 1 > MAX_DAYS[period]:
+        raise InvalidRequest("value", "/end_date", f"at most {MAX_DAYS[period]} days with these dimensions")
+    return [require_account_by_id(request, one) for one in ids]
 
 
-def _dimensions(given: Mapping[str, Any]) -> tuple[str, str | None]:
+def _check_dimensions(given: Mapping[str, Any]) -> tuple[str, str | None]:
     """The id dimension and the time dimension. Problem."""
-    asked, subject = given["dimensions"], LEVELS[given["data_level"]]
-    periods = [one for one in asked if one in (DAY, HOUR)]
+    asked, subject = given["dimensions"], ID_DIMENSIONS[given["data_level"]]
+    periods = [one for one in asked if one in (DAY_DIMENSION, HOUR_DIMENSION)]
     for position, one in enumerate(asked):
         if one in asked[:position] or (one not in periods and one != subject):
-            message = f"with {given['data_level']} there are {subject}, {DAY} and {HOUR}, once"
-            raise Problem("value", f"/dimensions/{position}", message, one)
+            message = f"with {given['data_level']} there are {subject}, {DAY_DIMENSION} and {HOUR_DIMENSION}, once"
+            raise InvalidRequest("value", f"/dimensions/{position}", message, one)
     if len(periods) > 1:
-        raise Problem("value", "/dimensions", "only one time dimension")
+        raise InvalidRequest("value", "/dimensions", "only one time dimension")
     return subject, periods[0] if periods else None
 
 
-def _rows(request: Request, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _build_rows(request: Request, given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """All rows; without `order_field` the newest day first (chosen: TikTok promises no order)."""
-    subject, period = _dimensions(given)
+    subject, period = _check_dimensions(given)
     metrics = given.get("metrics", ["spend", "impressions"])
     found = []
-    for account in _check(request, given):
+    for account in _check_request(request, given):
         today = request.now.astimezone(ZoneInfo(account.timezone)).date()
         last = min(given["end_date"], today)
-        for name, ads in _subjects(request, account, subject):
+        for name, ads in _list_subjects(request, account, subject):
             parts: dict[str, list[Mapping[str, int]]] = {}
             for ad, born in ads:
-                for day in filter(request.world.delivers, days(account, max(given["start_date"], born), last)):
-                    for label, share in _periods(day, period):
-                        key = f"{ad} {label}" if period == HOUR else ad
-                        parts.setdefault(label, []).append(counts(account, key, day, share))
+                for day in filter(
+                    request.world.delivers, list_delivery_days(account, max(given["start_date"], born), last)
+                ):
+                    for label, share in _split_periods(day, period):
+                        key = f"{ad} {label}" if period == HOUR_DIMENSION else ad
+                        parts.setdefault(label, []).append(generate_daily_counts(account, key, day, share))
             for label, together in parts.items():
                 keys = {subject: name, **({period: label} if period else {})}
                 row = {one: keys[one] for one in given["dimensions"]}
-                found.append({"dimensions": row, "metrics": shown(account, total(together), metrics)})
+                found.append({"dimensions": row, "metrics": render_metrics(account, sum_counts(together), metrics)})
     if (field := given.get("order_field")) in metrics:
-        found.sort(key=lambda row: _sorted(row["metrics"][field]), reverse=given.get("order_type") != "ASC")
+        found.sort(key=lambda row: _get_sort_key(row["metrics"][field]), reverse=given.get("order_type") != "ASC")
     return found
 
 
-def _periods(day: date, period: str | None) -> Iterator[tuple[str, int]]:
+def _split_periods(day: date, period: str | None) -> Iterator[tuple[str, int]]:
     match period:
         case "stat_time_day":
             yield f"{day} 00:00:00", 1
@@ -221,37 +236,39 @@ def _periods(day: date, period: str | None) -> Iterator[tuple[str, int]]:
             yield "", 1
 
 
-def _subjects(request: Request, account: Account, subject: str) -> Iterator[tuple[str, Sequence[tuple[str, date]]]]:
+def _list_subjects(
+    request: Request, account: Account, subject: str
+) -> Iterator[tuple[str, Sequence[tuple[str, date]]]]:
     """Each row subject with the ads in it and the day of their birth; the account itself needs no ads."""
     if subject == "advertiser_id":
         yield account.id, [("", date.min)]
         return
     kind, zone = subject.removesuffix("_id"), ZoneInfo(account.timezone)
     together: dict[str, list[tuple[str, date]]] = {}
-    for ad in request.world.entities("ad", account.id):
-        if secondary_status(request, ad) == "AD_STATUS_DELIVERY_OK":
-            chain = {one.kind: one.id for one in (ad, *above(request.world, ad))}
+    for ad in request.world.list_entities("ad", account.id):
+        if get_secondary_status(request, ad) == "AD_STATUS_DELIVERY_OK":
+            chain = {one.kind: one.id for one in (ad, *list_ancestors(request.world, ad))}
             chain["ad"] = ad.data.get("_ad_id", ad.id)
-            start = moment(above(request.world, ad)[0].data["schedule_start_time"])
+            start = parse_instant(list_ancestors(request.world, ad)[0].data["schedule_start_time"])
             born = max(ad.created_at, start).astimezone(zone).date()
             together.setdefault(chain[kind], []).append((ad.id, born))
     yield from together.items()
 
 
-def _sorted(value: str) -> Decimal:
+def _get_sort_key(value: str) -> Decimal:
     return Decimal(-1) if value == "-" else Decimal(value)
 
 
-def _csv(request: Request, asked: Mapping[str, Any]) -> bytes:
+def _encode_csv(request: Request, asked: Mapping[str, Any]) -> bytes:
     """Native names in the head line (as with enable_report_title_translation false)."""
     made = io.StringIO()
     metrics = asked.get("metrics", ["spend", "impressions"])
     table = csv.writer(made, lineterminator="\n")
     table.writerow([*asked["dimensions"], *metrics])
-    for row in _rows(request, asked):
+    for row in _build_rows(request, asked):
         table.writerow([*row["dimensions"].values(), *row["metrics"].values()])
     return made.getvalue().encode()
 
 
-def _signature(task: str, ends: str) -> str:
+def _sign_link(task: str, ends: str) -> str:
     return hashlib.sha256(f"{task} {ends}".encode()).hexdigest()

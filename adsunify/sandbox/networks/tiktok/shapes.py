@@ -7,95 +7,105 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from adsunify.sandbox.framework import Check, Problem, choice, integer_text, json_text, listing, number, text, visible
+from adsunify.sandbox.framework import (
+    Check,
+    InvalidRequest,
+    array,
+    choice,
+    integer_text,
+    json_text,
+    number,
+    text,
+    visible_text,
+)
 
 T = TypeVar("T")
 # Emoji of the pictograph, dingbat, arrow and flag blocks, the keycap and the joiner.
-_EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u20e3\ufe0f\u200d]")
+_EMOJI_PATTERN = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u20e3\ufe0f\u200d]")
 
-ADVERTISER: Check = text(pattern="[0-9]+")
-ID: Check = text(pattern="[0-9]+")
-TEXT: Check = text(0)
-MONEY: Check = number(Decimal(0))
+ADVERTISER_CHECK: Check = text(pattern="[0-9]+")
+ID_CHECK: Check = text(pattern="[0-9]+")
+TEXT_CHECK: Check = text(0)
+MONEY_CHECK: Check = number(Decimal(0))
 
 
-def listed(names: str) -> list[str]:
+def split_words(names: str) -> list[str]:
     """The words of a table."""
     return names.split()
 
 
-def each(value: T, names: str) -> dict[str, T]:
+def fill_keys(value: T, names: str) -> dict[str, T]:
     """The same value for several names."""
-    return dict.fromkeys(listed(names), value)
+    return dict.fromkeys(split_words(names), value)
 
 
 def one_of(names: str) -> Check:
     """One of the words of a table."""
-    return choice(*listed(names))
+    return choice(*split_words(names))
 
 
-def words(most: int) -> Check:
+def counted_text(most: int) -> Check:
     """Text of 1 to `most` units, without emoji: a CJK character is two units, a Latin one is one."""
 
     def check(value: Any, where: str) -> str:
-        given = str(visible()(value, where))
+        given = str(visible_text()(value, where))
         if sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in given) > most:
-            raise Problem("value", where, f"must have at most {most} characters (a CJK character counts twice)")
-        if _EMOJI.search(given):
-            raise Problem("value", where, "must not contain emoji")
+            raise InvalidRequest("value", where, f"must have at most {most} characters (a CJK character counts twice)")
+        if _EMOJI_PATTERN.search(given):
+            raise InvalidRequest("value", where, "must not contain emoji")
         return given
 
     return check
 
 
-def web_address(value: Any, where: str) -> str:
+def check_url(value: Any, where: str) -> str:
     """An http(s) address."""
     return str(text(pattern=r"https?://[^\s/]+\S*")(value, where))
 
 
-def request_number(value: Any, where: str) -> str:
+def check_request_number(value: Any, where: str) -> str:
     """`request_id`: a 64-bit integer as decimal text."""
     integer_text(-(2**63), 2**63 - 1)(value, where)
     return str(value)
 
 
-def instant(value: Any, where: str) -> str:
+def check_instant(value: Any, where: str) -> str:
     """`YYYY-MM-DD HH:MM:SS`, always UTC; answers the text."""
     try:
-        moment(text(19, 19)(value, where))
+        parse_instant(text(19, 19)(value, where))
     except ValueError as error:
-        raise Problem("value", where, "must be YYYY-MM-DD HH:MM:SS", value) from error
+        raise InvalidRequest("value", where, "must be YYYY-MM-DD HH:MM:SS", value) from error
     return str(value)
 
 
-def moment(written: str) -> datetime:
+def parse_instant(written: str) -> datetime:
     """The instant that such a text stands for. ValueError."""
     return datetime.strptime(written, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
 
 
-def written(at: datetime) -> str:
+def format_instant(at: datetime) -> str:
     """An instant as TikTok writes it."""
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def names(known: Sequence[str]) -> Check:
+def field_names(known: Sequence[str]) -> Check:
     """Query value: a JSON array of known names, none twice."""
 
     def check(value: Any, where: str) -> list[str]:
-        asked: list[str] = json_text(listing(choice(*known), 1))(value, where)
+        asked: list[str] = json_text(array(choice(*known), 1))(value, where)
         if len({*asked}) < len(asked):
-            raise Problem("value", where, "names a field twice")
+            raise InvalidRequest("value", where, "names a field twice")
         return asked
 
     return check
 
 
-def paged(most: int) -> dict[str, Check]:
+def paging_checks(most: int) -> dict[str, Check]:
     """The parameters of a list in pages."""
     return {"page": integer_text(1), "page_size": integer_text(1, most)}
 
 
-def page(rows: Sequence[Mapping[str, Any]], given: Mapping[str, Any], size: int = 10) -> dict[str, Any]:
+def paginate(rows: Sequence[Mapping[str, Any]], given: Mapping[str, Any], size: int = 10) -> dict[str, Any]:
     """One page: `list` and `page_info`."""
     number, size = given.get("page", 1), given.get("page_size", size)
     total = -(-len(rows) // size)

@@ -3,96 +3,120 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Entity, Problem, Request
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, StoredEntity
 from adsunify.sandbox.networks.tiktok import members, smart_plus
-from adsunify.sandbox.networks.tiktok.answers import account_of, answer
-from adsunify.sandbox.networks.tiktok.entities import flow, found, id_name
+from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
+from adsunify.sandbox.networks.tiktok.entities import get_automation_type, get_id_name, require_entity
 from adsunify.sandbox.networks.tiktok.identities import check_creative
-from adsunify.sandbox.networks.tiktok.reads import native
-from adsunify.sandbox.networks.tiktok.rules import INFINITE, NO_BID, Change, check_ad_group, check_campaign, wrong
-from adsunify.sandbox.networks.tiktok.shapes import written
+from adsunify.sandbox.networks.tiktok.reads import render_entity
+from adsunify.sandbox.networks.tiktok.rules import (
+    INFINITE_BUDGET,
+    NO_BID,
+    AdGroupChange,
+    check_ad_group,
+    check_campaign,
+    invalid_value_error,
+)
+from adsunify.sandbox.networks.tiktok.shapes import format_instant
 
 Data = dict[str, Any]
-_CREATE = {False: members.CREATE, True: smart_plus.CREATE}
-_UPDATE = {False: members.UPDATE, True: smart_plus.UPDATE}
-_ADDRESS = ("advertiser_id", "campaign_id", "adgroup_id", "ad_id", "smart_plus_ad_id", "request_id")
+_CREATE_CHECKS = {False: members.CREATE_CHECKS, True: smart_plus.CREATE_CHECKS}
+_UPDATE_CHECKS = {False: members.UPDATE_CHECKS, True: smart_plus.UPDATE_CHECKS}
+_ADDRESSING_MEMBERS = ("advertiser_id", "campaign_id", "adgroup_id", "ad_id", "smart_plus_ad_id", "request_id")
 
 
-def create_campaign(request: Request, *, smart: bool) -> Answer:
+def create_campaign(request: Request, *, smart: bool) -> Response:
     """POST /campaign/create/ and /smart_plus/campaign/create/. What is left out: enabled; Smart+ with CBO (chosen)."""
-    account, sent = _sent(request, "campaign", _CREATE[smart])
-    _once(request, account, sent)
-    data = {"operation_status": "ENABLE", "budget_optimize_on": smart, "budget_mode": INFINITE, **_kept(sent)}
+    account, sent = _parse_body(request, "campaign", _CREATE_CHECKS[smart])
+    _reserve_request_id(request, account, sent)
+    data = {
+        "operation_status": "ENABLE",
+        "budget_optimize_on": smart,
+        "budget_mode": INFINITE_BUDGET,
+        **_extract_members(sent),
+    }
     check_campaign(account, data)
-    made = request.world.create("campaign", account.id, {**data, "campaign_automation_type": flow(smart)})
-    return answer(native(request, made, smart))
+    made = request.world.create(
+        "campaign", account.id, {**data, "campaign_automation_type": get_automation_type(smart)}
+    )
+    return build_response(render_entity(request, made, smart))
 
 
-def create_ad_group(request: Request, *, smart: bool) -> Answer:
+def create_ad_group(request: Request, *, smart: bool) -> Response:
     """POST /adgroup/create/ and /smart_plus/adgroup/create/."""
-    account, sent = _sent(request, "adgroup", _CREATE[smart])
-    campaign = found(request, account, "campaign", sent["campaign_id"], smart, "/campaign_id")
-    _once(request, account, sent)
+    account, sent = _parse_body(request, "adgroup", _CREATE_CHECKS[smart])
+    campaign = require_entity(request, account, "campaign", sent["campaign_id"], smart, "/campaign_id")
+    _reserve_request_id(request, account, sent)
     defaults = {"operation_status": "ENABLE", "bid_type": NO_BID, "placement_type": "PLACEMENT_TYPE_AUTOMATIC"}
     if smart:
         defaults["targeting_optimization_mode"] = "AUTOMATIC"
-    data = {**defaults, **_kept(sent)}
-    check_ad_group(_change(request, account, campaign, data, smart))
-    data["campaign_automation_type"] = flow(smart)
+    data = {**defaults, **_extract_members(sent)}
+    check_ad_group(_make_change(request, account, campaign, data, smart))
+    data["campaign_automation_type"] = get_automation_type(smart)
     made = request.world.create("adgroup", account.id, data, parent=campaign.id)
-    return answer(native(request, made, smart))
+    return build_response(render_entity(request, made, smart))
 
 
-def create_ads(request: Request) -> Answer:
+def create_ads(request: Request) -> Response:
     """POST /ad/create/: all creatives or none (chosen)."""
-    account, sent = _sent(request, "ad", members.CREATE)
-    group = found(request, account, "adgroup", sent["adgroup_id"], False, "/adgroup_id")
-    _transcoded(request, "/creatives/0/video_id")
+    account, sent = _parse_body(request, "ad", members.CREATE_CHECKS)
+    group = require_entity(request, account, "adgroup", sent["adgroup_id"], False, "/adgroup_id")
+    _check_transcoded(request, "/creatives/0/video_id")
     made = []
     for position, creative in enumerate(sent["creatives"]):
         check_creative(request, account, creative, f"/creatives/{position}")
-        data = {"operation_status": "ENABLE", **creative, **_review(request), "campaign_automation_type": flow(False)}
+        data = {
+            "operation_status": "ENABLE",
+            **creative,
+            **_start_review(request),
+            "campaign_automation_type": get_automation_type(False),
+        }
         made.append(request.world.create("ad", account.id, data, parent=group.id))
-    creatives = [native(request, one, False) for one in made]
-    return answer({"ad_ids": [one.id for one in made], "creatives": creatives, "need_audit": True})
+    creatives = [render_entity(request, one, False) for one in made]
+    return build_response({"ad_ids": [one.id for one in made], "creatives": creatives, "need_audit": True})
 
 
-def create_smart_ad(request: Request) -> Answer:
+def create_smart_ad(request: Request) -> Response:
     """POST /smart_plus/ad/create/. The manual lists show it under an ad id of its own."""
-    account, sent = _sent(request, "ad", smart_plus.CREATE)
-    group = found(request, account, "adgroup", sent["adgroup_id"], True, "/adgroup_id")
-    _transcoded(request, "/creative_list/0/creative_info/video_info/video_id")
-    data = {"operation_status": "ENABLE", **_kept(sent), **_review(request), "campaign_automation_type": flow(True)}
+    account, sent = _parse_body(request, "ad", smart_plus.CREATE_CHECKS)
+    group = require_entity(request, account, "adgroup", sent["adgroup_id"], True, "/adgroup_id")
+    _check_transcoded(request, "/creative_list/0/creative_info/video_info/video_id")
+    data = {
+        "operation_status": "ENABLE",
+        **_extract_members(sent),
+        **_start_review(request),
+        "campaign_automation_type": get_automation_type(True),
+    }
     _check_smart_ad(request, account, data)
     made = request.world.create("ad", account.id, data, parent=group.id)
-    made = request.world.put(made, {**made.data, "_ad_id": request.world.allocate()})
-    return answer(native(request, made, True))
+    made = request.world.replace(made, {**made.data, "_ad_id": request.world.allocate_id()})
+    return build_response(render_entity(request, made, True))
 
 
-def update_campaign(request: Request, *, smart: bool) -> Answer:
+def update_campaign(request: Request, *, smart: bool) -> Response:
     """POST /campaign/update/ and /smart_plus/campaign/update/."""
-    account, entity, sent = _updated(request, "campaign", smart)
-    if "budget" in sent and entity.data["budget_mode"] == INFINITE:
-        raise wrong("budget", "the campaign holds no budget")
+    account, entity, sent = _parse_update(request, "campaign", smart)
+    if "budget" in sent and entity.data["budget_mode"] == INFINITE_BUDGET:
+        raise invalid_value_error("budget", "the campaign holds no budget")
     if sent.get("special_industries"):
-        raise wrong("special_industries", "may only be cleared")
+        raise invalid_value_error("special_industries", "may only be cleared")
     data = {**entity.data, **sent}
     check_campaign(account, data)
-    return answer(native(request, request.world.put(entity, data), smart))
+    return build_response(render_entity(request, request.world.replace(entity, data), smart))
 
 
-def update_ad_group(request: Request, *, smart: bool) -> Answer:
+def update_ad_group(request: Request, *, smart: bool) -> Response:
     """POST /adgroup/update/ and /smart_plus/adgroup/update/: what is left out stays."""
-    account, entity, sent = _updated(request, "adgroup", smart)
+    account, entity, sent = _parse_update(request, "adgroup", smart)
     for name in ("schedule_start_time", "schedule_end_time"):
         if name in sent and "schedule_type" not in sent:
-            raise Problem("required", "/schedule_type", f"goes with {name}")
+            raise InvalidRequest("required", "/schedule_type", f"goes with {name}")
     campaign = request.world.find("campaign", entity.parent or "")
     assert campaign is not None
     if campaign.data["budget_optimize_on"]:
         for name in ("budget", "bid_type", "bid_price", "conversion_bid_price"):
             if name in sent:
-                raise wrong(name, "is locked: the campaign holds the budget (budget_optimize_on)")
+                raise invalid_value_error(name, "is locked: the campaign holds the budget (budget_optimize_on)")
     data = {**entity.data, **sent}
     if sent.get("bid_type") == NO_BID:  # the bid of before goes
         for name in ("bid_price", "conversion_bid_price"):
@@ -100,101 +124,101 @@ def update_ad_group(request: Request, *, smart: bool) -> Answer:
                 data.pop(name, None)
     if sent.get("schedule_type") == "SCHEDULE_FROM_NOW" and "schedule_end_time" not in sent:
         data.pop("schedule_end_time", None)
-    check_ad_group(_change(request, account, campaign, data, smart, entity.data))
-    return answer(native(request, request.world.put(entity, data), smart))
+    check_ad_group(_make_change(request, account, campaign, data, smart, entity.data))
+    return build_response(render_entity(request, request.world.replace(entity, data), smart))
 
 
-def update_ads(request: Request) -> Answer:
+def update_ads(request: Request) -> Response:
     """POST /ad/update/: with `patch_update` some members, without it the whole creative anew."""
-    account, sent = _sent(request, "ad", members.UPDATE)
-    group = found(request, account, "adgroup", sent["adgroup_id"], False, "/adgroup_id")
+    account, sent = _parse_body(request, "ad", members.UPDATE_CHECKS)
+    group = require_entity(request, account, "adgroup", sent["adgroup_id"], False, "/adgroup_id")
     patch, changed = sent.get("patch_update", False), []
     for position, creative in enumerate(sent["creatives"]):
         where = f"/creatives/{position}"
-        entity = found(request, account, "ad", creative["ad_id"], False, f"{where}/ad_id")
+        entity = require_entity(request, account, "ad", creative["ad_id"], False, f"{where}/ad_id")
         if entity.parent != group.id:
-            raise Problem("value", f"{where}/ad_id", f"ad {entity.id} is not in ad group {group.id}")
-        new = _kept(creative)
-        refused = [name for name in new if patch and name not in members.PATCHED]
+            raise InvalidRequest("value", f"{where}/ad_id", f"ad {entity.id} is not in ad group {group.id}")
+        new = _extract_members(creative)
+        refused = [name for name in new if patch and name not in members.PATCHABLE_MEMBERS]
         if refused:
-            raise Problem("unknown", f"{where}/{refused[0]}", "cannot be changed with patch_update")
-        kept = entity.data if patch else {name: entity.data[name] for name in _LASTING}
-        data = {**kept, **new, **_review(request)}
+            raise InvalidRequest("unknown", f"{where}/{refused[0]}", "cannot be changed with patch_update")
+        kept = entity.data if patch else {name: entity.data[name] for name in _PERMANENT_MEMBERS}
+        data = {**kept, **new, **_start_review(request)}
         if new.get("identity_type", "BC_AUTH_TT") != "BC_AUTH_TT" and "identity_authorized_bc_id" not in new:
             data.pop("identity_authorized_bc_id", None)
         check_creative(request, account, data, where)
-        changed.append(request.world.put(entity, data))
-    creatives = [native(request, one, False) for one in changed]
-    return answer({"ad_ids": [one.id for one in changed], "creatives": creatives, "need_audit": True})
+        changed.append(request.world.replace(entity, data))
+    creatives = [render_entity(request, one, False) for one in changed]
+    return build_response({"ad_ids": [one.id for one in changed], "creatives": creatives, "need_audit": True})
 
 
-def update_smart_ad(request: Request) -> Answer:
+def update_smart_ad(request: Request) -> Response:
     """POST /smart_plus/ad/update/: what is left out stays (chosen); each list is replaced whole."""
-    account, entity, sent = _updated(request, "ad", smart=True)
-    data = {**entity.data, **sent, **_review(request)}
+    account, entity, sent = _parse_update(request, "ad", smart=True)
+    data = {**entity.data, **sent, **_start_review(request)}
     _check_smart_ad(request, account, data)
-    return answer(native(request, request.world.put(entity, data), True))
+    return build_response(render_entity(request, request.world.replace(entity, data), True))
 
 
-_LASTING = ("operation_status", "campaign_automation_type")
+_PERMANENT_MEMBERS = ("operation_status", "campaign_automation_type")
 
 
-def _sent(request: Request, kind: str, tables: Mapping[str, Any]) -> tuple[Account, Data]:
-    request.query()
-    given: Data = request.json(tables[kind])
-    return account_of(request, given["advertiser_id"]), given
+def _parse_body(request: Request, kind: str, tables: Mapping[str, Any]) -> tuple[Account, Data]:
+    request.parse_query()
+    given: Data = request.parse_json(tables[kind])
+    return require_account_by_id(request, given["advertiser_id"]), given
 
 
-def _updated(request: Request, kind: str, smart: bool) -> tuple[Account, Entity, Data]:
-    account, given = _sent(request, kind, _UPDATE[smart])
-    name = id_name(kind, smart)
-    return account, found(request, account, kind, given[name], smart, f"/{name}"), _kept(given)
+def _parse_update(request: Request, kind: str, smart: bool) -> tuple[Account, StoredEntity, Data]:
+    account, given = _parse_body(request, kind, _UPDATE_CHECKS[smart])
+    name = get_id_name(kind, smart)
+    return account, require_entity(request, account, kind, given[name], smart, f"/{name}"), _extract_members(given)
 
 
-def _kept(sent: Mapping[str, Any]) -> Data:
-    return {name: value for name, value in sent.items() if name not in _ADDRESS}
+def _extract_members(sent: Mapping[str, Any]) -> Data:
+    return {name: value for name, value in sent.items() if name not in _ADDRESSING_MEMBERS}
 
 
-def _once(request: Request, account: Account, sent: Mapping[str, Any]) -> None:
+def _reserve_request_id(request: Request, account: Account, sent: Mapping[str, Any]) -> None:
     """A request_id succeeds once per advertiser, whatever it made. A refused create leaves it free."""
     if "request_id" not in sent:
         return
     key = f"{account.id}:{int(sent['request_id'])}"
     if request.world.find("request", key) is not None:
-        raise Problem("duplicate_request", "/request_id", "duplicated request")
+        raise InvalidRequest("duplicate_request", "/request_id", "duplicated request")
     request.world.create("request", account.id, {}, id=key, logged=False)
 
 
-def _change(
+def _make_change(
     request: Request,
     account: Account,
-    campaign: Entity,
+    campaign: StoredEntity,
     data: Data,
     smart: bool,
     before: Mapping[str, Any] | None = None,
-) -> Change:
+) -> AdGroupChange:
     def spec(whole: Mapping[str, Any]) -> Mapping[str, Any]:
         return whole["targeting_spec"] if smart else whole
 
     place = "targeting_spec/" if smart else ""
     old = None if before is None else spec(before)
-    return Change(account, request.now, data, spec(data), place, campaign.data, before, old)
+    return AdGroupChange(account, request.now, data, spec(data), place, campaign.data, before, old)
 
 
-def _review(request: Request) -> Data:
-    return {"_review_from": written(request.now)}
+def _start_review(request: Request) -> Data:
+    return {"_review_from": format_instant(request.now)}
 
 
-def _transcoded(request: Request, where: str) -> None:
+def _check_transcoded(request: Request, where: str) -> None:
     """The told fault slow_media; TikTok has no place where it would say how long to wait."""
-    if request.told("slow_media"):
-        raise Problem("processing", where, "the video is being transcoded")
+    if request.get_fault("slow_media"):
+        raise InvalidRequest("processing", where, "the video is being transcoded")
 
 
 def _check_smart_ad(request: Request, account: Account, data: Data) -> None:
     """Each creative in the words of the manual flow."""
     if "creative_list" not in data:
-        raise Problem("required", "/creative_list", "is required")
+        raise InvalidRequest("required", "/creative_list", "is required")
     texts, links = data.get("ad_text_list"), data.get("landing_page_url_list")
     actions, configuration = data.get("call_to_action_list"), data.get("ad_configuration", {})
     for position, one in enumerate(data["creative_list"]):

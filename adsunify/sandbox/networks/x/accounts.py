@@ -1,33 +1,33 @@
 """Accounts and what the user may do there."""
 
-from adsunify.sandbox.framework import Account, Answer, Request
-from adsunify.sandbox.networks.x.answers import Data, account_of, answered, flag, given
-from adsunify.sandbox.networks.x.lists import listed
+from adsunify.sandbox.framework import Account, Request, Response
+from adsunify.sandbox.networks.x.answers import Data, build_response, check_flag, parse_parameters, require_account
+from adsunify.sandbox.networks.x.lists import build_page_response
 from adsunify.sandbox.networks.x.tables import USER_ID
 
-_SINCE = "2019-02-20T15:04:05Z"
+_CREATED_AT = "2019-02-20T15:04:05Z"
 
 
-def accounts(request: Request) -> Answer:
+def list_accounts(request: Request) -> Response:
     """`GET /12/accounts`. An account has no currency."""
-    rows = [_view(one) for one in request.world.accounts.values()]
-    return listed(request, rows, {"account_ids": "id"}, search="name")
+    rows = [_render_account(one) for one in request.world.accounts.values()]
+    return build_page_response(request, rows, {"account_ids": "id"}, search="name")
 
 
-def one_account(request: Request) -> Answer:
+def get_account(request: Request) -> Response:
     """`GET /12/accounts/:id`."""
-    given(request, optional={"with_deleted": flag})
-    return answered(request, _view(account_of(request)))
+    parse_parameters(request, optional={"with_deleted": check_flag})
+    return build_response(request, _render_account(require_account(request)))
 
 
-def access(request: Request) -> Answer:
+def get_user_access(request: Request) -> Response:
     """`GET accounts/:a/authenticated_user_access`."""
-    given(request)
-    permissions = list(account_of(request).extra["permissions"])
-    return answered(request, {"user_id": USER_ID, "permissions": permissions})
+    parse_parameters(request)
+    permissions = list(require_account(request).extra["permissions"])
+    return build_response(request, {"user_id": USER_ID, "permissions": permissions})
 
 
-def _view(account: Account) -> Data:
+def _render_account(account: Account) -> Data:
     return {
         "id": account.id,
         "name": account.name,
@@ -37,7 +37,7 @@ def _view(account: Account) -> Data:
         "timezone_switch_at": "2019-02-20T08:00:00Z",
         "approval_status": "ACCEPTED",
         "industry_type": "RETAIL",
-        "created_at": _SINCE,
-        "updated_at": _SINCE,
+        "created_at": _CREATED_AT,
+        "updated_at": _CREATED_AT,
         "deleted": False,
     }

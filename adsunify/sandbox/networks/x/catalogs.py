@@ -5,21 +5,28 @@ from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 
-from adsunify.sandbox.framework import Answer, Check, Request, choice, text
-from adsunify.sandbox.networks.x.answers import Data, account_of, answered, given, many, moment
-from adsunify.sandbox.networks.x.lists import listed
-from adsunify.sandbox.networks.x.tables import IDS, MICROS, PLACEMENTS, denomination
+from adsunify.sandbox.framework import Check, Request, Response, choice, text
+from adsunify.sandbox.networks.x.answers import (
+    Data,
+    build_response,
+    check_instant,
+    comma_separated,
+    parse_parameters,
+    require_account,
+)
+from adsunify.sandbox.networks.x.lists import build_page_response
+from adsunify.sandbox.networks.x.tables import MAX_FILTER_IDS, MICROS, PLACEMENTS, get_smallest_amount
 
-_COUNTRY: Check = text(2, 2, "[A-Z]{2}")
+_COUNTRY_CHECK: Check = text(2, 2, "[A-Z]{2}")
 
 
-def _hex(word: str) -> str:
+def _hash_hex(word: str) -> str:
     return hashlib.sha256(word.encode()).hexdigest()[:16]
 
 
-def _place(location_type: str, country: str, name: str, value: str | None = None) -> Data:
+def _make_location(location_type: str, country: str, name: str, value: str | None = None) -> Data:
     return {"name": name, "country_code": country, "location_type": location_type, "targeting_type": "LOCATION",
-            "targeting_value": value or _hex(f"{location_type} {country} {name}")}  # fmt: skip
+            "targeting_value": value or _hash_hex(f"{location_type} {country} {name}")}  # fmt: skip
 
 
 # the documentation gives the id of the United States, its example that of France; all others are drawn from the name
@@ -30,19 +37,22 @@ _COUNTRIES: Mapping[str, str] = {
     "NO": "Norway", "NZ": "New Zealand", "PL": "Poland", "PT": "Portugal", "SE": "Sweden", "SG": "Singapore",
     "US": "United States",
 }  # fmt: skip
-_KNOWN = {"US": "96683cc9126741d1", "FR": "0a1b2c3d4e5f6071"}
+_KNOWN_COUNTRY_IDS = {"US": "96683cc9126741d1", "FR": "0a1b2c3d4e5f6071"}
 LOCATIONS: tuple[Data, ...] = (
-    *(_place("COUNTRIES", code, name, _KNOWN.get(code)) for code, name in _COUNTRIES.items()),
-    *(_place("REGIONS", "US", name) for name in ("California", "New York", "Texas", "Washington")),
-    *(_place("REGIONS", "FR", name) for name in ("Bretagne", "Ile-de-France")),
-    *(_place("METROS", "US", name) for name in ("New York NY", "San Francisco-Oakland-San Jose CA")),
-    *(_place("CITIES", "US", name) for name in ("Austin, TX", "New York, NY", "San Francisco, CA", "Seattle, WA")),
-    *(_place("CITIES", "JP", name) for name in ("Osaka", "Tokyo")),
-    *(_place("POSTAL_CODES", "US", name) for name in ("10001", "94103")),
+    *(_make_location("COUNTRIES", code, name, _KNOWN_COUNTRY_IDS.get(code)) for code, name in _COUNTRIES.items()),
+    *(_make_location("REGIONS", "US", name) for name in ("California", "New York", "Texas", "Washington")),
+    *(_make_location("REGIONS", "FR", name) for name in ("Bretagne", "Ile-de-France")),
+    *(_make_location("METROS", "US", name) for name in ("New York NY", "San Francisco-Oakland-San Jose CA")),
+    *(
+        _make_location("CITIES", "US", name)
+        for name in ("Austin, TX", "New York, NY", "San Francisco, CA", "Seattle, WA")
+    ),
+    *(_make_location("CITIES", "JP", name) for name in ("Osaka", "Tokyo")),
+    *(_make_location("POSTAL_CODES", "US", name) for name in ("10001", "94103")),
 )
 
 
-def _options(targeting_type: str, named: Mapping[str, str], **beside: object) -> tuple[Data, ...]:
+def _make_options(targeting_type: str, named: Mapping[str, str], **beside: object) -> tuple[Data, ...]:
     return tuple(
         {"name": name, "targeting_type": targeting_type, "targeting_value": value, **beside}
         for value, name in named.items()
@@ -50,15 +60,15 @@ def _options(targeting_type: str, named: Mapping[str, str], **beside: object) ->
 
 
 @frozen
-class Options:
+class TargetingOptions:
     """A list of targeting options: its rows, and the parameters it takes. `by`: parameter -> member it selects by."""
 
     rows: Sequence[Data]
     search: bool = True
     required: Mapping[str, Check] = field(factory=dict)
     optional: Mapping[str, Check] = field(factory=dict)
-    by: Mapping[str, str] = field(factory=dict)
-    page: int = 1000
+    member_by_parameter: Mapping[str, str] = field(factory=dict)
+    max_page_size: int = 1000
 
 
 _EVENT_TYPES = ("CONFERENCE", "HOLIDAY", "MUSIC_AND_ENTERTAINMENT", "OTHER", "POLITICS", "RECURRING", "SPORTS")
@@ -79,142 +89,167 @@ _SHOWS = (
     {"name": "Ski Jumping Tonight", "genre": "Sports", "locales": ["en-US", "ja-JP"], "targeting_value": "10027243422"},
 )  # fmt: skip
 
-OPTIONS: Mapping[str, Options] = {
-    "locations": Options(
+TARGETING_OPTIONS: Mapping[str, TargetingOptions] = {
+    "locations": TargetingOptions(
         LOCATIONS,
         optional={
             "location_type": choice("COUNTRIES", "REGIONS", "METROS", "CITIES", "POSTAL_CODES"),
-            "country_code": _COUNTRY,
+            "country_code": _COUNTRY_CHECK,
         },
-        by={"location_type": "location_type", "country_code": "country_code"},
+        member_by_parameter={"location_type": "location_type", "country_code": "country_code"},
     ),
-    "interests": Options(_options("INTEREST", {"12011": "Sports/Skiing", "12012": "Sports/Snowboarding",
-                                               "6007": "Home and garden/Gardening"})),
-    "languages": Options(_options("LANGUAGE", {"de": "German", "en": "English", "fr": "French", "ja": "Japanese"})),
-    "platforms": Options(
-        _options("PLATFORM", {"0": "iOS", "1": "Android", "2": "BlackBerry phones and tablets",
-                              "3": "Mobile web on other devices", "4": "Desktop and laptop computers"}),
+    "interests": TargetingOptions(
+        _make_options(
+            "INTEREST", {"12011": "Sports/Skiing", "12012": "Sports/Snowboarding", "6007": "Home and garden/Gardening"}
+        )
+    ),
+    "languages": TargetingOptions(
+        _make_options("LANGUAGE", {"de": "German", "en": "English", "fr": "French", "ja": "Japanese"})
+    ),
+    "platforms": TargetingOptions(
+        _make_options(
+            "PLATFORM",
+            {
+                "0": "iOS",
+                "1": "Android",
+                "2": "BlackBerry phones and tablets",
+                "3": "Mobile web on other devices",
+                "4": "Desktop and laptop computers",
+            },
+        ),
         optional={"lang": text()},
     ),
-    "devices": Options((
-        *_options("DEVICE", {"1a": "iPhone 15", "1b": "iPhone 16"}, manufacturer="Apple", os_type="IOS"),
-        *_options("DEVICE", {"2a": "Pixel 9"}, manufacturer="Google", os_type="ANDROID"),
-    )),
-    "platform_versions": Options((
-        *_options("PLATFORM_VERSION", {"1hu": "18.0", "1hv": "18.1"}, number="18", os_type="IOS", platform="iOS"),
-        *_options("PLATFORM_VERSION", {"2hu": "15"}, number="15", os_type="ANDROID", platform="Android"),
-    )),
-    "conversations": Options(
+    "devices": TargetingOptions(
         (
-            *_options("CONVERSATION", {"7k1": "Alpine skiing", "7k2": "Ski jumping"}, conversation_type="SPORTS"),
-            *_options("CONVERSATION", {"7k3": "Camping"}, conversation_type="LIFESTYLES"),
+            *_make_options("DEVICE", {"1a": "iPhone 15", "1b": "iPhone 16"}, manufacturer="Apple", os_type="IOS"),
+            *_make_options("DEVICE", {"2a": "Pixel 9"}, manufacturer="Google", os_type="ANDROID"),
+        )
+    ),
+    "platform_versions": TargetingOptions(
+        (
+            *_make_options(
+                "PLATFORM_VERSION", {"1hu": "18.0", "1hv": "18.1"}, number="18", os_type="IOS", platform="iOS"
+            ),
+            *_make_options("PLATFORM_VERSION", {"2hu": "15"}, number="15", os_type="ANDROID", platform="Android"),
+        )
+    ),
+    "conversations": TargetingOptions(
+        (
+            *_make_options("CONVERSATION", {"7k1": "Alpine skiing", "7k2": "Ski jumping"}, conversation_type="SPORTS"),
+            *_make_options("CONVERSATION", {"7k3": "Camping"}, conversation_type="LIFESTYLES"),
         ),
         search=False,
         optional={"conversation_type": text(pattern="[A-Z_]+")},
-        by={"conversation_type": "conversation_type"},
+        member_by_parameter={"conversation_type": "conversation_type"},
     ),
-    "network_operators": Options(
+    "network_operators": TargetingOptions(
         (
-            *_options("NETWORK_OPERATOR", {"1t": "Cell Alpha", "2t": "Cell Beta"}, country_code="US"),
-            *_options("NETWORK_OPERATOR", {"3t": "Mobile Gamma"}, country_code="FR"),
+            *_make_options("NETWORK_OPERATOR", {"1t": "Cell Alpha", "2t": "Cell Beta"}, country_code="US"),
+            *_make_options("NETWORK_OPERATOR", {"3t": "Mobile Gamma"}, country_code="FR"),
         ),
-        optional={"country_code": _COUNTRY},
-        by={"country_code": "country_code"},
+        optional={"country_code": _COUNTRY_CHECK},
+        member_by_parameter={"country_code": "country_code"},
     ),
-    "app_store_categories": Options(
+    "app_store_categories": TargetingOptions(
         (
-            *_options("APP_STORE_CATEGORY", {"q8v": "Games"}, os_type="IOS"),
-            *_options("APP_STORE_CATEGORY", {"q8w": "Shopping"}, os_type="ANDROID"),
+            *_make_options("APP_STORE_CATEGORY", {"q8v": "Games"}, os_type="IOS"),
+            *_make_options("APP_STORE_CATEGORY", {"q8w": "Shopping"}, os_type="ANDROID"),
         ),
         optional={"os_type": choice("ANDROID", "IOS")},
-        by={"os_type": "os_type"},
+        member_by_parameter={"os_type": "os_type"},
     ),
-    "events": Options(
+    "events": TargetingOptions(
         _EVENTS,
         search=False,
-        required={"event_types": many(choice(*_EVENT_TYPES), len(_EVENT_TYPES))},
-        optional={"country_codes": many(_COUNTRY, IDS), "start_time": moment, "end_time": moment},
-        by={"event_types": "event_type"},
+        required={"event_types": comma_separated(choice(*_EVENT_TYPES), len(_EVENT_TYPES))},
+        optional={
+            "country_codes": comma_separated(_COUNTRY_CHECK, MAX_FILTER_IDS),
+            "start_time": check_instant,
+            "end_time": check_instant,
+        },
+        member_by_parameter={"event_types": "event_type"},
     ),
-    "tv_markets": Options(
+    "tv_markets": TargetingOptions(
         tuple({"name": one[3:], "country_code": one[3:], "locale": one} for one in _LOCALES), search=False
     ),
-    "tv_shows": Options(_SHOWS, required={"locale": choice(*_LOCALES)}, by={"locale": "locales"}, page=50),
-}  # fmt: skip
-_NAMES = {
+    "tv_shows": TargetingOptions(
+        _SHOWS, required={"locale": choice(*_LOCALES)}, member_by_parameter={"locale": "locales"}, max_page_size=50
+    ),
+}
+_TARGETING_NAMES = {
     (row["targeting_type"], row["targeting_value"]): row["name"]
-    for options in OPTIONS.values()
+    for options in TARGETING_OPTIONS.values()
     for row in options.rows
     if "targeting_type" in row
 }
 
 
-def name_of(targeting_type: str, value: str) -> str:
+def get_targeting_name(targeting_type: str, value: str) -> str:
     """What people call a targeting value."""
-    return str(_NAMES.get((targeting_type, value), value))
+    return str(_TARGETING_NAMES.get((targeting_type, value), value))
 
 
-def options(request: Request) -> Answer:
+def list_targeting_options(request: Request) -> Response:
     """`GET /12/targeting_criteria/<resource>`."""
-    table = OPTIONS[request.slots["resource"]]
-    asked = dict(request.pairs)
-    wanted = {member: asked[name].split(",") for name, member in table.by.items() if name in asked}
-    if request.slots["resource"] == "network_operators":
+    table = TARGETING_OPTIONS[request.path_parameters["resource"]]
+    asked = dict(request.query_pairs)
+    wanted = {member: asked[name].split(",") for name, member in table.member_by_parameter.items() if name in asked}
+    if request.path_parameters["resource"] == "network_operators":
         wanted.setdefault("country_code", ["US"])  # the parameter's default
     rows = [
-        row for row in table.rows if all(set(values) & set(_texts(row[member])) for member, values in wanted.items())
+        row for row in table.rows if all(set(values) & set(_to_texts(row[member])) for member, values in wanted.items())
     ]
     search = "name" if table.search else None
-    return listed(request, rows, {}, table.required, table.optional, search, table.page)
+    return build_page_response(request, rows, {}, table.required, table.optional, search, table.max_page_size)
 
 
-def _texts(value: object) -> list[str]:
+def _to_texts(value: object) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else [str(value)]
 
 
-def bidding_rules(request: Request) -> Answer:
+def list_bidding_rules(request: Request) -> Response:
     """`GET /12/bidding_rules`: of one currency, or of those of the accounts."""
-    asked = given(request, optional={"currency": text(3, 3, "[A-Z]{3}")})
+    asked = parse_parameters(request, optional={"currency": text(3, 3, "[A-Z]{3}")})
     currencies = [asked["currency"]] if asked else sorted({one.currency for one in request.world.accounts.values()})
     rows = [
-        {"currency": one, "minimum_cpe_bid_local_micro": denomination(one),
-         "maximum_cpe_bid_local_micro": 1_000 * MICROS if denomination(one) < MICROS else 100_000 * MICROS,
-         "minimum_denomination": denomination(one)}
+        {"currency": one, "minimum_cpe_bid_local_micro": get_smallest_amount(one),
+         "maximum_cpe_bid_local_micro": 1_000 * MICROS if get_smallest_amount(one) < MICROS else 100_000 * MICROS,
+         "minimum_denomination": get_smallest_amount(one)}
         for one in currencies
     ]  # fmt: skip
-    return answered(request, rows)
+    return build_response(request, rows)
 
 
-def placements(request: Request) -> Answer:
+def list_placements(request: Request) -> Response:
     """`GET /12/line_items/placements`."""
-    asked = given(request, optional={"product_type": choice(*PLACEMENTS)})
+    asked = parse_parameters(request, optional={"product_type": choice(*PLACEMENTS)})
     rows = [
         {"product_type": product, "placements": list(names)}
         for product, names in PLACEMENTS.items()
         if product == asked.get("product_type", product)
     ]
-    return answered(request, rows)
+    return build_response(request, rows)
 
 
-def audiences(request: Request) -> Answer:
+def list_audiences(request: Request) -> Response:
     """`GET accounts/:a/custom_audiences`."""
-    account_of(request)
+    require_account(request)
     rows: list[Data] = [
         {"id": "2906h", "name": "Newsletter readers", "audience_type": "CRM", "audience_size": 41_000,
          "targetable": True, "reasons_not_targetable": [], "deleted": False},
         {"id": "2906i", "name": "Too small", "audience_type": "WEB", "audience_size": None,
          "targetable": False, "reasons_not_targetable": ["TOO_SMALL"], "deleted": False},
     ]  # fmt: skip
-    return listed(request, rows, {"custom_audience_ids": "id"}, search="name")
+    return build_page_response(request, rows, {"custom_audience_ids": "id"}, search="name")
 
 
-def tags(request: Request) -> Answer:
+def list_tracking_tags(request: Request) -> Response:
     """`GET accounts/:a/tracking_tags`."""
-    account = account_of(request)
+    account = require_account(request)
     rows: list[Data] = [
         {"id": "6thp", "line_item_id": one.id, "tracking_tag_type": "IMPRESSION_TAG", "deleted": False,
          "tracking_tag_url": "https://tags.example/pixel?line=1", "created_at": "2020-01-01T00:00:00Z",
          "updated_at": "2020-01-01T00:00:00Z"}
-        for one in request.world.entities("line_item", account.id)[:1]
+        for one in request.world.list_entities("line_item", account.id)[:1]
     ]  # fmt: skip
-    return listed(request, rows, {"line_item_ids": "line_item_id", "tracking_tag_ids": "id"})
+    return build_page_response(request, rows, {"line_item_ids": "line_item_id", "tracking_tag_ids": "id"})

@@ -8,30 +8,30 @@ from collections.abc import Sequence
 from datetime import date, datetime, tzinfo
 from typing import Any
 
-from adsunify.sandbox.framework import Entity
-from adsunify.sandbox.networks.x.answers import Data, read_moment
-from adsunify.sandbox.networks.x.tables import CONVERSION_PARTS, METRICS, MICROS, denomination
+from adsunify.sandbox.framework import StoredEntity
+from adsunify.sandbox.networks.x.answers import Data, parse_instant
+from adsunify.sandbox.networks.x.tables import CONVERSION_PARTS, METRICS, MICROS, get_smallest_amount
 
 Figures = dict[str, int]
 
 
-def ran(campaign: Entity, day: date, zone: tzinfo, today: date) -> bool:
+def has_run(campaign: StoredEntity, day: date, zone: tzinfo, today: date) -> bool:
     """Whether the campaign ran on a day: metrics of what is paused or deleted now stay."""
     begun, ended = campaign.data.get("ran_from"), campaign.data.get("ran_until")
-    if begun is None or day > today or day < _day(begun, zone):
+    if begun is None or day > today or day < _get_local_date(begun, zone):
         return False
-    return ended is None or day <= _day(ended, zone)
+    return ended is None or day <= _get_local_date(ended, zone)
 
 
-def _day(text: str, zone: tzinfo) -> date:
-    return read_moment(text).astimezone(zone).date()
+def _get_local_date(text: str, zone: tzinfo) -> date:
+    return parse_instant(text).astimezone(zone).date()
 
 
-def figures(campaign: Entity, day: date) -> Figures:
+def generate_daily_figures(campaign: StoredEntity, day: date) -> Figures:
     """One campaign on one day."""
     digest = hashlib.sha256(f"{campaign.account} {campaign.id} {day}".encode()).digest()
     drawn = [int.from_bytes(digest[start : start + 4], "big") for start in range(0, 32, 4)]
-    smallest = denomination(campaign.data["currency"])
+    smallest = get_smallest_amount(campaign.data["currency"])
     impressions = 2_000 + drawn[0] % 6_000
     clicks = impressions * (6 + drawn[1] % 12) // 1_000
     links = clicks * (55 + drawn[2] % 30) // 100
@@ -57,15 +57,15 @@ def figures(campaign: Entity, day: date) -> Figures:
     }
 
 
-def metrics(groups: Sequence[str], days: Sequence[Sequence[Figures]]) -> Data:
+def compute_metrics(groups: Sequence[str], days: Sequence[Sequence[Figures]]) -> Data:
     """The metrics of the groups; `days`: for each slot of the series the figures of all that ran.
 
     A metric without any data in the range is null, not a list: these posts have no video.
     """
-    return {name: _metric(name, days) for group in groups for name in METRICS[group]}
+    return {name: _compute_metric(name, days) for group in groups for name in METRICS[group]}
 
 
-def _metric(name: str, days: Sequence[Sequence[Figures]]) -> Any:
+def _compute_metric(name: str, days: Sequence[Sequence[Figures]]) -> Any:
     known = any(name in figure for slot in days for figure in slot)
     series = [sum(figure.get(name, 0) for figure in slot) for slot in days] if known else None
     if not name.startswith("conversion_"):
@@ -81,7 +81,7 @@ def _metric(name: str, days: Sequence[Sequence[Figures]]) -> Any:
     }
 
 
-def midnights(start: datetime, offset: Any, length: int) -> list[date]:
+def list_local_days(start: datetime, offset: Any, length: int) -> list[date]:
     """The local days from `start` on, counted with one offset for all of them."""
     first = (start + offset).date()
     return [date.fromordinal(first.toordinal() + step) for step in range(length)]

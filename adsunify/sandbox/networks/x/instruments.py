@@ -2,54 +2,60 @@
 
 import re
 
-from adsunify.sandbox.framework import Account, Answer, Problem, Request
-from adsunify.sandbox.networks.x.answers import Data, account_of, answered
-from adsunify.sandbox.networks.x.lists import listed
-from adsunify.sandbox.networks.x.tables import Instrument
+from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response
+from adsunify.sandbox.networks.x.answers import Data, build_response, require_account
+from adsunify.sandbox.networks.x.lists import build_page_response
+from adsunify.sandbox.networks.x.tables import FundingInstrument
 
-_STARTED = "2019-03-01T00:00:00Z"
+_CREATED_AT = "2019-03-01T00:00:00Z"
 
 
-def instrument(account: Account, instrument_id: str) -> Instrument:
+def require_instrument(account: Account, instrument_id: str) -> FundingInstrument:
     """The account's funding instrument. Problem FUNDING_INSTRUMENT_NOT_FOUND."""
     for one in account.extra["instruments"]:
         if one.id == instrument_id:
-            found: Instrument = one
+            found: FundingInstrument = one
             return found
     word = re.search("missing|ineligible|processing", instrument_id.lower())
     if (word and word[0] == "missing") or not (word or re.fullmatch("[0-9a-z]{2,20}", instrument_id)):
-        raise Problem("FUNDING_INSTRUMENT_NOT_FOUND", "funding_instrument_id", "no such instrument", instrument_id)
+        raise InvalidRequest(
+            "FUNDING_INSTRUMENT_NOT_FOUND", "funding_instrument_id", "no such instrument", instrument_id
+        )
     currency = account.currency
-    return Instrument(
+    return FundingInstrument(
         instrument_id, "CREDIT_CARD", f"Card {instrument_id}", currency, word[0].upper() if word else None
     )
 
 
-def usable(one: Instrument) -> None:
+def check_instrument_usable(one: FundingInstrument) -> None:
     """Problem INVALID_FUNDING_INSTRUMENT where the instrument cannot fund (code: our choice)."""
     if one.problem is not None:
-        raise Problem("INVALID_FUNDING_INSTRUMENT", "funding_instrument_id", "is not able to fund", one.id)
+        raise InvalidRequest("INVALID_FUNDING_INSTRUMENT", "funding_instrument_id", "is not able to fund", one.id)
 
 
-def instruments(request: Request) -> Answer:
+def list_instruments(request: Request) -> Response:
     """`GET accounts/:a/funding_instruments`: asked for by id, instruments of other people's tests are found as well."""
-    account = account_of(request)
-    by_id: dict[str, Instrument] = {one.id: one for one in account.extra["instruments"]}
-    for asked in dict(request.pairs).get("funding_instrument_ids", "").split(","):
+    account = require_account(request)
+    by_id: dict[str, FundingInstrument] = {one.id: one for one in account.extra["instruments"]}
+    for asked in dict(request.query_pairs).get("funding_instrument_ids", "").split(","):
         try:
-            by_id[asked] = instrument(account, asked)
-        except Problem:
+            by_id[asked] = require_instrument(account, asked)
+        except InvalidRequest:
             continue  # a filter finds what there is
-    return listed(request, [_view(account, one) for one in by_id.values()], {"funding_instrument_ids": "id"})
+    return build_page_response(
+        request, [_render_instrument(account, one) for one in by_id.values()], {"funding_instrument_ids": "id"}
+    )
 
 
-def one_instrument(request: Request) -> Answer:
+def get_instrument(request: Request) -> Response:
     """`GET accounts/:a/funding_instruments/:id`."""
-    account = account_of(request)
-    return answered(request, _view(account, instrument(account, request.slots["id"])))
+    account = require_account(request)
+    return build_response(
+        request, _render_instrument(account, require_instrument(account, request.path_parameters["id"]))
+    )
 
 
-def _view(account: Account, one: Instrument) -> Data:
+def _render_instrument(account: Account, one: FundingInstrument) -> Data:
     return {
         "id": one.id,
         "account_id": account.id,
@@ -63,9 +69,9 @@ def _view(account: Account, one: Instrument) -> Data:
         "credit_remaining_local_micro": None,
         "funded_amount_local_micro": None,
         "io_header": None,
-        "start_time": _STARTED,
+        "start_time": _CREATED_AT,
         "end_time": None,
-        "created_at": _STARTED,
-        "updated_at": _STARTED,
+        "created_at": _CREATED_AT,
+        "updated_at": _CREATED_AT,
         "deleted": False,
     }

@@ -4,37 +4,44 @@ import base64
 import binascii
 from collections.abc import Mapping, Sequence
 
-from adsunify.sandbox.framework import Answer, Check, Problem, Request, integer_text, text
-from adsunify.sandbox.networks.x.answers import NOTHING, Data, answered, flag, given, many
-from adsunify.sandbox.networks.x.tables import IDS
+from adsunify.sandbox.framework import Check, InvalidRequest, Request, Response, integer_text, text
+from adsunify.sandbox.networks.x.answers import (
+    NO_CHECKS,
+    Data,
+    build_response,
+    check_flag,
+    comma_separated,
+    parse_parameters,
+)
+from adsunify.sandbox.networks.x.tables import MAX_FILTER_IDS
 
-PAGE, DEFAULT_PAGE = 1000, 200
-_ID = text()
+MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE = 1000, 200
+_ID_CHECK = text()
 
 
-def listed(
+def build_page_response(
     request: Request,
     rows: Sequence[Data],
     filters: Mapping[str, str],
-    required: Mapping[str, Check] = NOTHING,
-    optional: Mapping[str, Check] = NOTHING,
+    required: Mapping[str, Check] = NO_CHECKS,
+    optional: Mapping[str, Check] = NO_CHECKS,
     search: str | None = None,
-    page: int = PAGE,
-) -> Answer:
+    page: int = MAX_PAGE_SIZE,
+) -> Response:
     """One page of the rows. `filters`: parameter -> member it selects by; `search`: the member that `q` looks into."""
     known: dict[str, Check] = {
         "count": integer_text(1, page),
         "cursor": text(),
         "sort_by": text(pattern=r"(created_at|updated_at|deleted|name)(-(asc|desc))?"),
-        "with_deleted": flag,
-        "with_total_count": flag,
-        **dict.fromkeys(filters, many(_ID, IDS)),
+        "with_deleted": check_flag,
+        "with_total_count": check_flag,
+        **dict.fromkeys(filters, comma_separated(_ID_CHECK, MAX_FILTER_IDS)),
         **({} if search is None else {"q": text(1, 255)}),
         **optional,
     }
-    asked = given(request, required, {name: check for name, check in known.items() if name not in required})
+    asked = parse_parameters(request, required, {name: check for name, check in known.items() if name not in required})
     if asked.get("with_total_count") and "cursor" in asked:
-        raise Problem("EXCLUSIVE_PARAMETERS", "cursor", "with_total_count and cursor exclude each other")
+        raise InvalidRequest("EXCLUSIVE_PARAMETERS", "cursor", "with_total_count and cursor exclude each other")
     found = [row for row in rows if asked.get("with_deleted") or not row.get("deleted")]
     for name, member in filters.items():
         if name in asked:
@@ -44,17 +51,19 @@ def listed(
     if "sort_by" in asked:
         member, _, direction = asked["sort_by"].partition("-")
         found = sorted(found, key=lambda row: str(row.get(member)), reverse=direction == "desc")
-    start, size = _place(asked.get("cursor")), asked.get("count", min(DEFAULT_PAGE, page))
+    start, size = _decode_cursor(asked.get("cursor")), asked.get("count", min(DEFAULT_PAGE_SIZE, page))
     more = len(found) > start + size
     beside = {"total_count": len(found)} if asked.get("with_total_count") else {}
-    return answered(request, found[start : start + size], next_cursor=_cursor(start + size) if more else None, **beside)
+    return build_response(
+        request, found[start : start + size], next_cursor=_encode_cursor(start + size) if more else None, **beside
+    )
 
 
-def _cursor(place: int) -> str:
+def _encode_cursor(place: int) -> str:
     return base64.urlsafe_b64encode(f"from {place}".encode()).rstrip(b"=").decode()
 
 
-def _place(cursor: str | None) -> int:
+def _decode_cursor(cursor: str | None) -> int:
     if cursor is None:
         return 0
     try:
@@ -63,4 +72,4 @@ def _place(cursor: str | None) -> int:
             return int(place)
     except (binascii.Error, ValueError):
         pass
-    raise Problem("value", "cursor", "is none of ours", cursor)
+    raise InvalidRequest("value", "cursor", "is none of ours", cursor)

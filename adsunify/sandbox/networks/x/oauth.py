@@ -16,112 +16,126 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from adsunify.sandbox.framework import (
     CLIENT_SECRET,
-    Answer,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
     choice,
-    grant,
-    revoke,
+    issue_grant,
+    require_access_token,
+    revoke_grant,
     text,
-    valid,
 )
-from adsunify.sandbox.networks.x.answers import flag, given
-from adsunify.sandbox.networks.x.tables import LOGIN, SCREEN_NAME, USER_ID, WRITERS
-from adsunify.sandbox.world import Code
+from adsunify.sandbox.networks.x.answers import check_flag, parse_parameters
+from adsunify.sandbox.networks.x.tables import LOGIN, SCREEN_NAME, USER_ID, WRITER_PERMISSIONS
+from adsunify.sandbox.world import AuthorizationCode
 
-SKEW_SECONDS = 300  # X Ads API: a timestamp too far off is refused; how far is our choice
+MAX_CLOCK_SKEW_SECONDS = 300  # X Ads API: a timestamp too far off is refused; how far is our choice
 REQUEST_TOKEN_SECONDS = 600
-FORM = "application/x-www-form-urlencoded"
-_ALWAYS = frozenset({
+FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
+_REQUIRED_OAUTH_PARAMETERS = frozenset({
     "oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_signature_method", "oauth_timestamp",
     "oauth_version",
 })  # fmt: skip
 
 
-def guard(request: Request) -> None:
+def authorize_request(request: Request) -> None:
     """Every call of the ad API: the signature, the account, and who may write."""
-    signed = _authorization(request, "oauth_token")
-    token = valid(request, signed["oauth_token"])
-    _verify(request, signed, secret_of(token.text))
-    account = request.account(request.slots.get("account", ""))
-    if "account" in request.slots and account is None:
-        raise Problem("ACCOUNT_NOT_FOUND", "account_id", "The account is not there, or not yours to see.")
+    signed = _parse_authorization(request, "oauth_token")
+    token = require_access_token(request, signed["oauth_token"])
+    _verify_signature(request, signed, derive_token_secret(token.text))
+    account = request.find_account(request.path_parameters.get("account", ""))
+    if "account" in request.path_parameters and account is None:
+        raise InvalidRequest("ACCOUNT_NOT_FOUND", "account_id", "The account is not there, or not yours to see.")
     if request.method == "GET" or "/stats/jobs/" in request.path:
         return
     if "read" in token.scopes:
-        raise Problem("READONLY_CLIENT_APPLICATION", "", "The token may only read.")
-    if account is not None and not WRITERS & set(account.extra["permissions"]):
-        raise Problem("ACTION_NOT_ALLOWED", "", "The user may not change this account.")
+        raise InvalidRequest("READONLY_CLIENT_APPLICATION", "", "The token may only read.")
+    if account is not None and not WRITER_PERMISSIONS & set(account.extra["permissions"]):
+        raise InvalidRequest("ACTION_NOT_ALLOWED", "", "The user may not change this account.")
 
 
-def request_token(request: Request) -> Answer:
+def issue_request_token(request: Request) -> Response:
     """Leg 1: signed with the app alone; the callback stands inside the OAuth parameters."""
-    signed = _authorization(request, "oauth_callback")
-    _verify(request, signed, "")
-    asked = given(request, optional={"x_auth_access_type": choice("read", "write")})
-    callback = _callback(signed["oauth_callback"])
+    signed = _parse_authorization(request, "oauth_callback")
+    _verify_signature(request, signed, "")
+    asked = parse_parameters(request, optional={"x_auth_access_type": choice("read", "write")})
+    callback = _check_callback(signed["oauth_callback"])
     token = secrets.token_urlsafe(20)
-    request.world.codes[token] = Code(
+    request.world.codes[token] = AuthorizationCode(
         client_id=request.world.client_id,
         redirect_uri=callback,
         scopes=(asked.get("x_auth_access_type", "write"),),
         challenge=None,
         expires_at=request.now + timedelta(seconds=REQUEST_TOKEN_SECONDS),
     )
-    return _form(oauth_token=token, oauth_token_secret=secret_of(token), oauth_callback_confirmed="true")
+    return _build_form_response(
+        oauth_token=token, oauth_token_secret=derive_token_secret(token), oauth_callback_confirmed="true"
+    )
 
 
-def page(request: Request) -> Answer:
+def show_consent_page(request: Request) -> Response:
     """Leg 2: the consent page, which always asks."""
     try:
-        _asked(request)
-    except Problem as problem:
-        return _html(400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>")
+        _parse_consent_query(request)
+    except InvalidRequest as problem:
+        return _build_html_response(
+            400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>"
+        )
     action = escape(f"/{request.host}{request.path}?{request.raw_query}")
     button = '<button type="submit">Authorize app</button>'
-    return _html(200, f'<form method="post" action="{action}"><p>{request.world.client_id}</p>{button}</form>')
+    return _build_html_response(
+        200, f'<form method="post" action="{action}"><p>{request.world.client_id}</p>{button}</form>'
+    )
 
 
-def allow(request: Request) -> Answer:
+def grant_consent(request: Request) -> Response:
     """The page's one button: back to the callback, with the verifier."""
     try:
-        token, code = _asked(request)
-    except Problem as problem:
-        return _html(400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>")
+        token, code = _parse_consent_query(request)
+    except InvalidRequest as problem:
+        return _build_html_response(
+            400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>"
+        )
     verifier = secrets.token_urlsafe(20)
-    request.world.codes[token] = Code(code.client_id, code.redirect_uri, code.scopes, verifier, code.expires_at)
+    request.world.codes[token] = AuthorizationCode(
+        code.client_id, code.redirect_uri, code.scopes, verifier, code.expires_at
+    )
     back = urlencode({"oauth_token": token, "oauth_verifier": verifier})
-    return Answer(302, headers={"Location": f"{code.redirect_uri}?{back}"})
+    return Response(302, headers={"Location": f"{code.redirect_uri}?{back}"})
 
 
-def access_token(request: Request) -> Answer:
+def issue_access_token(request: Request) -> Response:
     """Leg 3: signed with the request token; the verifier is a parameter. Request tokens serve once."""
-    signed = _authorization(request, "oauth_token", optional="oauth_verifier")
+    signed = _parse_authorization(request, "oauth_token", optional="oauth_verifier")
     token = signed["oauth_token"]
-    code = _pending(request, token)
+    code = _find_request_token(request, token)
     if code is None:
-        raise Problem("token_invalid", "oauth_token", "Invalid or expired token.")
-    _verify(request, signed, secret_of(token))
-    sent = given(request, optional={"oauth_verifier": text()})
+        raise InvalidRequest("token_invalid", "oauth_token", "Invalid or expired token.")
+    _verify_signature(request, signed, derive_token_secret(token))
+    sent = parse_parameters(request, optional={"oauth_verifier": text()})
     verifier = signed.get("oauth_verifier") or sent.get("oauth_verifier") or ""
     if code.challenge is None or not hmac.compare_digest(verifier.encode(), code.challenge.encode()):
-        raise Problem("signature", "oauth_verifier", "Error processing your OAuth request: Invalid oauth_verifier")
+        raise InvalidRequest(
+            "signature", "oauth_verifier", "Error processing your OAuth request: Invalid oauth_verifier"
+        )
     del request.world.codes[token]
-    access = grant(request, LOGIN, code.scopes).access.text
-    return _form(oauth_token=access, oauth_token_secret=secret_of(access), user_id=USER_ID, screen_name=SCREEN_NAME)
+    access = issue_grant(request, LOGIN, code.scopes).access.text
+    return _build_form_response(
+        oauth_token=access, oauth_token_secret=derive_token_secret(access), user_id=USER_ID, screen_name=SCREEN_NAME
+    )
 
 
-def invalidate(request: Request) -> Answer:
+def invalidate_token(request: Request) -> Response:
     """`POST /1.1/oauth/invalidate_token.json`, signed with the token that dies."""
-    signed = _authorization(request, "oauth_token")
-    token = valid(request, signed["oauth_token"])
-    _verify(request, signed, secret_of(token.text))
-    given(request)
-    revoke(request, token.text)
-    return Answer(200, {"access_token": token.text})
+    signed = _parse_authorization(request, "oauth_token")
+    token = require_access_token(request, signed["oauth_token"])
+    _verify_signature(request, signed, derive_token_secret(token.text))
+    parse_parameters(request)
+    revoke_grant(request, token.text)
+    return Response(200, {"access_token": token.text})
 
 
-def secret_of(token: str) -> str:
+def derive_token_secret(token: str) -> str:
     """The secret of a request or access token."""
     return hashlib.sha256(f"the secret of {token}".encode()).hexdigest()[:45]
 
@@ -129,28 +143,32 @@ def secret_of(token: str) -> str:
 # -- signatures ---------------------------------------------------------------------------------------------------
 
 
-def encoded(value: str) -> str:
+def percent_encode(value: str) -> str:
     """RFC 3986: all but `A-Za-z0-9-._~` is percent-encoded."""
     return quote(value, safe="")
 
 
-def _authorization(request: Request, further: str, optional: str | None = None) -> dict[str, str]:
+def _parse_authorization(request: Request, further: str, optional: str | None = None) -> dict[str, str]:
     """The values of `Authorization: OAuth k="v", ...`: the six of every request, and `further`."""
     scheme, _, rest = request.headers.get("Authorization", "").partition(" ")
     if scheme != "OAuth":
-        raise Problem("token_missing", "Authorization", "This request is not properly authenticated")
+        raise InvalidRequest("token_missing", "Authorization", "This request is not properly authenticated")
     found: dict[str, str] = {}
     for part in rest.split(","):
         pair = re.fullmatch(r'([a-z_]+)="([^"]*)"', part.strip())
-        if pair is None or pair[1] in found or encoded(unquote(pair[2])) != pair[2]:
-            raise Problem("signature", "Authorization", "OAuth values are percent-encoded, quoted, and stand once")
+        if pair is None or pair[1] in found or percent_encode(unquote(pair[2])) != pair[2]:
+            raise InvalidRequest(
+                "signature", "Authorization", "OAuth values are percent-encoded, quoted, and stand once"
+            )
         found[pair[1]] = unquote(pair[2])
-    if set(found) - {optional} != _ALWAYS | {further}:
-        raise Problem("signature", "Authorization", f"takes {', '.join(sorted(_ALWAYS | {further}))}")
+    if set(found) - {optional} != _REQUIRED_OAUTH_PARAMETERS | {further}:
+        raise InvalidRequest(
+            "signature", "Authorization", f"takes {', '.join(sorted(_REQUIRED_OAUTH_PARAMETERS | {further}))}"
+        )
     return found
 
 
-def _verify(request: Request, signed: dict[str, str], token_secret: str) -> None:
+def _verify_signature(request: Request, signed: dict[str, str], token_secret: str) -> None:
     """The app, method, version, time, signature and nonce of a request. Problem `signature`."""
     wanted = {
         "oauth_consumer_key": request.world.client_id,
@@ -159,82 +177,86 @@ def _verify(request: Request, signed: dict[str, str], token_secret: str) -> None
     }
     for name, value in wanted.items():
         if signed[name] != value:
-            raise Problem("signature", name, f"{name} is not accepted")
+            raise InvalidRequest("signature", name, f"{name} is not accepted")
     at = signed["oauth_timestamp"]
-    if not re.fullmatch("[0-9]{1,12}", at) or abs(int(at) - request.now.timestamp()) > SKEW_SECONDS:
-        raise Problem("signature", "oauth_timestamp", "Timestamp out of bounds.")
+    if not re.fullmatch("[0-9]{1,12}", at) or abs(int(at) - request.now.timestamp()) > MAX_CLOCK_SKEW_SECONDS:
+        raise InvalidRequest("signature", "oauth_timestamp", "Timestamp out of bounds.")
     if not re.fullmatch(r"[\x21-\x7e]+", signed["oauth_nonce"]):
-        raise Problem("signature", "oauth_nonce", "a nonce is printable ASCII")
-    key = f"{encoded(CLIENT_SECRET)}&{encoded(token_secret)}"
-    digest = hmac.new(key.encode(), _base_string(request, signed).encode(), hashlib.sha1).digest()
+        raise InvalidRequest("signature", "oauth_nonce", "a nonce is printable ASCII")
+    key = f"{percent_encode(CLIENT_SECRET)}&{percent_encode(token_secret)}"
+    digest = hmac.new(key.encode(), _build_base_string(request, signed).encode(), hashlib.sha1).digest()
     if not hmac.compare_digest(base64.b64encode(digest), signed["oauth_signature"].encode()):
-        raise Problem("signature", "oauth_signature", "Could not authenticate you.")
-    _once(request, f"nonce {signed.get('oauth_token', '')} {signed['oauth_nonce']}")
+        raise InvalidRequest("signature", "oauth_signature", "Could not authenticate you.")
+    _use_nonce(request, f"nonce {signed.get('oauth_token', '')} {signed['oauth_nonce']}")
 
 
-def _base_string(request: Request, signed: dict[str, str]) -> str:
-    found = [(encoded(name), encoded(value)) for name, value in signed.items() if name != "oauth_signature"]
-    found += _query(request)
-    if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() == FORM:  # JSON is not signed
-        found += [(encoded(name), encoded(value)) for name, value in request.form().items()]
+def _build_base_string(request: Request, signed: dict[str, str]) -> str:
+    found = [
+        (percent_encode(name), percent_encode(value)) for name, value in signed.items() if name != "oauth_signature"
+    ]
+    found += _iterate_query(request)
+    if (
+        request.headers.get("Content-Type", "").partition(";")[0].strip().lower() == FORM_MEDIA_TYPE
+    ):  # JSON is not signed
+        found += [(percent_encode(name), percent_encode(value)) for name, value in request.parse_form().items()]
     if len({name for name, _ in found}) != len(found):
-        raise Problem("signature", "oauth_signature", "no parameter may stand twice")
-    address = encoded(f"https://{request.host}{request.path}")
-    return f"{request.method}&{address}&{encoded('&'.join(f'{name}={value}' for name, value in sorted(found)))}"
+        raise InvalidRequest("signature", "oauth_signature", "no parameter may stand twice")
+    address = percent_encode(f"https://{request.host}{request.path}")
+    return f"{request.method}&{address}&{percent_encode('&'.join(f'{name}={value}' for name, value in sorted(found)))}"
 
 
-def _query(request: Request) -> Iterator[tuple[str, str]]:
+def _iterate_query(request: Request) -> Iterator[tuple[str, str]]:
     """The query as it came. What is signed is RFC 3986, so a comma or colon sent bare is no longer what was signed."""
     for part in request.raw_query.split("&") if request.raw_query else ():
         name, _, value = part.partition("=")
-        if encoded(unquote(name)) != name or encoded(unquote(value)) != value:
-            raise Problem("signature", "oauth_signature", "Could not authenticate you.")
+        if percent_encode(unquote(name)) != name or percent_encode(unquote(value)) != value:
+            raise InvalidRequest("signature", "oauth_signature", "Could not authenticate you.")
         yield name, value
 
 
-def _once(request: Request, nonce: str) -> None:
+def _use_nonce(request: Request, nonce: str) -> None:
     codes = request.world.codes
     while codes and (first := next(iter(codes.items())))[1].expires_at <= request.now:
         del codes[first[0]]
     if nonce in codes:
-        raise Problem("signature", "oauth_nonce", "The nonce was used before.")
+        raise InvalidRequest("signature", "oauth_nonce", "The nonce was used before.")
     # no timestamp that is still in bounds may be used with it again
-    until = request.now + timedelta(seconds=2 * SKEW_SECONDS + 1)
-    codes[nonce] = Code(request.world.client_id, "", (), None, until)
+    until = request.now + timedelta(seconds=2 * MAX_CLOCK_SKEW_SECONDS + 1)
+    codes[nonce] = AuthorizationCode(request.world.client_id, "", (), None, until)
 
 
 # -- the consent page ---------------------------------------------------------------------------------------------
 
 
-def _asked(request: Request) -> tuple[str, Code]:
-    optional = {"force_login": flag, "screen_name": text()}
-    asked: dict[str, str] = request.query({"oauth_token": text()}, optional)
-    code = _pending(request, asked["oauth_token"])
+def _parse_consent_query(request: Request) -> tuple[str, AuthorizationCode]:
+    optional = {"force_login": check_flag, "screen_name": text()}
+    asked: dict[str, str] = request.parse_query({"oauth_token": text()}, optional)
+    code = _find_request_token(request, asked["oauth_token"])
     if code is None or code.challenge is not None:
-        raise Problem("value", "oauth_token", "the request token is unknown, used or over")
+        raise InvalidRequest("value", "oauth_token", "the request token is unknown, used or over")
     return asked["oauth_token"], code
 
 
-def _pending(request: Request, token: str) -> Code | None:
+def _find_request_token(request: Request, token: str) -> AuthorizationCode | None:
     """The request token of this text: one with a callback, unlike a nonce, and not over."""
     code = request.world.codes.get(token)
     return code if code is not None and code.redirect_uri and code.expires_at > request.now else None
 
 
-def _callback(value: str) -> str:
+def _check_callback(value: str) -> str:
     """A callback that may be registered. What varies would not match the registered one: there is no query."""
     parts = urlsplit(value)
     loopback = parts.hostname in ("127.0.0.1", "localhost", "::1")
     schemes = ("http", "https") if loopback else ("https",)
     if not parts.hostname or parts.query or parts.fragment or parts.scheme not in schemes:
-        raise Problem("value", "oauth_callback", "Callback URL not approved for this client application.")
+        raise InvalidRequest("value", "oauth_callback", "Callback URL not approved for this client application.")
     return value
 
 
-def _form(**values: str) -> Answer:
-    return Answer(200, urlencode(values).encode(), media_type=f"{FORM}; charset=utf-8")
+def _build_form_response(**values: str) -> Response:
+    return Response(200, urlencode(values).encode(), media_type=f"{FORM_MEDIA_TYPE}; charset=utf-8")
 
 
-def _html(status: int, content: str) -> Answer:
+def _build_html_response(status: int, content: str) -> Response:
     document = f"<!doctype html><html><head><title>Consent</title></head><body>{content}</body></html>"
-    return Answer(status, document.encode(), media_type="text/html; charset=utf-8")
+    return Response(status, document.encode(), media_type="text/html; charset=utf-8")

@@ -3,55 +3,64 @@
 import re
 from collections.abc import Mapping
 
-from adsunify.sandbox.framework import Answer, Check, Entity, Problem, Request, choice, text
-from adsunify.sandbox.networks.x.answers import Data, account_of, answered, flag, given, many, new_id, stamps
-from adsunify.sandbox.networks.x.fields import alive
-from adsunify.sandbox.networks.x.lists import listed
+from adsunify.sandbox.framework import Check, InvalidRequest, Request, Response, StoredEntity, choice, text
+from adsunify.sandbox.networks.x.answers import (
+    Data,
+    allocate_native_id,
+    build_response,
+    check_flag,
+    comma_separated,
+    parse_parameters,
+    render_timestamps,
+    require_account,
+)
+from adsunify.sandbox.networks.x.fields import require_live_entity
+from adsunify.sandbox.networks.x.lists import build_page_response
 from adsunify.sandbox.networks.x.tables import (
     FULL_USER,
     HIDDEN_REPOST,
-    IDS,
+    MAX_FILTER_IDS,
+    POST_WITHOUT_LINK,
     POSTS,
-    REPOSTED,
+    REPOSTED_POST,
     REPOSTS_USER,
-    WITHOUT_LINK,
 )
 
-MOST_POSTS = 50
-_SINCE = "2019-03-01T00:00:00Z"
-_USERS: Mapping[str, str] = {FULL_USER: "FULL", REPOSTS_USER: "RETWEETS_ONLY"}
+MAX_POSTS = 50
+_CREATED_AT = "2019-03-01T00:00:00Z"
+_PROMOTABLE_USERS: Mapping[str, str] = {FULL_USER: "FULL", REPOSTS_USER: "RETWEETS_ONLY"}
 
 
-def post(post_id: str) -> tuple[str, str] | None:
+def find_post(post_id: str) -> tuple[str, str] | None:
     """Owner and text of a post: any of digits is there, and is the full user's where the table says nothing else."""
     if post_id in POSTS:
         return POSTS[post_id]
     return (FULL_USER, f"Post {post_id} https://shop.example/") if re.fullmatch("[1-9][0-9]{0,18}", post_id) else None
 
 
-def posts(request: Request) -> Answer:
+def list_posts(request: Request) -> Response:
     """`GET accounts/:a/tweets`: of the account's full user unless `user_id` names another."""
-    account_of(request)
-    parameters = dict(request.pairs)
+    require_account(request)
+    parameters = dict(request.query_pairs)
     user = parameters.get("user_id", FULL_USER)
     wanted = parameters["tweet_ids"].split(",") if "tweet_ids" in parameters else list(POSTS)
     # every post here is published and organic: the default timeline, NULLCAST, shows none of them
     visible = parameters.get("tweet_type") == "PUBLISHED" and parameters.get("timeline_type") in ("ALL", "ORGANIC")
     brief = parameters.get("trim_user") == "true"
-    found = [(one, owned) for one in wanted if visible and (owned := post(one)) is not None and owned[0] == user]
-    rows = [_post_view(one, owner, words, brief) for one, (owner, words) in found]
+    found = [(one, owned) for one in wanted if visible and (owned := find_post(one)) is not None and owned[0] == user]
+    rows = [_render_post(one, owner, words, brief) for one, (owner, words) in found]
     optional: dict[str, Check] = {
-        "include_mentions_and_replies": flag,
+        "include_mentions_and_replies": check_flag,
         "name": text(1, 80),
         "timeline_type": choice("ALL", "NULLCAST", "ORGANIC"),
-        "trim_user": flag,
+        "trim_user": check_flag,
         "user_id": text(pattern="[0-9]+"),
-        "tweet_ids": many(text(), IDS),
+        "tweet_ids": comma_separated(text(), MAX_FILTER_IDS),
     }
-    return listed(request, rows, {}, {"tweet_type": choice("DRAFT", "PUBLISHED", "SCHEDULED")}, optional)
+    return build_page_response(request, rows, {}, {"tweet_type": choice("DRAFT", "PUBLISHED", "SCHEDULED")}, optional)
 
 
-def _post_view(post_id: str, owner: str, words: str, brief: bool) -> Data:
+def _render_post(post_id: str, owner: str, words: str, brief: bool) -> Data:
     user: Data = {"id": int(owner), "id_str": owner}
     return {
         "id": int(post_id),  # a JSON integer over 2^53: whoever reads it as a double has another post
@@ -68,74 +77,80 @@ def _post_view(post_id: str, owner: str, words: str, brief: bool) -> Data:
     }
 
 
-def users(request: Request) -> Answer:
+def list_promotable_users(request: Request) -> Response:
     """`GET accounts/:a/promotable_users`."""
     rows = [
-        {"id": f"pu{position}", "user_id": user, "promotable_user_type": type_, "created_at": _SINCE,
-         "updated_at": _SINCE, "deleted": False}
-        for position, (user, type_) in enumerate(_USERS.items(), 1)
+        {"id": f"pu{position}", "user_id": user, "promotable_user_type": type_, "created_at": _CREATED_AT,
+         "updated_at": _CREATED_AT, "deleted": False}
+        for position, (user, type_) in enumerate(_PROMOTABLE_USERS.items(), 1)
     ]  # fmt: skip
-    return listed(request, rows, {"promotable_user_ids": "id"})
+    return build_page_response(request, rows, {"promotable_user_ids": "id"})
 
 
 # -- promoted posts -----------------------------------------------------------------------------------------------
 
 
-def promote(request: Request) -> Answer:
+def promote_posts(request: Request) -> Response:
     """`POST accounts/:a/promoted_tweets`: `data` is an array; a promoted post is ACTIVE from the start."""
-    account, world = account_of(request), request.world
-    sent = given(request, {"line_item_id": text(pattern="[0-9a-z]+"), "tweet_ids": many(text(), MOST_POSTS)})
-    item = alive(world, "line_item", sent["line_item_id"], account)
+    account, world = require_account(request), request.world
+    sent = parse_parameters(
+        request, {"line_item_id": text(pattern="[0-9a-z]+"), "tweet_ids": comma_separated(text(), MAX_POSTS)}
+    )
+    item = require_live_entity(world, "line_item", sent["line_item_id"], account)
     made = []
     for post_id in sent["tweet_ids"]:
-        _promotable(item, post_id)
-        shown = HIDDEN_REPOST if post_id == REPOSTED else post_id
-        beside = world.entities("promoted_tweet", account.id, item.id)
+        _check_promotable(item, post_id)
+        shown = HIDDEN_REPOST if post_id == REPOSTED_POST else post_id
+        beside = world.list_entities("promoted_tweet", account.id, item.id)
         if any(one.data["tweet_id"] == shown and not one.data["deleted"] for one in beside):
-            raise Problem("value", "tweet_ids", "the line item promotes this post already", post_id)
+            raise InvalidRequest("value", "tweet_ids", "the line item promotes this post already", post_id)
         data = {"line_item_id": item.id, "tweet_id": shown, "entity_status": "ACTIVE",
                 "approval_status": "PENDING", "deleted": False}  # fmt: skip
-        made.append(world.create("promoted_tweet", account.id, data, parent=item.id, id=new_id(world)))
-    return answered(request, [promoted_view(one) for one in made], total_count=len(made))
+        made.append(world.create("promoted_tweet", account.id, data, parent=item.id, id=allocate_native_id(world)))
+    return build_response(request, [render_promoted_post(one) for one in made], total_count=len(made))
 
 
-def _promotable(item: Entity, post_id: str) -> None:
+def _check_promotable(item: StoredEntity, post_id: str) -> None:
     word = re.search("ineligible|processing", post_id.lower())
-    if post(post_id) is None and not word:
-        raise Problem("TWEET_NOT_FOUND", "tweet_ids", "no such post", post_id)
-    if word or (post_id == WITHOUT_LINK and item.data["objective"] == "WEBSITE_CLICKS"):
-        raise Problem("INVALID_TWEET", "tweet_ids", "the post has neither a website card nor a link", post_id)
+    if find_post(post_id) is None and not word:
+        raise InvalidRequest("TWEET_NOT_FOUND", "tweet_ids", "no such post", post_id)
+    if word or (post_id == POST_WITHOUT_LINK and item.data["objective"] == "WEBSITE_CLICKS"):
+        raise InvalidRequest("INVALID_TWEET", "tweet_ids", "the post has neither a website card nor a link", post_id)
 
 
-def promoted(request: Request) -> Answer:
+def list_promoted_posts(request: Request) -> Response:
     """`GET accounts/:a/promoted_tweets`. Posts under a deleted line item hide, though not deleted themselves."""
-    world, account = request.world, account_of(request)
-    hidden = dict(request.pairs).get("with_deleted") == "true"
+    world, account = request.world, require_account(request)
+    hidden = dict(request.query_pairs).get("with_deleted") == "true"
     rows = []
-    for one in world.entities("promoted_tweet", account.id):
+    for one in world.list_entities("promoted_tweet", account.id):
         item = world.find("line_item", one.data["line_item_id"])
         if hidden or (item is not None and not item.data["deleted"]):
-            rows.append(promoted_view(one))
-    return listed(request, rows, {"line_item_ids": "line_item_id", "promoted_tweet_ids": "id"})
+            rows.append(render_promoted_post(one))
+    return build_page_response(request, rows, {"line_item_ids": "line_item_id", "promoted_tweet_ids": "id"})
 
 
-def one_promoted(request: Request) -> Answer:
+def get_promoted_post(request: Request) -> Response:
     """`GET accounts/:a/promoted_tweets/:id`."""
-    asked = given(request, optional={"with_deleted": flag})
-    found = request.world.find("promoted_tweet", request.slots["id"], account_of(request).id)
+    asked = parse_parameters(request, optional={"with_deleted": check_flag})
+    found = request.world.find("promoted_tweet", request.path_parameters["id"], require_account(request).id)
     if found is None or not asked.get("with_deleted"):
-        found = alive(request.world, "promoted_tweet", request.slots["id"], account_of(request))
-    return answered(request, promoted_view(found))
+        found = require_live_entity(
+            request.world, "promoted_tweet", request.path_parameters["id"], require_account(request)
+        )
+    return build_response(request, render_promoted_post(found))
 
 
-def withdraw(request: Request) -> Answer:
+def delete_promoted_post(request: Request) -> Response:
     """`DELETE accounts/:a/promoted_tweets/:id`: for good."""
-    given(request)
-    found = alive(request.world, "promoted_tweet", request.slots["id"], account_of(request))
-    return answered(request, promoted_view(request.world.put(found, {**found.data, "deleted": True})))
+    parse_parameters(request)
+    found = require_live_entity(
+        request.world, "promoted_tweet", request.path_parameters["id"], require_account(request)
+    )
+    return build_response(request, render_promoted_post(request.world.replace(found, {**found.data, "deleted": True})))
 
 
-def promoted_view(entity: Entity) -> Data:
+def render_promoted_post(entity: StoredEntity) -> Data:
     """A promoted post as it is shown."""
     names = ("line_item_id", "tweet_id", "entity_status", "approval_status", "deleted")
-    return {"id": entity.id, **{name: entity.data[name] for name in names}, **stamps(entity)}
+    return {"id": entity.id, **{name: entity.data[name] for name in names}, **render_timestamps(entity)}

@@ -9,204 +9,227 @@ from zoneinfo import ZoneInfo
 
 from adsunify.sandbox.framework import (
     Account,
-    Answer,
     Check,
-    Entity,
-    Problem,
+    InvalidRequest,
     Request,
+    Response,
+    StoredEntity,
     choice,
+    serialize_json,
     text,
-    write_json,
 )
 from adsunify.sandbox.networks.x.answers import (
-    VERSION,
+    VERSION_HEADERS,
     Data,
-    account_of,
-    answered,
-    given,
-    many,
-    moment,
-    read_moment,
-    written,
+    build_response,
+    check_instant,
+    comma_separated,
+    format_instant,
+    parse_instant,
+    parse_parameters,
+    require_account,
 )
-from adsunify.sandbox.networks.x.figures import Figures, figures, metrics, midnights, ran
-from adsunify.sandbox.networks.x.lists import listed
-from adsunify.sandbox.networks.x.tables import DOWNLOAD_HOST, IDS, JOBS_IN_PROGRESS, METRICS
+from adsunify.sandbox.networks.x.figures import (
+    Figures,
+    compute_metrics,
+    generate_daily_figures,
+    has_run,
+    list_local_days,
+)
+from adsunify.sandbox.networks.x.lists import build_page_response
+from adsunify.sandbox.networks.x.tables import DOWNLOAD_HOST, MAX_FILTER_IDS, MAX_JOBS_IN_PROGRESS, METRICS
 
-_ENTITY_IDS = 20
-_KINDS: Mapping[str, str] = {"CAMPAIGN": "campaign", "LINE_ITEM": "line_item", "PROMOTED_TWEET": "promoted_tweet"}
-_WHOLE = ("ACCOUNT", "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT")
-_ID: Check = text(pattern="[0-9a-z]+")
-_RANGE: dict[str, Check] = {"start_time": moment, "end_time": moment}
-_ASKED: dict[str, Check] = {
-    "entity": choice(*_KINDS, *_WHOLE),
-    "entity_ids": many(_ID, _ENTITY_IDS),
-    **_RANGE,
+_MAX_ENTITY_IDS = 20
+_KIND_BY_ENTITY: Mapping[str, str] = {
+    "CAMPAIGN": "campaign",
+    "LINE_ITEM": "line_item",
+    "PROMOTED_TWEET": "promoted_tweet",
+}
+_ACCOUNT_WIDE_ENTITIES = ("ACCOUNT", "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT")
+_ID_CHECK: Check = text(pattern="[0-9a-z]+")
+_RANGE_CHECKS: dict[str, Check] = {"start_time": check_instant, "end_time": check_instant}
+_STATS_CHECKS: dict[str, Check] = {
+    "entity": choice(*_KIND_BY_ENTITY, *_ACCOUNT_WIDE_ENTITIES),
+    "entity_ids": comma_separated(_ID_CHECK, _MAX_ENTITY_IDS),
+    **_RANGE_CHECKS,
     "granularity": choice("DAY", "HOUR", "TOTAL"),
     "placement": choice("ALL_ON_TWITTER", "SPOTLIGHT", "TREND"),
-    "metric_groups": many(choice(*METRICS), len(METRICS)),
+    "metric_groups": comma_separated(choice(*METRICS), len(METRICS)),
 }
-_ALONE = ("WEB_CONVERSION", "MOBILE_CONVERSION", "LIFE_TIME_VALUE_MOBILE_CONVERSION")
-_SEGMENTS: dict[str, Check] = {
+_EXCLUSIVE_METRIC_GROUPS = ("WEB_CONVERSION", "MOBILE_CONVERSION", "LIFE_TIME_VALUE_MOBILE_CONVERSION")
+_SEGMENT_CHECKS: dict[str, Check] = {
     "segmentation_type": text(pattern="[A-Z_]+"), "country": text(), "platform": text(),
 }  # fmt: skip
-_JOB = "stats_job"
-_JOB_DAYS, _SEGMENTED_DAYS = 90, 45
-_LINK_LIFE = timedelta(days=2)
-_FIRST_JOB = 1_490_000_000_000_000_000  # job ids are over 2^53, as JSON integers and as text
+_JOB_KIND = "stats_job"
+_MAX_JOB_DAYS, _MAX_SEGMENTED_DAYS = 90, 45
+_LINK_LIFETIME = timedelta(days=2)
+_FIRST_JOB_ID = 1_490_000_000_000_000_000  # job ids are over 2^53, as JSON integers and as text
 
 
-def stats(request: Request) -> Answer:
+def get_stats(request: Request) -> Response:
     """`GET /12/stats/accounts/:a`: at most 7 days."""
-    account, asked = account_of(request), given(request, _ASKED)
-    _check(request, account, asked, 7)
-    body = _report(request, account, asked)
-    return Answer(200, body, VERSION)
+    account, asked = require_account(request), parse_parameters(request, _STATS_CHECKS)
+    _check_request(request, account, asked, 7)
+    body = _build_report(request, account, asked)
+    return Response(200, body, VERSION_HEADERS)
 
 
-def create_job(request: Request) -> Answer:
+def create_job(request: Request) -> Response:
     """`POST /12/stats/jobs/accounts/:a`: at most 90 days, 45 with segments."""
-    account, asked = account_of(request), given(request, _ASKED, _SEGMENTS)
-    _check(request, account, asked, _SEGMENTED_DAYS if "segmentation_type" in asked else _JOB_DAYS)
-    jobs = request.world.entities(_JOB)
-    if sum(job.account == account.id and job.data["looks"] < 2 for job in jobs) >= JOBS_IN_PROGRESS:
-        raise Problem("TOO_MANY_REQUESTS", "", f"at most {JOBS_IN_PROGRESS} jobs in progress")
-    job_id = str(_FIRST_JOB + 137 * len(jobs) + 1)
-    job = request.world.create(_JOB, account.id, {"asked": asked, "looks": 0}, id=job_id, logged=False)
-    return answered(request, _job_view(job, "PROCESSING"))
+    account, asked = require_account(request), parse_parameters(request, _STATS_CHECKS, _SEGMENT_CHECKS)
+    _check_request(request, account, asked, _MAX_SEGMENTED_DAYS if "segmentation_type" in asked else _MAX_JOB_DAYS)
+    jobs = request.world.list_entities(_JOB_KIND)
+    if sum(job.account == account.id and job.data["looks"] < 2 for job in jobs) >= MAX_JOBS_IN_PROGRESS:
+        raise InvalidRequest("TOO_MANY_REQUESTS", "", f"at most {MAX_JOBS_IN_PROGRESS} jobs in progress")
+    job_id = str(_FIRST_JOB_ID + 137 * len(jobs) + 1)
+    job = request.world.create(_JOB_KIND, account.id, {"asked": asked, "looks": 0}, id=job_id, logged=False)
+    return build_response(request, _render_job(job, "PROCESSING"))
 
 
-def jobs(request: Request) -> Answer:
+def list_jobs(request: Request) -> Response:
     """`GET /12/stats/jobs/accounts/:a`: the second look at a job finds it done. A cursor says nothing here."""
-    world, account = request.world, account_of(request)
-    wanted = dict(request.pairs).get("job_ids")
+    world, account = request.world, require_account(request)
+    wanted = dict(request.query_pairs).get("job_ids")
     rows = []
-    for job in world.entities(_JOB, account.id):
+    for job in world.list_entities(_JOB_KIND, account.id):
         if wanted is None or job.id in wanted.split(","):
-            looked = world.put(job, {**job.data, "looks": job.data["looks"] + 1}, logged=False)
-            rows.append(_job_view(looked, "PROCESSING" if looked.data["looks"] < 2 else "SUCCESS"))
-    page = listed(request, rows, {}, optional={"job_ids": many(text(pattern="[0-9]+"), IDS)})
+            looked = world.replace(job, {**job.data, "looks": job.data["looks"] + 1}, logged=False)
+            rows.append(_render_job(looked, "PROCESSING" if looked.data["looks"] < 2 else "SUCCESS"))
+    page = build_page_response(
+        request, rows, {}, optional={"job_ids": comma_separated(text(pattern="[0-9]+"), MAX_FILTER_IDS)}
+    )
     # may be set although all asked jobs are there
-    return Answer(200, {**page.body, "next_cursor": page.body["next_cursor"] or "c-2gkd4"}, VERSION)
+    return Response(200, {**page.body, "next_cursor": page.body["next_cursor"] or "c-2gkd4"}, VERSION_HEADERS)
 
 
-def download(request: Request) -> Answer:
+def download_report(request: Request) -> Response:
     """The file of a job, on the foreign host: no credentials there, and only while the link lives."""
     if "Authorization" in request.headers:
-        return Answer(400, b"<html><body>Bad Request</body></html>", media_type="text/html")
-    job = next((one for one in request.world.entities(_JOB) if _file(one) == request.slots["file"]), None)
-    if job is None or job.data["looks"] < 2 or request.now > job.created_at + _LINK_LIFE or request.raw_query:
-        return Answer(404, b"<html><body>Not Found</body></html>", media_type="text/html")
-    account = request.account(job.account)
+        return Response(400, b"<html><body>Bad Request</body></html>", media_type="text/html")
+    job = next(
+        (
+            one
+            for one in request.world.list_entities(_JOB_KIND)
+            if _get_file_name(one) == request.path_parameters["file"]
+        ),
+        None,
+    )
+    if job is None or job.data["looks"] < 2 or request.now > job.created_at + _LINK_LIFETIME or request.raw_query:
+        return Response(404, b"<html><body>Not Found</body></html>", media_type="text/html")
+    account = request.find_account(job.account)
     assert account is not None  # jobs are made for accounts only
-    content = gzip.compress(write_json(_report(request, account, job.data["asked"])).encode(), mtime=0)
-    return Answer(200, content, media_type="application/gzip")
+    content = gzip.compress(serialize_json(_build_report(request, account, job.data["asked"])).encode(), mtime=0)
+    return Response(200, content, media_type="application/gzip")
 
 
-def active(request: Request) -> Answer:
+def list_active_entities(request: Request) -> Response:
     """`GET /12/stats/accounts/:a/active_entities`: what had activity, within at most 90 days."""
-    account = account_of(request)
-    ids = dict.fromkeys(("campaign_ids", "funding_instrument_ids", "line_item_ids"), many(_ID, IDS))
-    asked = given(request, {"entity": choice(*_KINDS, "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT"), **_RANGE}, ids)
-    start, end = _hours(asked, _JOB_DAYS)
+    account = require_account(request)
+    ids = dict.fromkeys(
+        ("campaign_ids", "funding_instrument_ids", "line_item_ids"), comma_separated(_ID_CHECK, MAX_FILTER_IDS)
+    )
+    asked = parse_parameters(
+        request, {"entity": choice(*_KIND_BY_ENTITY, "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT"), **_RANGE_CHECKS}, ids
+    )
+    start, end = _parse_time_range(asked, _MAX_JOB_DAYS)
     zone = ZoneInfo(account.timezone)
-    days = midnights(start, _offset(request, account), max((end - start).days, 1) + 1)
+    days = list_local_days(start, _get_utc_offset(request, account), max((end - start).days, 1) + 1)
     rows = []
-    for one in request.world.entities(_KINDS.get(asked["entity"], "none"), account.id):
-        campaign = _campaign(request, one)
+    for one in request.world.list_entities(_KIND_BY_ENTITY.get(asked["entity"], "none"), account.id):
+        campaign = _require_campaign(request, one)
         if not {one.id, campaign.id} & set(asked.get("campaign_ids", [campaign.id])):
             continue
-        today = _today(request, account)
-        active_days = [day for day in days if request.world.delivers(day) and ran(campaign, day, zone, today)]
+        today = _get_account_date(request, account)
+        active_days = [day for day in days if request.world.delivers(day) and has_run(campaign, day, zone, today)]
         if active_days:
             first, last = (
                 datetime(day.year, day.month, day.day, tzinfo=zone) for day in (active_days[0], active_days[-1])
             )
-            rows.append({"entity_id": one.id, "activity_start_time": written(max(first, start)),
-                         "activity_end_time": written(min(last + timedelta(days=1), end)),
+            rows.append({"entity_id": one.id, "activity_start_time": format_instant(max(first, start)),
+                         "activity_end_time": format_instant(min(last + timedelta(days=1), end)),
                          "placements": ["ALL_ON_TWITTER"]})  # fmt: skip
-    return answered(request, rows)
+    return build_response(request, rows)
 
 
-def reach(request: Request) -> Answer:
+def get_reach(request: Request) -> Response:
     """`GET /12/stats/accounts/:a/reach/campaigns`: of the whole period, not additive."""
-    account = account_of(request)
-    asked = given(request, {"campaign_ids": many(_ID, _ENTITY_IDS), **_RANGE})
-    start, end = _hours(asked, _JOB_DAYS)
-    days = midnights(start, _offset(request, account), (end - start).days)
+    account = require_account(request)
+    asked = parse_parameters(request, {"campaign_ids": comma_separated(_ID_CHECK, _MAX_ENTITY_IDS), **_RANGE_CHECKS})
+    start, end = _parse_time_range(asked, _MAX_JOB_DAYS)
+    days = list_local_days(start, _get_utc_offset(request, account), (end - start).days)
     rows = []
     for campaign_id in asked["campaign_ids"]:
-        campaign = _found(request, account, "campaign", campaign_id, "campaign_ids")
-        seen = sum(one["impressions"] for one in _of(request, account, campaign, days))
+        campaign = _require_entity(request, account, "campaign", campaign_id, "campaign_ids")
+        seen = sum(one["impressions"] for one in _list_campaign_figures(request, account, campaign, days))
         rows.append({"id": campaign.id, "total_audience_reach": seen * 6 // 10, "average_frequency": "1.67"})
-    return answered(request, rows)
+    return build_response(request, rows)
 
 
 # -- ranges -------------------------------------------------------------------------------------------------------
 
 
-def _hours(asked: Data, most_days: int) -> tuple[datetime, datetime]:
-    start, end = read_moment(asked["start_time"]), read_moment(asked["end_time"])
+def _parse_time_range(asked: Data, most_days: int) -> tuple[datetime, datetime]:
+    start, end = parse_instant(asked["start_time"]), parse_instant(asked["end_time"])
     for name, instant in (("start_time", start), ("end_time", end)):
         if instant.minute or instant.second:
-            raise Problem("value", name, "must be a whole hour", asked[name])
+            raise InvalidRequest("value", name, "must be a whole hour", asked[name])
     if end <= start:
-        raise Problem("INVALID_TIME_WINDOW", "end_time", "must be after start_time", asked["end_time"])
+        raise InvalidRequest("INVALID_TIME_WINDOW", "end_time", "must be after start_time", asked["end_time"])
     if end - start > timedelta(days=most_days):
-        raise Problem("INVALID_TIME_WINDOW", "end_time", f"at most {most_days} days", asked["end_time"])
+        raise InvalidRequest("INVALID_TIME_WINDOW", "end_time", f"at most {most_days} days", asked["end_time"])
     return start, end
 
 
-def _check(request: Request, account: Account, asked: Data, most_days: int) -> None:
-    start, end = _hours(asked, most_days)
-    offset = _offset(request, account)
+def _check_request(request: Request, account: Account, asked: Data, most_days: int) -> None:
+    start, end = _parse_time_range(asked, most_days)
+    offset = _get_utc_offset(request, account)
     for name, instant in (("start_time", start), ("end_time", end)):
         local = instant + offset
         if asked["granularity"] == "DAY" and local.hour:  # with today's offset, whatever the day's own was
-            raise Problem("value", name, f"must be midnight in {account.timezone}", asked[name])
+            raise InvalidRequest("value", name, f"must be midnight in {account.timezone}", asked[name])
     groups = asked["metric_groups"]
-    if len(groups) > 1 and (own := next((one for one in groups if one in _ALONE), None)):
-        raise Problem("value", "metric_groups", f"{own} is asked for in a request of its own", ",".join(groups))
+    if len(groups) > 1 and (own := next((one for one in groups if one in _EXCLUSIVE_METRIC_GROUPS), None)):
+        raise InvalidRequest("value", "metric_groups", f"{own} is asked for in a request of its own", ",".join(groups))
     for entity_id in asked["entity_ids"]:
-        if asked["entity"] in _KINDS:
-            _found(request, account, _KINDS[asked["entity"]], entity_id, "entity_ids")
+        if asked["entity"] in _KIND_BY_ENTITY:
+            _require_entity(request, account, _KIND_BY_ENTITY[asked["entity"]], entity_id, "entity_ids")
 
 
-def _offset(request: Request, account: Account) -> timedelta:
+def _get_utc_offset(request: Request, account: Account) -> timedelta:
     """The account's distance from UTC today, which X applies to all days of a request."""
     offset = request.now.astimezone(ZoneInfo(account.timezone)).utcoffset()
     assert offset is not None  # an aware instant
     return offset
 
 
-def _today(request: Request, account: Account) -> date:
+def _get_account_date(request: Request, account: Account) -> date:
     return request.now.astimezone(ZoneInfo(account.timezone)).date()
 
 
-def _found(request: Request, account: Account, kind: str, entity_id: str, where: str) -> Entity:
+def _require_entity(request: Request, account: Account, kind: str, entity_id: str, where: str) -> StoredEntity:
     """Deleted ones have figures, too."""
     found = request.world.find(kind, entity_id, account.id)
     if found is None:
-        raise Problem(f"{kind.upper()}_NOT_FOUND", where, f"no such {kind}", entity_id)
+        raise InvalidRequest(f"{kind.upper()}_NOT_FOUND", where, f"no such {kind}", entity_id)
     return found
 
 
 # -- reports ------------------------------------------------------------------------------------------------------
 
 
-def _report(request: Request, account: Account, asked: Data) -> Data:
-    start, end = read_moment(asked["start_time"]), read_moment(asked["end_time"])
-    days = midnights(start, _offset(request, account), max(-(-(end - start) // timedelta(days=1)), 1))
+def _build_report(request: Request, account: Account, asked: Data) -> Data:
+    start, end = parse_instant(asked["start_time"]), parse_instant(asked["end_time"])
+    days = list_local_days(start, _get_utc_offset(request, account), max(-(-(end - start) // timedelta(days=1)), 1))
     hours = int((end - start) / timedelta(hours=1))
     length = {"DAY": len(days), "TOTAL": 1, "HOUR": hours}[asked["granularity"]]
     rows = []
     for entity_id in asked["entity_ids"]:
-        series = [_figures(request, account, asked, entity_id, day) for day in days]
+        series = [_list_entity_figures(request, account, asked, entity_id, day) for day in days]
         if asked["granularity"] == "TOTAL":
             series = [[one for slot in series for one in slot]]
         elif asked["granularity"] == "HOUR":  # all of a day stands in its first hour (our choice)
             series = [series[hour // 24] if hour % 24 == 0 else [] for hour in range(hours)]
-        shown = metrics(asked["metric_groups"], series)
+        shown = compute_metrics(asked["metric_groups"], series)
         rows.append({"id": entity_id, "id_data": [{"segment": None, "metrics": shown}]})
     return {
         "data_type": "stats",
@@ -216,26 +239,28 @@ def _report(request: Request, account: Account, asked: Data) -> Data:
     }
 
 
-def _figures(request: Request, account: Account, asked: Data, entity_id: str, day: date) -> list[Figures]:
+def _list_entity_figures(request: Request, account: Account, asked: Data, entity_id: str, day: date) -> list[Figures]:
     """The figures of all that an entity stands for. Other placements than X itself serve none of these posts."""
     if asked["placement"] != "ALL_ON_TWITTER":
         return []
-    kind = _KINDS.get(asked["entity"])
+    kind = _KIND_BY_ENTITY.get(asked["entity"])
     if kind is None:
-        every = request.world.entities("campaign", account.id)
-        return [one for campaign in every for one in _of(request, account, campaign, [day])]
+        every = request.world.list_entities("campaign", account.id)
+        return [one for campaign in every for one in _list_campaign_figures(request, account, campaign, [day])]
     found = request.world.find(kind, entity_id, account.id)
     assert found is not None  # checked when it was asked for
-    return _of(request, account, _campaign(request, found), [day])
+    return _list_campaign_figures(request, account, _require_campaign(request, found), [day])
 
 
-def _of(request: Request, account: Account, campaign: Entity, days: list[date]) -> list[Figures]:
-    zone, today = ZoneInfo(account.timezone), _today(request, account)
+def _list_campaign_figures(
+    request: Request, account: Account, campaign: StoredEntity, days: list[date]
+) -> list[Figures]:
+    zone, today = ZoneInfo(account.timezone), _get_account_date(request, account)
     delivering = filter(request.world.delivers, days)
-    return [figures(campaign, day) for day in delivering if ran(campaign, day, zone, today)]
+    return [generate_daily_figures(campaign, day) for day in delivering if has_run(campaign, day, zone, today)]
 
 
-def _campaign(request: Request, entity: Entity) -> Entity:
+def _require_campaign(request: Request, entity: StoredEntity) -> StoredEntity:
     """The campaign an entity hangs under; each has one line item and post that matter here."""
     while entity.kind != "campaign":
         kind = "line_item" if entity.kind == "promoted_tweet" else "campaign"
@@ -248,7 +273,7 @@ def _campaign(request: Request, entity: Entity) -> Entity:
 # -- jobs ---------------------------------------------------------------------------------------------------------
 
 
-def _job_view(job: Entity, status: str) -> Data:
+def _render_job(job: StoredEntity, status: str) -> Data:
     asked: Any = job.data["asked"]
     done = status == "SUCCESS"
     return {
@@ -256,13 +281,15 @@ def _job_view(job: Entity, status: str) -> Data:
         "id_str": job.id,
         "account_id": job.account,
         "status": status,
-        "url": f"https://{DOWNLOAD_HOST}/advertiser-api-async-analytics/{_file(job)}.json.gz" if done else None,
-        "expires_at": written(job.created_at + _LINK_LIFE) if done else None,
-        **{name: asked.get(name) for name in (*_ASKED, *_SEGMENTS)},
-        "created_at": written(job.created_at),
-        "updated_at": written(job.updated_at),
+        "url": f"https://{DOWNLOAD_HOST}/advertiser-api-async-analytics/{_get_file_name(job)}.json.gz"
+        if done
+        else None,
+        "expires_at": format_instant(job.created_at + _LINK_LIFETIME) if done else None,
+        **{name: asked.get(name) for name in (*_STATS_CHECKS, *_SEGMENT_CHECKS)},
+        "created_at": format_instant(job.created_at),
+        "updated_at": format_instant(job.updated_at),
     }
 
 
-def _file(job: Entity) -> str:
+def _get_file_name(job: StoredEntity) -> str:
     return hashlib.sha256(f"{job.account} {job.id}".encode()).hexdigest()[:40]

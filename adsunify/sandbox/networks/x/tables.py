@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account, Login
+from adsunify.sandbox.framework import Account, OAuthConfig
 
 HOST = "ads-api.x.com"
 LOGIN_HOST = "api.x.com"
@@ -12,22 +12,25 @@ DOWNLOAD_HOST = "ton.twimg.com"
 
 # access tokens do not end and there is nothing to refresh; the user's id stands before the dash
 USER_ID, SCREEN_NAME = "1730999", "sandbox_x"
-LOGIN = Login(
-    pages=((LOGIN_HOST, "/oauth/authorize"),), access_seconds=None, refreshes=False, access_prefix=f"{USER_ID}-"
+LOGIN = OAuthConfig(
+    consent_pages=((LOGIN_HOST, "/oauth/authorize"),),
+    access_seconds=None,
+    issues_refresh_tokens=False,
+    access_prefix=f"{USER_ID}-",
 )
 
 # digits after the point; amounts are micros of the currency
-PLACES = {"VND": 0, "KRW": 0, "CLP": 0, "JPY": 0, "KWD": 3, "IQD": 3, "BHD": 3, "TND": 3}
+CURRENCY_DECIMALS = {"VND": 0, "KRW": 0, "CLP": 0, "JPY": 0, "KWD": 3, "IQD": 3, "BHD": 3, "TND": 3}
 MICROS = 1_000_000
 
 
-def denomination(currency: str) -> int:
+def get_smallest_amount(currency: str) -> int:
     """The smallest amount of a currency in micros: every amount is a multiple of it."""
-    return MICROS // (1, 10, 100, 1_000)[PLACES.get(currency, 2)]
+    return MICROS // (1, 10, 100, 1_000)[CURRENCY_DECIMALS.get(currency, 2)]
 
 
 @frozen
-class Instrument:
+class FundingInstrument:
     """A funding instrument that is there from the start. `problem`: why it cannot fund, where it cannot."""
 
     id: str
@@ -37,50 +40,50 @@ class Instrument:
     problem: str | None = None
 
 
-def _account(id: str, name: str, currency: str, timezone: str, *instruments: Instrument,  # noqa: A002 - as Account
+def _make_account(id: str, name: str, currency: str, timezone: str, *instruments: FundingInstrument,  # noqa: A002 - as Account
              permissions: tuple[str, ...] = ("ACCOUNT_ADMIN", "TWEET_COMPOSER")) -> Account:  # fmt: skip
     return Account(id, name, currency, timezone, {"instruments": instruments, "permissions": permissions})
 
 
 # The account object has no currency: it is that of the first instrument that is able to fund.
 ACCOUNTS = (
-    _account(
+    _make_account(
         "18ce54d4x5t", "Demo Outdoor US", "USD", "America/New_York",
-        Instrument("k9x2", "CREDIT_CARD", "Visa ending in 4242", "USD"),
+        FundingInstrument("k9x2", "CREDIT_CARD", "Visa ending in 4242", "USD"),
     ),
-    _account(
+    _make_account(
         "18ce55gkc1j", "Demo Outdoor JP", "JPY", "Asia/Tokyo",
-        Instrument("m4jp7", "CREDIT_LINE", "Credit line Tokyo", "JPY"),
+        FundingInstrument("m4jp7", "CREDIT_LINE", "Credit line Tokyo", "JPY"),
     ),
-    _account(
+    _make_account(
         "18ce55pq2eu", "Demo Agency EU", "EUR", "Europe/Berlin",
-        Instrument("g7bp1", "CREDIT_CARD", "Expired card in pounds", "GBP", "EXPIRED"),
-        Instrument("e2ur5", "CREDIT_LINE", "Credit line Berlin", "EUR"),
-        Instrument("a3cl9", "AGENCY_CREDIT_LINE", "Agency line, daily budgets only", "EUR"),
+        FundingInstrument("g7bp1", "CREDIT_CARD", "Expired card in pounds", "GBP", "EXPIRED"),
+        FundingInstrument("e2ur5", "CREDIT_LINE", "Credit line Berlin", "EUR"),
+        FundingInstrument("a3cl9", "AGENCY_CREDIT_LINE", "Agency line, daily budgets only", "EUR"),
     ),
-    _account(
+    _make_account(
         "18ce55vw9gb", "Demo Analyst GB", "GBP", "Europe/London",
-        Instrument("l5gb3", "INSERTION_ORDER", "Order 7781", "GBP"), permissions=("CAMPAIGN_ANALYST",),
+        FundingInstrument("l5gb3", "INSERTION_ORDER", "Order 7781", "GBP"), permissions=("CAMPAIGN_ANALYST",),
     ),
 )  # fmt: skip
-WRITERS = frozenset({"ACCOUNT_ADMIN", "AD_MANAGER"})
-DAILY_ONLY = "AGENCY_CREDIT_LINE"  # some types insist on a daily budget; which ones is our choice
+WRITER_PERMISSIONS = frozenset({"ACCOUNT_ADMIN", "AD_MANAGER"})
+DAILY_BUDGET_ONLY_TYPE = "AGENCY_CREDIT_LINE"  # some types insist on a daily budget; which ones is our choice
 
 # every post of digits exists for the account's full user, except these; posts are those of promotable users
 FULL_USER, REPOSTS_USER = "756201191646691328", "2417045708"
-REPOSTED = "1880000000000000002"  # belongs to REPOSTS_USER, whose posts are promoted as
+REPOSTED_POST = "1880000000000000002"  # belongs to REPOSTS_USER, whose posts are promoted as
 HIDDEN_REPOST = "1880000000000990017"  # ... hidden reposts
-WITHOUT_LINK = "1880000000000000003"  # neither website card nor link: not for WEBSITE_CLICKS
+POST_WITHOUT_LINK = "1880000000000000003"  # neither website card nor link: not for WEBSITE_CLICKS
 POSTS: Mapping[str, tuple[str, str]] = {
     "1880000000000000001": (FULL_USER, "Winter sale: ski boots from 89. https://shop.example/boots"),
-    REPOSTED: (REPOSTS_USER, "We wear these all winter. https://shop.example/boots"),
-    WITHOUT_LINK: (FULL_USER, "Snow is coming."),
+    REPOSTED_POST: (REPOSTS_USER, "We wear these all winter. https://shop.example/boots"),
+    POST_WITHOUT_LINK: (FULL_USER, "Snow is coming."),
 }
 
-CAMPAIGNS_PER_ACCOUNT = 8_000  # 200 by default, up to 8,000 on request: the accounts asked for it
-LINE_ITEMS_PER_CAMPAIGN = 100
-JOBS_IN_PROGRESS = 100
-IDS = 200  # of an id filter
+MAX_CAMPAIGNS_PER_ACCOUNT = 8_000  # 200 by default, up to 8,000 on request: the accounts asked for it
+MAX_LINE_ITEMS_PER_CAMPAIGN = 100
+MAX_JOBS_IN_PROGRESS = 100
+MAX_FILTER_IDS = 200  # of an id filter
 
 STATUSES = ("ACTIVE", "PAUSED", "DRAFT")
 # objective -> its goals, the default first. The documentation says it for WEBSITE_CLICKS; the rest is our choice.
@@ -94,12 +97,12 @@ GOALS: Mapping[str, tuple[str, ...]] = {
     "APP_INSTALLS": ("APP_CLICKS", "APP_INSTALLS", "APP_PURCHASES"),
     "APP_ENGAGEMENTS": ("APP_CLICKS",),
 }
-EVERY_GOAL = tuple(goal for goals in GOALS.values() for goal in goals)
-NO_MAXIMUM = frozenset({"REACH", "FOLLOWERS"})  # MAX is not allowed there
-CAPPED = frozenset({"REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS"})  # frequency caps
-STRATEGIES = ("AUTO", "MAX", "TARGET")
-PAYING = ("APP_CLICK", "IMPRESSION", "LINK_CLICK")
-EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
+ALL_GOALS = tuple(goal for goals in GOALS.values() for goal in goals)
+OBJECTIVES_WITHOUT_MAX_BID = frozenset({"REACH", "FOLLOWERS"})  # MAX is not allowed there
+FREQUENCY_CAP_OBJECTIVES = frozenset({"REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS"})  # frequency caps
+BID_STRATEGIES = ("AUTO", "MAX", "TARGET")
+PAY_BY_OPTIONS = ("APP_CLICK", "IMPRESSION", "LINK_CLICK")
+AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
 PLACEMENTS: Mapping[str, tuple[str, ...]] = {
     "PROMOTED_TWEETS": (
         "ALL_ON_TWITTER", "PUBLISHER_NETWORK", "TAP_BANNER", "TAP_FULL", "TAP_FULL_LANDSCAPE", "TAP_NATIVE",
@@ -108,7 +111,7 @@ PLACEMENTS: Mapping[str, tuple[str, ...]] = {
     "PROMOTED_ACCOUNT": ("ALL_ON_TWITTER", "TWITTER_TIMELINE"),
     "MEDIA": ("ALL_ON_TWITTER", "PUBLISHER_NETWORK"),
 }  # fmt: skip
-EVERY_PLACEMENT = PLACEMENTS["PROMOTED_TWEETS"]
+ALL_PLACEMENTS = PLACEMENTS["PROMOTED_TWEETS"]
 
 OPERATORS = ("EQ", "NE", "GTE", "LT")
 AGES = (
@@ -117,7 +120,7 @@ AGES = (
     "AGE_25_TO_54", "AGE_OVER_25", "AGE_35_TO_49", "AGE_35_TO_54", "AGE_OVER_35", "AGE_OVER_50",
 )  # fmt: skip
 # targeting type -> pattern of its values (where none is documented, anything printable)
-TARGETING: Mapping[str, str] = {
+TARGETING_VALUE_PATTERNS: Mapping[str, str] = {
     **dict.fromkeys(
         ("DEVICE", "EVENT", "CAMPAIGN_ENGAGEMENT", "CAMPAIGN_ENGAGEMENT_LOOKALIKE", "CONVERSATION", "ENGAGEMENT_TYPE",
          "FOLLOWERS_OF_USER", "INTEREST", "LIVE_TV_EVENT", "NETWORK_ACTIVATION_DURATION", "NETWORK_OPERATOR",
@@ -131,11 +134,11 @@ TARGETING: Mapping[str, str] = {
     "PLATFORM": "[0-4]",
     "AGE": "|".join(AGES),
 }  # fmt: skip
-KEYWORDS = frozenset({"BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD"})
+KEYWORD_TYPES = frozenset({"BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD"})
 # how many criteria of these types one line item holds
-MOST_CRITERIA: tuple[tuple[frozenset[str], int], ...] = (
+MAX_CRITERIA: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset({"LOCATION"}), 2_000),
-    (KEYWORDS, 1_000),
+    (KEYWORD_TYPES, 1_000),
     (frozenset({"INTEREST"}), 100),
     (frozenset({"AGE"}), 1),
     (frozenset({"EVENT"}), 1),
@@ -166,7 +169,7 @@ CONVERSION_PARTS = (
 )  # fmt: skip
 
 # the error table: code -> HTTP status
-HTTP: Mapping[str, int] = {
+STATUS_BY_CODE: Mapping[str, int] = {
     **dict.fromkeys(
         ("INVALID_PARAMETER", "MISSING_PARAMETER", "EXCLUSIVE_PARAMETERS", "INCLUSIVE_PARAMETERS",
          "INVALID_DENOMINATION", "INVALID_TWEET", "INVALID_TIME_WINDOW", "INVALID_FUNDING_INSTRUMENT",

@@ -2,88 +2,127 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Check, Entity, Problem, Request, choice, record, text
-from adsunify.sandbox.networks.x.answers import Data, account_of, answered, flag, given, many, new_id, stamps
-from adsunify.sandbox.networks.x.catalogs import name_of
-from adsunify.sandbox.networks.x.entities import batch, typed
-from adsunify.sandbox.networks.x.fields import alive
-from adsunify.sandbox.networks.x.lists import listed
-from adsunify.sandbox.networks.x.tables import IDS, MOST_CRITERIA, OPERATORS, TARGETING
+from adsunify.sandbox.framework import (
+    Account,
+    Check,
+    InvalidRequest,
+    Request,
+    Response,
+    StoredEntity,
+    choice,
+    record,
+    text,
+)
+from adsunify.sandbox.networks.x.answers import (
+    Data,
+    allocate_native_id,
+    build_response,
+    check_flag,
+    comma_separated,
+    parse_parameters,
+    render_timestamps,
+    require_account,
+)
+from adsunify.sandbox.networks.x.catalogs import get_targeting_name
+from adsunify.sandbox.networks.x.entities import json_checks, make_batch_operation_handler
+from adsunify.sandbox.networks.x.fields import require_live_entity
+from adsunify.sandbox.networks.x.lists import build_page_response
+from adsunify.sandbox.networks.x.tables import MAX_CRITERIA, MAX_FILTER_IDS, OPERATORS, TARGETING_VALUE_PATTERNS
 
-KIND = "targeting_criterion"
-BATCH = 500
-_ID = text(pattern="[0-9a-z]+")
-_MEMBERS: dict[str, Check] = {
-    "line_item_id": _ID,
-    "targeting_type": choice(*TARGETING),
+CRITERION_KIND = "targeting_criterion"
+MAX_BATCH_SIZE = 500
+_ID_CHECK = text(pattern="[0-9a-z]+")
+_CRITERION_MEMBERS: dict[str, Check] = {
+    "line_item_id": _ID_CHECK,
+    "targeting_type": choice(*TARGETING_VALUE_PATTERNS),
     "targeting_value": text(),
 }
-_OPERATOR: dict[str, Check] = {"operator_type": choice(*OPERATORS)}
+_OPERATOR_CHECK: dict[str, Check] = {"operator_type": choice(*OPERATORS)}
 
 
-def create(request: Request) -> Answer:
+def create_criterion(request: Request) -> Response:
     """`POST accounts/:a/targeting_criteria`: the operator is required here."""
-    return answered(request, _view(_create(request, account_of(request), given(request, _MEMBERS | _OPERATOR))))
+    return build_response(
+        request,
+        _render_criterion(
+            _create_criterion(
+                request, require_account(request), parse_parameters(request, _CRITERION_MEMBERS | _OPERATOR_CHECK)
+            )
+        ),
+    )
 
 
-def criteria(request: Request) -> Answer:
+def list_criteria(request: Request) -> Response:
     """`GET accounts/:a/targeting_criteria?line_item_ids=`."""
-    rows = [_view(one) for one in request.world.entities(KIND, account_of(request).id)]
+    rows = [_render_criterion(one) for one in request.world.list_entities(CRITERION_KIND, require_account(request).id)]
     filters = {"line_item_ids": "line_item_id", "targeting_criterion_ids": "id"}
-    return listed(request, rows, filters, {"line_item_ids": many(_ID, IDS)}, {"lang": text()})
+    return build_page_response(
+        request, rows, filters, {"line_item_ids": comma_separated(_ID_CHECK, MAX_FILTER_IDS)}, {"lang": text()}
+    )
 
 
-def one_criterion(request: Request) -> Answer:
+def get_criterion(request: Request) -> Response:
     """`GET accounts/:a/targeting_criteria/:id`."""
-    given(request, optional={"with_deleted": flag, "lang": text()})
-    return answered(request, _view(alive(request.world, KIND, request.slots["id"], account_of(request))))
+    parse_parameters(request, optional={"with_deleted": check_flag, "lang": text()})
+    return build_response(
+        request,
+        _render_criterion(
+            require_live_entity(request.world, CRITERION_KIND, request.path_parameters["id"], require_account(request))
+        ),
+    )
 
 
-def delete(request: Request) -> Answer:
+def delete_criterion(request: Request) -> Response:
     """`DELETE accounts/:a/targeting_criteria/:id`."""
-    given(request)
-    found = alive(request.world, KIND, request.slots["id"], account_of(request))
-    return answered(request, _view(_delete(request, found)))
+    parse_parameters(request)
+    found = require_live_entity(request.world, CRITERION_KIND, request.path_parameters["id"], require_account(request))
+    return build_response(request, _render_criterion(_delete_criterion(request, found)))
 
 
-def _apply(request: Request, operation: str, sent: Any) -> Data:
-    account = account_of(request)
+def _apply_operation(request: Request, operation: str, sent: Any) -> Data:
+    account = require_account(request)
     if operation == "Create":
-        return _view(_create(request, account, record(typed(_MEMBERS), _OPERATOR)(sent, "")))
-    named = record({"targeting_criterion_id": _ID})(sent, "")["targeting_criterion_id"]
-    return _view(_delete(request, alive(request.world, KIND, named, account)))
+        return _render_criterion(
+            _create_criterion(request, account, record(json_checks(_CRITERION_MEMBERS), _OPERATOR_CHECK)(sent, ""))
+        )
+    named = record({"targeting_criterion_id": _ID_CHECK})(sent, "")["targeting_criterion_id"]
+    return _render_criterion(
+        _delete_criterion(request, require_live_entity(request.world, CRITERION_KIND, named, account))
+    )
 
 
-many_at_once = batch(BATCH, ("Create", "Delete"), _apply)
+apply_batch = make_batch_operation_handler(MAX_BATCH_SIZE, ("Create", "Delete"), _apply_operation)
 """`POST /12/batch/accounts/:a/targeting_criteria`."""
 
 
-def _create(request: Request, account: Account, sent: Data) -> Entity:
+def _create_criterion(request: Request, account: Account, sent: Data) -> StoredEntity:
     world = request.world
-    item = alive(world, "line_item", sent["line_item_id"], account)
+    item = require_live_entity(world, "line_item", sent["line_item_id"], account)
     kind, value = sent["targeting_type"], sent["targeting_value"]
-    text(1, 500, TARGETING[kind])(value, "targeting_value")
+    text(1, 500, TARGETING_VALUE_PATTERNS[kind])(value, "targeting_value")
     beside = [
-        one.data["targeting_type"] for one in world.entities(KIND, account.id, item.id) if not one.data["deleted"]
+        one.data["targeting_type"]
+        for one in world.list_entities(CRITERION_KIND, account.id, item.id)
+        if not one.data["deleted"]
     ]
-    for kinds, most in MOST_CRITERIA:
+    for kinds, most in MAX_CRITERIA:
         if kind in kinds and sum(one in kinds for one in beside) >= most:
-            raise Problem(
+            raise InvalidRequest(
                 "REQUEST_TOO_COMPLEX", "targeting_type", f"at most {most} of {', '.join(sorted(kinds))}", kind
             )
     data = {"operator_type": "EQ", **sent, "deleted": False}
-    return world.create(KIND, account.id, data, parent=item.id, id=new_id(world))
+    return world.create(CRITERION_KIND, account.id, data, parent=item.id, id=allocate_native_id(world))
 
 
-def _delete(request: Request, found: Entity) -> Entity:
-    return request.world.put(found, {**found.data, "deleted": True})
+def _delete_criterion(request: Request, found: StoredEntity) -> StoredEntity:
+    return request.world.replace(found, {**found.data, "deleted": True})
 
 
-def _view(entity: Entity) -> Data:
+def _render_criterion(entity: StoredEntity) -> Data:
     data = entity.data
     return {
         "id": entity.id,
-        **{name: data[name] for name in (*_MEMBERS, "operator_type", "deleted")},
-        "name": name_of(data["targeting_type"], data["targeting_value"]),
-        **stamps(entity),
+        **{name: data[name] for name in (*_CRITERION_MEMBERS, "operator_type", "deleted")},
+        "name": get_targeting_name(data["targeting_type"], data["targeting_value"]),
+        **render_timestamps(entity),
     }

@@ -1,0 +1,408 @@
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Literal
+
+import click
+from attrs import frozen
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from adsunify.review.amounts import find_amounts
+from adsunify.review.completion import read_completion
+from adsunify.review.created_entities import find_created_entities
+from adsunify.values.exact_json import Json, dumps
+
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+LINE_LABEL = re.compile(r" *(?:[\w: ]{1,16}? {2,}|\w{1,16}: |\d{1,3}\. )?")
+"""The start of a line that stays free where the line goes on below: its indentation and its label."""
+COLUMN_GAP = 2
+"""Blanks between two columns."""
+MIN_PROSE_WIDTH = 12
+"""The least width of a column of words, where its longest word is shorter."""
+PIPE_WIDTH = 250
+"""The width where there is no terminal: nothing is folded that a program may want to read."""
+RISK_WORDS = {
+    "low": "nothing that is written serves by itself",
+    "spend": "IT MAY SPEND MONEY",
+    "destructive": "IT CANNOT BE UNDONE",
+}
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """Where people read."""
+    found = Console(stderr=stderr, highlight=False)
+    return found if found.is_terminal else Console(stderr=stderr, highlight=False, width=PIPE_WIDTH)
+
+
+def to_plain_text(value: Json) -> str:
+    """A value as one line without control characters."""
+    if value is None:
+        return ""
+    return CONTROL_CHARACTERS.sub("\ufffd", value if isinstance(value, str) else dumps(value))
+
+
+# -- lines and tables that fit a terminal -------------------------------------------------------------------------
+
+
+@frozen
+class Column:
+    """A column of a table.
+
+    ``rank``: 0 is always shown; of the others a narrow terminal shows the lowest ranks that fit. ``prose``: its cells
+    may be broken between words. ``number``: its cells end at the right.
+    """
+
+    name: str
+    rank: int = 0
+    prose: bool = False
+    number: bool = False
+
+
+@frozen
+class TextTable:
+    """A table that never breaks a word, and so no id, at any width.
+
+    A terminal that is too narrow for all columns shows the important ones and names the others. Where these do not fit
+    either, every row becomes a list of facts.
+    """
+
+    columns: Sequence[Column]
+    cells: Sequence[Sequence[str]]
+    title: str | None = None
+
+    def render(self, screen: Console) -> Iterator[Table | str]:
+        """The title, then the table with the columns left out, or the facts: what fits the screen."""
+        if self.title is not None:
+            yield self.title
+        places = list(range(len(self.columns)))
+        if screen.is_terminal and not self._do_columns_fit(places, screen.width):
+            places = self._select_columns(screen.width)
+        if not self._do_columns_fit(places, screen.width):
+            yield from self._row_facts()
+            return
+        table = Table(box=None, pad_edge=False, padding=(0, COLUMN_GAP, 0, 0))
+        for place, width in zip(places, self._column_widths(places, screen.width), strict=True):
+            justify: Literal["left", "right"] = "right" if self.columns[place].number else "left"
+            table.add_column(Text(self.columns[place].name), width=width, justify=justify)
+        for row in self.cells:
+            table.add_row(*(Text(row[place]) for place in places))
+        yield table
+        absent = [column.name for place, column in enumerate(self.columns) if place not in places]
+        if absent:
+            yield f"Not shown in {screen.width} columns: {', '.join(absent)} (see --json)."
+
+    def _select_columns(self, width: int) -> list[int]:
+        """The columns of rank 0, and of the others those that fit, the lowest rank first."""
+        chosen: list[int] = []
+        for place in sorted(range(len(self.columns)), key=lambda place: self.columns[place].rank):
+            if self.columns[place].rank == 0 or self._do_columns_fit([*chosen, place], width):
+                chosen.append(place)
+        return sorted(chosen)
+
+    def _do_columns_fit(self, places: Sequence[int], width: int) -> bool:
+        return sum(self._min_width(place) + COLUMN_GAP for place in places) - COLUMN_GAP <= width
+
+    def _column_widths(self, places: Sequence[int], width: int) -> list[int]:
+        """The width of each column. What is left over goes to those whose cells are broken most."""
+        widths = {place: self._min_width(place) for place in places}
+        most = {place: self._max_width(place) for place in places}
+        for _ in range(width + COLUMN_GAP - sum(one + COLUMN_GAP for one in widths.values())):
+            place = max(places, key=lambda place: most[place] / widths[place])
+            widths[place] += widths[place] < most[place]
+        return list(widths.values())
+
+    def _max_width(self, place: int) -> int:
+        """The width that breaks nothing."""
+        return max(map(cell_len, (self.columns[place].name, *self._column_cells(place))))
+
+    def _min_width(self, place: int) -> int:
+        """The width that breaks no word; a heading is broken between its words, as prose is."""
+        column = self.columns[place]
+        words = [word for one in self._column_cells(place) for word in (one.split() if column.prose else (one,))]
+        least = max(map(cell_len, (*column.name.split(), *words)))
+        return max(least, min(MIN_PROSE_WIDTH, self._max_width(place))) if column.prose else least
+
+    def _column_cells(self, place: int) -> list[str]:
+        return [row[place] for row in self.cells]
+
+    def _row_facts(self) -> Iterator[str]:
+        """Each row as lines of a name and a value."""
+        label = max(cell_len(column.name) for column in self.columns)
+        for number, row in enumerate(self.cells):
+            if number:
+                yield ""
+            for column, cell in zip(self.columns, row, strict=True):
+                if cell:
+                    yield f"{column.name:{label}}  {cell}"
+
+
+def make_table(columns: Sequence[Column], rows: Iterable[Sequence[Json]], title: str | None = None) -> TextTable:
+    """A table; its cells are taken as text, never as markup."""
+    return TextTable(columns, [[to_plain_text(cell) for cell in row] for row in rows], title)
+
+
+def print_parts(screen: Console, shown: Iterable[str | TextTable]) -> None:
+    """Print lines and tables. At a terminal a line that is too long goes on below, broken between its words."""
+    for one in shown:
+        for part in one.render(screen) if isinstance(one, TextTable) else one.split("\n"):
+            screen.print(
+                Text(_wrap_line(part, screen)) if isinstance(part, str) else part, soft_wrap=isinstance(part, str)
+            )
+
+
+def _wrap_line(line: str, screen: Console) -> str:
+    """A line as a terminal shows it without breaking a word: what goes on below begins under the line's own words."""
+    if not screen.is_terminal or cell_len(line) <= screen.width:
+        return line
+    words = LINE_LABEL.sub("", line, count=1)
+    start = len(line) - len(words)
+    lines = [""]
+    for word in words.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(longer) <= screen.width - start:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return line[:start] + f"\n{' ' * start}".join(filter(None, lines))
+
+
+# -- what the answers hold ----------------------------------------------------------------------------------------
+
+
+ACCOUNT_COLUMNS = (
+    Column("account"),
+    Column("network"),
+    Column("native id", rank=2),
+    Column("name", prose=True),
+    Column("currency", rank=1),
+    Column("time zone", rank=3),
+    Column("status"),
+)
+
+
+def accounts_table(found: Sequence[Mapping[str, Json]]) -> TextTable:
+    """Ad accounts."""
+    rows = [
+        (
+            one["accountId"],
+            one["network"],
+            one["nativeId"],
+            one["name"],
+            one["currency"],
+            one["timezone"],
+            one["status"],
+        )
+        for one in found
+    ]
+    return make_table(ACCOUNT_COLUMNS, rows)
+
+
+def operation_state(operation: Mapping[str, Json]) -> str:
+    """The status, or what stands in its way."""
+    if operation["expired"]:
+        return "expired"
+    return "stalled" if operation["stalled"] else str(operation["status"])
+
+
+OPERATION_COLUMNS = (
+    Column("operation"),
+    Column("network"),
+    Column("action"),
+    Column("status"),
+    Column("risk", rank=1),
+    Column("prepared", rank=2),
+    Column("account", rank=3),
+)
+
+
+def operations_table(found: Sequence[Mapping[str, Json]]) -> TextTable:
+    """Operations, a line each."""
+    rows = [
+        (
+            one["id"],
+            one["network"],
+            one["action"],
+            operation_state(one),
+            one["risk"],
+            _format_minute(one["createdAt"]),
+            one["accountId"],
+        )
+        for one in found
+    ]
+    return make_table(OPERATION_COLUMNS, rows)
+
+
+def _format_minute(moment: str) -> str:
+    """A moment of the wire, to the minute."""
+    return f"{moment[:10]} {moment[11:16]}Z"
+
+
+def operation_parts(
+    shown: Mapping[str, Json],
+    account: Mapping[str, Json] | None = None,
+    source: Mapping[str, Json] | None = None,
+) -> Iterator[str | TextTable]:
+    """One operation: what it will write, with its money where the account is known, and what became of it.
+
+    ``source``: the operation that created what this one activates.
+    """
+    yield f"{shown['id']}  {shown['action']} on {shown['network']}, {operation_state(shown)}"
+    if account is not None:
+        name = account["name"] or account["nativeId"]
+        currency = account["currency"] or "currency unknown"
+        yield f"account  {to_plain_text(name)} ({to_plain_text(account['nativeId'])}, {currency})"
+    yield f"risk     {shown['risk']}: {RISK_WORDS.get(shown['risk'], '')}"
+    yield f"expires  {shown['expiresAt']}"
+    for word, member in (("executed", "executedBy"), ("cancelled", "cancelledBy")):
+        if member in shown:
+            by = shown[member]
+            yield f"{word:8} {by['at']} by user {by['userId']}, credential {to_plain_text(by['credential'])}"
+    yield f"review   {shown['reviewUrl']}"
+    for warning in shown["warnings"]:
+        yield f"warning  {to_plain_text(warning)}"
+    if account is not None and source is not None:
+        yield ""
+        yield activation_table(account, source)
+    yield from step_lines(shown["plan"].get("steps", ()), account)
+    yield from outcome_parts(shown)
+
+
+ACTIVATION_COLUMNS = (
+    Column("begins to run"),
+    Column("name", prose=True),
+    Column("budget"),
+    Column("from"),
+    Column("to"),
+    Column("id"),
+)
+
+
+def activation_table(account: Mapping[str, Json], source: Mapping[str, Json]) -> TextTable:
+    """What an activation sets running, as its creation wrote it: names, budgets and times."""
+    rows = [
+        (
+            one.kind,
+            one.name,
+            f"{one.budget} {account['currency']} {one.period}" if one.budget else None,
+            one.start,
+            one.end,
+            one.ids[0] if one.ids else None,
+        )
+        for one in find_created_entities(account, source)
+    ]
+    return make_table(ACTIVATION_COLUMNS, rows, f"as operation {source['id']} wrote it")
+
+
+def validation_parts(found: Mapping[str, Json]) -> Iterator[str | TextTable]:
+    """A brief that holds, and what creating it would write."""
+    yield f"valid: {found['format']} on {found['network']}; nothing was saved"
+    for warning in found["warnings"]:
+        yield f"warning  {to_plain_text(warning)}"
+    yield from step_lines(found["plan"]["steps"], found["account"])
+
+
+def step_lines(plan: Iterable[Mapping[str, Json]], account: Mapping[str, Json] | None) -> Iterator[str]:
+    """The native writes of a plan, in order, each with its money."""
+    for number, step in enumerate(plan, 1):
+        yield f"\n{number}. {to_plain_text(step['does'])}\n   {step['method']} {to_plain_text(step['path'])}"
+        for change in step["changes"]:
+            field, before, after = (to_plain_text(change[part]) for part in ("field", "before", "after"))
+            yield f"   {field}: {before} -> {after}"
+        for amount in find_amounts(account, step) if account is not None else ():
+            sent = (
+                f"{to_plain_text(amount.major_amount)}, sent as {to_plain_text(amount.native_value)}"
+                if amount.major_amount
+                else to_plain_text(amount.native_value)
+            )
+            yield f"   money: {to_plain_text(amount.pointer)} = {sent}"
+
+
+def outcome_parts(shown: Mapping[str, Json]) -> Iterator[str | TextTable]:
+    """What became of the steps so far, and how much of the operation is written."""
+    yield from receipt_parts(shown)
+    if shown["receipt"]["steps"] or shown["expired"]:
+        yield to_plain_text(read_completion(shown).describe())
+
+
+RECEIPT_COLUMNS = (
+    Column("step"),
+    Column("attempt", number=True),
+    Column("outcome"),
+    Column("http", number=True),
+    Column("ids", prose=True),
+    Column("the network says", prose=True),
+)
+
+
+def receipt_parts(shown: Mapping[str, Json]) -> Iterator[str | TextTable]:
+    """What became of the steps so far."""
+    steps = shown["receipt"]["steps"]
+    if steps:
+        rows = [
+            (
+                step["key"],
+                step["attempt"],
+                step["state"],
+                step["httpStatus"],
+                _format_ids(step["outputs"]),
+                _error_message(step),
+            )
+            for step in steps
+        ]
+        yield ""
+        yield make_table(RECEIPT_COLUMNS, rows)
+
+
+def _format_ids(outputs: Mapping[str, Json]) -> str:
+    return ", ".join(one for value in outputs.values() for one in ([value] if isinstance(value, str) else value))
+
+
+def _error_message(step: Mapping[str, Json]) -> Json:
+    return None if step["error"] is None else step["error"].get("message")
+
+
+METRIC_COLUMNS = {
+    "impressions": Column("impressions", number=True),
+    "clicks": Column("clicks", number=True),
+    "spend": Column("spend", number=True),
+    "conversions": Column("conversions", number=True, rank=1),
+    "conversionValue": Column("conversion value", number=True, rank=2),
+    "videoViews": Column("video views", number=True, rank=4),
+    "reach": Column("reach", number=True, rank=3),
+}
+
+
+def insights_parts(found: Mapping[str, Json]) -> Iterator[str | TextTable]:
+    """Daily metrics with their totals, and what is missing."""
+    rows = [(row["date"], *(row[name] for name in METRIC_COLUMNS)) for row in found["rows"]]
+    rows.append(("total", *(found["totals"][name] for name in METRIC_COLUMNS)))
+    title = f"spend in {found['currency']}, days of {found['timezone']}"
+    yield make_table((Column("date"), *METRIC_COLUMNS.values()), rows, title)
+    coverage = found["coverage"]
+    if not coverage["complete"]:
+        yield "The figures are not complete."
+    for gap in coverage["missing"]:
+        first, last = gap["startDate"], gap["endDate"]
+        yield f"{first}: no figures" if first == last else f"{first} to {last}: no figures"
+    if coverage["provisionalFrom"] is not None:
+        yield f"provisional from {coverage['provisionalFrom']}: the network still counts"
+    for note in coverage["notes"]:
+        yield to_plain_text(note)
+
+
+def print_result(data: Json, as_json: bool, shown: Iterable[str | TextTable]) -> None:
+    """Print an answer: the data as one JSON document, or as people read it."""
+    if as_json:
+        click.echo(dumps(data))
+    else:
+        print_parts(make_console(), shown)
+
+
+@contextmanager
+def status_line(words: str) -> Iterator[Callable[[str], None]]:
+    """Show on stderr that something goes on, while it does; call what it gives with other words."""
+    with make_console(stderr=True).status(Text(words)) as status:
+        yield lambda more: status.update(Text(more))

@@ -1,0 +1,136 @@
+"""The daily commands, but for connecting and executing: over a store of one's own or a server, the same."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from adsunify.cli import output
+from adsunify.cli.files import brief_argument, load_brief, report_brief_errors
+from adsunify.cli.options import Target, data_option, idempotency_option, target_options
+from adsunify.networks import ADAPTER_PACKAGES
+
+DEFAULT_DAYS = 7
+EARLIEST_END = date.min + timedelta(days=DEFAULT_DAYS)
+network_choice = click.Choice(list(ADAPTER_PACKAGES))
+
+
+@click.command()
+@click.argument("network", required=False, type=network_choice, metavar="[NETWORK]")
+@data_option
+@target_options
+def accounts(where: Target, network: str | None, as_json: bool) -> None:
+    """List the connected ad accounts, or those on one network."""
+    with where.make_client() as ads:
+        found = [one.data for one in ads.accounts(network)]
+    output.print_result(found, as_json, [output.accounts_table(found)])
+
+
+@click.command()
+@click.argument("account")
+@brief_argument
+@data_option
+@target_options
+def validate(where: Target, account: str, brief: Path, as_json: bool) -> None:
+    """Check a brief against the network's rules.
+
+    The brief stands in the file BRIEF ("-" reads stdin); it is held against everything that ACCOUNT's network declares,
+    and nothing is saved or written. A refused brief exits with 2 and one line per issue on stderr.
+    """
+    wanted = load_brief(brief).to_json()
+    with report_brief_errors(), where.make_client() as ads:
+        found = ads.validate(account, wanted)
+        shown = {**found, "account": ads.account(account).data}
+    output.print_result(found, as_json, output.validation_parts(shown))
+
+
+@click.command()
+@click.argument("account")
+@brief_argument
+@idempotency_option
+@data_option
+@target_options
+def create(where: Target, account: str, brief: Path, idempotency_key: str | None, as_json: bool) -> None:
+    """Prepare a campaign; nothing is written yet.
+
+    The brief stands in the file BRIEF ("-" reads stdin), and the campaign will be made on ACCOUNT. Read the plan, then
+    `adsunify execute` the operation within 30 minutes. What it creates stays paused.
+    """
+    wanted = load_brief(brief).to_json()
+    with report_brief_errors(), where.make_client() as ads:
+        operation = ads.create(account, wanted, idempotency_key=idempotency_key).data
+        about = ads.account(account).data
+    output.print_result(operation, as_json, output.operation_parts(operation, about))
+
+
+@click.command()
+@click.argument("operation")
+@idempotency_option
+@data_option
+@target_options
+def activate(where: Target, operation: str, idempotency_key: str | None, as_json: bool) -> None:
+    """Prepare the activation of a campaign; nothing is written yet.
+
+    It sets everything active that the succeeded create OPERATION made. Executing the activation can spend money.
+    """
+    with where.make_client() as ads:
+        source = ads.operation(operation)
+        about = ads.account(source.data["accountId"])
+        live = ads.activate(about, source, idempotency_key=idempotency_key).data
+    output.print_result(live, as_json, output.operation_parts(live, about.data, source.data))
+
+
+@click.command()
+@click.argument("operation", required=False)
+@data_option
+@target_options
+def operations(where: Target, operation: str | None, as_json: bool) -> None:
+    """List the latest operations, or show one.
+
+    The latest 50 are listed; OPERATION is shown with its plan and its receipt.
+    """
+    with where.make_client() as ads:
+        if operation is None:
+            found = [one.data for one in ads.operations()]
+            output.print_result(found, as_json, [output.operations_table(found)])
+            return
+        shown = ads.operation(operation).data
+        about = ads.account(shown["accountId"]).data
+    output.print_result(shown, as_json, output.operation_parts(shown, about))
+
+
+@click.command()
+@click.argument("operation")
+@data_option
+@target_options
+def cancel(where: Target, operation: str, as_json: bool) -> None:
+    """Cancel a prepared operation.
+
+    OPERATION is one of yours. What was written before stays, and so do its receipts.
+    """
+    with where.make_client() as ads:
+        shown = ads.cancel(operation).data
+    output.print_result(shown, as_json, [output.operations_table([shown]), *output.outcome_parts(shown)])
+
+
+@click.command()
+@click.argument("account")
+@click.option(
+    "--start", type=click.DateTime(["%Y-%m-%d"]), help=f"The first day.  [default: {DEFAULT_DAYS} days before the end]"
+)
+@click.option("--end", type=click.DateTime(["%Y-%m-%d"]), help="The last day.  [default: yesterday]")
+@data_option
+@target_options
+def insights(where: Target, account: str, start: datetime | None, end: datetime | None, as_json: bool) -> None:
+    """Print an account's daily metrics.
+
+    Both days are included; they are days of ACCOUNT's time zone, and amounts are in its currency. Some networks make a
+    report first; that is waited for.
+    """
+    last: date = datetime.now(UTC).date() - timedelta(days=1) if end is None else end.date()
+    first = max(last, EARLIEST_END) - timedelta(days=DEFAULT_DAYS - 1) if start is None else start.date()
+    with output.status_line(f"Asking for {first} to {last}"), where.make_client() as ads:
+        found = ads.insights(account, first, last)
+    output.print_result(found, as_json, output.insights_parts(found))

@@ -1,0 +1,162 @@
+"""How a row of the contract is called: here, over a store of one's own, or at a server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import quote
+
+from attrs import frozen
+
+from adsunify.contract import ApiRequest, Endpoint
+from adsunify.contract.endpoint import PREFIX
+from adsunify.errors import (
+    OperationError,
+    ProviderThrottled,
+    RateLimited,
+    ServerUnreachable,
+    WriteOutcome,
+    invalid_input,
+)
+from adsunify.http.retry_after import parse_retry_after
+from adsunify.models.error_messages import is_web_address
+from adsunify.problem_details import from_problem_details
+from adsunify.values.exact_json import Json, loads
+
+if TYPE_CHECKING:
+    import httpx
+
+MAX_PORT = 65535
+ADDRESS_EXAMPLES = ", such as https://ads.acme.example for a server, or sqlite:///ads.db for a store of one's own"
+
+
+class Backend(Protocol):
+    """How a row of the contract is called: here, or at a server."""
+
+    async def call(self, endpoint: Endpoint, asked: ApiRequest) -> Mapping[str, Json]:
+        """The envelope of the answer; raises the errors of :mod:`adsunify.errors`."""
+        ...
+
+    async def close(self) -> None:
+        """Let a write in flight finish, and close what was opened."""
+        ...
+
+
+@frozen
+class HttpBackend:
+    """A server, over REST. Nothing is sent twice: an answer that is lost is an error that says so.
+
+    ``now``: the time in seconds since 1970, with which a ``Retry-After`` is compared where an answer has no ``Date``.
+    """
+
+    http_client: httpx.AsyncClient
+    current_time: Callable[[], float] = time.time
+
+    async def call(self, endpoint: Endpoint, asked: ApiRequest) -> Mapping[str, Json]:
+        """The envelope of the answer. Raises InvalidInput for what no request can carry, and ServerUnreachable where
+        there is no usable answer; its outcome is ``unknown`` where the server may have done what it was asked.
+        """
+        import httpx
+
+        path = PREFIX + endpoint.path
+        for name, value in asked.path.items():
+            if value in (".", ".."):  # on the way they would be folded into another address
+                raise invalid_input(name, "malformed", "must be an id; . and .. are none.")
+            path = path.replace("{" + name + "}", quote(value, safe=":", errors="replace"))
+        headers: dict[bytes, bytes] = {}
+        if asked.idempotency_key is not None:
+            if any(one in "\r\n\0" for one in asked.idempotency_key):  # no header can carry it
+                raise invalid_input("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters.")
+            headers[b"Idempotency-Key"] = asked.idempotency_key.encode("utf-8", "replace")
+        if endpoint.body is not None:
+            headers[b"Content-Type"] = b"application/json"
+        content = asked.body if endpoint.body is not None else None
+        lost: WriteOutcome = "not_applied" if endpoint.method == "GET" else "unknown"
+        server = f"The adsunify server at {self.http_client.base_url}"
+        try:
+            answer = await self.http_client.request(
+                endpoint.method, path, params=dict(asked.query), content=content, headers=headers
+            )
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as problem:
+            text = f"{server} cannot be reached; nothing was sent to it. ({_describe_error(problem)})"
+            raise ServerUnreachable(text) from problem
+        except httpx.TimeoutException as problem:
+            text = f"{server} did not answer in time. ({_describe_error(problem)})"
+            raise ServerUnreachable(text, outcome=lost) from problem
+        except httpx.HTTPError as problem:
+            text = f"{server} was cut off before its answer was complete. ({_describe_error(problem)})"
+            raise ServerUnreachable(text, outcome=lost) from problem
+        try:
+            body: Mapping[str, Json] = loads(answer.content)
+            if not isinstance(body, Mapping):
+                raise TypeError("an answer is an object")
+            if answer.status_code < 400 and "data" in body:
+                return body
+            error = from_problem_details(body)
+        except (ValueError, LookupError, TypeError, AttributeError) as problem:
+            kind = answer.headers.get("content-type", "no content type")
+            text = (
+                f"{server} gave no answer of this API: HTTP {answer.status_code}, {kind}. Is this the address of an "
+                "adsunify server, without /api/v1/ads?"
+            )
+            raise ServerUnreachable(text, outcome=lost) from problem
+        if isinstance(error, ProviderThrottled | RateLimited | OperationError):
+            wait = parse_retry_after(answer.headers, self.current_time())
+            if wait is not None and not error.retry_after:  # the body is more exact
+                error.retry_after = wait
+        raise error
+
+    async def close(self) -> None:
+        """Close the connections to the server."""
+        await self.http_client.aclose()
+
+
+def _describe_error(problem: Exception) -> str:
+    return str(problem) or type(problem).__name__
+
+
+async def open_backend(url: str, token: str | None, workspace: str | None, environment: Mapping[str, str]) -> Backend:
+    """The server at an http(s) address, or a database (:func:`adsunify.client.local_backend.open_local`).
+
+    Raises InvalidInput, StoreError.
+    """
+    for name, given in (("server", url), ("token", token), ("workspace", workspace)):
+        if not isinstance(given, str) and (given is not None or name == "server"):
+            raise invalid_input(name, "type", f"must be text{ADDRESS_EXAMPLES if name == 'server' else ''}.")
+    if is_web_address(url):
+        return _open_http_backend(url, token)
+    if token is not None:
+        raise invalid_input(
+            "token", "not_supported", "goes with a server, whose address begins with http:// or https://."
+        )
+    # The client of a server does without the store and its libraries.
+    from adsunify.client.local_backend import open_local
+
+    return await open_local(url, workspace, environment)
+
+
+def _open_http_backend(url: str, token: str | None) -> HttpBackend:
+    import httpx
+
+    if not token:
+        raise invalid_input("token", "required", "is needed to call a server.")
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise invalid_input("token", "malformed", "is made of visible ASCII characters only.")
+    try:
+        address = httpx.URL(url.rstrip("/"))
+        usable = bool(address.host) and (address.port or 0) <= MAX_PORT
+    except httpx.InvalidURL:
+        usable = False
+    if not usable or address.userinfo:  # which would take the token's place
+        raise invalid_input(
+            "server", "malformed", "must be an http or https address with a host, and without a user name."
+        )
+    return HttpBackend(
+        httpx.AsyncClient(
+            base_url=address,
+            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+            timeout=httpx.Timeout(120.0, connect=10.0),
+            trust_env=False,
+        )
+    )

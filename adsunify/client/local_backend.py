@@ -1,0 +1,58 @@
+"""Calls rows of the contract over a store of one's own, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from adsunify.actor import Actor
+from adsunify.contract import ApiRequest, Endpoint
+from adsunify.errors import AdsunifyError
+from adsunify.records import Operation
+from adsunify.service.core import Service
+from adsunify.service.dispatch import call_endpoint
+from adsunify.service.factory import BASE_URL_VARIABLE, DEFAULT_BASE_URL, SANDBOX_URL_VARIABLE, open_service
+from adsunify.service.users import local_actor
+from adsunify.values.exact_json import Json, dumps, loads
+
+
+@frozen
+class LocalBackend:
+    """A store of our own, as :func:`adsunify.service.users.local_actor` says."""
+
+    service: Service
+    actor: Actor
+
+    async def call(self, endpoint: Endpoint, asked: ApiRequest) -> Mapping[str, Json]:
+        """The envelope of the answer, a copy that is the caller's own."""
+        try:
+            answer = await call_endpoint(self.service, self.actor, endpoint, asked)
+        except AdsunifyError as error:
+            if error.operation is not None:
+                error.operation = Operation(loads(dumps(error.operation.data)))
+            raise
+        envelope: Mapping[str, Json] = loads(dumps(answer.to_envelope()))
+        return envelope
+
+    async def close(self) -> None:
+        """Let a write in flight finish, and close the store."""
+        await self.service.close()
+
+
+async def open_local(url: str, workspace: str | None, environment: Mapping[str, str]) -> LocalBackend:
+    """Open a database, migrate it, and choose a workspace in it as :func:`local_actor` does.
+
+    Raises InvalidInput, StoreError.
+    """
+    opened = await open_service(
+        url,
+        environment,
+        base_url=environment.get(BASE_URL_VARIABLE) or DEFAULT_BASE_URL,
+        sandbox_url=environment.get(SANDBOX_URL_VARIABLE) or None,
+    )
+    try:
+        return LocalBackend(opened.service, await local_actor(opened.service.store, workspace))
+    except BaseException:
+        await opened.service.close()
+        raise

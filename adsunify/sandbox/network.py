@@ -1,0 +1,184 @@
+"""What a simulated network is made of: routes, requests and answers. The guide stands in `framework`."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal
+from urllib.parse import unquote
+
+from attrs import define, field, frozen
+from multidict import CIMultiDictProxy
+
+from adsunify.sandbox.checks import Check, any_value, record, text
+from adsunify.sandbox.faults import Fault
+from adsunify.sandbox.parsing import InvalidRequest, parse_form, parse_json, parse_pairs, require_unique_names
+from adsunify.sandbox.world import Account, World
+
+_NO_CHECKS: Mapping[str, Check] = {}
+_ANY_TEXT = text()
+
+
+def _do_nothing(*_: object) -> None:
+    """The guard that lets everything pass and the seed that plants nothing."""
+
+
+@frozen
+class Response:
+    """A native answer. `body`: bytes as they are, None for no body, anything else is written as JSON.
+
+    Decimals in `body` are written exactly; floats are refused.
+    """
+
+    status: int = 200
+    body: Any = None
+    headers: Mapping[str, str] = field(factory=dict)
+    media_type: str = "application/json"
+
+
+class AbortRequest(Exception):
+    """Raised by a handler or guard: nothing of the request is applied, and `answer` goes out."""
+
+    def __init__(self, answer: Response) -> None:
+        super().__init__(f"refused with {answer.status}")
+        self.answer = answer
+
+
+@frozen
+class Route:
+    """One native endpoint. `path` is a template: `/v26.0/{id}/campaigns`, `/v26/customers/{customer}/googleAds:mutate`.
+
+    A slot takes anything but `/` (`{id:[0-9]+}` narrows it). The first route of the table that fits wins.
+    `role` "api": guarded, and met by faults without a path; "login" (consent, token) and "download": neither.
+    `faults`: those of partial, error_in_200, slow_media that the handler performs (`request.told`).
+    """
+
+    method: str
+    hosts: tuple[str, ...]
+    path: str
+    handler: Callable[["Request"], Response]
+    role: Literal["api", "login", "download"] = "api"
+    faults: frozenset[str] = frozenset()
+    pattern: re.Pattern[str] = field(init=False)
+
+    @pattern.default
+    def _compile_pattern(self) -> re.Pattern[str]:
+        parts = re.split(r"\{(\w+)(?::((?:[^{}]|\{[0-9,]+\})+))?\}", self.path)
+        built = re.escape(parts[0])
+        for name, narrow, literal in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+            built += f"(?P<{name}>{narrow or '[^/]+'})" + re.escape(literal)
+        return re.compile(built)
+
+
+@define
+class Request:
+    """One native request, with the world it happens in.
+
+    `path` is the native path as sent (percent-encoded), without host and query; `slots` are decoded; `raw_query` is
+    the query as sent and `pairs` its members; `headers` are case-insensitive.
+    """
+
+    world: World
+    route: Route
+    method: str
+    host: str
+    path: str
+    path_parameters: Mapping[str, str]
+    raw_query: str
+    headers: CIMultiDictProxy[str]
+    body: bytes
+    fault: Fault | None = None
+
+    @property
+    def now(self) -> datetime:
+        """The sandbox's present, an aware UTC instant."""
+        return self.world.now
+
+    @property
+    def query_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Every query parameter in order. Problem `unreadable`."""
+        return parse_pairs(self.raw_query)
+
+    def get_fault(self, fault: str) -> Fault | None:
+        """The fault of this name that this request is to perform (`.value`: retryAfterMs of slow_media), or None."""
+        return self.fault if self.fault is not None and self.fault.name == fault else None
+
+    def find_account(self, id: str) -> Account | None:  # noqa: A002 - the word every network uses
+        """The ad account of this native id, if there is one."""
+        return self.world.accounts.get(id)
+
+    def require_header(self, name: str, check: Check = _ANY_TEXT) -> str:
+        """The checked value of a required header. Problem `header`."""
+        if len(values := self.headers.getall(name, [])) != 1:
+            raise InvalidRequest("header", name, f"header {name} is required, once")
+        try:
+            return str(check(values[0], name))
+        except InvalidRequest as problem:
+            raise InvalidRequest("header", name, problem.message, values[0]) from problem
+
+    def require_media_type(self, media_type: str) -> None:
+        """Require `Content-Type` (parameters aside). Problem `media_type`."""
+        if self.headers.get("Content-Type", "").partition(";")[0].strip().lower() != media_type.lower():
+            raise InvalidRequest("media_type", "Content-Type", f"must be {media_type}")
+
+    def require_accept(self, media_type: str) -> None:
+        """Require exactly this `Accept`. Problem `accept`."""
+        if self.headers.get("Accept", "").strip().lower() != media_type.lower():
+            raise InvalidRequest("accept", "Accept", f"must be {media_type}")
+
+    def parse_json(self, check: Check = any_value, media_type: str = "application/json") -> Any:
+        """The checked JSON body. Problem `media_type`, `unreadable`, `duplicate`, or what `check` raises."""
+        self.require_media_type(media_type)
+        return check(parse_json(self.body), "")
+
+    def parse_form(self, check: Check = any_value) -> Any:
+        """The checked form body (a dict of strings before the check)."""
+        self.require_media_type("application/x-www-form-urlencoded")
+        return check(parse_form(self.body), "")
+
+    def parse_query(
+        self, required: Mapping[str, Check] = _NO_CHECKS, optional: Mapping[str, Check] = _NO_CHECKS
+    ) -> Any:
+        """The checked query parameters as a dict; others, and repeated ones, are refused (see `pairs` for lists)."""
+        return record(required, optional)(require_unique_names(self.query_pairs), "")
+
+
+@frozen
+class Network:
+    """A simulated network: the `NETWORK` of a module in `adsunify.sandbox.networks`.
+
+    `problem` and `failure` put into the network's own error shape what the framework found: a failed check, and a
+    bare status (404 and 405 of an unknown path or method, and the told fault `status`). `guard` runs before every
+    route of role "api" (token, required headers, version). `seed` fills the world at the start and after a reset.
+    """
+
+    code: str
+    accounts: tuple[Account, ...]
+    routes: tuple[Route, ...]
+    format_error: Callable[[Request, InvalidRequest], Response]
+    format_status_error: Callable[[Request, int], Response]
+    authorize_request: Callable[[Request], object] = _do_nothing
+    seed_world: Callable[[World], object] = _do_nothing
+    first_id: int = 1
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """Every native host that a route names."""
+        return frozenset(host for route in self.routes for host in route.hosts)
+
+    def create_world(self, clock: Callable[[], datetime]) -> World:
+        """A fresh world with the default accounts."""
+        made = World(self.code, {account.id: account for account in self.accounts}, clock, self.first_id)
+        self.seed_world(made)
+        made.journal.clear()
+        return made
+
+    def match_route(self, method: str, host: str, path: str) -> tuple[Route, Mapping[str, str]] | int:
+        """The first route that fits and its slots, or 405 where only the method is wrong, or 404."""
+        status = 404
+        for route in self.routes:
+            if host in route.hosts and (found := route.pattern.fullmatch(path)):
+                if route.method == method:
+                    return route, {name: unquote(value) for name, value in found.groupdict().items()}
+                status = 405
+        return status

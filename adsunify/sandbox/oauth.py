@@ -1,0 +1,256 @@
+"""OAuth pieces: a consent page with one button, codes, tokens. Paths, parameter names and answers are the network's.
+
+Failures are Problems with the codes `invalid_client`, `invalid_grant`, `invalid_request` (token calls; the network's
+`problem` hook sees `request.route.role == "login"`) and `token_missing`, `token_invalid`, `token_expired` (API calls).
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+from html import escape
+from typing import Literal
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from attrs import field, frozen
+
+from adsunify.sandbox.checks import Check, choice, record, text
+from adsunify.sandbox.network import Request, Response, Route
+from adsunify.sandbox.parsing import InvalidRequest, require_unique_names
+from adsunify.sandbox.world import CLIENT_SECRET, AuthorizationCode, Token
+
+
+@frozen
+class OAuthConfig:
+    """How one network's consent and tokens look.
+
+    pages: (host, path) of every consent page. needed / allowed: scopes that must / may be asked for; both empty = the
+    network has no scope parameter. required / optional: further query parameters of the page with their checks.
+    Lifetimes in seconds; `refresh_seconds` None = no end; `refreshes` False = no refresh tokens; `rotates` = a refresh
+    token is replaced when it is used. Prefixes stand before the random part of a token ("Atza|").
+    """
+
+    consent_pages: tuple[tuple[str, str], ...]
+    required_scopes: tuple[str, ...] = ()
+    optional_scopes: tuple[str, ...] = ()
+    scope_separator: str = " "
+    client_id_name: str = "client_id"
+    response_type: str | None = "code"
+    code_name: str = "code"
+    pkce: Literal["refused", "optional", "required"] = "optional"
+    required_parameters: Mapping[str, Check] = field(factory=dict)
+    optional_parameters: Mapping[str, Check] = field(factory=dict)
+    code_seconds: int = 600
+    access_seconds: int | None = 3600
+    issues_refresh_tokens: bool = True
+    refresh_seconds: int | None = None
+    rotates_refresh_tokens: bool = False
+    access_prefix: str = ""
+    refresh_prefix: str = ""
+
+
+@frozen
+class IssuedTokens:
+    """Fresh tokens of a grant. `refresh` is the one to keep using (the same again where nothing rotates), or None."""
+
+    access: Token
+    refresh: Token | None
+
+
+def consent_routes(login: OAuthConfig) -> tuple[Route, ...]:
+    """GET (the page) and POST (its one button) of every consent page."""
+
+    def page(request: Request) -> Response:
+        try:
+            _parse_consent_query(request, login)
+        except InvalidRequest as problem:
+            return _build_html_response(
+                400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>"
+            )
+        action = escape(f"/{request.host}{request.path}?{request.raw_query}")
+        button = '<button type="submit">Allow</button>'
+        return _build_html_response(
+            200, f'<form method="post" action="{action}"><p>{request.world.client_id}</p>{button}</form>'
+        )
+
+    def allow(request: Request) -> Response:
+        try:
+            asked = _parse_consent_query(request, login)
+        except InvalidRequest as problem:
+            return _build_html_response(
+                400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>"
+            )
+        code = secrets.token_urlsafe(24)
+        request.world.codes[code] = AuthorizationCode(
+            client_id=asked[login.client_id_name],
+            redirect_uri=asked["redirect_uri"],
+            scopes=tuple(asked["scope"].split(login.scope_separator)) if "scope" in asked else (),
+            challenge=asked.get("code_challenge"),
+            expires_at=request.now + timedelta(seconds=login.code_seconds),
+        )
+        target = urlsplit(asked["redirect_uri"])
+        query = [*parse_qsl(target.query, keep_blank_values=True), (login.code_name, code), ("state", asked["state"])]
+        return Response(302, headers={"Location": target._replace(query=urlencode(query)).geturl()})
+
+    by_host = [((host,), path) for host, path in login.consent_pages]
+    return tuple(
+        Route(method, hosts, path, handler, role="login")
+        for hosts, path in by_host
+        for method, handler in (("GET", page), ("POST", allow))
+    )
+
+
+def exchange_code(
+    request: Request, login: OAuthConfig, client_id: str, client_secret: str, code: str,
+    redirect_uri: str | None, code_verifier: str | None = None,
+) -> IssuedTokens:  # fmt: skip
+    """Redeem a code, once. `redirect_uri` None where the network does not send it again. Problem as above."""
+    check_client(request, client_id, client_secret)
+    kept = request.world.codes.get(code)
+    if kept is None or kept.expires_at <= request.now or kept.client_id != client_id:
+        raise InvalidRequest("invalid_grant", login.code_name, "the code is unknown, used or expired")
+    if redirect_uri not in (None, kept.redirect_uri):
+        raise InvalidRequest("invalid_grant", "redirect_uri", "is not the one of the consent")
+    if (kept.challenge is None) != (code_verifier is None):
+        raise InvalidRequest("invalid_grant", "code_verifier", "goes with the code_challenge of the consent")
+    if kept.challenge is not None and code_verifier is not None:
+        digest = hashlib.sha256(code_verifier.encode()).digest()
+        if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != kept.challenge:
+            raise InvalidRequest("invalid_grant", "code_verifier", "does not match the code_challenge")
+    del request.world.codes[code]
+    return issue_grant(request, login, kept.scopes)
+
+
+def issue_grant(request: Request, login: OAuthConfig, scopes: tuple[str, ...]) -> IssuedTokens:
+    """Tokens of a new grant (also for networks that log in without a code)."""
+    world, name = request.world, secrets.token_urlsafe(8)
+    access = world.issue_token("access", name, scopes, login.access_seconds, login.access_prefix)
+    if not login.issues_refresh_tokens:
+        return IssuedTokens(access, None)
+    return IssuedTokens(access, world.issue_token("refresh", name, scopes, login.refresh_seconds, login.refresh_prefix))
+
+
+def refresh_tokens(
+    request: Request, login: OAuthConfig, client_id: str, client_secret: str, refresh_token: str
+) -> IssuedTokens:
+    """A new access token (and refresh token, where they rotate). Problem as above."""
+    check_client(request, client_id, client_secret)
+    world, kept = request.world, request.world.tokens.get(refresh_token)
+    if kept is None or kept.use != "refresh" or _is_expired(kept, request):
+        raise InvalidRequest("invalid_grant", "refresh_token", "the refresh token is unknown, revoked or expired")
+    access = world.issue_token("access", kept.grant, kept.scopes, login.access_seconds, login.access_prefix)
+    if not login.rotates_refresh_tokens:
+        return IssuedTokens(access, kept)
+    del world.tokens[refresh_token]
+    return IssuedTokens(
+        access, world.issue_token("refresh", kept.grant, kept.scopes, login.refresh_seconds, login.refresh_prefix)
+    )
+
+
+def extend_token(request: Request, access_token: str, seconds: int | None, prefix: str = "") -> Token:
+    """Another access token of the grant of one that still holds (Meta's fb_exchange_token). Problem as `valid`."""
+    kept = require_access_token(request, access_token)
+    return request.world.issue_token("access", kept.grant, kept.scopes, seconds, prefix)
+
+
+def revoke_grant(request: Request, token: str) -> bool:
+    """Kill the whole grant that a token belongs to; False where there is no such token."""
+    kept = request.world.tokens.get(token)
+    if kept is not None:
+        request.world.revoke_grant(kept.grant)
+    return kept is not None
+
+
+def check_client(request: Request, client_id: str, client_secret: str) -> None:
+    """Check the app's credentials. Problem `invalid_client`."""
+    given = f"{client_id}:{client_secret}".encode()
+    if not hmac.compare_digest(given, f"{request.world.client_id}:{CLIENT_SECRET}".encode()):
+        raise InvalidRequest("invalid_client", "client_id", "unknown client or wrong secret")
+
+
+def parse_basic_auth(request: Request) -> tuple[str, str]:
+    """Client id and secret of `Authorization: Basic`. Problem `invalid_client`."""
+    scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
+    try:
+        client_id, colon, secret = base64.b64decode(encoded, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        scheme, client_id, colon, secret = "", "", "", ""
+    if scheme != "Basic" or not colon:
+        raise InvalidRequest("invalid_client", "Authorization", "must be Basic client_id:client_secret")
+    return client_id, secret
+
+
+def require_bearer_token(request: Request) -> Token:
+    """The valid access token of `Authorization: Bearer`. Problem `token_missing`, or as `valid`."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme != "Bearer" or not token:
+        raise InvalidRequest("token_missing", "Authorization", "must be Bearer and an access token")
+    return require_access_token(request, token)
+
+
+def require_access_token(request: Request, access_token: str) -> Token:
+    """The access token of this text. Problem `token_invalid` (unknown or revoked) or `token_expired`."""
+    kept = request.world.tokens.get(access_token)
+    if kept is None or kept.use != "access":
+        raise InvalidRequest("token_invalid", "Authorization", "the access token is unknown or revoked")
+    if _is_expired(kept, request):
+        raise InvalidRequest("token_expired", "Authorization", "the access token has expired")
+    return kept
+
+
+def _is_expired(token: Token, request: Request) -> bool:
+    return token.expires_at is not None and token.expires_at <= request.now
+
+
+def _parse_consent_query(request: Request, login: OAuthConfig) -> dict[str, str]:
+    """The checked query of the consent page. Problem."""
+    required: dict[str, Check] = {
+        login.client_id_name: choice(request.world.client_id),
+        "redirect_uri": _check_redirect_uri,
+        "state": text(),
+        **login.required_parameters,
+    }
+    optional = dict(login.optional_parameters)
+    if login.response_type is not None:
+        required["response_type"] = choice(login.response_type)
+    if login.required_scopes or login.optional_scopes:
+        required["scope"] = _scope_check(login)
+    if login.pkce != "refused":
+        challenge = {"code_challenge": text(43, 43, "[A-Za-z0-9_-]+"), "code_challenge_method": choice("S256")}
+        (required if login.pkce == "required" else optional).update(challenge)
+    asked: dict[str, str] = record(required, optional)(require_unique_names(request.query_pairs), "")
+    if ("code_challenge" in asked) != ("code_challenge_method" in asked):
+        raise InvalidRequest("required", "code_challenge_method", "goes with code_challenge")
+    return asked
+
+
+def _scope_check(login: OAuthConfig) -> Check:
+    def check(value: str, where: str) -> str:
+        asked = value.split(login.scope_separator)
+        if not {*login.required_scopes} <= {*asked} <= {*login.required_scopes, *login.optional_scopes}:
+            raise InvalidRequest(
+                "value",
+                where,
+                f"must name {', '.join(login.required_scopes)}; may name {', '.join(login.optional_scopes)}",
+            )
+        return value
+
+    return check
+
+
+def _check_redirect_uri(value: str, where: str) -> str:
+    parts = urlsplit(value)
+    loopback = parts.hostname in ("127.0.0.1", "localhost", "::1")
+    if not parts.hostname or parts.fragment or parts.scheme not in (("http", "https") if loopback else ("https",)):
+        raise InvalidRequest(
+            "value", where, "must be an absolute https address (http on loopback) without a fragment", value
+        )
+    return value
+
+
+def _build_html_response(status: int, content: str) -> Response:
+    page = f"<!doctype html><html><head><title>Consent</title></head><body>{content}</body></html>"
+    return Response(status, page.encode(), media_type="text/html; charset=utf-8")

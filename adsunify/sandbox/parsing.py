@@ -1,0 +1,95 @@
+"""Reading requests strictly and writing answers exactly: no number passes through a binary float."""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl
+
+
+class InvalidRequest(Exception):
+    """What is wrong with a request, before the network has put it into its own words (`Network.problem` does).
+
+    `code` is one of the codes listed in `adsunify.sandbox.framework` or a network's own; `where` is a JSON pointer
+    into the body, or the name of a header or parameter; `message` is for people; `value` is the offending value, for
+    native errors that name it.
+    """
+
+    def __init__(self, code: str, where: str, message: str, value: Any = None) -> None:
+        super().__init__(f"{code} at {where or '/'}: {message}")
+        self.code = code
+        self.where = where
+        self.message = message
+        self.value = value
+
+
+def parse_json(content: bytes | str, where: str = "") -> Any:
+    """JSON as Python values; numbers are `int` or `Decimal`. Problem `unreadable` or `duplicate`, placed at `where`."""
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
+                raise InvalidRequest("duplicate", f"{where}/{name}", f"member {name!r} appears twice")
+            found[name] = value
+        return found
+
+    def constant(name: str) -> NoReturn:
+        raise InvalidRequest("unreadable", where, f"{name} is not JSON")
+
+    try:
+        text = content.decode() if isinstance(content, bytes) else content
+        return json.loads(text, object_pairs_hook=members, parse_float=Decimal, parse_constant=constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest("unreadable", where, "not valid JSON") from error
+
+
+def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Name and value of every member of a query string or form, in order. Problem `unreadable`."""
+    try:
+        return tuple(parse_qsl(text, keep_blank_values=True, strict_parsing=True, errors="strict"))
+    except ValueError as error:
+        raise InvalidRequest("unreadable", "", "not valid form encoding") from error
+
+
+def parse_form(content: bytes) -> dict[str, str]:
+    """The members of a form body. Problem `unreadable` or `duplicate`."""
+    try:
+        pairs = parse_pairs(content.decode("ascii"))
+    except UnicodeDecodeError as error:
+        raise InvalidRequest("unreadable", "", "a form body is percent-encoded ASCII") from error
+    return require_unique_names(pairs)
+
+
+def require_unique_names(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Pairs as a dict. Problem `duplicate` where a name appears twice."""
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found:
+            raise InvalidRequest("duplicate", f"/{name}", f"{name!r} appears twice")
+        found[name] = value
+    return found
+
+
+def serialize_json(value: Any) -> str:
+    """JSON text of dicts, lists, strings, booleans, None, ints and Decimals. A float is a TypeError."""
+    match value:
+        case Decimal():
+            return format(value, "f")
+        case None | bool() | int() | str():
+            return json.dumps(value, ensure_ascii=False)
+        case Mapping():
+            return (
+                "{"
+                + ",".join(f"{_serialize_name(name)}:{serialize_json(member)}" for name, member in value.items())
+                + "}"
+            )
+        case list() | tuple():
+            return "[" + ",".join(map(serialize_json, value)) + "]"
+    raise TypeError(f"{type(value).__name__} cannot stand in an answer")
+
+
+def _serialize_name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError("member names are strings")
+    return json.dumps(name, ensure_ascii=False)

@@ -1,0 +1,141 @@
+"""The workspace's API keys, and who calls with one."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+
+from adsunify.actor import Actor
+from adsunify.errors import InvalidInput, Issue
+from adsunify.service.core import Service, format_optional_timestamp, format_timestamp
+from adsunify.store import agents, keys, people
+from adsunify.store.keys import KeyRecord
+from adsunify.values.dates import parse_instant
+from adsunify.values.exact_json import Json
+
+KEY_PATTERN = re.compile(r"adu_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})")
+AGENT_ROLE = "ads_mcp"
+"""The role of every agent's access token, as the contract names it."""
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+
+async def actor_from_key(service: Service, token: str) -> Actor | None:
+    """Who calls with an API key; None where it is none, or no good any more."""
+    found = KEY_PATTERN.fullmatch(token)
+    if found is None:
+        return None
+    key = await service.store.run_query(keys.find_key(found[1]))
+    now = service.store.clock.wall()
+    expected = key.secret_hash if key is not None else hash_token("")
+    matches = hmac.compare_digest(hash_token(token), expected)
+    if key is None or not matches or not key.is_valid(now) or key.role is None:
+        return None
+    used = service.key_usage.record_use(key.id, now)
+    if used is not None:
+        await service.store.write(keys.save_last_used, used)
+    return Actor(
+        key.workspace_id, key.user_id, key.id, key.role, key.can_write, "key", key.id, expires_at=key.expires_at
+    )
+
+
+def hash_token(token: str) -> str:
+    """What is kept of a random token."""
+    return hashlib.sha256(token.encode("ascii", "replace")).hexdigest()
+
+
+def new_key() -> tuple[str, str]:
+    """A new key's prefix and the whole secret, ``adu_<prefix>_<43 characters>``."""
+    prefix = "".join(secrets.choice(ALPHABET) for _ in range(8))
+    return prefix, f"adu_{prefix}_{secrets.token_urlsafe(32)}"
+
+
+async def verify_credential(service: Service, actor: Actor) -> Json:
+    """The current credential: its workspace, its role, whether it may write, and when it expires.
+
+    ``role`` is ``ads_mcp`` for an agent's access token. Such a token also names its grant and its client;
+    ``grantExpiresAt`` is the time at which the grant ends and no refresh is possible any more.
+    """
+    workspace = await service.store.read(people.get_workspace, actor.workspace_id)
+    verified: dict[str, Json] = {
+        "credential": actor.credential,
+        "kind": actor.kind,
+        "workspaceId": actor.workspace_id,
+        "workspace": workspace.name,
+        "userId": actor.user_id,
+        "role": actor.role,
+        "canWrite": actor.can_operate,
+        "expiresAt": format_optional_timestamp(actor.expires_at),
+    }
+    if actor.grant_id is None:
+        return verified
+    grant, client_name = await service.store.read(agents.get_grant_with_client, actor.grant_id)
+    return verified | {
+        "role": AGENT_ROLE,
+        "grantId": grant.id,
+        "clientId": grant.client_id,
+        "clientName": client_name,
+        "grantExpiresAt": format_timestamp(grant.expires_at),
+    }
+
+
+async def list_keys(service: Service, actor: Actor) -> list[Json]:
+    """The workspace's API keys; secrets are never shown again."""
+    return [_key_to_json(key) for key in await service.store.read(keys.list_keys, actor.workspace_id)]
+
+
+async def create_key(service: Service, actor: Actor, *, name: str, can_write: bool, expires_at: str | None) -> Json:
+    """Create an API key. Its secret is shown this once; it expires no later than the key that authorizes it."""
+    bound = actor.expires_at
+    wanted = bound if expires_at is None else int(parse_instant(expires_at, "expiresAt").timestamp() * 1000)
+    if wanted is not None and wanted <= service.store.clock.wall():
+        raise InvalidInput([Issue("expiresAt", "past", "must lie in the future.")])
+    if bound is not None and (wanted is None or wanted > bound):
+        raise InvalidInput(
+            [
+                Issue(
+                    "expiresAt",
+                    "too_late",
+                    f"cannot be later than the authorizing key's expiry, {format_timestamp(bound)}.",
+                )
+            ]
+        )
+    prefix, secret = new_key()
+    key = await service.store.write(
+        keys.create_key,
+        actor.workspace_id,
+        actor.user_id,
+        name,
+        prefix,
+        hash_token(secret),
+        can_write,
+        wanted,
+        service.store.clock,
+    )
+    return {**_key_to_json(key), "secret": secret}
+
+
+async def revoke_key(service: Service, actor: Actor, *, key_id: str) -> Json:
+    """Revoke a key you own, at once, whatever your role; other keys are unaffected.
+
+    A read-only key revokes itself alone. Raises NotFound, Forbidden.
+    """
+    only = None if actor.can_write else actor.key_id
+    key = await service.store.write(
+        keys.revoke_key, actor.workspace_id, actor.user_id, key_id, service.store.clock, only
+    )
+    return _key_to_json(key)
+
+
+def _key_to_json(key: KeyRecord) -> dict[str, Json]:
+    return {
+        "keyId": key.id,
+        "name": key.name,
+        "prefix": f"adu_{key.prefix}",
+        "ownerId": key.user_id,
+        "canWrite": key.can_write,
+        "expiresAt": format_optional_timestamp(key.expires_at),
+        "revokedAt": format_optional_timestamp(key.revoked_at),
+        "lastUsedAt": format_optional_timestamp(key.last_used_at),
+    }

@@ -1,0 +1,193 @@
+"""Opening a service from its settings: the one place that reads the environment's names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from attrs import frozen
+
+from adsunify.adapter.oauth import OAuthClient
+from adsunify.encryption import KeyRing, load_or_create_key_file, parse_key_ring
+from adsunify.errors import invalid_input
+from adsunify.execution.state import LEASE_MILLISECONDS, MAX_LEASE_MILLISECONDS
+from adsunify.http.transport import HttpTransport
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.service.core import Service, Settings
+from adsunify.service.rate_limits import RateLimits
+from adsunify.store import Clock, Store, open_store
+
+DATABASE_VARIABLE = "ADSUNIFY_DATABASE_URL"
+SECRET_KEYS_VARIABLE = "ADSUNIFY_SECRET_KEYS"
+BASE_URL_VARIABLE = "ADSUNIFY_BASE_URL"
+SANDBOX_URL_VARIABLE = "ADSUNIFY_SANDBOX_URL"
+LEASE_SECONDS_VARIABLE = "ADSUNIFY_LEASE_SECONDS"
+READS_VARIABLE = "ADSUNIFY_READS_PER_MINUTE"
+WRITES_VARIABLE = "ADSUNIFY_WRITES_PER_MINUTE"
+BAD_TOKENS_VARIABLE = "ADSUNIFY_BAD_TOKENS_PER_MINUTE"
+REGISTRATIONS_VARIABLE = "ADSUNIFY_REGISTRATIONS_PER_HOUR"
+PROXIES_VARIABLE = "ADSUNIFY_PROXIES"
+SANDBOX_SECRET = "sandbox-secret"
+FIRST_KEY_HINT = "`adsunify admin keys new` makes a first key."
+DEFAULT_BASE_URL = "http://127.0.0.1:8080"
+
+
+@frozen
+class OpenedService:
+    """An open service, and the file of keys that was made for it just now, if one was."""
+
+    service: Service
+    new_key_file: Path | None
+
+
+async def open_service(
+    database: str,
+    environment: Mapping[str, str],
+    *,
+    base_url: str = DEFAULT_BASE_URL,
+    sandbox_url: str | None = None,
+    clock: Clock | None = None,
+    allow_unsafe_durability: bool = False,
+    webhook_dev_targets: Collection[str] = (),
+) -> OpenedService:
+    """Open and migrate the store, find the keys and the applications, and get ready to talk to the networks.
+
+    ``environment`` holds the variables above and ``ADSUNIFY_<NETWORK>_CLIENT_ID`` / ``_CLIENT_SECRET``. Raises
+    InvalidInput for a setting that cannot be, StoreError where the database cannot be opened.
+    """
+    settings = Settings(
+        base_url=_read_base_url(base_url),
+        apps=read_oauth_clients(environment, sandbox_url is not None),
+        lease=_read_lease(environment),
+        sandbox_url=sandbox_url,
+        webhook_dev_targets=frozenset(webhook_dev_targets),
+        rate_limits=_read_rate_limits(environment),
+        proxies=_read_number(environment, PROXIES_VARIABLE, 0, 0, 10),
+    )
+    file = find_ring_file(database, environment)
+    transport = HttpTransport(sandbox_url)
+    store: Store | None = None
+    try:
+        store = await open_private_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
+        # a database that cannot be opened leaves no key file behind
+        ring, made = (
+            load_or_create_key_file(file)
+            if file is not None
+            else (parse_key_ring(environment[SECRET_KEYS_VARIABLE]), False)
+        )
+    except BaseException:
+        if store is not None:
+            await store.close()
+        raise
+    return OpenedService(Service(store, ring, transport, settings), file if made else None)
+
+
+async def open_private_store(
+    database: str,
+    *,
+    clock: Clock | None = None,
+    allow_unsafe_durability: bool = False,
+    allow_wrong_times: bool = False,
+) -> Store:
+    """Open and migrate the store, as :func:`open_store`; a new SQLite file is its owner's alone, as its keys are."""
+    parts = urlsplit(database)
+    if parts.scheme == "sqlite" and not parts.netloc and parts.path not in ("", "/", "/:memory:"):
+        # SQLite would make it readable for all; where it cannot be made, opening it says why
+        with suppress(OSError):
+            os.close(os.open(unquote(parts.path[1:]), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return await open_store(
+        database,
+        clock=clock,
+        allow_unsafe_durability=allow_unsafe_durability,
+        allow_wrong_times=allow_wrong_times,
+    )
+
+
+def load_key_ring(database: str, environment: Mapping[str, str]) -> KeyRing:
+    """The ring that stands: of the environment, or of the file beside the database. Raises InvalidInput."""
+    file = find_ring_file(database, environment)
+    if file is None:
+        return parse_key_ring(environment[SECRET_KEYS_VARIABLE])
+    if not file.exists():
+        raise invalid_input(
+            SECRET_KEYS_VARIABLE, "required", f"is needed: there is no key file {file}. {FIRST_KEY_HINT}"
+        )
+    return load_or_create_key_file(file)[0]
+
+
+def read_oauth_clients(environment: Mapping[str, str], sandbox: bool) -> dict[str, OAuthClient]:
+    """The deployment's application at each network; on the sandbox, the one it knows."""
+    apps = {code: OAuthClient(f"sandbox-{code}", SANDBOX_SECRET) for code in ADAPTER_PACKAGES} if sandbox else {}
+    for code in ADAPTER_PACKAGES:
+        client_id = environment.get(f"ADSUNIFY_{code.upper()}_CLIENT_ID")
+        client_secret = environment.get(f"ADSUNIFY_{code.upper()}_CLIENT_SECRET")
+        if not (client_id or client_secret) or get_adapter(code).network.login.kind == "credentials":
+            continue  # a network with credentials of its own is never connected through an application
+        if client_id and client_secret:
+            apps[code] = OAuthClient(client_id, client_secret)
+        else:
+            name = f"ADSUNIFY_{code.upper()}_CLIENT_ID"
+            raise invalid_input(name, "incomplete", "and its _CLIENT_SECRET must be set together, or neither.")
+    return apps
+
+
+def find_ring_file(database: str, environment: Mapping[str, str]) -> Path | None:
+    """The file of keys beside an SQLite file; None where the environment holds the ring (checked here)."""
+    written = environment.get(SECRET_KEYS_VARIABLE)
+    if written:
+        parse_key_ring(written)
+        return None
+    file = ring_file_path(database)
+    if file is None:
+        raise invalid_input(
+            SECRET_KEYS_VARIABLE,
+            "required",
+            f"is needed with PostgreSQL: the key ring that seals stored credentials. {FIRST_KEY_HINT}",
+        )
+    return file
+
+
+def ring_file_path(database: str) -> Path | None:
+    """Where the file of keys stands, or would stand, beside an SQLite file; None with PostgreSQL."""
+    parts = urlsplit(database)
+    return None if parts.scheme in ("postgresql", "postgres") else Path(f"{unquote(parts.path[1:])}.keys")
+
+
+def _read_base_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/") or parts.query:
+        raise invalid_input(BASE_URL_VARIABLE, "malformed", "must be an http or https address without a path.")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _read_rate_limits(environment: Mapping[str, str]) -> RateLimits:
+    usual = RateLimits()
+    names = {
+        "reads": READS_VARIABLE,
+        "writes": WRITES_VARIABLE,
+        "failures": BAD_TOKENS_VARIABLE,
+        "registrations": REGISTRATIONS_VARIABLE,
+    }
+    return RateLimits(
+        **{one: _read_number(environment, name, getattr(usual, one), 0, 1_000_000) for one, name in names.items()}
+    )
+
+
+def _read_lease(environment: Mapping[str, str]) -> int:
+    return (
+        _read_number(environment, LEASE_SECONDS_VARIABLE, LEASE_MILLISECONDS // 1000, 1, MAX_LEASE_MILLISECONDS // 1000)
+        * 1000
+    )
+
+
+def _read_number(environment: Mapping[str, str], name: str, usual: int, least: int, most: int) -> int:
+    written = environment.get(name)
+    if not written:
+        return usual
+    if not re.fullmatch("[0-9]{1,9}", written) or not least <= int(written) <= most:
+        raise invalid_input(name, "out_of_range", f"must be a whole number from {least} to {most}.")
+    return int(written)

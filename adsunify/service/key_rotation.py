@@ -1,0 +1,97 @@
+"""Rotating the master key: everything that is sealed is sealed again under the newest key of the ring.
+
+It may be stopped at any moment and begun again: what is under the newest key already is left alone, and a ciphertext is
+replaced only where it is still the one that was opened. Whoever serves meanwhile holds both keys, so nobody waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import frozen
+from sqlalchemy import Connection
+
+from adsunify.encryption import KeyRing, SecretContext, reencrypt
+from adsunify.errors import VaultError
+from adsunify.service.connections import VERIFIER_FIELD, verifier_context
+from adsunify.store import Store, consents, encrypted_secrets
+from adsunify.store.clock import Clock
+from adsunify.store.encrypted_secrets import SecretRecord
+from adsunify.values.exact_json import Json
+
+BATCH_SIZE = 100
+ProgressCallback = Callable[[int, int], None]
+"""Is told how many are done, of how many."""
+
+
+@frozen
+class RotationResult:
+    """What a rotation did. ``remaining``: per older key of the ring, how many are under it still.
+
+    ``unreadable``: table, row and field of what no key of the ring opens.
+    """
+
+    newest: str
+    reencrypted: int
+    under_newest: int
+    remaining: dict[str, int]
+    unreadable: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Json]:
+        """As the command line prints it."""
+        return {
+            "newest": self.newest,
+            "resealed": self.reencrypted,
+            "underNewest": self.under_newest,
+            "remaining": self.remaining,
+            "unreadable": list(self.unreadable),
+        }
+
+
+async def rotate_keys(store: Store, ring: KeyRing, told: ProgressCallback, batch: int = BATCH_SIZE) -> RotationResult:
+    """Seal everything under the newest key, ``batch`` secrets to a transaction; ``told`` after each of them."""
+    total, done = await store.read(encrypted_secrets.count_not_encrypted_with, ring.newest_prefix), 0
+    unreadable: set[str] = set()
+    told(0, total)
+    again = True
+    while again:  # until a pass finds nothing: a process that has the old ring yet may have sealed behind us
+        again, after = False, None
+        while page := await store.read(encrypted_secrets.list_not_encrypted_with, ring.newest_prefix, after, batch):
+            fresh = _reencrypt_page(ring, page, unreadable)
+            count = await store.write(_replace_secrets, fresh, store.clock)
+            again, after, done = again or bool(fresh), page[-1], done + count
+            told(min(done, total), total)
+    await store.write(_reencrypt_verifiers, ring, store.clock)
+    older = [id_ for id_ in ring.keys if id_ != ring.newest_id]
+    remaining = {id_: await store.read(encrypted_secrets.count_encrypted_with, f"{id_}.") for id_ in older}
+    under = await store.read(encrypted_secrets.count_encrypted_with, ring.newest_prefix)
+    return RotationResult(ring.newest_id, done, under, remaining, tuple(sorted(unreadable)))
+
+
+def _reencrypt_page(
+    ring: KeyRing, page: Sequence[SecretRecord], unreadable: set[str]
+) -> list[tuple[SecretRecord, str]]:
+    fresh = []
+    for record in page:
+        place = SecretContext(record.table_name, record.row_id, record.workspace_id, record.field)
+        try:
+            fresh.append((record, reencrypt(ring, place, record.sealed)))
+        except VaultError:
+            unreadable.add(f"{record.table_name} {record.row_id} {record.field}")
+    return fresh
+
+
+def _replace_secrets(connection: Connection, fresh: Sequence[tuple[SecretRecord, str]], clock: Clock) -> int:
+    """Keep what was sealed again, but where it has changed meanwhile; returns how many were kept."""
+    return sum(encrypted_secrets.replace_secret(connection, record, text, clock) for record, text in fresh)
+
+
+def _reencrypt_verifiers(connection: Connection, ring: KeyRing, clock: Clock) -> None:
+    """The consents that are under way hold a secret, too, for ten minutes at most."""
+    for consent in consents.list_open_tokens(connection, "state", clock):
+        place = verifier_context(consent.token_hash, consent.workspace_id)
+        try:
+            text = reencrypt(ring, place, consent.data[VERIFIER_FIELD])
+        except VaultError:
+            continue  # nobody can finish this one; it ends by itself
+        consents.replace_data(connection, consent.token_hash, {**consent.data, VERIFIER_FIELD: text})

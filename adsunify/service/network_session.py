@@ -1,0 +1,279 @@
+"""Talking to a network for one account: credentials from the vault, refreshed ahead of time, added last."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar
+
+from adsunify.actor import Actor
+from adsunify.adapter.error_rules import find_read_error
+from adsunify.adapter.flows import run_flow_async
+from adsunify.adapter.network import Account
+from adsunify.adapter.oauth import Credentials
+from adsunify.encryption import SecretContext, decrypt, encrypt
+from adsunify.errors import (
+    AdsunifyError,
+    OperationError,
+    ProviderError,
+    ProviderUnreadable,
+    RequestNotSent,
+    ResponseLost,
+    StoreError,
+    TokenRefused,
+    invalid_input,
+)
+from adsunify.execution.executor import SendResult
+from adsunify.http.backend import PoolTransport
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.http.transport import Signer
+from adsunify.networks import get_adapter
+from adsunify.service.core import Service
+from adsunify.store import connections, encrypted_secrets
+from adsunify.store.connections import AccountRecord
+from adsunify.values.exact_json import dumps, loads
+
+T = TypeVar("T")
+CREDENTIALS_FIELD = "credentials"
+INACTIVE_MESSAGES = {
+    "needs_reauth": "is an account whose network refuses the saved token; connect it again before preparing changes.",
+    "disconnected": "is a disconnected account; connect it again before preparing changes.",
+}
+NOT_RENEWED_MESSAGE = "refuses the saved token, which nothing renews: connect the account again."
+REFRESH_SECONDS = 12.0
+"""How long a refresh may take, and the read that confirms a refusal: both together take less than the refresh's lock
+holds (``connections.REFRESH_MILLISECONDS``), or another process would use the same refresh token meanwhile."""
+SAVE_TRIES = 10
+SAVE_PAUSE_SECONDS = 1.0
+"""How often fresh credentials are offered to the database, and the seconds between: the old ones may be used up."""
+
+
+class NetworkSession:
+    """One account's line to its network. Not shared between tasks of different callers."""
+
+    def __init__(self, service: Service, account: AccountRecord) -> None:
+        self.service = service
+        self.account = account
+        self.adapter = get_adapter(account.network)
+        extras = {name: str(value) for name, value in account.extras.items()}
+        self.native_account = Account(account.network, account.native_id, account.currency, account.timezone, extras)
+        self._credentials: Credentials | None = None
+
+    @classmethod
+    async def load(cls, service: Service, actor: Actor, account_id: str) -> NetworkSession:
+        """The session of an account of the workspace; raises NotFound."""
+        return cls(service, await service.store.run_query(connections.find_account(actor.workspace_id, account_id)))
+
+    def require_active(self) -> None:
+        """Raise InvalidInput where nothing may be written to the account now."""
+        if self.account.status != "active":
+            raise invalid_input("accountId", f"account_{self.account.status}", INACTIVE_MESSAGES[self.account.status])
+
+    async def load_credentials(self) -> None:
+        """Load the credentials, refreshed if they end soon; raises TokenRefused where a person must connect again."""
+        network = self.adapter.network
+        self.service.get_oauth_client(network.code)
+        credentials = await self._get_credentials()
+        now = self.service.store.clock.wall()
+        if (
+            credentials.expires_at is not None
+            and credentials.expires_at - network.login.refresh_before_seconds * 1000 <= now
+        ):
+            try:
+                await self._refresh_uncancellable(credentials)
+            except ProviderUnreadable:
+                if credentials.expires_at <= now:
+                    raise
+
+    async def run_flow(self, flow: Flow[T]) -> T:
+        """Run a flow of reads over connections of its own; raises what the flow raises."""
+        async with self.service.transport.open_pool() as pool:
+            return await run_flow_async(flow, partial(self.send_read, pool=pool))
+
+    async def send_read(self, request: Request, pool: PoolTransport | None = None) -> Response:
+        """Send a read; a refused token is refreshed once, and the read repeated."""
+        await self.load_credentials()
+        used = await self._get_credentials()
+        response = await self._send_signed(request, pool)
+        if request.kind == "read" and self._is_token_error(request, response):
+            await self._refresh_uncancellable(used)
+            response = await self._send_signed(request, pool)
+            if self._is_token_error(request, response):
+                with suppress(ProviderError):
+                    await self._check_token_refusal()
+        if self.account.status == "needs_reauth" and request.is_signed and response.is_ok:
+            await self.service.store.write(
+                connections.mark_active, self.account.connection_id, self.service.store.clock
+            )
+        return response
+
+    def _is_token_error(self, request: Request, response: Response) -> bool:
+        return request.is_signed and isinstance(find_read_error(self.adapter.network, response), TokenRefused)
+
+    async def send_write(self, request: Request, check: Callable[[], None]) -> SendResult:
+        """Send a write of an execution once, and say what is known of it. ``check``: as in HttpTransport.send."""
+        try:
+            signed = (await self._make_signer())(request)
+        except AdsunifyError as problem:  # no key, no application: not a byte went out
+            return RequestNotSent(problem.message)
+        return await _send_or_failure(self.service.send(self.adapter.network, signed, check=check))
+
+    async def send_execution_read(self, request: Request) -> SendResult:
+        """As :meth:`answer`, for a read: a refused token is refreshed once, and the read repeated."""
+        try:
+            return await _send_or_failure(self.send_read(request))
+        except AdsunifyError as problem:
+            return RequestNotSent(problem.message)
+
+    async def renew_token(self, again: bool) -> bool:
+        """Renew the token for which a write was refused; false where a person must connect the account again.
+
+        ``again``: the refused token was renewed already, so one cheap read shows whether the network takes it at all.
+        Raises nothing of ours: where the network cannot be reached, the next execution meets the same before it writes.
+        """
+        try:
+            await self._refresh_uncancellable(await self._get_credentials())
+            return not (again and await self._check_token_refusal())
+        except TokenRefused:
+            return False
+        except AdsunifyError:
+            return True
+
+    async def _check_token_refusal(self) -> bool:
+        """Whether the network refuses the token even for one cheap read; then a person must connect the account again.
+
+        A single refusal is no proof: networks answer 401 to a signature they could not check, and to a user who may not
+        do just this (Amplify reference). Raises ProviderError where the read brought no answer.
+        """
+        refusal = await self._probe_token()
+        if refusal is not None:
+            await self._mark_needs_reauth()
+        return refusal is not None
+
+    async def _probe_token(self) -> TokenRefused | None:
+        """The network's refusal of the token in one cheap read, the first of those that list the accounts."""
+        request = next(self.adapter.reads.discover_accounts())
+        assert isinstance(request, Request)
+        network, sign = self.adapter.network, await self._make_signer()
+        problem = find_read_error(network, await self.service.send(network, request, REFRESH_SECONDS, sign=sign))
+        return problem if isinstance(problem, TokenRefused) else None
+
+    async def _send_signed(self, request: Request, pool: PoolTransport | None) -> Response:
+        return await self.service.send(self.adapter.network, request, sign=await self._make_signer(), pool=pool)
+
+    async def _make_signer(self) -> Signer:
+        """What signs a request, with another nonce each time."""
+        app, credentials = self.service.get_oauth_client(self.adapter.network.code), await self._get_credentials()
+
+        def sign(request: Request) -> Request:
+            if not request.is_signed:
+                return request
+            now = self.service.store.clock.wall()
+            return self.adapter.reads.sign_request(request, credentials, app, now, secrets.token_hex(16))
+
+        return sign
+
+    # -- credentials ----------------------------------------------------------------------------------------------
+
+    async def _get_credentials(self) -> Credentials:
+        if self._credentials is None:
+            self._credentials = await self._load_credentials()
+        return self._credentials
+
+    async def _load_credentials(self) -> Credentials:
+        found = await self.service.store.read(
+            encrypted_secrets.get_secrets, connections.SECRETS_TABLE, self.account.connection_id
+        )
+        if CREDENTIALS_FIELD not in found:
+            raise OperationError("The account is disconnected; connect it again.", code="account_disconnected")
+        return decrypt_credentials(
+            self.service, self.account.workspace_id, self.account.connection_id, found[CREDENTIALS_FIELD]
+        )
+
+    async def _refresh_uncancellable(self, used: Credentials) -> None:
+        """Replace ``used`` by newer ones, or raise TokenRefused. Never cut: a rotated refresh token would be lost."""
+        await self.service.run_uncancellable(self._refresh_under_lock(used))
+
+    async def _refresh_under_lock(self, used: Credentials) -> None:
+        """Take what somebody else's refresh brought, or refresh under the connection's lock."""
+        connection_id = self.account.connection_id
+        store = self.service.store
+        async with self.service.refresh_locks.setdefault(connection_id, asyncio.Lock()):
+            while not await store.write(connections.begin_refresh, connection_id, store.clock):
+                if await self._take_newer_credentials(used):
+                    return
+                await asyncio.sleep(0.1)  # another process refreshes
+            try:
+                if await self._take_newer_credentials(used):  # until just now, another process did
+                    await store.write(connections.abandon_refresh, connection_id)
+                else:
+                    await self._refresh_credentials(used)
+            except BaseException as problem:
+                await store.write(connections.abandon_refresh, connection_id)
+                if isinstance(problem, TokenRefused):
+                    await self._mark_needs_reauth()
+                raise
+
+    async def _take_newer_credentials(self, used: Credentials) -> bool:
+        """Whether newer credentials than ``used`` are kept; then they are taken."""
+        current = await self._load_credentials()
+        if current.access_token == used.access_token:
+            return False
+        self._credentials = current
+        return True
+
+    async def _refresh_credentials(self, current: Credentials) -> None:
+        network = self.adapter.network
+        app = self.service.get_oauth_client(network.code)
+        now = self.service.store.clock.wall()
+
+        async def send(request: Request) -> Response:
+            return await self.service.send(network, request, REFRESH_SECONDS)
+
+        fresh = await run_flow_async(self.adapter.reads.refresh_credentials(app, current, now), send)
+        if fresh == current and (refusal := await self._probe_token()) is not None:  # there is nothing to renew
+            raise TokenRefused(f"{network.title} {NOT_RENEWED_MESSAGE}", native=refusal.native)
+        connection_id = self.account.connection_id
+        text = encrypt_credentials(self.service, self.account.workspace_id, connection_id, fresh)
+        store = self.service.store
+        for tried in range(SAVE_TRIES):
+            try:
+                await store.write(
+                    connections.finish_refresh, connection_id, {CREDENTIALS_FIELD: text}, fresh.expires_at, store.clock
+                )
+                break
+            except StoreError:
+                if tried == SAVE_TRIES - 1:
+                    raise
+                await asyncio.sleep(SAVE_PAUSE_SECONDS)
+        self._credentials = fresh
+
+    async def _mark_needs_reauth(self) -> None:
+        clock = self.service.store.clock
+        await self.service.store.write(connections.mark_needs_reauth, self.account.connection_id, clock)
+
+
+async def _send_or_failure(sending: Awaitable[Response]) -> SendResult:
+    """The answer, or what is known of a request that brought none."""
+    try:
+        return await sending
+    except (RequestNotSent, ResponseLost) as problem:
+        return problem
+
+
+def encrypt_credentials(service: Service, workspace_id: str, connection_id: str, credentials: Credentials) -> str:
+    """Credentials as the store keeps them."""
+    text = dumps(credentials.to_json())
+    return encrypt(service.ring, _credentials_context(workspace_id, connection_id), text)
+
+
+def decrypt_credentials(service: Service, workspace_id: str, connection_id: str, text: str) -> Credentials:
+    """Credentials from what the store kept; raises VaultError."""
+    return Credentials.from_json(loads(decrypt(service.ring, _credentials_context(workspace_id, connection_id), text)))
+
+
+def _credentials_context(workspace_id: str, connection_id: str) -> SecretContext:
+    return SecretContext(connections.SECRETS_TABLE, connection_id, workspace_id, CREDENTIALS_FIELD)

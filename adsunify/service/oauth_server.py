@@ -1,0 +1,463 @@
+"""OAuth 2.1 for agents, without I/O of its own: registration, consent, codes, tokens, grants.
+
+Sources: RFC 6749, 7009 (revocation), 7591 (registration), 7636 (PKCE), 8252 (loopback), 8414 and 9728 (metadata), 8707
+(resource), 9207 (issuer), 9700 (best practice). Clients are public; tokens are opaque, and only their hashes are kept.
+"""
+
+from __future__ import annotations
+
+import hmac
+import math
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+from unicodedata import category, normalize
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from uuid import uuid4
+
+from attrs import field, frozen
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.adapter.oauth import make_code_challenge
+from adsunify.encryption import KeyRing, derive_secrets
+from adsunify.errors import AdsunifyError, Forbidden, NotFound
+from adsunify.service.api_keys import hash_token
+from adsunify.service.core import Service, format_timestamp
+from adsunify.store import agents, people
+from adsunify.store.agents import ClientRecord, GrantRecord, TokenRecord
+from adsunify.store.clock import Clock
+from adsunify.values.exact_json import Json
+
+READ_SCOPE, WRITE_SCOPE = "ads:read", "ads:write"
+RESOURCE_PATH = "/api/mcp"
+ACCESS_PREFIX, REFRESH_PREFIX = "ada_", "adr_"
+CODE_MILLISECONDS = 60 * 1000
+GRACE_MILLISECONDS = 30 * 1000
+"""For so long after its first use a refresh token brings the same new tokens again."""
+ACCESS_MILLISECONDS = 60 * 60 * 1000
+GRANT_MILLISECONDS = 90 * 24 * 60 * 60 * 1000
+UNUSED_CLIENT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
+"""A client that nobody allowed anything by then is forgotten; anybody can register as many as he likes."""
+INVISIBLE_CHARACTERS = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters, fillers and selectors that print nothing, though Unicode calls them printable."""
+MAX_MARKS = 2
+MAX_NAME_LENGTH, MAX_REDIRECTS, MAX_REDIRECT_LENGTH = 100, 10, 2000
+CHALLENGE_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
+"""SHA-256 in base64url."""
+LOOPBACK_HOSTS = ("127.0.0.1", "[::1]", "localhost")
+
+OAuthCode = Literal[
+    "invalid_request",
+    "invalid_client",
+    "invalid_grant",
+    "invalid_scope",
+    "invalid_target",
+    "invalid_redirect_uri",
+    "unsupported_grant_type",
+    "unsupported_response_type",
+    "access_denied",
+]
+
+
+class OAuthError(AdsunifyError):
+    """What the protocol says was wrong; ``error`` is its word for it."""
+
+    status = 400
+    default_code = "oauth_error"
+    title = "OAuth error"
+
+    def __init__(self, error: OAuthCode, message: str) -> None:
+        super().__init__(message)
+        self.error = error
+        if error == "invalid_client":
+            self.status = 401
+
+    def to_json(self) -> dict[str, Json]:
+        return {"error": self.error, "error_description": self.message}
+
+
+@frozen
+class TokenPair:
+    """An access token and a refresh token, issued at this time in milliseconds."""
+
+    access_token: str = field(repr=False)
+    refresh_token: str = field(repr=False)
+    grant: GrantRecord
+    issued_at: int
+
+
+@frozen
+class AuthorizationRequest:
+    """A well-formed request for consent. ``write``: the client asks for write access as well."""
+
+    client: ClientRecord
+    redirect_uri: str
+    code_challenge: str
+    state: str | None
+    wants_write: bool
+    resource: str
+
+
+# -- metadata -----------------------------------------------------------------------------------------------------
+
+
+def token_resource(service: Service) -> str:
+    """What tokens are for."""
+    return service.settings.base_url + RESOURCE_PATH
+
+
+def protected_resource_metadata(service: Service) -> dict[str, Json]:
+    """RFC 9728: where a client of the agents' door gets its tokens."""
+    return {
+        "resource": token_resource(service),
+        "authorization_servers": [service.settings.base_url],
+        "scopes_supported": [READ_SCOPE, WRITE_SCOPE],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "adsunify",
+    }
+
+
+def authorization_server_metadata(service: Service) -> dict[str, Json]:
+    """RFC 8414: what the authorization server can do."""
+    base = service.settings.base_url
+    return {
+        "issuer": base,
+        "authorization_endpoint": f"{base}/oauth/authorize",
+        "token_endpoint": f"{base}/oauth/token",
+        "registration_endpoint": f"{base}/oauth/register",
+        "revocation_endpoint": f"{base}/oauth/revoke",
+        "scopes_supported": [READ_SCOPE, WRITE_SCOPE],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+    }
+
+
+# -- registration -------------------------------------------------------------------------------------------------
+
+
+async def register_client(service: Service, asked: Mapping[str, Json]) -> dict[str, Json]:
+    """Register a public client (RFC 7591); metadata that has no meaning here is left aside, as the RFC says."""
+    redirects = asked.get("redirect_uris")
+    if not isinstance(redirects, list) or not 1 <= len(redirects) <= MAX_REDIRECTS:
+        raise OAuthError("invalid_redirect_uri", f"redirect_uris is a list of 1 to {MAX_REDIRECTS} addresses.")
+    for one in redirects:
+        if not isinstance(one, str) or not _is_redirect_allowed(one):
+            raise OAuthError(
+                "invalid_redirect_uri", "A redirect address is https, or http on loopback, without a fragment."
+            )
+    name = asked.get("client_name", "An agent")
+    if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME_LENGTH or not is_legible(name):
+        raise OAuthError(
+            "invalid_request",
+            f"client_name is a text of 1 to {MAX_NAME_LENGTH} visible characters, without invisible letters, direction "
+            "marks and more than two marks on one letter.",
+        )
+    method = asked.get("token_endpoint_auth_method", "none")
+    if method != "none":
+        raise OAuthError("invalid_request", "Clients are public: token_endpoint_auth_method is none.")
+    kept = await service.store.write(
+        agents.register_client, str(uuid4()), name, redirects, UNUSED_CLIENT_MILLISECONDS, service.store.clock
+    )
+    return {
+        "client_id": kept.id,
+        "client_id_issued_at": kept.created_at // 1000,
+        "client_name": kept.name,
+        "redirect_uris": list(kept.redirect_uris),
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "scope": f"{READ_SCOPE} {WRITE_SCOPE}",
+    }
+
+
+def is_legible(name: str) -> bool:
+    """Whether people see all of a name, and nothing else: it is how they tell applications apart."""
+    if (
+        not name.isprintable() or name != name.strip() or INVISIBLE_CHARACTERS.search(name)
+    ):  # controls of direction do not print
+        return False
+    composed = normalize("NFC", name)
+    marks = "".join("m" if category(one) in ("Mn", "Me") else "-" for one in composed)
+    return not marks.startswith("m") and "m" * (MAX_MARKS + 1) not in marks
+
+
+def _is_redirect_allowed(url: str) -> bool:
+    if len(url) > MAX_REDIRECT_LENGTH or not url.isascii() or not url.isprintable() or "#" in url or "\\" in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    if parts.username is not None or not parts.hostname:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(url))
+
+
+def _is_loopback(url: str) -> bool:
+    return (
+        urlsplit(url).netloc.rpartition("@")[2].rsplit(":", 1)[0] in LOOPBACK_HOSTS
+        or urlsplit(url).netloc in LOOPBACK_HOSTS
+    )
+
+
+def _is_registered_redirect(redirects: Sequence[str], asked: str) -> bool:
+    """Exactly as registered; on loopback with any port (RFC 8252 section 7.3)."""
+    if asked in redirects:
+        return True
+    return (
+        _is_redirect_allowed(asked)
+        and _is_loopback(asked)
+        and _remove_port(asked) in map(_remove_port, filter(_is_loopback, redirects))
+    )
+
+
+def _remove_port(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.hostname or ""))
+
+
+# -- consent ------------------------------------------------------------------------------------------------------
+
+
+async def read_authorization_request(service: Service, query: Mapping[str, str]) -> AuthorizationRequest:
+    """Read a request for consent.
+
+    Raises NotFound for a client or redirect address that is not registered (nobody is redirected then), and OAuthError
+    for all else: that is told to the client (:func:`refusal_url`).
+    """
+    client = await service.store.read(agents.find_client, query.get("client_id", ""))
+    redirect = query.get("redirect_uri", "")
+    if client is None or not _is_registered_redirect(client.redirect_uris, redirect):
+        raise NotFound("This application or its address is not registered here.")
+    if query.get("response_type") != "code":
+        raise OAuthError("unsupported_response_type", "response_type is code.")
+    if query.get("code_challenge_method") != "S256" or not CHALLENGE_PATTERN.fullmatch(query.get("code_challenge", "")):
+        raise OAuthError("invalid_request", "PKCE is required: code_challenge with code_challenge_method S256.")
+    scopes = set(query.get("scope", READ_SCOPE).split())
+    if scopes - {READ_SCOPE, WRITE_SCOPE}:
+        raise OAuthError("invalid_scope", f"The scopes are {READ_SCOPE} and {WRITE_SCOPE}.")
+    if query.get("resource", token_resource(service)) != token_resource(service):
+        raise OAuthError("invalid_target", f"Tokens are for {token_resource(service)}.")
+    return AuthorizationRequest(
+        client, redirect, query["code_challenge"], query.get("state"), WRITE_SCOPE in scopes, token_resource(service)
+    )
+
+
+async def grant_consent(
+    service: Service, asked: AuthorizationRequest, user_id: str, workspace_id: str, *, write: bool
+) -> str:
+    """The person consents, in a workspace; returns the address to go back to, with the code.
+
+    Raises Forbidden where the person does not belong there, or is a viewer and allows writing.
+    """
+    code = secrets.token_urlsafe(32)
+    await service.store.write(
+        _grant_consent, asked, user_id, workspace_id, write and asked.wants_write, hash_token(code), service.store.clock
+    )
+    return _redirect_url(service, asked.redirect_uri, asked.state, code=code)
+
+
+def _grant_consent(
+    connection: Connection,
+    asked: AuthorizationRequest,
+    user_id: str,
+    workspace_id: str,
+    write: bool,
+    code_hash: str,
+    clock: Clock,
+) -> None:
+    member = people.find_membership(connection, workspace_id, user_id)
+    if member is None:
+        raise Forbidden("You do not belong to this workspace.")
+    if write and member.role == "viewer":
+        raise Forbidden("A viewer cannot allow writing.", code="write_required")
+    grant = agents.create_grant(
+        connection, workspace_id, user_id, asked.client.id, write, asked.resource, GRANT_MILLISECONDS, clock
+    )
+    agents.save_token(
+        connection, grant.id, "code", code_hash, CODE_MILLISECONDS, clock, asked.redirect_uri, asked.code_challenge
+    )
+
+
+def refusal_url(service: Service, query: Mapping[str, str], problem: OAuthError) -> str:
+    """The address at which the client learns that there is no consent; its redirect address was found registered."""
+    return _redirect_url(
+        service, query["redirect_uri"], query.get("state"), error=problem.error, error_description=problem.message
+    )
+
+
+def _redirect_url(service: Service, redirect: str, state: str | None, **answer: str) -> str:
+    parts = urlsplit(redirect)
+    members = [*parse_qsl(parts.query, keep_blank_values=True), *answer.items(), ("iss", service.settings.base_url)]
+    if state is not None:
+        members.append(("state", state))
+    return urlunsplit(parts._replace(query=urlencode(members)))
+
+
+# -- tokens -------------------------------------------------------------------------------------------------------
+
+
+async def issue_tokens(service: Service, form: Mapping[str, str]) -> dict[str, Json]:
+    """The token endpoint: a code or a refresh token for new tokens; raises OAuthError."""
+    kind = _required_parameter(form, "grant_type")
+    if kind == "authorization_code":
+        return await _redeem_token(service, form, _required_parameter(form, "code"), "code")
+    if kind == "refresh_token":
+        return await _redeem_token(service, form, _required_parameter(form, "refresh_token"), "refresh")
+    raise OAuthError("unsupported_grant_type", "grant_type is authorization_code or refresh_token.")
+
+
+def _required_parameter(form: Mapping[str, str], name: str) -> str:
+    value = form.get(name)
+    if not value:
+        raise OAuthError("invalid_request", f"{name} is missing.")
+    return value
+
+
+async def _redeem_token(
+    service: Service, form: Mapping[str, str], token: str, kind: Literal["code", "refresh"]
+) -> dict[str, Json]:
+    if form.get("resource", token_resource(service)) != token_resource(service):
+        raise OAuthError("invalid_target", f"Tokens are for {token_resource(service)}.")
+    pair = await service.store.write(_exchange_token, service.ring, dict(form), token, kind, service.store.clock)
+    if pair is None:  # what was found wrong is kept: the grant of a code that was used twice has ended
+        raise OAuthError("invalid_grant", "The code or refresh token is not good for this client any more.")
+    return {
+        "access_token": pair.access_token,
+        "token_type": "Bearer",
+        "expires_in": math.ceil((pair.issued_at + ACCESS_MILLISECONDS - service.store.clock.wall()) / 1000),
+        "refresh_token": pair.refresh_token,
+        "scope": f"{READ_SCOPE} {WRITE_SCOPE}" if pair.grant.can_write else READ_SCOPE,
+    }
+
+
+def _exchange_token(
+    connection: Connection,
+    ring: KeyRing,
+    form: Mapping[str, str],
+    token: str,
+    kind: Literal["code", "refresh"],
+    clock: Clock,
+) -> TokenPair | None:
+    """New tokens for a code or refresh token; None where it is not good, and then a second use has ended the grant.
+
+    A client that refreshes twice at once gets the same pair twice: for 30 s after its first use a refresh token brings
+    the same pair, as long as the new refresh token is unused. Nothing is stored for that: the pair is derived from the
+    token, which the store does not have, and from the vault's key. A thief gains what he would gain by being first; his
+    next refresh, or the client's, is a second use.
+    """
+    found = agents.find_token(hash_token(token)).run(connection)
+    if found is None or found.kind != kind or form.get("client_id") != found.grant.client_id:
+        return None
+    now = clock.wall()
+    if agents.use_token(connection, hash_token(token), now):
+        if not found.is_valid(now) or not _is_possession_proven(found, form):  # as it was found: not used yet
+            return None
+        pair = next(_derive_token_pairs(ring, token, found.grant, now))
+        agents.save_token(
+            connection, found.grant.id, "access", hash_token(pair.access_token), ACCESS_MILLISECONDS, clock
+        )
+        agents.save_token(
+            connection, found.grant.id, "refresh", hash_token(pair.refresh_token), GRANT_MILLISECONDS, clock
+        )
+        return pair
+    used = agents.find_token(hash_token(token)).run(connection)  # as the first one left it
+    if (
+        kind == "refresh"
+        and used is not None
+        and used.used_at is not None
+        and abs(now - used.used_at) <= GRACE_MILLISECONDS
+    ):
+        for pair in _derive_token_pairs(ring, token, used.grant, used.used_at):
+            successor = agents.find_token(hash_token(pair.refresh_token)).run(connection)
+            if used.is_unexpired(now) and successor is not None and successor.is_valid(now):
+                return pair
+    agents.end_grant_of_token(connection, hash_token(token), clock)
+    return None
+
+
+def _derive_token_pairs(ring: KeyRing, token: str, grant: GrantRecord, at: int) -> Iterator[TokenPair]:
+    """The tokens that follow a code or refresh token used at this time, for each key of the ring."""
+    accesses, refreshes = (derive_secrets(ring, kind, token, grant.id, str(at)) for kind in ("access", "refresh"))
+    for access, refresh in zip(accesses, refreshes, strict=True):
+        yield TokenPair(ACCESS_PREFIX + access, REFRESH_PREFIX + refresh, grant, at)
+
+
+def _is_possession_proven(found: TokenRecord, form: Mapping[str, str]) -> bool:
+    """Whether a code is redeemed at the address and with the verifier that it was asked for with."""
+    if found.kind != "code":
+        return True
+    verifier = form.get("code_verifier", "")
+    if not 43 <= len(verifier) <= 128 or not verifier.isascii():
+        return False
+    return form.get("redirect_uri") == found.redirect_uri and hmac.compare_digest(
+        make_code_challenge(verifier), found.challenge or ""
+    )
+
+
+async def revoke_token(service: Service, form: Mapping[str, str]) -> None:
+    """RFC 7009: end the grant of a token; one that is not known is no error, but none is. Raises OAuthError."""
+    await service.store.write(
+        agents.end_grant_of_token, hash_token(_required_parameter(form, "token")), service.store.clock
+    )
+
+
+async def actor_from_token(service: Service, token: str) -> Actor | None:
+    """Who calls with an access token; None where it is not good, or was issued for another resource."""
+    found = await service.store.run_query(agents.find_token(hash_token(token)))
+    if found is None or found.kind != "access" or not found.is_valid(service.store.clock.wall()) or found.role is None:
+        return None
+    grant = found.grant
+    if grant.resource != token_resource(service):
+        return None
+    credential = f"{grant.client_id}:{grant.user_id}"
+    return Actor(
+        grant.workspace_id,
+        grant.user_id,
+        credential,
+        found.role,
+        grant.can_write,
+        "agent",
+        grant_id=grant.id,
+        expires_at=min(found.expires_at, grant.expires_at),
+    )
+
+
+# -- what a person sees of it -------------------------------------------------------------------------------------
+
+
+async def list_grants(service: Service, actor: Actor) -> list[Json]:
+    """Your OAuth agent grants in the current workspace."""
+    found = await service.store.read(agents.list_grants, actor.workspace_id, actor.user_id, service.store.clock)
+    return [_grant_to_json(grant, name) for grant, name in found]
+
+
+async def revoke_grant(service: Service, actor: Actor, *, grant_id: str) -> Json:
+    """Revoke one of your grants: at once, and no refresh brings it back. A read-only agent or key ends only its own."""
+    only = None if actor.can_write else actor.grant_id or ""
+    clock = service.store.clock
+    grant = await service.store.write(agents.revoke_grant, actor.workspace_id, actor.user_id, grant_id, clock, only)
+    client = await service.store.read(agents.find_client, grant.client_id)
+    return _grant_to_json(grant, "" if client is None else client.name)
+
+
+def _grant_to_json(grant: GrantRecord, name: str) -> dict[str, Json]:
+    return {
+        "grantId": grant.id,
+        "clientId": grant.client_id,
+        "clientName": name,
+        "canWrite": grant.can_write,
+        "createdAt": format_timestamp(grant.created_at),
+        "expiresAt": format_timestamp(grant.expires_at),
+        "revokedAt": None if grant.revoked_at is None else format_timestamp(grant.revoked_at),
+    }

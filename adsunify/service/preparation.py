@@ -1,0 +1,97 @@
+"""What every prepare call shares: the idempotency key first, then the plans, kept in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+
+from adsunify.actor import Actor
+from adsunify.errors import NotFound, invalid_input
+from adsunify.execution.state import read_progress
+from adsunify.plans.records import Outputs, Plan, make_plan
+from adsunify.service import serializers
+from adsunify.service.core import Idempotency, Service, UseCaseResult
+from adsunify.service.operations import read_operation, read_operations
+from adsunify.store import operations
+from adsunify.store.operations import OperationDraft
+from adsunify.values.exact_json import Json
+
+
+@frozen
+class ActivationSource:
+    """A create operation that succeeded: its plan, and what each step brought."""
+
+    plan: Plan
+    outputs: Mapping[str, Outputs]
+
+
+async def find_replay(
+    service: Service, actor: Actor, idempotency: Idempotency | None, many: bool = False
+) -> UseCaseResult | None:
+    """What the key is bound to, before anything is read from the network; raises Conflict."""
+    if idempotency is None:
+        return None
+    found = await service.store.run_query(operations.find_by_idempotency_key(actor, idempotency))
+    return None if found is None else await _read_replay(service, actor, found.operation_ids, many)
+
+
+async def save_operations(
+    service: Service,
+    actor: Actor,
+    account_id: str,
+    plans: Sequence[Plan],
+    idempotency: Idempotency | None,
+    source_operation_id: str | None = None,
+    many: bool = False,
+    unified: bool = False,
+) -> UseCaseResult:
+    """Keep the operations with their events and the key, all or nothing."""
+    store, drafts = service.store, [OperationDraft(account_id, plan, source_operation_id, unified) for plan in plans]
+    if len(drafts) == 1:
+        kept = await store.write_batched(operations.prepare_batched(actor, drafts[0], store.clock, idempotency))
+    else:
+        kept = await store.write(operations.prepare_operations, actor, drafts, store.clock, idempotency)
+    if kept.is_replay:
+        return await _read_replay(service, actor, kept.operation_ids, many)
+    return _operations_result(
+        [serializers.operation_to_json(service, record, (), plan) for record, plan in kept.created], False, many
+    )
+
+
+async def _read_replay(service: Service, actor: Actor, ids: Sequence[str], many: bool) -> UseCaseResult:
+    """The operations of the earlier call, as they stand now."""
+    return _operations_result(
+        [serializers.operation_to_json(service, *found) for found in await read_operations(service, actor, ids)],
+        True,
+        many,
+    )
+
+
+def _operations_result(shown: list[Json], replayed: bool, many: bool) -> UseCaseResult:
+    return UseCaseResult({"operations": shown} if many else shown[0], replayed=replayed)
+
+
+def with_warnings(plan: Plan, warnings: Sequence[str]) -> Plan:
+    """The plan with further warnings for the reviewer."""
+    if not warnings:
+        return plan
+    return make_plan(plan.network, plan.action, plan.account, plan.steps, (*plan.warnings, *warnings), plan.risk)
+
+
+async def read_activation_source(
+    service: Service, actor: Actor, account_id: str, operation_id: str
+) -> ActivationSource:
+    """The source of an activation; InvalidInput ``source_not_activatable`` for anything else."""
+    try:
+        record, attempts = await read_operation(service, actor, operation_id)
+    except NotFound:
+        record, attempts = None, []
+    if record is None or not record.unified or record.status != "succeeded" or record.account_id != account_id:
+        raise invalid_input(
+            "sourceOperationId",
+            "source_not_activatable",
+            "is no succeeded operation of POST /create of this account in your scope.",
+        )
+    receipts = [attempt.receipt for attempt in attempts if attempt.receipt is not None]
+    return ActivationSource(record.read_plan(), read_progress(receipts).outputs)

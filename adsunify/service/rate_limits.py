@@ -1,0 +1,151 @@
+"""How often one caller may ask: token buckets in memory, for each process its own, bounded in number.
+
+A credential has one bucket for reads and one for writes. Whoever has no credential is known by his network address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv6Address, IPv6Network, ip_address
+
+from attrs import define, field, frozen
+
+from adsunify.errors import RateLimited
+from adsunify.service.counters import Counters, LimitName
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+MAX_BUCKETS = 10_000
+IPV6_PREFIX = 64
+"""Bits: whoever has one address of IPv6 has the whole network."""
+
+
+@frozen
+class RateLimits:
+    """Requests a minute, and as many at once: ``reads`` and ``writes`` of one credential; 0 is no limit.
+
+    ``failures``: bad bearer tokens from one network address. ``registrations``: OAuth clients from one, within an hour.
+    """
+
+    reads: int = 6000
+    writes: int = 1200
+    failures: int = 1000
+    registrations: int = 60
+
+
+@frozen
+class BucketState:
+    """A bucket after something was taken: what it can hold, what is left, milliseconds until it is full again."""
+
+    limit: int
+    remaining: int
+    full_in_milliseconds: int
+
+
+@define(eq=False)
+class TokenBuckets:
+    """Buckets that hold ``count`` and fill evenly within ``window`` milliseconds, one for each key.
+
+    A full bucket is as good as none, so only when each will be full is kept. Of too many, the longest unused is
+    forgotten.
+    """
+
+    capacity: int
+    window: int
+    max_keys: int = MAX_BUCKETS
+    _full_at: dict[str, int] = field(factory=dict)
+    """In ``count``-ths of a millisecond, so that a whole number is exact."""
+
+    def take(self, key: str, now: int) -> BucketState | int:
+        """Take one; or, where the bucket is empty, the milliseconds until there is one again."""
+        at = now * self.capacity
+        kept = self._full_at.pop(key, at)
+        if kept > at + self.window * self.capacity:  # taken while the clock was ahead
+            kept = at
+        full_at = max(at, kept) + self.window
+        left = self.window * self.capacity - (full_at - at)
+        if left < 0:
+            self._full_at[key] = kept
+            return -(left // self.capacity)
+        self._full_at[key] = full_at
+        if len(self._full_at) > self.max_keys:
+            del self._full_at[next(iter(self._full_at))]
+        return BucketState(self.capacity, left // self.window, -((at - full_at) // self.capacity))
+
+    def give_back(self, key: str) -> None:
+        """What was taken last does not count."""
+        if key in self._full_at:
+            self._full_at[key] -= self.window
+
+    def reset(self, key: str) -> None:
+        """Nothing that was taken counts any more."""
+        self._full_at.pop(key, None)
+
+    def __len__(self) -> int:
+        return len(self._full_at)
+
+
+@define(eq=False)
+class RateLimiter:
+    """The buckets of a service."""
+
+    limits: RateLimits
+    counters: Counters
+    _reads: TokenBuckets = field(init=False)
+    _writes: TokenBuckets = field(init=False)
+    _failures: TokenBuckets = field(init=False)
+    _registrations: TokenBuckets = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._reads, self._writes = TokenBuckets(self.limits.reads, MINUTE), TokenBuckets(self.limits.writes, MINUTE)
+        self._failures = TokenBuckets(self.limits.failures, MINUTE)
+        self._registrations = TokenBuckets(self.limits.registrations, HOUR)
+
+    def admit_request(self, owner: str, writes: bool, now: int) -> BucketState | None:
+        """Count a request of a credential, or of a person; None where it is not limited. Raises RateLimited."""
+        if writes:
+            return self._take_token("writes", self._writes, owner, now, "This credential makes too many writes.")
+        return self._take_token("reads", self._reads, owner, now, "This credential makes too many reads.")
+
+    def count_bad_token(self, address: str, now: int) -> None:
+        """Count a bad token. Raises RateLimited, where there were too many from this address."""
+        self._take_token(
+            "failures", self._failures, ip_bucket(address), now, "Too many bad tokens came from your address."
+        )
+
+    def count_registration(self, address: str, now: int) -> None:
+        """Count the registration of a client. Raises RateLimited."""
+        words = "Too many clients were registered from your address."
+        self._take_token("registrations", self._registrations, ip_bucket(address), now, words)
+
+    def _take_token(self, name: LimitName, buckets: TokenBuckets, key: str, now: int, words: str) -> BucketState | None:
+        if not buckets.capacity:
+            return None
+        taken = buckets.take(key, now)
+        if isinstance(taken, BucketState):
+            return taken
+        self.counters.limit_refusals[name] += 1
+        raise RateLimited(f"{words} Nothing was done.", retry_after=taken / 1000, limit=buckets.capacity)
+
+
+def ip_bucket(address: str) -> str:
+    """What addresses are counted by: an address of IPv4, a network of IPv6."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address[:64]
+    if not isinstance(found, IPv6Address):
+        return str(found)
+    return str(found.ipv4_mapped or IPv6Network((int(found), IPV6_PREFIX), strict=False))
+
+
+def find_client_ip(proxies: int, remote: str | None, forwarded: Sequence[str]) -> str:
+    """The network address of a caller: ``remote``, or behind so many proxies what the first of them saw.
+
+    ``forwarded``: the ``X-Forwarded-For`` headers. What stands left of our own proxies' words anybody can write.
+    """
+    if proxies:
+        seen = [one.strip() for one in ",".join(forwarded).split(",")]
+        if len(seen) >= proxies and seen[-proxies]:
+            return seen[-proxies]
+    return remote or ""

@@ -1,0 +1,162 @@
+"""Records as the answers show them (the contract's "Shapes")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attrs import define, field
+
+from adsunify.http.messages import build_url
+from adsunify.plans.records import Plan, build_marked_body, load_plan_json
+from adsunify.review.completion import read_completion
+from adsunify.service.core import Service, format_optional_timestamp, format_timestamp
+from adsunify.store.attempts import StepAttempt
+from adsunify.store.operations import OperationRecord
+from adsunify.store.schema import decompress_text
+from adsunify.values.exact_json import Json
+
+CACHE_BYTES = 1024 * 1024
+"""How much JSON of plans is kept as objects, which take up to 25 times as much memory. A plan has some kilobytes, and
+who waits for an operation reads it again and again."""
+
+
+def plan_view(plan: Plan, operation_id: str = "") -> dict[str, Json]:
+    """The plan as a reviewer reads it; without an operation its marks follow from what it does."""
+    return _plan_view(plan.as_json, plan.digest, operation_id or plan.digest)
+
+
+@define(eq=False)
+class PlanViewCache:
+    """The views of the plans that were read last, by operation and plan; ``most``: so many bytes of JSON in all."""
+
+    max_bytes: int
+    cached_bytes: int = 0
+    _views: dict[tuple[str, bytes], tuple[dict[str, Json], int]] = field(factory=dict)
+
+    def get(self, packed: bytes, digest: str, operation_id: str) -> dict[str, Json]:
+        """As :func:`plan_view`, of a stored plan, which never changes; ValueError where it has another digest."""
+        key = operation_id, packed
+        found = self._views.pop(key, None)
+        if found is None:
+            text = decompress_text(packed).encode("ascii")
+            found = _plan_view(load_plan_json(text, digest), digest, operation_id), len(text) + len(packed)
+            if found[1] > self.max_bytes:
+                return found[0]
+            self.cached_bytes += found[1]
+        self._views[key] = found
+        while self.cached_bytes > self.max_bytes:
+            _, size = self._views.pop(next(iter(self._views)))
+            self.cached_bytes -= size
+        return found[0]
+
+
+PLAN_VIEWS = PlanViewCache(CACHE_BYTES)
+
+
+def _plan_view(plan: Mapping[str, Json], digest: str, id_: str) -> dict[str, Json]:
+    return {"version": plan["version"], "digest": digest, "steps": [_step_to_json(step, id_) for step in plan["steps"]]}
+
+
+def _step_to_json(step: Mapping[str, Json], id_: str) -> dict[str, Json]:
+    request = step["request"]
+    return {
+        "key": step["key"],
+        "kind": step["kind"],
+        "action": step["action"],
+        "does": step["does"],
+        "method": request["method"],
+        "path": build_url(request["url"], request.get("path", {}), request.get("query", {}), request.get("queryRaw")),
+        "body": build_marked_body(step, id_) if "marks" in step else request.get("body"),
+        "bindings": [_binding_to_json(binding) for binding in step.get("bindings", ())],
+        "changes": step.get("changes", []),
+    }
+
+
+def _binding_to_json(binding: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: binding.get(name, "") for name in ("to", "step", "output", "prefix")}
+
+
+def operation_to_json(
+    service: Service, record: OperationRecord, attempts: Sequence[StepAttempt], plan: Plan | None = None
+) -> dict[str, Json]:
+    """An operation with its receipt; lists (records without a plan) leave plan steps out.
+
+    ``plan``: the record's own, where it need not be read. What is shown of a plan is shared: nobody changes it.
+    """
+    value: dict[str, Json] = {
+        "id": record.id,
+        "status": record.status,
+        "action": record.action,
+        "network": record.network,
+        "accountId": record.account_id,
+        "createdBy": {"userId": record.user_id, "credential": record.credential},
+        "createdAt": format_timestamp(record.created_at),
+        "expiresAt": format_timestamp(record.expires_at),
+        "expired": record.is_expired,
+        "stalled": record.is_stalled,
+        "reviewUrl": f"{service.settings.base_url}/review/{record.id}",
+        "risk": record.risk,
+        "warnings": list(record.warnings),
+        "plan": _stored_plan_view(record) if plan is None else plan_view(plan, record.id),
+        "receipt": {"steps": [attempt_to_json(attempt) for attempt in attempts]},
+    }
+    if record.status == "prepared" and not record.is_expired:
+        if record.next_action:
+            value["nextAction"] = "execute"
+        if record.retry_after is not None:
+            value["retryAfterMs"] = record.retry_after
+    if record.source_operation_id is not None:
+        value["sourceOperationId"] = record.source_operation_id
+    if record.executed_by is not None:
+        value["executedBy"] = dict(record.executed_by)
+    if record.cancelled_by is not None:
+        value["cancelledBy"] = dict(record.cancelled_by)
+    if record.error is not None:
+        completion = read_completion(value)
+        value["error"] = {
+            **record.error,
+            "outcome": completion.outcome,
+            "appliedSteps": list(completion.applied_steps),
+        }
+    return value
+
+
+def _stored_plan_view(record: OperationRecord) -> dict[str, Json]:
+    if record.packed is None:
+        return {"version": record.plan_version, "digest": record.plan_digest}
+    return PLAN_VIEWS.get(record.packed, record.plan_digest, record.id)
+
+
+def attempt_to_json(attempt: StepAttempt) -> dict[str, Json]:
+    """What became of one attempt; one without a receipt is in flight."""
+    found = attempt.receipt
+    if found is None:
+        return {
+            "key": attempt.key,
+            "attempt": attempt.attempt,
+            "state": "in_flight",
+            "executedBy": attempt.executed_by,
+            "intentAt": format_timestamp(attempt.intent_at),
+            "receiptAt": None,
+            "httpStatus": None,
+            "requestId": None,
+            "outputs": {},
+            "items": [],
+            "response": None,
+            "error": None,
+        }
+    whole = found.to_json()
+    return {
+        "key": found.key,
+        "attempt": found.attempt,
+        "state": found.state,
+        "executedBy": attempt.executed_by,
+        "intentAt": format_timestamp(attempt.intent_at),
+        "receiptAt": format_optional_timestamp(attempt.receipt_at),
+        "httpStatus": found.http_status,
+        "requestId": found.request_id,
+        "outputs": whole["outputs"],
+        "items": whole["items"],
+        "response": found.response,
+        "error": whole["error"],
+    }

@@ -1,0 +1,273 @@
+"""People: who belongs to a workspace, with which password and key."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from functools import partial
+
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor, Role
+from adsunify.errors import NotFound, invalid_input
+from adsunify.models.base import is_visible
+from adsunify.service.api_keys import hash_token, new_key
+from adsunify.store import Store, agents, keys, people, sessions
+from adsunify.store.clock import Clock
+from adsunify.store.people import UserRecord, WorkspaceRecord
+from adsunify.values.exact_json import Json
+
+MEMORY_KIB, ITERATIONS, LANES = 19 * 1024, 2, 1
+"""OWASP's first choice for Argon2id."""
+MIN_PASSWORD_LENGTH = 8
+LOCAL_NAME = "local"
+"""The library, in a store that it opens itself: its credential, its user, and its workspace."""
+
+
+def hash_password(password: str) -> str:
+    """A password as it is kept: Argon2id in PHC form."""
+    from cryptography.hazmat.primitives.kdf.argon2 import Argon2id  # heavy, and wanted where passwords are
+
+    derive = Argon2id(salt=os.urandom(16), length=32, iterations=ITERATIONS, lanes=LANES, memory_cost=MEMORY_KIB)
+    return derive.derive_phc_encoded(password.encode("utf-8"))
+
+
+def is_password_correct(password: str, kept: str) -> bool:
+    """Whether a password is the one that was kept."""
+    from cryptography.exceptions import InvalidKey
+    from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
+    try:
+        Argon2id.verify_phc_encoded(password.encode("utf-8"), kept)
+    except InvalidKey:
+        return False
+    return True
+
+
+async def create_workspace(store: Store, workspace: str, email: str, password: str | None) -> dict[str, Json]:
+    """Make a workspace with its first admin, who has a new API key; the secrets are in the answer only.
+
+    ``password`` as for :func:`add_member`. Raises InvalidInput, also for a workspace that has people already.
+    """
+    return await _add_member_with_key(
+        store, partial(_create_workspace, name=workspace.strip(), clock=store.clock), email, "admin", password
+    )
+
+
+async def add_member(store: Store, workspace: str, email: str, role: Role, password: str | None) -> dict[str, Json]:
+    """Add a person to a workspace that there is, with a new API key; the secrets are in the answer only.
+
+    ``password`` None makes one for a person who has none, and keeps that of a person who has (then the answer's is
+    None). Raises InvalidInput.
+    """
+    return await _add_member_with_key(store, partial(_find_workspace, name=workspace), email, role, password)
+
+
+async def _add_member_with_key(
+    store: Store, home_in: Callable[[Connection], WorkspaceRecord], email: str, role: Role, password: str | None
+) -> dict[str, Json]:
+    if "@" not in email or len(email) > 254:
+        raise invalid_input("email", "malformed", "must be an e-mail address.")
+    chosen = _choose_password(password)
+    prefix, secret = new_key()
+    home, person = await store.write(
+        _add_member,
+        home_in,
+        email,
+        role,
+        hash_password(chosen),
+        password is not None,
+        prefix,
+        hash_token(secret),
+        store.clock,
+    )
+    return {
+        "workspaceId": home.id,
+        "userId": person.id,
+        "email": person.email,
+        "password": chosen if password is not None or person.password_hash is None else None,
+        "apiKey": secret,
+    }
+
+
+def _add_member(
+    connection: Connection,
+    home_in: Callable[[Connection], WorkspaceRecord],
+    email: str,
+    role: Role,
+    password_hash: str,
+    replace: bool,
+    prefix: str,
+    secret_hash: str,
+    clock: Clock,
+) -> tuple[WorkspaceRecord, UserRecord]:
+    """The workspace, and the person as he was before: without a password, if he is new."""
+    home = home_in(connection)
+    person = people.ensure_user(connection, email, clock)
+    if role != "admin":
+        _require_other_admin(connection, home, person)
+    if replace or person.password_hash is None:
+        people.set_password(connection, person.id, password_hash)
+    people.set_membership(connection, home.id, person.id, role, clock)
+    keys.create_key(connection, home.id, person.id, role, prefix, secret_hash, role != "viewer", None, clock)
+    return home, person
+
+
+def _create_workspace(connection: Connection, name: str, clock: Clock) -> WorkspaceRecord:
+    if not is_visible(name):
+        raise invalid_input("workspace", "required", "needs a name that people can see.")
+    home = people.ensure_workspace(connection, name, clock)
+    if people.list_members(connection, home.id):  # of two who found it at once, the second waited for these
+        raise invalid_input("workspace", "taken", "is there already; `adsunify admin user` adds people to it.")
+    return home
+
+
+def _find_workspace(connection: Connection, name: str | None) -> WorkspaceRecord:
+    """The workspace with this name; None: the only one. InvalidInput, with their names, where it is not clear."""
+    every = people.list_workspaces(connection)
+    if name is None and len(every) == 1:
+        return every[0]
+    for one in every:
+        if name is not None and one.name == name.strip():
+            return one
+    names = ", ".join(one.name for one in every)
+    there = f"there are: {names}." if names else "there is none yet: `adsunify admin init` makes one."
+    if name is None:
+        raise invalid_input("workspace", "required", f"is needed; {there}")
+    raise invalid_input("workspace", "choice", f"names no workspace; {there}")
+
+
+# -- the library --------------------------------------------------------------------------------------------------
+
+
+async def local_actor(store: Store, workspace: str | None) -> Actor:
+    """Who the library is, and the command line, in a store that it opens itself. Its credential is ``local``.
+
+    A store without workspaces is given one, ``local`` or as it is named, with the user ``local`` as its admin. A store
+    that has workspaces is opened as it is: in the one that is named, or the only one; as the user ``local`` where he
+    is a member, and otherwise as whoever has been an admin of it the longest, since who holds a database and its keys
+    has an admin's power. Nobody and nothing is added to it. Raises InvalidInput for a workspace that there is not.
+    """
+    actor = await store.read(_find_local_actor, workspace)
+    return actor if actor is not None else await store.write(_ensure_local_actor, workspace, store.clock)
+
+
+def _find_local_actor(connection: Connection, workspace: str | None) -> Actor | None:
+    """The actor in the store as it is; None where nobody is there yet."""
+    if not people.list_workspaces(connection):
+        return None
+    home = _find_workspace(connection, workspace)
+    local = people.find_user_by_email(connection, LOCAL_NAME)
+    acting = None if local is None else people.find_membership(connection, home.id, local.id)
+    if acting is None:
+        admins = [one for one in people.list_members(connection, home.id) if one.role == "admin"]
+        acting = min(admins, key=lambda one: (one.created_at, one.user_id), default=None)
+    return None if acting is None else Actor(home.id, acting.user_id, LOCAL_NAME, acting.role, True, "local")
+
+
+def _ensure_local_actor(connection: Connection, workspace: str | None, clock: Clock) -> Actor:
+    """The actor, in a store where nobody was."""
+    actor = _find_local_actor(connection, workspace)  # another process may have been quicker
+    if actor is not None:
+        return actor
+    if people.list_workspaces(connection):
+        home = _find_workspace(connection, workspace)
+    else:
+        home = _create_workspace(connection, LOCAL_NAME if workspace is None else workspace.strip(), clock)
+    person = people.ensure_user(connection, LOCAL_NAME, clock)
+    people.set_membership(connection, home.id, person.id, "admin", clock)
+    return Actor(home.id, person.id, LOCAL_NAME, "admin", True, "local")
+
+
+# -- passwords, roles ---------------------------------------------------------------------------------------------
+
+
+def _choose_password(password: str | None) -> str:
+    """A password as it was given, or a new one."""
+    if password is not None and len(password) < MIN_PASSWORD_LENGTH:
+        raise invalid_input("password", "too_short", f"must have at least {MIN_PASSWORD_LENGTH} characters.")
+    return secrets.token_urlsafe(15) if password is None else password
+
+
+async def change_role(store: Store, workspace: str, email: str, role: Role) -> dict[str, Json]:
+    """Make a member something else; his keys may at once do what the new role may, and no more.
+
+    Raises NotFound, InvalidInput for the last admin.
+    """
+    return await store.write(_change_role, workspace, email, role, store.clock)
+
+
+def _change_role(connection: Connection, workspace: str, email: str, role: Role, clock: Clock) -> dict[str, Json]:
+    home, person = _find_member(connection, workspace, email)
+    if role != "admin":
+        _require_other_admin(connection, home, person)
+    people.set_membership(connection, home.id, person.id, role, clock)
+    return {"workspaceId": home.id, "userId": person.id, "email": person.email, "role": role}
+
+
+async def reset_password(store: Store, workspace: str, email: str, password: str | None) -> dict[str, Json]:
+    """Give a member another password, made where none is given; it is in the answer only. His sessions end at once.
+
+    Raises NotFound, InvalidInput.
+    """
+    chosen = _choose_password(password)
+    person = await store.write(_reset_password, workspace, email, hash_password(chosen))
+    return {"userId": person.id, "email": person.email, "password": chosen}
+
+
+def _reset_password(connection: Connection, workspace: str, email: str, password_hash: str) -> UserRecord:
+    _, person = _find_member(connection, workspace, email)
+    people.set_password(connection, person.id, password_hash)
+    sessions.end_all_sessions(connection, person.id)
+    return person
+
+
+async def remove_member(store: Store, workspace: str, email: str) -> dict[str, Json]:
+    """Take a member out of a workspace: his sessions, grants and keys there stop at once, for good.
+
+    Invitations of his that are open still are used up: he could come back with one.
+
+    Raises NotFound, InvalidInput for the last admin.
+    """
+    return await store.write(_remove_member, workspace, email, store.clock)
+
+
+def _remove_member(connection: Connection, workspace: str, email: str, clock: Clock) -> dict[str, Json]:
+    home, person = _find_member(connection, workspace, email)
+    _require_other_admin(connection, home, person)
+    people.remove_membership(connection, home.id, person.id)
+    keys.revoke_all_keys(connection, home.id, person.id, clock)
+    agents.revoke_all_grants(connection, home.id, person.id, clock)
+    sessions.leave_workspace(connection, person.id, home.id)
+    sessions.revoke_invitations(connection, home.id, person.email, clock)
+    return {"workspaceId": home.id, "userId": person.id, "email": person.email, "removed": True}
+
+
+def _find_member(connection: Connection, workspace: str, email: str) -> tuple[WorkspaceRecord, UserRecord]:
+    home = _find_workspace(connection, workspace)
+    person = people.find_user_by_email(connection, email)
+    if person is None or people.find_membership(connection, home.id, person.id) is None:
+        raise NotFound("Nobody with this e-mail address belongs to the workspace.")
+    return home, person
+
+
+def _require_other_admin(connection: Connection, home: WorkspaceRecord, person: UserRecord) -> None:
+    if people.is_last_admin(connection, home.id, person.id):
+        raise invalid_input("email", "last_admin", "is the workspace's last admin; make somebody else an admin first.")
+
+
+async def set_approval_rule(store: Store, workspace: str | None, required: bool | None) -> dict[str, Json]:
+    """Say, and where ``required`` is given set, whether a person must approve before anything is executed.
+
+    ``workspace`` None: the only one. Raises InvalidInput where there are several, or there is no such one.
+    """
+    return await store.write(_set_approval_rule, workspace, required)
+
+
+def _set_approval_rule(connection: Connection, workspace: str | None, required: bool | None) -> dict[str, Json]:
+    home = _find_workspace(connection, workspace)
+    if required is not None:
+        people.set_require_approval(connection, home.id, required)
+        home = people.get_workspace(connection, home.id)
+    return {"workspaceId": home.id, "name": home.name, "requireApproval": home.require_approval}

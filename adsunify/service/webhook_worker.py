@@ -1,0 +1,293 @@
+"""The worker that delivers notifications: at least once, in the order they are due, each attempt on record.
+
+Any number of workers may run on one database. A slow or dead receiver holds up nobody but itself: each subscription
+has a few attempts in flight, and the worker many more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache, partial
+
+from attrs import define, field, frozen
+
+from adsunify.errors import StoreError, VaultError
+from adsunify.http.retry_after import parse_retry_after
+from adsunify.http.safe_fetch import MAX_HEAD_BYTES, FetchError, fetch_url
+from adsunify.service.core import Service
+from adsunify.service.webhooks import decrypt_signing_secret
+from adsunify.store import deliveries
+from adsunify.store.deliveries import AttemptOutcome, ClaimedDelivery
+from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, sign
+
+RETRY_SCHEDULE = (5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10 * 3600)
+"""Seconds after the first, the second ... failed try of a budget; the eighth is the last."""
+JITTER = 0.2
+TIMEOUT_SECONDS = 15.0
+MAX_RESPONSE_BYTES = 64 * 1024
+BATCH = 10
+IDLE_SECONDS = 60.0
+MAX_IN_FLIGHT = 400
+"""At most so many attempts at once. Those that wait for a slow receiver cost little."""
+INITIAL_CONCURRENCY, MAX_CONCURRENCY = 5, 100
+"""So many are claimed for one subscription: at first, and after quick answers. One that does not answer gets one."""
+MAX_CONCURRENT_SENDS = 50
+"""So many of them are sent at once. The others wait for their turn meanwhile, which comes sooner than a claim ends."""
+QUICK_RESPONSE_SECONDS = 1.0
+MAX_BATCHES = 5
+"""So many are claimed in one transaction while they are full: a commit is mostly waiting for the disk."""
+BUSY_POLL_SECONDS = 0.05
+"""While there is more to do than may be sent, nobody asks what else is due; but soon afterwards."""
+WAKE_DELAY_SECONDS = 0.002
+"""A commit that woke the worker is rarely alone."""
+ENOUGH_FREE_SLOTS, FREE_SLOT_DELAY_SECONDS = 40, 0.005
+"""A subscription that had all it may gets more once there is so much room, or half of all; or after so many seconds."""
+RESULT_DELAY_SECONDS = 0.005
+"""An attempt that ended is rarely alone, either."""
+SECRET_CACHE_SIZE = 1_000
+"""So many signing secrets are kept as they were opened."""
+STORE_RETRY_SECONDS = 1.0
+"""Until a database that is away is asked again."""
+
+
+@frozen
+class AttemptResult:
+    """How an attempt ended. ``retry_after``: seconds that the receiver asked for."""
+
+    status_code: int | None = None
+    error: str | None = None
+    retry_after: float | None = None
+
+    @property
+    def is_delivered(self) -> bool:
+        return self.status_code is not None and 200 <= self.status_code < 300
+
+    @property
+    def is_final(self) -> bool:
+        """A 4xx is terminal, except those that say "later"."""
+        return self.status_code is not None and 400 <= self.status_code < 500 and self.status_code not in (408, 429)
+
+
+def backoff_seconds(tries: int, retry_after: float | None, drawn: float) -> float | None:
+    """Seconds until the next try after ``tries`` failed ones, None after the last. ``drawn``: from 0 to 1.
+
+    ``Retry-After`` is honoured between the schedule's wait and twice as long.
+    """
+    if tries > len(RETRY_SCHEDULE):
+        return None
+    planned = RETRY_SCHEDULE[tries - 1] * (1 - JITTER + 2 * JITTER * drawn)
+    return planned if retry_after is None else min(max(planned, retry_after), 2 * planned)
+
+
+@define(eq=False)
+class WebhookWorker:
+    """Delivers until it is stopped. One per process is enough. ``lease``: as
+    :func:`adsunify.store.deliveries.claim_deliveries`.
+
+    Attempts are claimed in batches, made side by side, and kept as they end: one commit for all that ended while the
+    commit before it was made.
+    """
+
+    service: Service
+    lease: int = deliveries.LEASE_MILLISECONDS
+    sending_tasks: set[asyncio.Task[None]] = field(factory=set)
+    in_flight_counts: Counter[str] = field(factory=Counter)
+    concurrency_limits: dict[str, int] = field(factory=dict)
+    finished_attempts: list[AttemptOutcome] = field(factory=list)
+    is_stopping: bool = False
+    _full_subscriptions: frozenset[str] = frozenset()  # subscriptions that more may be due for than could be claimed
+    _send_slots: defaultdict[str, asyncio.Semaphore] = field(
+        factory=lambda: defaultdict(partial(asyncio.Semaphore, MAX_CONCURRENT_SENDS))
+    )
+    _batch_count: int = 1
+    _is_wake_scheduled: bool = False
+    _decrypt_secret: Callable[[str, str, str], str] = field(init=False, repr=False)
+    _wake_event: asyncio.Event = field(factory=asyncio.Event)
+    _recording_task: asyncio.Task[None] | None = None
+
+    @_decrypt_secret.default
+    def _make_secret_cache(self) -> Callable[[str, str, str], str]:
+        return lru_cache(SECRET_CACHE_SIZE)(partial(decrypt_signing_secret, self.service))
+
+    async def run(self) -> None:
+        """Deliver what is due, as it becomes due. A database that is away is asked again later."""
+        self.service.store.watchers.append(self._schedule_wake)
+        try:
+            while not self.is_stopping:
+                try:
+                    wait = await self._deliver_due()
+                except StoreError:
+                    wait = STORE_RETRY_SECONDS
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake_event.wait(), wait)
+                self._wake_event.clear()
+                self._is_wake_scheduled = False
+        finally:
+            self.service.store.watchers.remove(self._schedule_wake)
+            if self.sending_tasks:
+                await asyncio.wait(self.sending_tasks)
+            if self._recording_task is not None:
+                await self._recording_task
+
+    def stop(self) -> None:
+        """Claim nothing more; ``run`` returns when what is in flight has ended."""
+        self.is_stopping = True
+        self._wake_event.set()
+
+    def _schedule_wake(self, gathering: float = WAKE_DELAY_SECONDS) -> None:
+        """There may be something to claim; it is rarely alone."""
+        if not self._is_wake_scheduled:
+            self._is_wake_scheduled = True
+            asyncio.get_running_loop().call_later(gathering, self._wake_event.set)
+
+    # -- claiming -------------------------------------------------------------------------------------------------
+
+    async def _deliver_due(self) -> float:
+        """Claim and send until no more is due or may be sent; returns the seconds until there may be more."""
+        store = self.service.store
+        while not self.is_stopping and (free := MAX_IN_FLIGHT - len(self.sending_tasks)) > 0:
+            limit, room = min(free, BATCH), self._free_slots()
+            batches = min(self._batch_count, max(1, free // BATCH))
+            claimed = await store.write(
+                deliveries.claim_deliveries, store.clock, limit, room, INITIAL_CONCURRENCY, self.lease, batches
+            )
+            for one in claimed:
+                self._start_delivery(one)
+            if len(claimed) >= BATCH:
+                self._batch_count = MAX_BATCHES
+            taken = Counter(one.webhook_id for one in claimed)
+            filled = [id_ for id_, count in taken.items() if count >= room.get(id_, INITIAL_CONCURRENCY)]
+            if len(claimed) == limit * batches or any(map(self._has_enough_room, filled)):
+                continue
+            self._full_subscriptions = frozenset(
+                [*filled, *(id_ for id_, count in self._free_slots().items() if count <= 0)]
+            )
+            if claimed and self._full_subscriptions:
+                return BUSY_POLL_SECONDS
+            due = await store.read(deliveries.find_next_due, store.clock, self._full_subscriptions)
+            wait = IDLE_SECONDS if due is None else (due - store.clock.now()) / 1000
+            if wait > 0:
+                self._batch_count = 1
+                return min(wait, IDLE_SECONDS)
+        self._full_subscriptions = frozenset(self.in_flight_counts)
+        return IDLE_SECONDS
+
+    def _has_enough_room(self, webhook_id: str) -> bool:
+        """Whether there is room for so many that it is worth a claim."""
+        allowed = self._concurrency_limit(webhook_id)
+        return allowed - self.in_flight_counts[webhook_id] >= min(ENOUGH_FREE_SLOTS, (allowed + 1) // 2)
+
+    def _free_slots(self) -> dict[str, int]:
+        """How many more each known subscription may get now."""
+        known = self.in_flight_counts.keys() | self.concurrency_limits.keys()
+        return {
+            webhook_id: self._concurrency_limit(webhook_id) - self.in_flight_counts[webhook_id] for webhook_id in known
+        }
+
+    def _concurrency_limit(self, webhook_id: str) -> int:
+        return self.concurrency_limits.get(webhook_id, INITIAL_CONCURRENCY)
+
+    def _start_delivery(self, claimed: ClaimedDelivery) -> None:
+        self.in_flight_counts[claimed.webhook_id] += 1
+        task = asyncio.create_task(self._deliver(claimed))
+        self.sending_tasks.add(task)
+        task.add_done_callback(partial(self._finish_delivery, claimed.webhook_id))
+
+    def _finish_delivery(self, webhook_id: str, task: asyncio.Task[None]) -> None:
+        self.sending_tasks.discard(task)
+        self.in_flight_counts[webhook_id] -= 1
+        if not self.in_flight_counts[webhook_id]:
+            del self.in_flight_counts[webhook_id]
+            self._send_slots.pop(webhook_id, None)
+        if webhook_id in self._full_subscriptions:
+            self._wake_event.set() if self._has_enough_room(webhook_id) else self._schedule_wake(
+                FREE_SLOT_DELAY_SECONDS
+            )
+
+    # -- delivering -----------------------------------------------------------------------------------------------
+
+    async def _deliver(self, claimed: ClaimedDelivery) -> None:
+        store, measured = self.service.store, self.service.counters.delivery_attempts
+        async with self._send_slots[claimed.webhook_id]:
+            if store.clock.now() >= claimed.lease_end:
+                return  # the process was stopped for so long that others took it for dead
+            begun = time.monotonic()
+            outcome = await self._send_attempt(claimed)
+            spent = time.monotonic() - begun
+        self._adjust_concurrency(claimed.webhook_id, outcome, spent)
+        wait = backoff_seconds(claimed.tries, outcome.retry_after, random.random())
+        status, next_attempt_at = "failed", None
+        if outcome.is_delivered:
+            measured["delivered"] += 1
+            status = "succeeded"
+        elif outcome.is_final or wait is None:
+            measured["failed"] += 1
+        else:
+            measured["retried"] += 1
+            status, next_attempt_at = "pending", store.clock.now() + int(wait * 1000)
+        self.finished_attempts.append(
+            AttemptOutcome(
+                claimed.id,
+                claimed.attempt,
+                int(spent * 1000),
+                outcome.status_code,
+                outcome.error,
+                status,
+                next_attempt_at,
+            )
+        )
+        if self._recording_task is None or self._recording_task.done():
+            self._recording_task = asyncio.create_task(self._record_results())
+
+    def _adjust_concurrency(self, webhook_id: str, outcome: AttemptResult, spent: float) -> None:
+        """How many at once its receiver may get from now on."""
+        if outcome.status_code is None:
+            self.concurrency_limits[webhook_id] = 1
+        elif spent <= QUICK_RESPONSE_SECONDS:
+            self.concurrency_limits[webhook_id] = min(self._concurrency_limit(webhook_id) + 1, MAX_CONCURRENCY)
+
+    async def _record_results(self) -> None:
+        """Keep all that ended. What cannot be kept before the lease runs out is delivered again, under the same id."""
+        while self.finished_attempts:
+            await asyncio.sleep(RESULT_DELAY_SECONDS)
+            ended, self.finished_attempts = self.finished_attempts, []
+            try:
+                await self.service.store.write(deliveries.record_results, ended)
+            except StoreError:
+                if self.is_stopping:
+                    return
+                self.finished_attempts = ended + self.finished_attempts
+                await asyncio.sleep(STORE_RETRY_SECONDS)
+
+    async def _send_attempt(self, claimed: ClaimedDelivery) -> AttemptResult:
+        """Send it once."""
+        service = self.service
+        if claimed.sealed_secret is None:
+            return AttemptResult(error="The subscription was removed.")
+        body = claimed.body.encode("ascii")
+        sent_at = service.store.clock.wall() // 1000
+        try:
+            secret = self._decrypt_secret(claimed.workspace_id, claimed.webhook_id, claimed.sealed_secret)
+            answer = await fetch_url(
+                claimed.url,
+                method="POST",
+                headers={
+                    "Content-Type": "application/json",
+                    EVENT_ID_HEADER: claimed.event_id,
+                    SIGNATURE_HEADER: sign(body, claimed.event_id, secret, sent_at),
+                },
+                content=body,
+                timeout=TIMEOUT_SECONDS,
+                limit=MAX_RESPONSE_BYTES - MAX_HEAD_BYTES,
+                cut=True,
+                exempt=service.settings.webhook_dev_targets,
+                resolving=service.resolve_host,
+            )
+        except (FetchError, VaultError) as problem:
+            return AttemptResult(error=problem.message)
+        return AttemptResult(answer.status, retry_after=parse_retry_after(answer.headers, sent_at))

@@ -1,0 +1,429 @@
+"""One durable commit of an execution: who may run an operation, what is about to be sent, what came of it.
+
+The claim is one conditional UPDATE that returns the fence; every later write is conditional on it. The conditions stand
+once, as expressions: in the UPDATE, and, where it changed nothing, in the SELECT that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from attrs import evolve
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Connection,
+    Text,
+    and_,
+    bindparam,
+    exists,
+    not_,
+    or_,
+    select,
+    update,
+)
+
+from adsunify.actor import Actor
+from adsunify.errors import NativeError, NotFound, StoreError
+from adsunify.execution.state import (
+    LEASE_MILLISECONDS,
+    CommitResult,
+    CreatedId,
+    ObservedStatus,
+    OperationStatus,
+    Receipt,
+    StateCommit,
+    Trigger,
+    apply_trigger,
+    build_actor_record,
+)
+from adsunify.store import attempts, events
+from adsunify.store.clock import Clock
+from adsunify.store.created import record_created
+from adsunify.store.entities import record_statuses
+from adsunify.store.operations import record_rule_event, recover_operations
+from adsunify.store.schema import accounts, api_keys, grants, memberships, operations, sessions, steps, workspaces
+from adsunify.store.statement import Statement
+from adsunify.values.exact_json import Json
+
+_RUNNING, _CLAIM_EVENT = apply_trigger("prepared", "claim")
+
+# -- conditions ---------------------------------------------------------------------------------------------------
+
+_NOW = bindparam("now", type_=BigInteger)
+_WALL = bindparam("wall", type_=BigInteger)
+"""The machine's clock as it is, for the expiry of credentials."""
+_IS_UNEXPIRED = operations.c.expires_at > _NOW  # as operation.expired says: over at the very millisecond
+_IS_DUE = or_(operations.c.not_before.is_(None), operations.c.not_before <= _NOW)
+_IS_LEASED = operations.c.lease_until > _NOW
+_IS_HELD = and_(operations.c.fence == bindparam("held_fence"), operations.c.status == _RUNNING)
+_is_own_attempt = and_(steps.c.n == bindparam("own_n"), steps.c.attempt == bindparam("own_attempt"))
+_NOTHING_OPEN = not_(
+    exists().where(steps.c.operation_id == operations.c.id, steps.c.receipt_at.is_(None), not_(_is_own_attempt))
+)
+"""No write is in flight (but the one that this very change is about, saved before by the same claim)."""
+_IS_NEW_ATTEMPT = not_(exists().where(steps.c.operation_id == operations.c.id, _is_own_attempt))
+"""The attempt is a new one: nobody executed the operation since its receipts were read."""
+_IS_THIS_OPERATION = and_(
+    operations.c.id == bindparam("the_id"), operations.c.workspace_id == bindparam("in_workspace")
+)
+
+_key_id, _grant_id = bindparam("by_key", type_=Text), bindparam("by_grant", type_=Text)
+_session_hash = bindparam("by_session", type_=Text)
+_only_credential = bindparam("only_credential", type_=Text)
+_MEMBER = exists().where(
+    memberships.c.workspace_id == operations.c.workspace_id,
+    memberships.c.user_id == bindparam("by_user"),
+    or_(
+        memberships.c.role == "admin",
+        and_(memberships.c.role == "member", operations.c.user_id == bindparam("by_user")),
+    ),
+)
+_KEY = exists().where(
+    api_keys.c.id == _key_id,
+    api_keys.c.workspace_id == operations.c.workspace_id,
+    api_keys.c.user_id == bindparam("by_user"),
+    api_keys.c.can_write.is_(True),
+    api_keys.c.revoked_at.is_(None),
+    or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > _WALL),
+)
+_GRANT = exists().where(
+    grants.c.id == _grant_id,
+    grants.c.workspace_id == operations.c.workspace_id,
+    grants.c.user_id == bindparam("by_user"),
+    grants.c.can_write.is_(True),
+    grants.c.revoked_at.is_(None),
+    grants.c.expires_at > _WALL,
+)
+_SESSION = exists().where(
+    sessions.c.token_hash == _session_hash,
+    sessions.c.user_id == bindparam("by_user"),
+    sessions.c.expires_at > _WALL,
+)
+_ACCOUNT = exists().where(accounts.c.id == operations.c.account_id, accounts.c.status == "active")
+_ACCESS = and_(
+    _MEMBER,
+    _ACCOUNT,
+    or_(_key_id.is_(None), _KEY),
+    or_(_grant_id.is_(None), _GRANT),
+    or_(_session_hash.is_(None), _SESSION),
+    or_(_only_credential.is_(None), operations.c.credential == _only_credential),
+)
+_IS_APPROVED = or_(
+    bindparam("by_person", type_=Boolean),
+    not_(exists().where(workspaces.c.id == operations.c.workspace_id, workspaces.c.require_approval.is_(True))),
+)
+"""A person executes, or the workspace lets programs do it. Asked anew before every write, as access is."""
+
+# -- statements ---------------------------------------------------------------------------------------------------
+
+_EVENT_COLUMNS = (operations.c.fence, operations.c.account_id, operations.c.network, operations.c.executed_by)
+"""What the event of a change says."""
+
+_CLAIM = Statement(
+    update(operations)
+    .where(
+        _IS_THIS_OPERATION,
+        operations.c.status == "prepared",
+        operations.c.updated_at <= _NOW,  # else another machine's clock is ahead: see _claim
+        _IS_UNEXPIRED,
+        _IS_DUE,
+        _IS_NEW_ATTEMPT,
+        _ACCESS,
+        _IS_APPROVED,
+    )
+    .values(
+        status=_RUNNING,
+        fence=operations.c.fence + 1,
+        in_flight=bindparam("new_in_flight"),
+        lease_until=bindparam("new_lease"),
+        next_action=False,
+        not_before=None,
+        error=None,
+        executed_by=bindparam("new_executed_by", type_=operations.c.executed_by.type),
+        updated_at=_NOW,
+    )
+    .returning(*_EVENT_COLUMNS)
+)
+_HOLD = update(operations).where(_IS_THIS_OPERATION, _IS_HELD, _IS_LEASED).values(lease_until=bindparam("new_lease"))
+_RENEW = Statement(_HOLD.returning(operations.c.fence))
+_RECORD_RECEIPT = Statement(
+    _HOLD.where(_NOTHING_OPEN).values(in_flight=False, updated_at=_NOW).returning(operations.c.fence)
+)
+_CONTINUE = Statement(
+    _HOLD.where(_NOTHING_OPEN, _IS_UNEXPIRED, _ACCESS, _IS_APPROVED)
+    .values(in_flight=True, updated_at=_NOW)
+    .returning(operations.c.fence)
+)
+_END = Statement(
+    update(operations)
+    .where(_IS_THIS_OPERATION, _IS_HELD, _NOTHING_OPEN)
+    .values(
+        status=bindparam("new_status"),
+        in_flight=False,
+        lease_until=None,
+        next_action=bindparam("new_next_action"),
+        not_before=bindparam("new_not_before"),
+        error=bindparam("new_error"),
+        updated_at=_NOW,
+    )
+    .returning(*_EVENT_COLUMNS)
+)
+_READ_CONDITIONS = Statement(
+    select(
+        operations.c.status,
+        operations.c.fence,
+        operations.c.updated_at,
+        _IS_HELD.label("held"),
+        _IS_LEASED.label("leased"),
+        _IS_UNEXPIRED.label("unexpired"),
+        _IS_DUE.label("due"),
+        _IS_NEW_ATTEMPT.label("fresh"),
+        _ACCESS.label("access"),
+        _IS_APPROVED.label("approved"),
+    ).where(_IS_THIS_OPERATION)
+)
+
+CommitRefusal = Literal[
+    "claimed", "fenced", "expired", "too_early", "access", "approval", "not_prepared", "clock", "ambiguous"
+]
+
+_ACCOUNT_OF = Statement(select(operations.c.account_id).where(operations.c.id == bindparam("the_id")))
+
+_STOP_REASONS = {
+    "expired": ("operation_expired", "The review time of 30 minutes ended before the next native write."),
+    "access": ("access_lost", "The credential, the membership or the account no longer permits the next native write."),
+    "approval": ("approval_required", "From here on, a person who signed in must execute it."),
+    "fenced": ("lease_lost", "The execution was interrupted for longer than its lease."),
+}
+
+
+def commit_state(
+    connection: Connection,
+    change: StateCommit,
+    actor: Actor,
+    clock: Clock,
+    lease: int = LEASE_MILLISECONDS,
+    seen: Sequence[ObservedStatus] = (),
+    created: Sequence[CreatedId] = (),
+) -> CommitResult:
+    """Make one step of an execution durable.
+
+    ``lease``: milliseconds until others may take a claim for lost. ``seen``: the statuses that the receipt shows.
+    ``created``: the entities that it says were created; one that another step has created makes it ambiguous.
+
+    A receipt is kept in any case. An intent stands only where ``refused`` is None; where it is refused although the
+    claim holds (access, expiry, a lease that ran out), the operation is handed back in the same transaction.
+    A change that was committed already may come again (a connection was lost while it committed): it changes nothing
+    and is answered as done; a claim, as ``claimed``.
+    Raises NotFound for an operation of another workspace, LookupError for a receipt without intent, StoreError for a
+    claim that waited while another made the same attempt.
+    """
+    now = clock.now()
+    foreign: Receipt | None = None
+    if created and change.receipt is not None:
+        taken = record_created(connection, change.operation_id, change.receipt.step_index, created)
+        foreign = None if taken is None else _ambiguous_receipt(change.receipt, taken)
+    if change.receipt is not None:
+        attempts.save_receipt(connection, change.operation_id, foreign or change.receipt, now)
+    if seen and foreign is None:
+        account_id = _ACCOUNT_OF.fetch_one(connection, {"the_id": change.operation_id})[0]
+        record_statuses(connection, account_id, seen, now, change.operation_id)
+    values: dict[str, Any] = {
+        "the_id": change.operation_id,
+        "in_workspace": actor.workspace_id,
+        "held_fence": change.fence,
+        "by_user": actor.user_id,
+        "by_key": actor.key_id,
+        "by_grant": actor.grant_id,
+        "by_session": actor.session_hash,
+        "only_credential": actor.credential if actor.kind == "agent" else None,
+        "by_person": actor.can_approve,
+        "new_lease": now + lease,
+        "now": now,
+        "wall": clock.wall(),
+        "own_n": -1 if change.intent is None else change.intent.step_index,
+        "own_attempt": -1 if change.intent is None else change.intent.attempt,
+    }
+    if foreign is not None:
+        _end_execution(connection, values | {"own_n": -1}, "lose", False, None, _unknown_outcome_error(foreign))
+        return CommitResult(change.fence or 0, now, "ambiguous")
+    if change.fence is None:
+        claimed = _claim_operation(connection, change, actor, clock, values)
+        if claimed.refusal is not None or change.trigger in (None, "claim"):
+            return claimed
+        values |= {"held_fence": claimed.fence, "now": claimed.committed_at}
+    if change.is_renewal:
+        return _update_if_held(connection, _RENEW, values)
+    if change.trigger is not None and change.trigger != "claim":
+        wait = None if change.retry_after is None else values["now"] + change.retry_after
+        return _end_execution(connection, values, change.trigger, change.has_next_action, wait, change.error)
+    if change.intent is None:
+        return _hand_back_if_refused(
+            connection, change, _update_if_held(connection, _RECORD_RECEIPT, values), values, clock
+        )
+    if not actor.can_operate:
+        return _hand_back_if_refused(
+            connection, change, CommitResult(values["held_fence"], now, "access"), values, clock
+        )
+    held = _update_if_held(connection, _CONTINUE, values)
+    if held.refusal is None and not attempts.save_intent(
+        connection,
+        change.operation_id,
+        held.fence,
+        change.intent,
+        now,
+        build_actor_record(actor.user_id, actor.credential, now),
+    ):
+        held = CommitResult(held.fence, now, "fenced")
+    return _hand_back_if_refused(connection, change, held, values, clock)
+
+
+def _ambiguous_receipt(receipt: Receipt, taken: CreatedId) -> Receipt:
+    """The receipt of an answer that holds another step's id: nobody knows what became of this step."""
+    message = f"The answer names a {taken.kind} that another operation or step has created, so it is not this step's."
+    error = NativeError(message=message, request_id=receipt.request_id, status=receipt.http_status)
+    return evolve(receipt, state="ambiguous", outputs={}, items=(), error=error)
+
+
+def _unknown_outcome_error(receipt: Receipt) -> Mapping[str, Json]:
+    assert receipt.error is not None
+    message = f"Nobody knows whether step {receipt.key} was done; look at the account before anything else."
+    return {
+        "code": "outcome_unknown",
+        "message": f"{message} {receipt.error.message}",
+        "step": receipt.key,
+        "network": receipt.error.to_json(),
+    }
+
+
+def _claim_operation(
+    connection: Connection, change: StateCommit, actor: Actor, clock: Clock, values: dict[str, Any]
+) -> CommitResult:
+    by = build_actor_record(actor.user_id, actor.credential, values["now"])
+    values |= {"held_fence": 0, "new_in_flight": change.intent is not None, "new_executed_by": by}
+    lease = values["new_lease"] - values["now"]
+    while (row := _CLAIM.fetch_one_or_none(connection, values) if actor.can_operate else None) is None:
+        why = _read_conditions(connection, values)
+        reason = _claim_refusal(why, actor, clock)
+        if reason == "claimed" and recover_operations(connection, clock, change.operation_id):
+            continue  # its runner is gone, and nothing is in flight
+        if reason == "approval":
+            record_rule_event(connection, change.operation_id, clock)
+        if reason is not None:
+            return CommitResult(0, values["now"], reason)
+        # refused for nothing: another machine's clock is ahead, or somebody had it and gave it back meanwhile
+        clock.observe(why.updated_at)
+        values["now"] = clock.now()
+        values["new_lease"] = values["now"] + lease
+        values["new_executed_by"] = build_actor_record(actor.user_id, actor.credential, values["now"])
+    _record_event(connection, values, row, _CLAIM_EVENT, _RUNNING)
+    intent = change.intent
+    if intent is not None and not attempts.save_intent(
+        connection, change.operation_id, row.fence, intent, values["now"], values["new_executed_by"]
+    ):
+        # PostgreSQL, where the claim waited for another's: the row is seen as it is now, its attempts as they were
+        raise StoreError(f"Attempt {intent.attempt} at step {intent.step_index} was made meanwhile.")
+    return CommitResult(row.fence, values["now"])
+
+
+def _read_conditions(connection: Connection, values: dict[str, Any]) -> Any:
+    row = _READ_CONDITIONS.fetch_one_or_none(connection, values)
+    if row is None:
+        raise NotFound("There is no such operation in your scope.")
+    return row
+
+
+def _claim_refusal(why: Any, actor: Actor, clock: Clock) -> CommitRefusal | None:
+    if why.status not in ("prepared", _RUNNING):
+        return "not_prepared"
+    if clock.is_ahead(why.updated_at):
+        return "clock"
+    if why.status == _RUNNING:
+        return "claimed"
+    if not why.unexpired:
+        return "expired"
+    if not why.due:
+        return "too_early"
+    if not why.access or not actor.can_operate:
+        return "access"
+    if not why.approved:
+        return "approval"
+    return None if why.fresh else "claimed"
+
+
+def _update_if_held(connection: Connection, statement: Statement, values: dict[str, Any]) -> CommitResult:
+    """Run a statement that is conditional on the claim; where it changed nothing, say why.
+
+    ``fenced``: the claim or its lease is lost, or (a defect) another write is in flight.
+    """
+    fence, now = values["held_fence"], values["now"]
+    if statement.fetch_all(connection, values):
+        return CommitResult(fence, now)
+    why = _read_conditions(connection, values)
+    reason: CommitRefusal = "fenced"
+    if why.held and why.leased and not (why.unexpired and why.access and why.approved):
+        reason = "expired" if not why.unexpired else "access" if not why.access else "approval"
+    return CommitResult(fence, now, reason)
+
+
+def _hand_back_if_refused(
+    connection: Connection, change: StateCommit, held: CommitResult, values: dict[str, Any], clock: Clock
+) -> CommitResult:
+    """The outcome as it is; where it is a refusal, the operation is handed back.
+
+    Only by the holder of the fence, and only with nothing in flight: the UPDATE says so. An intent that an earlier try
+    of this very commit had saved was never sent, since nobody learned of it: it does not stay open.
+    """
+    if held.refusal is not None:
+        if change.intent is not None:
+            attempts.withdraw_intent(connection, change.operation_id, held.fence, change.intent, values["now"])
+        code, message = _STOP_REASONS[held.refusal]
+        again = held.refusal == "fenced"  # only the time ran out: whoever executes may go on
+        _end_execution(connection, values | {"own_n": -1}, "hand_back", again, None, {"code": code, "message": message})
+        if held.refusal == "approval":
+            record_rule_event(connection, change.operation_id, clock)
+    return held
+
+
+def _end_execution(
+    connection: Connection,
+    values: dict[str, Any],
+    trigger: Trigger,
+    next_action: bool,
+    not_before: int | None,
+    error: Mapping[str, Json] | None,
+) -> CommitResult:
+    status, event = apply_trigger(_RUNNING, trigger)
+    ended = {
+        "new_status": status,
+        "new_next_action": next_action,
+        "new_not_before": not_before,
+        "new_error": error,
+    }
+    row = _END.fetch_one_or_none(connection, values | ended)
+    if row is None:
+        why = _read_conditions(connection, values)
+        # done before by this very claim, which did not learn of its commit: only the holder of a fence ends it
+        done = why.fence == values["held_fence"] and why.status == status
+        return CommitResult(values["held_fence"], values["now"], None if done else "fenced")
+    _record_event(connection, values, row, event, status)
+    return CommitResult(row.fence, values["now"])
+
+
+def _record_event(
+    connection: Connection, values: dict[str, Any], row: Any, event: str | None, status: OperationStatus
+) -> None:
+    if event is not None:
+        told = events.make_event_row(
+            event,
+            values["in_workspace"],
+            values["now"],
+            status=status,
+            operation_id=values["the_id"],
+            account_id=row.account_id,
+            network=row.network,
+            more={"executedBy": row.executed_by},
+        )
+        events.record_events(connection, [told])

@@ -1,0 +1,105 @@
+"""What a tool's result says in words: what was written, and what to do next. It never invites a blind repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from adsunify.errors import AdsunifyError
+from adsunify.problem_details import to_problem_details
+from adsunify.review.completion import read_completion
+from adsunify.values.exact_json import Json, dumps
+
+APPROVAL_CODE = "approval_required"
+OUTCOME_TEXTS: Mapping[str, str] = {
+    "not_applied": "Nothing was written to the ad network by this call.",
+    "unknown": "Nobody knows whether something was written. Do not repeat it: look at the operation's receipt and at "
+    "the account, and ask a person.",
+}
+"""What is added to an error; one that names an operation says itself what of it is written."""
+WAIT_TEXT = "Wait {wait} ms before this is asked again."
+UNFINISHED_TEXT = "{id} is not finished: call execute again{wait} with this same operationId. {steps}"
+PREPARED_TEXT = (
+    "{id} is prepared and nothing of it is written yet. Show the plan to the person: {url}. execute writes it."
+)
+OVER_TEXT = "{id} is over: {why}. {written}"
+OVER_REASONS: Mapping[str, str] = {"expired": "its 30 minutes have passed", "cancelled": "it was cancelled"}
+RUNNING_TEXT = "{id} is being executed. This call sent nothing: look at it again with operation."
+DOUBTFUL_TEXT = (
+    "Of {id} nobody knows whether its last write was done. {steps} "
+    "Never repeat it: ask a person to look at the account."
+)
+APPROVE_TEXT = (
+    "A person must approve: one who signs in executes it at {url}. An agent cannot; do not call execute again."
+)
+
+
+def success_result(value: Mapping[str, Json]) -> dict[str, Json]:
+    """A good answer as a tool's result, with what its operations want done next in words."""
+    return _tool_result(value, [dumps(value), *_next_step_texts(value.get("data"))])
+
+
+def error_result(problem: AdsunifyError) -> dict[str, Json]:
+    """An error as a tool's result: what it was and whether anything was written."""
+    value = {"error": to_problem_details(problem)}
+    wait = value["error"].get("retryAfterMs")
+    said = [*_error_texts(problem.message, value["error"]), *([] if wait is None else [WAIT_TEXT.format(wait=wait)])]
+    return {"isError": True, **_tool_result(value, ["\n".join(said), dumps(value)])}
+
+
+def approval_required_result(problem: AdsunifyError) -> dict[str, Json]:
+    """The operation that waits for a person, as a result: it is no failure, and there is nothing to call again."""
+    shown = {} if problem.operation is None else problem.operation.data
+    operation = {name: one for name, one in shown.items() if name not in CONTINUATION_MEMBERS}
+    value = {"data": operation, "approvalRequired": True}
+    said = f"{APPROVE_TEXT.format(url=operation['reviewUrl'])}\n{read_completion(operation).describe_steps()}"
+    return _tool_result(value, [said, dumps(value)])
+
+
+CONTINUATION_MEMBERS = ("nextAction", "retryAfterMs")
+"""What tells others to go on."""
+
+
+def _error_texts(message: str, error: Mapping[str, Any]) -> Iterator[str]:
+    """What an error says, and whether anything was written where its message does not say it."""
+    yield message
+    if error["outcome"] == "unknown":
+        yield OUTCOME_TEXTS["unknown"]
+    elif "operation" not in error:
+        yield OUTCOME_TEXTS["not_applied"]
+
+
+def _next_step_texts(data: Json) -> Iterator[str]:
+    """A sentence for each operation that is not at its end."""
+    if not isinstance(data, Mapping):
+        return
+    for one in (*data.get("operations", ()), *data.get("results", ())):
+        yield from _next_step_texts(one)
+    if isinstance(data.get("error"), Mapping) and "operationId" in data and "plan" not in data:  # one of a batch
+        yield f"{data['operationId']}: {' '.join(_error_texts(data['error']['detail'], data['error']))}"
+    elif isinstance(data.get("operation"), Mapping):
+        yield from _next_step_texts(data["operation"])
+    elif "plan" in data and "id" in data:
+        yield from _operation_texts(data)
+
+
+def _operation_texts(operation: Mapping[str, Any]) -> Iterator[str]:
+    id_, wait = operation["id"], operation.get("retryAfterMs")
+    if operation["stalled"] or operation["status"] == "unknown":
+        yield DOUBTFUL_TEXT.format(id=id_, steps=read_completion(operation).describe_steps())
+    elif operation["expired"] or operation["status"] == "cancelled":
+        why = OVER_REASONS["expired" if operation["expired"] else "cancelled"]
+        yield OVER_TEXT.format(id=id_, why=why, written=read_completion(operation).describe())
+    elif operation["status"] == "running":
+        yield RUNNING_TEXT.format(id=id_)
+    elif operation.get("nextAction") == "execute":
+        steps = read_completion(operation).describe_steps()
+        yield UNFINISHED_TEXT.format(id=id_, wait="" if wait is None else f" after {wait} ms", steps=steps)
+    elif operation["status"] == "prepared" and operation["receipt"]["steps"]:
+        yield f"{id_} is prepared. {read_completion(operation).describe()}"
+    elif operation["status"] == "prepared":
+        yield PREPARED_TEXT.format(id=id_, url=operation["reviewUrl"])
+
+
+def _tool_result(value: Mapping[str, Json], texts: list[str]) -> dict[str, Json]:
+    return {"content": [{"type": "text", "text": text} for text in texts], "structuredContent": value}

@@ -1,0 +1,140 @@
+"""What every answer has: its id, and a form for errors that suits whoever asked; and what is told of it afterwards."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from adsunify.errors import AdsunifyError
+from adsunify.problem_details import to_problem_details
+from adsunify.service.authentication import REQUEST_CONTEXT, RequestContext
+from adsunify.service.core import Service
+from adsunify.service.rate_limits import find_client_ip
+from adsunify.store.clock import get_random_bytes
+from adsunify_server.logs import LOG_MEMBERS
+from adsunify_server.metrics import RequestMetrics
+from adsunify_server.pages.rendering import render_page
+from adsunify_server.problems import encoded_body_problem, http_problem, problem_headers, problem_response
+from adsunify_server.repeated import find_repeated_header
+
+log = logging.getLogger("adsunify.server")
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+API_PREFIX = "/api/"
+"""Below this, an error is never a page."""
+IDENTITY_ENCODING = "identity"
+QUIET_ENDPOINTS = ("GET /healthz", "GET /readyz")
+"""What is asked every few seconds is told at the level of debugging only."""
+
+
+def request_middleware(service: Service, requests: RequestMetrics) -> Middleware:
+    """The one middleware."""
+
+    @web.middleware
+    async def handle(request: web.Request, handler: Handler) -> web.StreamResponse:
+        begun = perf_counter()
+        proxies = service.settings.proxies
+        forwarded = request.headers.getall("X-Forwarded-For", ()) if proxies else ()
+        asked = RequestContext(get_random_bytes().hex(), find_client_ip(proxies, request.remote, forwarded))
+        REQUEST_CONTEXT.set(asked)
+        try:
+            answer = await _respond(request, handler, asked.request_id)
+        except web.HTTPInternalServerError as failed:
+            _finish(request, failed, asked, begun)
+            raise
+        _finish(request, answer, asked, begun)
+        return answer
+
+    def _finish(request: web.Request, answer: web.StreamResponse, asked: RequestContext, begun: float) -> None:
+        answer.headers["X-Request-Id"] = asked.request_id
+        answer.headers.setdefault("Cache-Control", "no-store")
+        name = requests.name_route(request.match_info.route)
+        seconds = perf_counter() - begun
+        requests.count_request(name, answer.status, seconds)
+        level = logging.DEBUG if name in QUIET_ENDPOINTS else logging.INFO
+        if log.isEnabledFor(level):
+            log.log(level, "answered", extra={LOG_MEMBERS: _log_members(request, answer, asked, name, seconds)})
+
+    return handle
+
+
+def _log_members(
+    request: web.Request, answer: web.StreamResponse, asked: RequestContext, name: str, seconds: float
+) -> dict[str, object]:
+    """What a log may say of a request: nothing that the caller wrote but the method."""
+    resource = request.match_info.route.resource
+    return {
+        "endpoint": name,
+        "method": request.method,
+        "route": None if resource is None else resource.canonical,
+        "status": answer.status,
+        "durationMs": round(seconds * 1000, 1),
+        "credential": asked.owner,
+        "workspaceId": asked.workspace_id,
+    }
+
+
+async def _respond(request: web.Request, handler: Handler, request_id: str) -> web.StreamResponse:
+    try:
+        if request.body_exists and not is_uncompressed(request):
+            return _error_response(request, encoded_body_problem(), request_id, {"Accept-Encoding": IDENTITY_ENCODING})
+        repeated = find_repeated_header(request.headers)
+        if repeated is not None:
+            return _error_response(request, repeated, request_id)
+        return await handler(request)
+    except AdsunifyError as error:
+        if error.status >= 500:
+            log.exception("%s: %s", error.code, error.message)
+        return _error_response(request, error, request_id)
+    except web.HTTPException as refused:
+        allow = {"Allow": refused.headers["Allow"]} if "Allow" in refused.headers else {}
+        return _error_response(request, http_problem(refused.status), request_id, allow)
+    except Exception as failure:
+        if isinstance(failure, ConnectionResetError) and request.transport is None:  # the caller went: none is answered
+            return _error_response(request, http_problem(400), request_id)
+        log.exception("failed")
+        told = _error_response(request, AdsunifyError("", outcome="unknown"), request_id)
+        raise web.HTTPInternalServerError(
+            text=told.text, content_type=told.content_type, headers=_copy_headers(told)
+        ) from failure
+
+
+def _copy_headers(answer: web.Response) -> dict[str, str]:
+    return {name: value for name, value in answer.headers.items() if name != "Content-Type"}
+
+
+def _error_response(
+    request: web.Request, error: AdsunifyError, request_id: str, headers: dict[str, str] | None = None
+) -> web.Response:
+    """An error as a page for whoever reads pages, else as problem details."""
+    if request.path.startswith(API_PREFIX) or not wants_html(request):
+        return problem_response(error, request_id, headers)
+    told = {**to_problem_details(error), "requestId": request_id}
+    answer = render_page("error.html", error.status, problem=told)
+    answer.headers.update({**problem_headers(error), **(headers or {})})
+    return answer
+
+
+def is_uncompressed(request: web.Request) -> bool:
+    """Whether the request names no Content-Encoding. A short compressed body can unpack to a very long one."""
+    return all(one.strip().lower() == IDENTITY_ENCODING for one in request.headers.getall("Content-Encoding", ()))
+
+
+def wants_html(request: web.Request) -> bool:
+    """Whether the caller would rather have HTML than JSON, as browsers do."""
+    weights: dict[str, float] = {}
+    for part in ",".join(request.headers.getall("Accept", ())).split(","):
+        name, _, parameters = part.partition(";")
+        weight = parameters.replace(" ", "").partition("q=")[2].partition(";")[0]
+        weights[name.strip().lower()] = _parse_weight(weight)
+    return weights.get("text/html", 0) > max(weights.get("application/json", 0), 0)
+
+
+def _parse_weight(weight: str) -> float:
+    try:
+        return float(weight) if weight else 1.0
+    except ValueError:
+        return 0.0

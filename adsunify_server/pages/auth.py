@@ -1,0 +1,156 @@
+"""Signing in and out, invitations, the people of a workspace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+
+from adsunify.errors import AdsunifyError
+from adsunify.problem_details import to_problem_details
+from adsunify.service import login
+from adsunify_server.pages.request import SESSION_COOKIE, PageRequest, PageRouter, cookie_name, local_path_or_default
+
+
+def add_pages(door: PageRouter) -> None:
+    """``/sign-in``, ``/sign-out``, ``/workspace``, ``/password``, ``/people``, ``/invitation/<token>``."""
+    door.add_get("/sign-in", show_sign_in, open_=True)
+    door.add_post("/sign-in", sign_in, open_=True)
+    door.add_post("/sign-out", sign_out)
+    door.add_post("/workspace", switch_workspace)
+    door.add_get("/people", show_people)
+    door.add_post("/people", invite_member)
+    door.add_post("/people/role", change_role)
+    door.add_post("/people/remove", remove_member)
+    door.add_get("/password", show_password)
+    door.add_post("/password", change_password)
+    door.add_get("/invitation/{token}", show_invitation, open_=True)
+    door.add_post("/invitation/{token}", accept_invitation, open_=True)
+
+
+async def show_sign_in(visit: PageRequest) -> web.Response:
+    """The form to sign in with."""
+    following = local_path_or_default(visit.request.query.get("next", ""))
+    if visit.user_session is not None:
+        return visit.redirect(following)
+    return visit.render_page("sign-in.html", following=following, email="", problem=None)
+
+
+async def sign_in(visit: PageRequest) -> web.Response:
+    """Begin a session; one that the browser had ends."""
+    email, following = visit.form.get("email", ""), local_path_or_default(visit.form.get("next", ""))
+    try:
+        token = await login.sign_in(
+            visit.service, visit.login_throttle, email, visit.form.get("password", ""), visit.client_ip
+        )
+    except AdsunifyError as problem:
+        return visit.render_problem(problem, "sign-in.html", following=following, email=email, problem=problem.message)
+    if visit.user_session is not None:
+        await login.sign_out(visit.service, visit.user_session)
+    return visit.begin_session(token, following)
+
+
+async def sign_out(visit: PageRequest) -> web.Response:
+    """End the session."""
+    await login.sign_out(visit.service, visit.signed_in_session)
+    answer = visit.redirect("/sign-in")
+    answer.del_cookie(cookie_name(visit.service, SESSION_COOKIE), path="/")
+    return answer
+
+
+async def switch_workspace(visit: PageRequest) -> web.Response:
+    """Look at another workspace."""
+    await login.switch_workspace(visit.service, visit.signed_in_session, visit.form.get("workspaceId", ""))
+    return visit.redirect("/operations")
+
+
+async def show_password(visit: PageRequest) -> web.Response:
+    """The form to change one's password with."""
+    return visit.render_page("password.html", problem=None)
+
+
+async def change_password(visit: PageRequest) -> web.Response:
+    """Change one's password; other sessions end."""
+    now, new = visit.form.get("password", ""), visit.form.get("new", "")
+    try:
+        token = await login.change_password(
+            visit.service, visit.login_throttle, visit.signed_in_session, now, new, visit.client_ip
+        )
+    except AdsunifyError as problem:
+        return visit.render_problem(problem, "password.html", problem=to_problem_details(problem))
+    return visit.begin_session(token, "/people")
+
+
+async def show_people(visit: PageRequest) -> web.Response:
+    """Who belongs here; an admin invites others."""
+    return await _people_page(visit)
+
+
+async def invite_member(visit: PageRequest) -> web.Response:
+    """Make an invitation; its link is shown this once."""
+    email, role = visit.form.get("email", ""), visit.form.get("role", "")
+    try:
+        link = await login.create_invitation(visit.service, visit.actor, email, role)
+    except AdsunifyError as problem:
+        return await _people_page(visit, problem.status, problem=to_problem_details(problem))
+    return await _people_page(visit, 201, link=link, email=email)
+
+
+async def change_role(visit: PageRequest) -> web.Response:
+    """Make a member something else."""
+    try:
+        await login.change_member_role(
+            visit.service, visit.signed_in_session, visit.form.get("email", ""), visit.form.get("role", "")
+        )
+    except AdsunifyError as problem:
+        return await _people_page(visit, problem.status, problem=to_problem_details(problem))
+    return visit.redirect("/people")
+
+
+async def remove_member(visit: PageRequest) -> web.Response:
+    """Take a member out of the workspace."""
+    visit.require_confirmed()
+    try:
+        await login.remove_from_workspace(visit.service, visit.signed_in_session, visit.form.get("email", ""))
+    except AdsunifyError as problem:
+        return await _people_page(visit, problem.status, problem=to_problem_details(problem))
+    return visit.redirect("/people")
+
+
+async def _people_page(visit: PageRequest, status: int = 200, **more: object) -> web.Response:
+    found = await login.list_members(visit.service, visit.actor)
+    return visit.render_page(
+        "people.html", status, **{"people": found, "link": None, "email": "", "problem": None, **more}
+    )
+
+
+async def show_invitation(visit: PageRequest) -> web.Response:
+    """What the invitation says, and how to join."""
+    return visit.render_page("invitation.html", **await _invitation_values(visit), problem=None)
+
+
+async def accept_invitation(visit: PageRequest) -> web.Response:
+    """Join, and go on in the workspace."""
+    try:
+        token = await login.accept_invitation(
+            visit.service,
+            visit.login_throttle,
+            visit.path_parameter("token"),
+            visit.form.get("password", ""),
+            visit.client_ip,
+            visit.user_session,
+        )
+    except AdsunifyError as problem:
+        if problem.status == 404:
+            raise
+        return visit.render_problem(
+            problem, "invitation.html", **await _invitation_values(visit), problem=problem.message
+        )
+    if visit.user_session is not None:
+        await login.sign_out(visit.service, visit.user_session)
+    return visit.begin_session(token, "/operations")
+
+
+async def _invitation_values(visit: PageRequest) -> dict[str, Any]:
+    asked = await login.read_invitation(visit.service, visit.path_parameter("token"))
+    return {"asked": asked, "here": visit.user_session is not None and visit.user_session.email == asked.email}

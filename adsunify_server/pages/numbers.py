@@ -1,0 +1,29 @@
+"""Amounts and figures for people: with the digits of their currency, and alike within a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from adsunify.values.currencies import EXPONENTS
+
+
+def format_money(amount: str, currency: str | None) -> str:
+    """An amount in major units with at least the digits of its currency; none is ever cut."""
+    return _format_decimals(amount, max(_count_decimals(amount), EXPONENTS.get(currency or "") or 0))
+
+
+def format_column(values: Sequence[str | int | None], currency: str | None) -> list[str]:
+    """The figures of a column, with digits alike; money where there is a currency. None is empty."""
+    given = [None if value is None else str(value) for value in values]
+    digits = max([_count_decimals(value) for value in given if value is not None], default=0)
+    least = max(digits, EXPONENTS.get(currency or "") or 0)
+    return ["" if value is None else _format_decimals(value, least) for value in given]
+
+
+def _count_decimals(value: str) -> int:
+    return len(value.partition(".")[2])
+
+
+def _format_decimals(value: str, digits: int) -> str:
+    return f"{Decimal(value):.{digits}f}"

@@ -1,0 +1,170 @@
+"""The listener: what aiohttp itself refuses, before any handler, is told as problem details like everything else.
+
+It bounds what callers may hold: the number of connections, the time of a request head, and the time between requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import gc
+import logging
+import resource
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from aiohttp import web
+
+from adsunify.errors import AdsunifyError
+from adsunify_server.problems import http_problem, problem_response
+
+log = logging.getLogger("adsunify.server")
+MAX_LINE_BYTES = 32 * 1024
+"""The longest request line: a native id, a cursor and a search, every character of them percent-encoded."""
+HEAD_TIMEOUT_SECONDS = 10.0
+"""A connection is closed when it brings no complete request head within this time of its first byte."""
+IDLE_TIMEOUT_SECONDS = 75.0
+"""A connection is closed when no request follows the last one. Reverse proxies give theirs up after 60 s."""
+MAX_CONNECTIONS = 4096
+FULL_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+"""The answer to a connection beyond the limit."""
+FULL_LOG_SECONDS = 1.0
+RESOURCE_ERRNOS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+def get_max_connections() -> int:
+    """How many connections of callers this process holds: half of its descriptors, 4,096 at most.
+
+    The other half is for the database, the networks and the receivers of webhooks.
+    """
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_CONNECTIONS if descriptors == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, descriptors // 2)
+
+
+class ServerRunner(web.AppRunner):
+    """Runs the application. ``shutdown_seconds``: how long requests in flight may take to finish."""
+
+    def __init__(self, app: web.Application, shutdown_seconds: float) -> None:
+        super().__init__(app, access_log=None, shutdown_timeout=shutdown_seconds)
+
+    async def setup(self) -> None:
+        """Get ready. What was made for that stays: the collector need not walk through it while requests wait."""
+        await super().setup()
+        asyncio.get_running_loop().set_exception_handler(AcceptErrorHandler())
+        gc.collect()
+        gc.freeze()
+
+    async def _make_server(self) -> web.Server:
+        made = await super()._make_server()
+        handler = partial(_handle_expectation, made.request_handler)
+        return _Listener(
+            handler,
+            request_factory=made.request_factory,
+            access_log=None,
+            max_line_size=MAX_LINE_BYTES,
+            keepalive_timeout=IDLE_TIMEOUT_SECONDS,
+            auto_decompress=False,  # a body with a Content-Encoding is refused, and not unpacked for that
+        )
+
+
+class AcceptErrorHandler:
+    """The loop's exception handler: asyncio reports a failed accept 128 times a second, this logs one line."""
+
+    def __init__(self) -> None:
+        self._last: float | None = None
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Log a connection that could not be accepted, once a second at most; leave the rest to asyncio."""
+        failure = context.get("exception")
+        if not isinstance(failure, OSError) or failure.errno not in RESOURCE_ERRNOS or "socket" not in context:
+            loop.default_exception_handler(context)
+        elif self._last is None or loop.time() - self._last >= FULL_LOG_SECONDS:
+            self._last = loop.time()
+            log.error("No connection can be accepted: %s", failure.strerror)
+
+
+class _Listener(web.Server):
+    def __init__(self, handler: Handler, **settings: Any) -> None:
+        super().__init__(handler, **settings)
+        self.max_connections = get_max_connections()
+        self.open_connections = 0
+
+    def __call__(self) -> web.RequestHandler:
+        return _Connection(self, loop=self._loop, **self._kwargs)
+
+
+class _Connection(web.RequestHandler):
+    def __init__(self, listener: _Listener, **settings: Any) -> None:
+        super().__init__(listener, **settings)
+        self._listener = listener
+        self._head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to read; a connection beyond the limit is answered 503 and closed."""
+        self._listener.open_connections += 1
+        if self._listener.open_connections > self._listener.max_connections:
+            assert isinstance(transport, asyncio.Transport)
+            self._force_close = True
+            transport.write(FULL_RESPONSE)
+            transport.close()
+            return
+        super().connection_made(transport)
+        self._start_head_timer()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Give the connection's place to another one."""
+        self._listener.open_connections -= 1
+        self._stop_head_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read; the time of a request head runs from its first byte to its last."""
+        super().data_received(data)
+        if self._messages:
+            self._stop_head_timer()
+        elif data and self._head_timer is None and self._is_idle():
+            self._start_head_timer()
+
+    def _is_idle(self) -> bool:
+        """Whether no request is worked on: bytes that come now belong to a head."""
+        return self._waiter is not None and not self._waiter.done()
+
+    def _start_head_timer(self) -> None:
+        self._head_timer = self._loop.call_later(HEAD_TIMEOUT_SECONDS, self.force_close)
+
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """aiohttp's own words repeat what was sent, which may be a token: neither the caller nor the log gets them."""
+        if request.writer.output_size > 0:
+            raise ConnectionError("An answer is on its way already.")
+        if status < 500:
+            return _closing_response(http_problem(400))
+        log.error("A request failed outside of its handler.", exc_info=exc)
+        return _closing_response(AdsunifyError("", outcome="unknown"))
+
+
+async def _handle_expectation(handler: Handler, request: web.BaseRequest) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except web.HTTPExpectationFailed:
+        return _closing_response(http_problem(400))
+
+
+def _closing_response(error: AdsunifyError) -> web.StreamResponse:
+    request_id = uuid4().hex
+    answer = problem_response(error, request_id, {"X-Request-Id": request_id, "Cache-Control": "no-store"})
+    answer.force_close()
+    return answer
