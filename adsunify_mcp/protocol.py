@@ -21,7 +21,7 @@ from .results import error_result
 
 @frozen
 class ProtocolVersion:
-    """A revision of the protocol. ``batches``: several messages may stand in one array."""
+    """A revision of the protocol. ``allows_batches``: several messages may stand in one array."""
 
     name: str
     allows_batches: bool = False

@@ -193,7 +193,7 @@ async def _call_endpoint(
 
 @frozen(eq=False)
 class Tool:
-    """One tool. ``result`` names the members of ``data`` that matter, for the output schema."""
+    """One tool. ``result_schema`` names the members of ``data`` that matter, for the output schema."""
 
     name: str
     description: str

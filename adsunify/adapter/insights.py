@@ -108,8 +108,9 @@ class DateRange:
 class Coverage:
     """What the rows cover: account-local days, both included.
 
-    ``complete``: everything asked for has been reported. ``provisional_from``: the network still restates figures from
-    this day on. ``missing``: days of which nothing is known. A day without a row that is not missing had no delivery.
+    ``is_complete``: everything asked for has been reported. ``provisional_from``: the network still restates figures
+    from this day on. ``missing_ranges``: days of which nothing is known. A day without a row that is not missing had no
+    delivery.
     """
 
     start: datetime.date

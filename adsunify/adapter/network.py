@@ -56,8 +56,8 @@ class MoneyUnit:
     """How a network counts the account's money: ``offset`` native units make one major unit, in steps of ``step``.
 
     ``form``: how an amount stands in native JSON: the units as an ``integer`` or as ``text``, or a ``major`` decimal
-    number, or that as ``major_text``, which may be read back with digits below the unit: those are cut. ``assumed``: a
-    sentence for the plan's warnings where the figure is a documented fallback, not read.
+    number, or that as ``major_text``, which may be read back with digits below the unit: those are cut. ``assumption``:
+    a sentence for the plan's warnings where the figure is a documented fallback, not read.
     """
 
     offset: int
@@ -177,10 +177,11 @@ class ItemResult:
 class Input:
     """What a format does with one member of the brief. Rows are ordered; the first applicable row of a path wins.
 
-    ``need``: ``required``; ``optional``; ``one`` (exactly one member of ``group``); ``any`` (at least one of it);
-    ``refused`` (with the reason). A member without a row is refused. ``test`` returns what is wrong with a value, or
-    None. ``choices``: the only values that are taken; a ``reason`` beside them says why the others are refused.
-    ``unless``: the row does not apply to accounts for which it is true; its ``reason`` names those it applies to.
+    ``requirement``: ``required``; ``optional``; ``one`` (exactly one member of ``group``); ``any`` (at least one of
+    it); ``refused`` (with the reason). A member without a row is refused. ``find_error`` returns what is wrong with a
+    value, or None. ``choices``: the only values that are taken; a ``reason`` beside them says why the others are
+    refused. ``is_exempt``: the row does not apply to accounts for which it is true; its ``reason`` names those it
+    applies to.
     """
 
     path: str
@@ -201,7 +202,7 @@ FormatRule = Callable[[Account, "CampaignBrief", datetime | None], Iterable[Issu
 
 @frozen(eq=False)
 class Format:
-    """One unified format: ``when`` says whether a brief (its members by path) is one; two matches are a defect."""
+    """One unified format: ``is_match`` says whether a brief (its members by path) is one; two matches are a defect."""
 
     code: str
     title: str
@@ -222,12 +223,13 @@ class Level:
     """One level of the native hierarchy.
 
     ``parent`` points at the parent's id in a native entity, ``status`` and ``id`` at its own; ``fields`` are read;
-    ``states`` maps native status to the unified one (``active``, ``paused``, ``archived``, ``deleted``);
-    ``settable`` maps ``active`` / ``paused`` to the native value; ``born``: the native status a create sends. A level
-    that is only shown (keywords) has ``kind`` outside campaign, adGroup, ad. ``filters``: native statuses a list takes.
-    ``shows``: which members its settings show beside the fields, under ``targeting``, ``bidding``, ``creative``.
-    ``ids``: what an id looks like, whole. ``account``: where an entity says whose it is, in the words of
-    ``Account.native_id``; left out where each request for one names the account, or what lies above it says so.
+    ``unified_statuses`` maps native status to the unified one (``active``, ``paused``, ``archived``, ``deleted``);
+    ``writable_statuses`` maps ``active`` / ``paused`` to the native value; ``initial_status``: the native status a
+    create sends. A level that is only shown (keywords) has ``kind`` outside campaign, adGroup, ad. ``status_filters``:
+    native statuses a list takes. ``settings_context``: which members its settings show beside the fields, under
+    ``targeting``, ``bidding``, ``creative``. ``id_pattern``: what an id looks like, whole. ``account``: where an entity
+    says whose it is, in the words of ``Account.native_id``; left out where each request for one names the account, or
+    what lies above it says so.
     """
 
     kind: str
@@ -262,9 +264,9 @@ class Setting:
     the pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native
     units) where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an
     entity; its ``now`` is in the account's time zone. Unit ``day``: a date or an instant, kept as a whole day.
-    ``zero``: natively, an amount of 0 says that there is none. ``offered``: which of the choices an entity takes.
-    ``spellings``: native names of an amount that ``native`` does not show, so that an edit that uses one can be told
-    which field to use. The field itself never carries a native unit.
+    ``is_zero_unset``: natively, an amount of 0 says that there is none. ``list_choices``: which of the choices an
+    entity takes. ``native_names``: native names of an amount that ``native`` does not show, so that an edit that uses
+    one can be told which field to use. The field itself never carries a native unit.
     """
 
     level: Kind
@@ -292,9 +294,9 @@ class EditMember:
 
     ``path``: ``targeting.locations``; a row with a ``reason`` refuses its member, or the whole part where the path is
     ``targeting`` or ``creative``. ``field``: the setting that the member is as well. Of the items of a list the id
-    counts; ``type_of`` says which type an id is of, so that an item's ``type`` can be held against it (None: the id
-    does not say), and ``radius`` which types take an item's ``radiusKm``. An empty ``targeting.locations`` is refused,
-    unless the row has ``can_clear``: then another level holds the countries.
+    counts; ``parse_type`` says which type an id is of, so that an item's ``type`` can be held against it (None: the id
+    does not say), and ``radius_types`` which types take an item's ``radiusKm``. An empty ``targeting.locations`` is
+    refused, unless the row has ``can_clear``: then another level holds the countries.
     """
 
     level: Kind
@@ -331,9 +333,8 @@ class Metric:
 
     ``unit``: ``count``, ``whole`` (a count that is left out where it is a fraction), ``decimal``, ``micros`` (a million
     to a major unit), ``cents`` (a hundred) or ``major``. ``read`` gives the values of some rows where the pointer alone
-    does not.
-    ``absent``: the value of a row that leaves the field out (None, or 0 where that is documented); ``silent``: texts
-    that leave it out.
+    does not. ``absent_value``: the value of a row that leaves the field out (None, or 0 where that is documented);
+    ``absent_texts``: texts that leave it out.
     """
 
     name: Literal["impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"]
@@ -381,7 +382,7 @@ class Extra:
 class Login:
     """How accounts are connected. ``hosts`` of the consent page and the token endpoint stand in ``Network.hosts``.
 
-    ``ahead``: seconds before its end at which a token that is used is renewed.
+    ``refresh_before_seconds``: seconds before its end at which a token that is used is renewed.
     """
 
     kind: Literal["oauth2", "oauth1", "credentials"]
@@ -398,13 +399,13 @@ class Network:
     ``hosts``: the only hosts that ever receive credentials. ``unit(account)``: the money unit. ``error(response)``: the
     native error in an answer (any answer, unreadable ones too; never raises), None where there is none.
     ``wait(response)``: seconds the network asks to wait. ``items(step, request, response)``: what a batch answer says
-    of each sent item, None where it cannot be read. ``money``: a sentence on native money units for people.
+    of each sent item, None where it cannot be read. ``money_note``: a sentence on native money units for people.
     ``missing_day``: what a day is that an answered report has no row of. ``history``: how far back the network reports
     by days, None where it documents no end.
     ``geographies``: pointers to the members of ``targeting.native`` that say where is served: nothing in them may be
     empty. Whether they may be left out is a matter of the formats.
     ``other_countries``: codes that it takes in ``targeting.countries`` beside those of ISO 3166-1.
-    ``reports``: insights may be an asynchronous job, so that a second read has to resume the first one's.
+    ``has_report_jobs``: insights may be an asynchronous job, so that a second read has to resume the first one's.
     ``status_sent(kind, sent)``: the kind and the native status in what a step of that kind sent of one entity, where it
     does not stand there under the level's own name.
     """

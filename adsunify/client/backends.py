@@ -47,7 +47,8 @@ class Backend(Protocol):
 class HttpBackend:
     """A server, over REST. Nothing is sent twice: an answer that is lost is an error that says so.
 
-    ``now``: the time in seconds since 1970, with which a ``Retry-After`` is compared where an answer has no ``Date``.
+    ``current_time``: the time in seconds since 1970, with which a ``Retry-After`` is compared where an answer has no
+    ``Date``.
     """
 
     http_client: httpx.AsyncClient

@@ -48,8 +48,8 @@ PATH_PATTERNS = {
 class Endpoint:
     """One endpoint: how it is called, what it needs and what it answers. Its use case is in ``service.dispatch``.
 
-    ``ignores_key``: the endpoint is idempotent by itself; it accepts an idempotency key, which changes nothing.
-    ``agents``: an agent's access token may call it. ``pages``: the answer is a list with a cursor.
+    ``ignores_idempotency_key``: the endpoint is idempotent by itself; it accepts an idempotency key, which changes
+    nothing. ``allows_agents``: an agent's access token may call it. ``is_paged``: the answer is a list with a cursor.
     ``kind``: the level of an endpoint that exists once for each level; its use case takes it as an argument.
     """
 

@@ -39,7 +39,7 @@ class ApiRequest:
 
 @frozen
 class ApiResponse:
-    """The envelope's content and the status. ``replayed``: the idempotency key was bound before."""
+    """The envelope's content and the status. ``is_replay``: the idempotency key was bound before."""
 
     status: int
     data: Json

@@ -82,7 +82,8 @@ class Commit:
 class SendWrite:
     """Sign and send this write, once; answered by ``Response``, ``RequestNotSent`` or ``ResponseLost``.
 
-    ``at``: when its intent was committed. A driver whose lease has run out since then answers ``RequestNotSent``.
+    ``committed_at``: when its intent was committed. A driver whose lease has run out since then answers
+    ``RequestNotSent``.
     """
 
     request: Request
@@ -105,7 +106,8 @@ class SendRead:
 class RenewToken:
     """Renew the token with which the network refused a write; answered by whether the account can be used now.
 
-    ``again``: a renewed token was refused as well, so that a read has to show whether the account can be used at all.
+    ``is_second_refusal``: a renewed token was refused as well, so that a read has to show whether the account can be
+    used at all.
     """
 
     is_second_refusal: bool
@@ -118,9 +120,9 @@ EffectResult = CommitResult | SendResult | bool
 
 @frozen
 class ExecutionResult:
-    """How the execution ended: ``status`` of the operation now, None where the store knows better (``refused``).
+    """How the execution ended: ``status`` of the operation now, None where the store knows better (``refusal``).
 
-    ``refused``: why nothing (more) was sent, as in ``Advanced.refused`` (the receipt before it landed, and where the
+    ``refusal``: why nothing (more) was sent, as in ``Advanced.refused`` (the receipt before it landed, and where the
     operation was still ours it is handed back); ``doubtful`` where the outcome of a step is not known.
     ``retry_after``: milliseconds.
     """
@@ -136,7 +138,7 @@ class ExecutionResult:
 class ExecutionLimits:
     """How long one call works before it hands back between two steps; a step that has begun is waited for.
 
-    ``milliseconds`` is held by whoever has a clock, through ``stopping``.
+    ``max_milliseconds`` is held by whoever has a clock, through ``stopping``.
     """
 
     max_milliseconds: int = 20_000

@@ -67,7 +67,8 @@ def is_expired(expires_at: int, now: int) -> bool:
 
 @frozen
 class Intent:
-    """What is about to be sent: saved before the first byte goes out. ``n`` counts steps from 0, ``attempt`` from 1.
+    """What is about to be sent: saved before the first byte goes out. ``step_index`` counts steps from 0, ``attempt``
+    from 1.
 
     ``items``: positions in the planned array that this attempt sends, None where the step has no items.
     ``request``: the request as it will be sent, bindings filled, without credentials.
@@ -161,7 +162,7 @@ class StateCommit:
 
     ``fence`` None: the claim itself. A receipt is accepted whatever the fence says (it is evidence, marked late); an
     intent and a trigger are not. Access and expiry are checked in the same transaction before an intent.
-    ``renew``: only the lease is prolonged.
+    ``is_renewal``: only the lease is prolonged.
     """
 
     operation_id: str
@@ -180,7 +181,7 @@ class CommitResult:
     """What the commit did: the fence held, the time, and why an intent was refused (None: it stands).
 
     An operation whose intent is refused although its claim holds is handed back in the same transaction.
-    ``refused``: ``claimed`` (somebody else runs it), ``fenced`` (the claim was lost), ``expired``, ``too_early``,
+    ``refusal``: ``claimed`` (somebody else runs it), ``fenced`` (the claim was lost), ``expired``, ``too_early``,
     ``access`` (key revoked or expired, member gone, role too low, account not active), ``approval`` (the workspace
     wants a signed-in person), ``not_prepared``, ``clock`` (it was changed at a time that is ahead of this machine's),
     ``ambiguous`` (the receipt names an entity that another step created: the operation is ``unknown``).
@@ -196,8 +197,8 @@ class ExecutionProgress:
     """What the receipts so far say: which step is next, what each applied step brought, which items remain.
 
     ``attempts``: attempts so far by step key. ``applied_items``: item position to id, by step key. ``blames``: what the
-    last refused attempt was blamed on. ``doubtful``: steps of which nobody knows whether they were done (an intent
-    without a receipt, or an ambiguous receipt): with one of these the operation is never executed again.
+    last refused attempt was blamed on. ``doubtful_steps``: steps of which nobody knows whether they were done (an
+    intent without a receipt, or an ambiguous receipt): with one of these the operation is never executed again.
     """
 
     outputs: Mapping[str, Outputs] = field(factory=dict)

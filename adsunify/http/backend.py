@@ -39,8 +39,9 @@ def _allow_sending() -> None:
 class RequestProgress:
     """How far one request got; ``status`` and ``headers`` are set when the head of the response is there.
 
-    ``check`` is called right before the first byte of the request leaves; it raises RequestNotSent to prevent that.
-    ``state`` is "connecting" once the backend was asked for a connection, "sent" once the first byte may have left.
+    ``check_before_send`` is called right before the first byte of the request leaves; it raises RequestNotSent to
+    prevent that. ``state`` is "connecting" once the backend was asked for a connection, "sent" once the first byte may
+    have left.
     """
 
     check_before_send: Callable[[], None] = _allow_sending
@@ -55,7 +56,7 @@ class RequestProgress:
         self.state = "connecting"
 
     def begin_sending(self) -> None:
-        """Bytes of the request are about to leave; raises RequestNotSent where ``check`` does."""
+        """Bytes of the request are about to leave; raises RequestNotSent where ``check_before_send`` does."""
         if self.state != "sent":
             self.check_before_send()
             self.state = "sent"

@@ -27,9 +27,10 @@ class Request:
 
     ``url`` is a template: ``{slot}`` is filled from ``path``, percent-encoded. ``body`` is the decoded value; bytes are
     made when it is sent: ``json``; ``form`` (flat strings); ``form_json`` (form whose objects, arrays and booleans are
-    JSON strings, Meta); ``multipart``. ``nature`` says what it is, which the method does not: ``read`` may be repeated,
+    JSON strings, Meta); ``multipart``. ``kind`` says what it is, which the method does not: ``read`` may be repeated,
     ``read_once`` may not, ``write`` changes the account. ``query_raw`` is an already encoded query (Rest.li).
-    ``answer`` is what the body of the answer is. ``signed`` false: no credentials are ever added (foreign downloads).
+    ``response_format`` is what the body of the answer is. ``is_signed`` false: no credentials are ever added (foreign
+    downloads).
     """
 
     method: str

@@ -103,7 +103,7 @@ class FetchUrl:
 
 @frozen
 class FetchResponse:
-    """What came back: header names in lower case; ``cut`` where ``content`` is not all of the answer."""
+    """What came back: header names in lower case; ``is_truncated`` where ``content`` is not all of the answer."""
 
     status: int
     headers: Mapping[str, str]

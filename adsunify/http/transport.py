@@ -207,7 +207,7 @@ def _get_retry_pause(state: RetryCallState) -> float:
 class _PreparedRequest:
     """A request ready to be sent to ``origin``: the target is written as it is, whatever its length.
 
-    ``foreign``: outside the network's hosts, fetched through the guard.
+    ``is_foreign``: outside the network's hosts, fetched through the guard.
     """
 
     request: Request

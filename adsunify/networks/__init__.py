@@ -105,12 +105,13 @@ class Plans(Protocol):
 
 
 class Reads(Protocol):
-    """``reads.py``: connecting and reading, as flows; ``sign`` adds the credentials to a finished request.
+    """``reads.py``: connecting and reading, as flows; ``sign_request`` adds the credentials to a finished request.
 
     ``now`` of the connecting functions is in milliseconds. ``redirect_uri`` and ``verifier`` (PKCE) are the caller's.
-    How a connection begins depends on ``Login.kind``: ``authorize_url`` (oauth2), ``request_token`` (oauth1), nothing
-    (credentials; their ``app`` is ``NO_APP``, redirect and verifier are empty). A flow raises the ProviderError that
-    the ERRORS table makes of a bad answer, and ProviderUnreadable for one that is no answer of the network.
+    How a connection begins depends on ``Login.kind``: ``build_authorization_url`` (oauth2), ``fetch_request_token``
+    (oauth1), nothing (credentials; their ``app`` is ``NO_APP``, redirect and verifier are empty). A flow raises the
+    ProviderError that the ERRORS table makes of a bad answer, and ProviderUnreadable for one that is no answer of the
+    network.
     """
 
     def build_authorization_url(self, app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
@@ -119,7 +120,9 @@ class Reads(Protocol):
         ...
 
     def fetch_request_token(self, app: OAuthClient, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
-        """The token is the ``state``, its secret the ``verifier`` of ``exchange``. ``state`` here is only random."""
+        """The token is the ``state``, its secret the ``verifier`` of ``fetch_credentials``. ``state`` here is only
+        random.
+        """
         ...
 
     def fetch_credentials(

@@ -47,11 +47,12 @@ class Binding:
 
 @frozen
 class Output:
-    """Where the answer holds a new id: the first pointer of ``at`` that finds one; ``after`` keeps the last segment.
+    """Where the answer holds a new id: the first pointer of ``at`` that finds one; ``separator`` keeps the last
+    segment.
 
-    With a ``*`` in the pointer the output is the list of all ids found. ``text_only``: an id that is no JSON string is
-    no id (Meta and Reddit document strings; anything else is a malformed answer). ``decoded``: the id may stand there
-    percent-encoded (Rest.li headers). ``prefix`` is put before what was kept.
+    With a ``*`` in the pointer the output is the list of all ids found. ``is_text_only``: an id that is no JSON string
+    is no id (Meta and Reddit document strings; anything else is a malformed answer). ``is_percent_encoded``: the id may
+    stand there percent-encoded (Rest.li headers). ``prefix`` is put before what was kept.
     """
 
     name: str
@@ -64,7 +65,9 @@ class Output:
 
 @frozen
 class Expectation:
-    """What else must be true of a good answer; ``any_case``: a word in capitals or small letters alike (Snapchat)."""
+    """What else must be true of a good answer; ``is_case_insensitive``: a word in capitals or small letters alike
+    (Snapchat).
+    """
 
     at: str
     equals: Json
@@ -89,8 +92,8 @@ class ItemBatch:
 class Overlay:
     """An update that replaces the whole object.
 
-    ``read`` it, take ``at`` of the answer, ``drop`` members, lay ``changes`` (pointer to value) over it, ``remove``
-    pointers, and put the result ``into`` the request.
+    ``read_request`` it, take ``at`` of the answer, ``drop`` members, lay ``changes`` (pointer to value) over it,
+    ``remove`` pointers, and put the result ``into`` the request.
     """
 
     read_request: Request

@@ -34,7 +34,7 @@ class Completion:
     ``outcome`` speaks of the whole operation: ``not_applied`` only where surely no step of it was applied.
     ``applied_steps``: the keys of the steps of which anything was written. ``doubtful_steps``: those of which nobody
     knows. ``remaining_steps``: those that are surely not, or not wholly, written; unknown in lists, which show no steps
-    of plans. ``items``: how many of how many items are written, of the steps that were written in part.
+    of plans. ``item_counts``: how many of how many items are written, of the steps that were written in part.
     ``advice``: what can be done next, as a sentence; empty where there is nothing to say.
     """
 

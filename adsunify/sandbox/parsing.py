@@ -34,12 +34,12 @@ def parse_json(content: bytes | str, where: str = "") -> Any:
             found[name] = value
         return found
 
-    def constant(name: str) -> NoReturn:
+    def reject_constant(name: str) -> NoReturn:
         raise InvalidRequest("unreadable", where, f"{name} is not JSON")
 
     try:
         text = content.decode() if isinstance(content, bytes) else content
-        return json.loads(text, object_pairs_hook=members, parse_float=Decimal, parse_constant=constant)
+        return json.loads(text, object_pairs_hook=members, parse_float=Decimal, parse_constant=reject_constant)
     except (ValueError, RecursionError) as error:
         raise InvalidRequest("unreadable", where, "not valid JSON") from error
 

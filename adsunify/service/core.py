@@ -65,9 +65,10 @@ def _ignore_kill_point(point: KillPoint) -> None:
 
 @define(eq=False)
 class Service:
-    """An open service. ``uncut``: what runs to its end; ``stopping``: executions hand back after the step in flight.
+    """An open service. ``shielded_tasks``: what runs to its end; ``is_stopping``: executions hand back after the step
+    in flight.
 
-    ``resolving`` finds the addresses behind the name of a webhook destination.
+    ``resolve_host`` finds the addresses behind the name of a webhook destination.
     """
 
     store: Store

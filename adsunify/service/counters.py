@@ -20,7 +20,9 @@ LimitName = Literal["reads", "writes", "failures", "registrations"]
 
 @define(eq=False)
 class Counters:
-    """Counts since the process began. ``requests``: to networks; ``executing``: executions in flight now."""
+    """Counts since the process began. ``network_requests``: to networks; ``executions_in_flight``: executions in flight
+    now.
+    """
 
     network_requests: Counter[tuple[str, ResponseOutcome]] = field(factory=Counter)
     executions: Counter[tuple[str, ExecutionOutcome]] = field(factory=Counter)

@@ -147,8 +147,8 @@ async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperatio
 class _Lease:
     """The claim of one execution: the fence that every commit carries, and how long it holds.
 
-    ``expires_at``: the end of the review time; ``until``: the end of the lease; both in milliseconds.
-    ``seen``: the statuses that a receipt shows, and what it says was created.
+    ``expires_at``: the end of the review time; ``lease_until``: the end of the lease; both in milliseconds.
+    ``read_facts``: the statuses that a receipt shows, and what it says was created.
     """
 
     def __init__(

@@ -80,7 +80,7 @@ def _email_bucket(email: str, source: str) -> str:
 
 @frozen
 class UserSession:
-    """A person with a session. ``home``: the workspace he looks at; None: he belongs nowhere."""
+    """A person with a session. ``membership``: the workspace he looks at; None: he belongs nowhere."""
 
     token_hash: str
     user_id: str
@@ -208,7 +208,7 @@ def _check_password_length(field: str, password: str) -> None:
 
 @frozen
 class MemberInvitation:
-    """What an invitation says; ``known``: the address belongs to someone who signs in with a password."""
+    """What an invitation says; ``has_account``: the address belongs to someone who signs in with a password."""
 
     email: str
     role: Role

@@ -92,7 +92,7 @@ class TokenPair:
 
 @frozen
 class AuthorizationRequest:
-    """A well-formed request for consent. ``write``: the client asks for write access as well."""
+    """A well-formed request for consent. ``wants_write``: the client asks for write access as well."""
 
     client: ClientRecord
     redirect_uri: str

@@ -44,7 +44,7 @@ class BucketState:
 
 @define(eq=False)
 class TokenBuckets:
-    """Buckets that hold ``count`` and fill evenly within ``window`` milliseconds, one for each key.
+    """Buckets that hold ``capacity`` and fill evenly within ``window`` milliseconds, one for each key.
 
     A full bucket is as good as none, so only when each will be full is kept. Of too many, the longest unused is
     forgotten.
@@ -54,7 +54,7 @@ class TokenBuckets:
     window: int
     max_keys: int = MAX_BUCKETS
     _full_at: dict[str, int] = field(factory=dict)
-    """In ``count``-ths of a millisecond, so that a whole number is exact."""
+    """In ``capacity``-ths of a millisecond, so that a whole number is exact."""
 
     def take(self, key: str, now: int) -> BucketState | int:
         """Take one; or, where the bucket is empty, the milliseconds until there is one again."""

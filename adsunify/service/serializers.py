@@ -27,7 +27,7 @@ def plan_view(plan: Plan, operation_id: str = "") -> dict[str, Json]:
 
 @define(eq=False)
 class PlanViewCache:
-    """The views of the plans that were read last, by operation and plan; ``most``: so many bytes of JSON in all."""
+    """The views of the plans that were read last, by operation and plan; at most ``max_bytes`` of JSON in all."""
 
     max_bytes: int
     cached_bytes: int = 0

@@ -29,8 +29,8 @@ StoreFunction = Callable[Concatenate[Connection, Parameters], Result]
 class BatchedWrite(Generic[Result]):
     """A write that PostgreSQL can do for many callers by one statement, which needs no transaction.
 
-    ``offered`` makes a caller's values, and what the result is if they are kept. ``together`` runs it with the values
-    of the callers, and says whose were kept. For whom they were not, ``alone`` does it, or raises why not.
+    ``make_values`` makes a caller's values, and what the result is if they are kept. ``run_batch`` runs it with the
+    values of the callers, and says whose were kept. For whom they were not, ``run_alone`` does it, or raises why not.
     """
 
     make_values: Callable[[], tuple[BoundValues, Result]]
@@ -52,8 +52,8 @@ def take_notification(connection: Connection) -> bool:
 
 
 class Store(ABC):
-    """An open database. ``clock`` is the one clock; ``commits`` counts the transactions committed by writes,
-    ``waiting`` the writes that were asked for and are not durable yet.
+    """An open database. ``clock`` is the one clock; ``commit_count`` counts the transactions committed by writes,
+    ``pending_writes`` the writes that were asked for and are not durable yet.
 
     ``watchers`` are called after each commit of this process in which :func:`notify` was called.
     """

@@ -64,9 +64,9 @@ class Idempotency:
 
 @frozen
 class PreparedOperations:
-    """The operations of one prepare call; ``replayed``: an earlier call with the same key had made them, not this one.
+    """The operations of one prepare call; ``is_replay``: an earlier call with the same key had made them, not this one.
 
-    ``made``: those that this call made, as they stand, with their plans.
+    ``created``: those that this call made, as they stand, with their plans.
     """
 
     operation_ids: tuple[str, ...]
@@ -79,7 +79,7 @@ class OperationRecord:
     """An operation as it stands at the time it was read. Times in milliseconds.
 
     ``status`` is what a caller is told: an operation whose lease ran out with no write in flight reads ``prepared``
-    with ``next_action`` (the next claim makes it so). ``stalled``: the lease ran out with a write in flight.
+    with ``next_action`` (the next claim makes it so). ``is_stalled``: the lease ran out with a write in flight.
     ``retry_after``: the rest of the wait, None where there is none. ``packed`` is the plan, None in lists and
     where the plan is at hand.
     """

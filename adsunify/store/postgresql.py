@@ -48,7 +48,8 @@ def _driver_connection(connection: Connection) -> Any:
 class _Attempt:
     """One function: how far it got. Begun, run and ended in one go, at the least cost of switching.
 
-    ``transaction``: it is one; else each of its statements is. ``committing``: what was sent may have been committed.
+    ``in_transaction``: it is one; else each of its statements is. ``may_be_committed``: what was sent may have been
+    committed.
     """
 
     in_transaction: bool
@@ -59,7 +60,7 @@ class _Attempt:
     def run(
         self, connection: Connection, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """``lost``, then: the connection is no good any more."""
+        """``is_connection_lost``, then: the connection is no good any more."""
         raw = _driver_connection(connection)
         try:
             if not self.in_transaction:

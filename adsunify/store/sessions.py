@@ -22,7 +22,7 @@ class WorkspaceMembership:
 
 @frozen
 class SessionRecord:
-    """A session that stands; ``workspace_id``: the one last chosen, if any. ``homes``: by name."""
+    """A session that stands; ``workspace_id``: the one last chosen, if any. ``memberships``: by name."""
 
     token_hash: str
     user_id: str

@@ -51,7 +51,7 @@ class _JobResult:
 
 
 class _TransactionLost(Exception):
-    """The transaction is gone. ``began`` false: it never stood, so running its functions one by one is no use."""
+    """The transaction is gone. ``has_begun`` false: it never stood, so running its functions one by one is no use."""
 
     def __init__(self, cause: BaseException, has_begun: bool) -> None:
         super().__init__(str(cause))

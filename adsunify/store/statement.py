@@ -29,7 +29,7 @@ _ValueProcessor = Callable[[Any], Any]
 
 @frozen(eq=False)
 class _Compiled:
-    """A statement in the words of one dialect. ``given``: the values that it brings itself."""
+    """A statement in the words of one dialect. ``default_values``: the values that it brings itself."""
 
     text: str
     parameter_names: tuple[str, ...]

@@ -73,8 +73,8 @@ class LaterChange:
 class OperationSubject:
     """What an operation is about, by ``name``, or by id where none is known; ``kind``: what stands before it.
 
-    ``source``: the operation that created it; ``made``: what that tells of it; ``strange``: kinds and ids of which
-    nothing else is stored; ``since``: what changed it since.
+    ``source``: the operation that created it; ``created``: what that tells of it; ``unknown_entities``: kinds and ids
+    of which nothing else is stored; ``later_changes``: what changed it since.
     """
 
     name: str

@@ -47,7 +47,9 @@ FORGED_FORM = (
 
 @define(eq=False)
 class PageRequest:
-    """One request of a browser. ``secret``: the cookie that form tokens are made from; ``fresh``: to be set yet."""
+    """One request of a browser. ``secret``: the cookie that form tokens are made from; ``is_new_secret``: to be set
+    yet.
+    """
 
     request: web.Request
     service: Service

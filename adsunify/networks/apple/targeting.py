@@ -154,11 +154,11 @@ def _build_countries(items: Json, path: str) -> dict[str, dict[str, Json]]:
 
 
 def _locations_builder(part: str) -> TargetingPartBuilder:
-    def located(items: Json, path: str) -> dict[str, dict[str, Json]]:
+    def build_part(items: Json, path: str) -> dict[str, dict[str, Json]]:
         found = _group_places(_get_valid_ids(items, path, _match_place, PLACE_FORM), part)
         return {name: {part: get_value(found, f"/{name}/{part}", [])} for name in PLACE_DIMENSIONS.values()}
 
-    return located
+    return build_part
 
 
 def _build_devices(items: Json, path: str) -> dict[str, dict[str, Json]]:
@@ -172,7 +172,7 @@ def _build_genders(values: Json, path: str) -> dict[str, dict[str, Json]]:
 
 
 def _age_builder(name: str) -> TargetingPartBuilder:
-    def aged(age: Json, path: str) -> dict[str, dict[str, Json]]:
+    def build_part(age: Json, path: str) -> dict[str, dict[str, Json]]:
         if name == "maxAge" and age == MAX_AGE + 1:  # everybody from the least age on
             return {name: {INCLUDE: []}}
         if not MIN_AGE <= age <= MAX_AGE:
@@ -181,7 +181,7 @@ def _age_builder(name: str) -> TargetingPartBuilder:
             )
         return {name: {INCLUDE: [str(age)]}}
 
-    return aged
+    return build_part
 
 
 EDITABLE_TARGETING: Mapping[Kind, Mapping[str, TargetingPartBuilder]] = {

@@ -209,7 +209,7 @@ def _drop_nulls(value: Mapping[str, Json]) -> dict[str, Json]:
 class Source:
     """Where a level's rows come from: the resource, the id that pages are cut by, the parent's id, what always holds.
 
-    ``live``: the condition of a list that asks for no status.
+    ``live_conditions``: the condition of a list that asks for no status.
     """
 
     resource: str

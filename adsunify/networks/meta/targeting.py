@@ -219,13 +219,13 @@ def _build_age(age: Json, targeting: Mapping[str, Json], path: str) -> Json:
 
 
 def _choice_builder(choices: tuple[str, ...]) -> TargetingPartBuilder:
-    def chosen(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
+    def build_part(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
         ids = [item["id"] for item in items]
         if any(one not in choices for one in ids):
             raise invalid_input(path, "choice", f"Meta takes these: {', '.join(choices)}.")
         return ids or None
 
-    return chosen
+    return build_part
 
 
 EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {

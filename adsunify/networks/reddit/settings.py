@@ -111,11 +111,11 @@ def _write_url(value: Json, entity: NativeEntity, account: Account) -> Mapping[s
 
 
 def _json_reader(member: str) -> Callable[[NativeEntity, Account], Json]:
-    def shown(entity: NativeEntity, account: Account) -> Json:
+    def read(entity: NativeEntity, account: Account) -> Json:
         found = get_value(entity, f"/{member}")
         return None if found is None else dumps(found)
 
-    return shown
+    return read
 
 
 def _json_writer(field: str, member: str, fits: Callable[[Json], bool], form: str) -> SettingWriter:

@@ -172,7 +172,7 @@ _match_country = re.compile(r"[A-Z]{2}").fullmatch
 def _paged_catalog(resource: str, request: SearchRequestBuilder, name: str = "/name", **cells: Json) -> Catalog:
     """A catalog whose cursor is the address of its next page."""
 
-    def asked(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    def build_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         return reddit.with_cursor(request(account, sought), cursor)
 
     whole: dict[str, Json] = {
@@ -182,7 +182,7 @@ def _paged_catalog(resource: str, request: SearchRequestBuilder, name: str = "/n
         "next": reddit.parse_next_cursor,
         **cells,
     }
-    return Catalog(resource, asked, **whole)
+    return Catalog(resource, build_request, **whole)
 
 
 def _plain_catalog(resource: str, path: str) -> Catalog:

@@ -211,13 +211,13 @@ def parse_suffix_country(sought: str) -> str:
 def _dimension_parser(word: str) -> RowsParser:
     """The rows of a targeting list: each stands under its type, some of them twice (unverified)."""
 
-    def found(response: Response) -> list[Mapping[str, Json]]:
+    def parse_rows(response: Response) -> list[Mapping[str, Json]]:
         inner = [_get_innermost(row, word) for row in get_objects(response.body, "/targeting_dimensions", "catalog")]
         if any(one is None for one in inner):
             raise ProviderUnreadable(f"A row of the targeting list holds no {word}.")
         return [one for one in inner if one is not None]
 
-    return found
+    return parse_rows
 
 
 def _get_innermost(row: Mapping[str, Json], word: str) -> Mapping[str, Json] | None:

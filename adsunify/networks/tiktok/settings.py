@@ -82,13 +82,13 @@ def _get_bid_pointer(entity: NativeEntity) -> str:
 
 
 def _instant_writer(member: str, path: str) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
-    def written(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
+    def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
         return {
             f"/{member}": tiktok.write_time(parse_instant_exact(value, path, tiktok.TITLE)),
             "/schedule_type": tiktok.START_END_SCHEDULE,
         }
 
-    return written
+    return write
 
 
 def _write_bid(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:

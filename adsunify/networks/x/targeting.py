@@ -193,10 +193,10 @@ TargetingPartBuilder = Callable[[Json, Sequence[Criterion], str], list[Criterion
 
 
 def _criteria_builder(type_: str, operator: str = EQUAL) -> TargetingPartBuilder:
-    def named(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
+    def build_criteria(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
         return [Criterion(type_, item["id"], operator) for item in items]
 
-    return named
+    return build_criteria
 
 
 def _build_genders(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
