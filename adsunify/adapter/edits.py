@@ -72,6 +72,14 @@ class EditResult:
         """The same by name, where all of them stand at the top of the entity."""
         return {pointer.removeprefix("/"): value for pointer, value in self.native.items()}
 
+    @property
+    def native_object(self) -> dict[str, Json]:
+        """The same as an object: each value stands where its pointer points."""
+        whole: dict[str, Json] = {}
+        for pointer, value in self.native.items():
+            set_value(whole, pointer, value)
+        return whole
+
 
 def apply_edit(
     network: Network,

@@ -106,18 +106,19 @@ async def start_consent(service: Service, token: str) -> RedirectToConsent:
     state, cookie, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     clock = service.store.clock
     link = await service.store.write(_use_link, token, clock)
-    reads, app, redirect = (
-        get_adapter(link.network).reads,
+    adapter, app, redirect = (
+        get_adapter(link.network),
         service.get_oauth_client(link.network),
         consent_redirect_uri(service, link.network),
     )
-    if get_adapter(link.network).network.login.kind == "oauth1":
-        begun = await _run_network_flow(
-            service, link.network, reads.fetch_request_token(app, redirect, state, clock.wall())
-        )
+    if adapter.request_tokens is not None:
+        flow = adapter.request_tokens.fetch_request_token(app, redirect, state, clock.wall())
+        begun = await _run_network_flow(service, link.network, flow)
         url, state, verifier = begun.url, begun.token, begun.secret
+    elif adapter.authorization is not None:
+        url = adapter.authorization.build_authorization_url(app, redirect, state, verifier)
     else:
-        url = reads.build_authorization_url(app, redirect, state, verifier)
+        raise NotFound(f"{adapter.network.title} is connected with credentials, so it has no consent page.")
     sealed_verifier = encrypt(service.ring, verifier_context(hash_token(state), link.workspace_id), verifier)
     await service.store.write(
         consents.create_token,

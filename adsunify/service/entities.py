@@ -13,11 +13,11 @@ from adsunify.adapter import settings as setting_tables
 from adsunify.adapter.edits import Edit, check_payload_amounts, collect_spend_warnings
 from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
 from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.protocols import Plans
 from adsunify.errors import InvalidInput, Issue, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody
-from adsunify.networks import Plans
 from adsunify.plans.records import Kind, Plan
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import parse_id

@@ -70,13 +70,15 @@ async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Act
 
 async def _consented(service: Service, network: str) -> str:
     """The code that the simulated network's consent page gives, before the cassette runs."""
-    redirect, reads, secret = connections.consent_redirect_uri(service, network), get_adapter(network).reads, ""
-    if _by_request_token(network):
+    redirect, adapter, secret = connections.consent_redirect_uri(service, network), get_adapter(network), ""
+    if adapter.request_tokens is not None:
+        reads = adapter.request_tokens
         asked = reads.fetch_request_token(service.get_oauth_client(network), redirect, "s", service.store.clock.now())
         token = await connections._run_network_flow(service, network, asked)
         page, secret = token.url, token.secret
     else:
-        page = reads.build_authorization_url(service.get_oauth_client(network), redirect, "s", VERIFIER)
+        assert adapter.authorization is not None
+        page = adapter.authorization.build_authorization_url(service.get_oauth_client(network), redirect, "s", VERIFIER)
     async with httpx.AsyncClient(trust_env=False) as browser:
         shown = await browser.get(service.settings.browser_url(page))
         form = FormParser()

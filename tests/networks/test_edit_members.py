@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
-from importlib import import_module
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -395,10 +394,10 @@ def test_a_targeting_that_is_written_unchanged_is_refused(case: Case) -> None:
     )
     current = current or get_value(body, f"/patch/$set{TARGETINGS[case.network]}") or get_value(body, "/targeting")
     assert current, body
-    merged = import_module(f"adsunify.networks.{case.network}.targeting").merge_targeting
-    kind = (case.input["kind"],) if case.network == "apple" else ()
+    targeting = get_adapter(case.network).editable_targeting
+    assert targeting is not None
     with pytest.raises(InvalidInput) as refusal:
-        merged(*kind, current, wanted)
+        targeting.merge_targeting(case.input["kind"], current, wanted)
     assert {issue.code for issue in refusal.value.issues} == {"no_change"}
     assert {issue.path.partition(".")[0] for issue in refusal.value.issues} == {"targeting"}
 

@@ -7,26 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from adsunify.adapter.insights import DatedValues, sum_by_day
 from adsunify.adapter.network import Account
-from adsunify.http.messages import Response
-from adsunify.networks import ADAPTER_PACKAGES
-from adsunify.networks.amazon import reads as amazon
-from adsunify.networks.apple import reads as apple
-from adsunify.networks.chatgpt import reads as chatgpt
-from adsunify.networks.google import reads as google
-from adsunify.networks.linkedin import reads as linkedin
-from adsunify.networks.meta import reads as meta
-from adsunify.networks.outbrain import reads as outbrain
-from adsunify.networks.pinterest import reads as pinterest
-from adsunify.networks.reddit import reads as reddit
-from adsunify.networks.snapchat import reads as snapchat
-from adsunify.networks.tiktok import reads as tiktok
-from adsunify.networks.x import reads as x
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 
 from .loops import DAYS, FIRST, LOOPS, ZONE, rows
 from .measuring import Result, at_least, at_most, in_turns, judged, looped, profiled
@@ -39,36 +26,28 @@ ROWS_A_PAGE = 1_000
 BEARABLE = 64 * 1024  # KiB
 
 
-def _google(native: Iterable[Any]) -> DatedValues:
-    """The mapping of its pages, which name the fields that they were asked for."""
-    asked = "metrics.impressions,metrics.clicks,metrics.costMicros,metrics.conversions,metrics.conversionsValue"
-    mask = f"segments.date,{asked},metrics.videoTrueviewViews"
+def _paginate(native: Iterable[Any]) -> Iterator[Any]:
+    """Google's pages, which name the fields that were selected."""
+    selected = "metrics.impressions,metrics.clicks,metrics.costMicros,metrics.conversions,metrics.conversionsValue"
+    mask = f"segments.date,{selected},metrics.videoTrueviewViews"
     rest = iter(native)
-    pages = iter(lambda: list(islice(rest, ROWS_A_PAGE)), [])
-    return chain.from_iterable(
-        google.parse_daily_metrics(Response(200, {}, {"results": page, "fieldMask": mask}, "json")) for page in pages
-    )
+    for page in iter(lambda: list(islice(rest, ROWS_A_PAGE)), []):
+        yield {"results": page, "fieldMask": mask}
 
 
-MAPPINGS: dict[str, Callable[[Iterable[Any]], DatedValues]] = {
-    "amazon": partial(amazon.parse_daily_metrics, Account("amazon", "1")),
-    "apple": partial(apple.parse_daily_metrics, start=FIRST, end=FIRST + timedelta(1)),
-    "chatgpt": chatgpt.parse_daily_metrics,
-    "google": _google,
-    "linkedin": linkedin.parse_daily_metrics,
-    "meta": meta.parse_daily_metrics,
-    "outbrain": outbrain.parse_daily_metrics,
-    "pinterest": pinterest.parse_daily_metrics,
-    "reddit": reddit.parse_daily_metrics,
-    "snapchat": partial(snapchat.parse_daily_metrics, timezone=ZONE),
-    "tiktok": tiktok.parse_daily_metrics,
-    "x": x.parse_daily_metrics,
-}
+def _map(network: str, native: Iterable[Any]) -> DatedValues:
+    """The days of figures that the adapter makes of the rows of a report."""
+    account = Account(network, "1", timezone=ZONE)
+    rows_or_pages = _paginate(native) if network == "google" else native
+    return get_adapter(network).reads.parse_daily_metrics(account, rows_or_pages, FIRST, FIRST + timedelta(1))
+
+
+MAPPINGS: dict[str, Callable[[Iterable[Any]], DatedValues]] = {code: partial(_map, code) for code in ADAPTER_PACKAGES}
 """What each adapter makes days of figures with."""
 
 
 def results(rounds: int) -> Iterator[Result]:
-    assert set(MAPPINGS) == set(LOOPS) == set(ADAPTER_PACKAGES)
+    assert set(MAPPINGS) == set(LOOPS)
     for network, mapping in MAPPINGS.items():
         yield _mapped(rounds, network, mapping)
     for network in MAPPINGS:

@@ -227,7 +227,7 @@ def get_profile_name(profile: Mapping[str, Json]) -> str:
 
 def parse_error(response: Response) -> ParsedError | None:
     """The error of a whole request, in its three shapes; errors of single items are found by
-    :func:`parse_item_results`.
+    :func:`parse_level_results`.
     """
     body = response.body if response.state == "json" else None
     code = get_text(body, "/code") or get_text(body, "/error")
@@ -264,7 +264,7 @@ def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
     return found[0] if found else ParsedError((), None, request_id)
 
 
-def parse_item_results(
+def parse_level_results(
     levels: Sequence[Level], step: Step, request: Request, response: Response
 ) -> Sequence[ItemResult] | None:
     """What a 207 says of each sent item, by its ``index``; never by its place in the list."""

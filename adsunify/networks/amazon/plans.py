@@ -10,13 +10,12 @@ from adsunify.adapter.edit_members import check_edit
 from adsunify.adapter.edits import Edit, apply_edit, assess_risk
 from adsunify.adapter.flows import completed_flow, fetch_response
 from adsunify.adapter.network import Account, Level, get_level, require_timezone, to_native_amount
-from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Binding, Change, ItemBatch, Kind, Outputs, Plan, Risk, Step, make_plan
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_objects, get_text, set_value
+from adsunify.values.json_pointer import get_objects, get_text
 
 from . import reads
 from .native import (
@@ -313,10 +312,8 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     check_edit(NETWORK, kind, edit)
     entity = yield from reads.fetch_editable_entity(account, kind, entity_id)
     change = apply_edit(NETWORK, account, kind, entity.native, edit, now)
-    changed: dict[str, Json] = {}
-    for pointer, value in change.native.items():
-        set_value(changed, pointer, value)
-    raise_if_issues(check_conflicts(account, kind, entity.native, changed, to_account_time(account, now)))
+    changed = change.native_object
+    raise_if_issues(check_conflicts(account, kind, entity.native, changed, edit, now))
     warnings = []
     if {"startDate", "endDate"} & set(changed):
         days = ", ".join(f"{name} {changed[name] or 'none'}" for name in ("startDate", "endDate") if name in changed)

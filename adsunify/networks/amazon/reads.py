@@ -303,7 +303,7 @@ def _get_metrics(account: Account) -> tuple[Metric, ...]:
     return VENDOR_METRICS if account.extras.get("accountType") == VENDOR else METRICS
 
 
-def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]]) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The day of each row of a report and its figures."""
     return parse_report_rows(_get_metrics(account), native, "/date")
 
@@ -348,7 +348,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     restated = max(start, today - timedelta(days=RESTATED_DAYS))
     provisional = restated if restated <= end else None
     coverage = Coverage(start, end, account.timezone, provisional_from=provisional, notes=notes)
-    return Insights.from_days(parse_daily_metrics(account, native), coverage, NETWORK.missing_day, native)
+    return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 
+from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Setting
+from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, invalid_input
 from adsunify.execution.status_updates import KINDS
 from adsunify.plans.records import Kind
@@ -140,7 +142,7 @@ EDITS = tuple(
 
 
 def check_conflicts(
-    account: Account, kind: Kind, native: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
     """What spans fields or depends on the account: dates in order, not past, and the limits of the marketplace."""
     vendors_campaign = kind == "campaign" and account.extras.get("accountType") == VENDOR
@@ -148,14 +150,15 @@ def check_conflicts(
         yield Issue(
             "fields.name", "too_long", f"A vendor's campaign name has at most {MAX_VENDOR_NAME_LENGTH} characters."
         )
-    today = now.date().isoformat() if now is not None else ""
-    start = changed.get("startDate", get_text(native, "/startDate"))
+    local = to_account_time(account, now)
+    today = local.date().isoformat() if local is not None else ""
+    start = changed.get("startDate", get_text(before, "/startDate"))
     end = changed.get("endDate")
     if "startDate" in changed and changed["startDate"] < today:
         yield Issue("fields.startAt", "past", "The campaign cannot start before today in the profile's time zone.")
     if end is not None and end < today:
         yield Issue("fields.endAt", "past", "The campaign cannot end before today in the profile's time zone.")
-    kept_end = changed.get("endDate", get_text(native, "/endDate"))
+    kept_end = changed.get("endDate", get_text(before, "/endDate"))
     if ("startDate" in changed or end is not None) and start and kept_end and kept_end < start:
         path = "fields.endAt" if end is not None else "fields.startAt"
         yield Issue(path, "order", "The campaign cannot end before it starts.")

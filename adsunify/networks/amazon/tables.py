@@ -64,7 +64,7 @@ from .native import (
     get_serving_days,
     has_invalid_name_characters,
     parse_error,
-    parse_item_results,
+    parse_level_results,
     parse_next_cursor,
 )
 from .settings import EDITS, SETTINGS
@@ -420,7 +420,7 @@ NETWORK = Network(
         Extra("accountType", "whether listings are named by sku or by asin (KDP authors: vendor)", (SELLER, VENDOR)),
         Extra("countryCode", "the marketplace, whose limits of bids and budgets then count", tuple(MARKETPLACES)),
     ),
-    parse_item_results=partial(parse_item_results, LEVELS),
+    parse_item_results=partial(parse_level_results, LEVELS),
     notes=(
         "A profile is a marketplace: there is no geographic targeting. Deleting archives, which is final.",
         "Report figures are restated for 3 days, conversions for longer.",

@@ -1,1 +1,15 @@
 """Apple Ads: search-results campaigns that show a custom product page of an app."""
+
+from adsunify.adapter.protocols import Adapter
+
+from . import native, plans, reads, settings, tables, targeting
+
+ADAPTER = Adapter(
+    native,
+    settings,
+    tables,
+    reads,
+    plans,
+    native_targeting=targeting,
+    editable_targeting=targeting,
+)

@@ -30,7 +30,7 @@ from adsunify.plans.records import (
     make_plan,
 )
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, get_value, set_value
+from adsunify.values.json_pointer import get_text, get_value
 
 from . import native as apple
 from . import reads
@@ -339,10 +339,9 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     issues: list[Issue] = []
     try:
         fields = apply_edit(NETWORK, account, kind, current.native, edit, now)
-        for pointer, value in fields.native.items():
-            set_value(changed, pointer, value)
+        changed = fields.native_object
         told += fields.changes
-        issues += check_conflicts(current.native, changed, now)
+        issues += check_conflicts(account, kind, current.native, changed, edit, now)
     except InvalidInput as problem:
         issues += problem.issues
     try:

@@ -288,7 +288,7 @@ def _fetch_report_rows(account: Account, start: date, end: date, ids: Sequence[s
     return native
 
 
-def parse_daily_metrics(native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The days of each row of a report and their figures."""
     if start != end:
         return parse_report_rows(
@@ -316,7 +316,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     if not ids:  # Apple Ads Platform API, reports: no campaigns are an empty result, without a call
         return Insights.without_campaigns(evolve(coverage, end=until)).extend_to(end)
     native = yield from _fetch_report_rows(account, start, until, list(dict.fromkeys(ids)))
-    return Insights.from_days(parse_daily_metrics(native, start, until), coverage, NETWORK.missing_day, native)
+    return Insights.from_days(parse_daily_metrics(account, native, start, until), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.adapter.edits import check_start_end
+from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Setting, split_words
 from adsunify.errors import Issue, invalid_input
 from adsunify.execution.status_updates import KINDS
@@ -155,7 +155,9 @@ EDITS = (
 # -- what the changes contradict ----------------------------------------------------------------------------------
 
 
-def check_conflicts(before: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
+def check_conflicts(
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
+) -> Iterator[Issue]:
     """What the changed members contradict."""
     after = {**before, **changed}
     start, end = apple.read_time(after.get("startTime")), apple.read_time(after.get("endTime"))

@@ -198,13 +198,13 @@ EDITABLE_TARGETING: Mapping[Kind, Mapping[str, TargetingPartBuilder]] = {
 """What an edit's targeting may name, by level."""
 
 
-def merge_targeting(kind: Kind, targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues.
 
     Whether members that are left out would stay is (unverified), so the whole is sent; what is taken away is an empty
     list, which replaces the list there in any case.
     """
-    native: dict[str, Json] = dict(targeting) if isinstance(targeting, Mapping) else {}
+    native: dict[str, Json] = dict(current) if isinstance(current, Mapping) else {}
 
     def lay(name: str, part: TargetingPartBuilder, value: Json, path: str) -> Change:
         new = part(value, path)

@@ -364,7 +364,7 @@ def _edit_fields(
     network = evolve(NETWORK, get_money_unit=openai.get_impression_bid_unit) if is_bid_per_thousand(native) else NETWORK
     done = apply_edit(network, account, kind, native, edit, now)
     body = done.native_by_name
-    raise_if_issues(check_conflicts(edit, native, body, now))
+    raise_if_issues(check_conflicts(account, kind, native, body, edit, now))
     return body, list(done.changes)
 
 
@@ -373,7 +373,7 @@ def _edit_targeting(
 ) -> EditPart:
     if not edit.targeting:
         return {}, []
-    targeting, changes = merge_targeting(native.get("targeting"), edit.targeting)
+    targeting, changes = merge_targeting(kind, native.get("targeting"), edit.targeting)
     return {"targeting": targeting}, changes
 
 

@@ -265,7 +265,7 @@ def _fetch_conversion_rows(first: date, last: date, timezone: str) -> Flow[list[
     return found
 
 
-def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The day of each row of the delivery report and its figures."""
     return parse_report_rows(METRICS, native, "/readable_time")
 
@@ -314,7 +314,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     provisional = max(start, newest) if end >= newest else None
     coverage = Coverage(start, end, timezone, provisional_from=provisional, notes=notes)
     found = _join_days(
-        parse_daily_metrics(delivered),
+        parse_daily_metrics(account, delivered, start, end),
         dict(_parse_conversions(account, converted)),
     )
     return Insights.from_days(found, coverage, NETWORK.missing_day, [*delivered, *converted])

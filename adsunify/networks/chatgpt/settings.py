@@ -10,6 +10,7 @@ from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, parse_native_amount
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import is_web_address
+from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 from adsunify.values.money import from_units
@@ -247,7 +248,7 @@ EDITS = (
 
 
 def check_conflicts(
-    edit: Edit, before: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
     if {"start_time", "end_time"}.isdisjoint(changed):

@@ -11,7 +11,7 @@ from adsunify.adapter.network import Network
 from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Change
+from adsunify.plans.records import Change, Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id
 
@@ -63,24 +63,26 @@ def _find_locations_error(value: Json) -> str | None:
     return None
 
 
-def find_native_targeting_error(native: Json) -> str | None:
+def find_native_targeting_error(targeting: Json) -> str | None:
     """What is wrong with ``targeting.native``; None where nothing is."""
-    if not _has_only_members(native, *openai.TARGETING_MEMBERS):
+    if not _has_only_members(targeting, *openai.TARGETING_MEMBERS):
         return f"the native targeting has these members only: {', '.join(openai.TARGETING_MEMBERS)}"
-    if "locations" in native and (wrong := _find_locations_error(native["locations"])) is not None:
+    if "locations" in targeting and (wrong := _find_locations_error(targeting["locations"])) is not None:
         return wrong
-    if "platforms" in native:
-        platforms = native["platforms"]
+    if "platforms" in targeting:
+        platforms = targeting["platforms"]
         # Ads API: an empty list or object is refused
         if not (
             _has_only_members(platforms, "included") and _is_list(platforms["included"], openai.PLATFORMS.__contains__)
         ):
             return f"platforms.included is a list of some of {', '.join(openai.PLATFORMS)}"
     for name in openai.AUDIENCES:
-        if name in native and not (_has_only_members(native[name], "ids") and _is_list(native[name]["ids"], _is_id)):
+        if name in targeting and not (
+            _has_only_members(targeting[name], "ids") and _is_list(targeting[name]["ids"], _is_id)
+        ):
             return f"{name} has one member, ids, a list of audiences"
-    excluded = native.get(openai.EXCLUDED_LOCATIONS)
-    if openai.EXCLUDED_LOCATIONS in native and not (isinstance(excluded, Mapping) and excluded):
+    excluded = targeting.get(openai.EXCLUDED_LOCATIONS)
+    if openai.EXCLUDED_LOCATIONS in targeting and not (isinstance(excluded, Mapping) and excluded):
         return f"{openai.EXCLUDED_LOCATIONS} is an object"
     return None
 
@@ -170,7 +172,7 @@ def _check_wanted(wanted: Mapping[str, Json]) -> Iterator[Issue]:
             yield Issue(path, "too_long", f"OpenAI takes at most {openai.MAX_LOCATIONS} locations.")
 
 
-def merge_targeting(current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the lists of an edit in place of those that stood there, and the changes in words."""
     raise_if_issues(_check_wanted(wanted))
     targeting = to_writable_targeting(current)

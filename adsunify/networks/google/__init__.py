@@ -1,1 +1,15 @@
 """Google Ads: responsive search ads with keywords."""
+
+from adsunify.adapter.protocols import Adapter
+
+from . import native, plans, reads, settings, tables, targeting
+
+ADAPTER = Adapter(
+    native,
+    settings,
+    tables,
+    reads,
+    plans,
+    native_targeting=targeting,
+    authorization=reads,
+)

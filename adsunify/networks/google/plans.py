@@ -16,7 +16,7 @@ from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Action, Change, ItemBatch, Kind, Outputs, Plan, Risk, Step, StepAction, make_plan
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_objects, get_text, get_value, set_value
+from adsunify.values.json_pointer import get_objects, get_text, get_value
 
 from . import native as google
 from .reads import fetch_editable_entity
@@ -354,16 +354,9 @@ def _edit_fields(
 ) -> EditPart:
     """The fields of an edit."""
     done = apply_edit(NETWORK, account, kind, native, edit, now)
-    raise_if_issues(check_conflicts(native, _nest_pointers(done.native), to_account_time(account, now)))
-    return done.native, done.changes
-
-
-def _nest_pointers(written: Mapping[str, Json]) -> dict[str, Json]:
-    """Pointers and values as the object that they make."""
-    whole: dict[str, Json] = {}
-    for pointer, value in written.items():
-        set_value(whole, pointer, value)
-    return whole
+    changed = done.native_object
+    raise_if_issues(check_conflicts(account, kind, native, changed, edit, now))
+    return changed, done.changes
 
 
 def _build_update_operations(
@@ -415,8 +408,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
         criteria.extend(made)
         return {}, told
 
-    written, changes = merge_edit_parts([partial(_edit_fields, account, kind, native, edit, now), places])
-    changed = _nest_pointers(written)
+    changed, changes = merge_edit_parts([partial(_edit_fields, account, kind, native, edit, now), places])
     operations = [*_build_update_operations(account, kind, entity_id, native, changed), *criteria]
     does = f"Change {', '.join(change.field for change in changes)} of the {KIND_NAMES[kind]} {entity_id}."
     step = _build_step(account, kind, kind, does, operations, "update", entity_id, changes=changes)

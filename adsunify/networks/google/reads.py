@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
-from itertools import chain
 
 from attrs import evolve
 
@@ -322,14 +321,18 @@ REPORT_FIELDS = split_words(
 )
 
 
-def parse_daily_metrics(answer: Response) -> DatedValues:
-    """The day of each row of an answer and its figures. Google Ads API: what was selected and is left out is zero."""
-    selected = (get_text(answer.body, "/fieldMask") or "").split(",")
-    metrics = [
-        evolve(metric, absent_value=0) if metric.native.strip("/").replace("/", ".") in selected else metric
-        for metric in METRICS
-    ]
-    return parse_report_rows(metrics, get_objects(answer.body, "/results"), "/segments/date")
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
+    """The day of each row and its figures; ``native``: pages, as each names the fields that were selected.
+
+    Google Ads API: a selected field that a row leaves out is zero.
+    """
+    for page in native:
+        selected = (get_text(page, "/fieldMask") or "").split(",")
+        metrics = [
+            evolve(metric, absent_value=0) if metric.native.strip("/").replace("/", ".") in selected else metric
+            for metric in METRICS
+        ]
+        yield from parse_report_rows(metrics, get_objects(page, "/results"), "/segments/date")
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
@@ -338,13 +341,12 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     days = f"segments.date BETWEEN '{start.isoformat()}' AND '{end.isoformat()}'"
     query = google.build_gaql(REPORT_FIELDS, "customer", days, order="segments.date")
     answers = yield from fetch_pages(NETWORK, google.build_search_request(account, query), _build_next_request)
+    pages = [answer.body for answer in answers]
     restated = today - timedelta(days=google.RESTATED_DAYS)
     provisional = max(start, restated) if end >= restated else None
     coverage = Coverage(start, end, account.timezone, provisional_from=provisional)
-    native = [row for answer in answers for row in get_objects(answer.body, "/results")]
-    return Insights.from_days(
-        chain.from_iterable(map(parse_daily_metrics, answers)), coverage, NETWORK.missing_day, native
-    )
+    native = [row for page in pages for row in get_objects(page, "/results")]
+    return Insights.from_days(parse_daily_metrics(account, pages, start, end), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

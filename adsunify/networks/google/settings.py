@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 
+from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Setting, split_words
+from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
@@ -321,12 +323,15 @@ EDITS = (
 # -- what the changes contradict ----------------------------------------------------------------------------------
 
 
-def check_conflicts(native: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
+def check_conflicts(
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
+) -> Iterator[Issue]:
     """Days in order and not past. Dates in ISO form sort as text."""
-    today = now.date().isoformat() if now is not None else ""
-    start = get_day(changed, "startDateTime") or get_day(native, "startDateTime")
+    local = to_account_time(account, now)
+    today = local.date().isoformat() if local is not None else ""
+    start = get_day(changed, "startDateTime") or get_day(before, "startDateTime")
     moved = get_value(changed, "/campaign", {})
-    end = get_day(changed if "endDateTime" in moved else native, "endDateTime")
+    end = get_day(changed if "endDateTime" in moved else before, "endDateTime")
     if "startDateTime" in moved and start is not None and start < today:
         yield Issue("fields.startAt", "past", "The campaign cannot start before today in the account's time zone.")
     if "endDateTime" in moved and end is not None and end < today:

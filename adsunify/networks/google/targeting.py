@@ -104,18 +104,18 @@ def find_locations_error(locations: Sequence[str]) -> str | None:
     return None if good else f"a location is the number of a geo target, with or without {google.LOCATION_PREFIX}"
 
 
-def find_native_targeting_error(native: Mapping[str, Json]) -> str | None:
+def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting in Google's own names, None where nothing is."""
-    unknown = next((name for name in native if name not in ("campaignCriteria", "geoTargetTypeSetting")), None)
+    unknown = next((name for name in targeting if name not in ("campaignCriteria", "geoTargetTypeSetting")), None)
     if unknown is not None:
         return f"it has campaignCriteria and geoTargetTypeSetting, and no {unknown[:60]}"
-    geo = native.get("geoTargetTypeSetting", {})
+    geo = targeting.get("geoTargetTypeSetting", {})
     if not isinstance(geo, Mapping) or any(
         value not in google.GEO_TARGET_TYPES.get(name, ()) for name, value in geo.items()
     ):
         said = "; ".join(f"{name}: {', '.join(values)}" for name, values in google.GEO_TARGET_TYPES.items())
         return f"geoTargetTypeSetting takes {said}"
-    criteria = native.get("campaignCriteria", [])
+    criteria = targeting.get("campaignCriteria", [])
     if not isinstance(criteria, list | tuple):
         return "campaignCriteria is a list"
     for one in criteria:

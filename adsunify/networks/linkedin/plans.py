@@ -419,7 +419,7 @@ def _edit_targeting(
     current = entity.get("targetingCriteria")
     if find_native_targeting_error(current) is not None or not isinstance(current, Mapping):
         raise ProviderUnreadable("LinkedIn: the campaign's targeting criteria are not of a known form.")
-    criteria, changes = merge_targeting(current, edit.targeting)
+    criteria, changes = merge_targeting(kind, current, edit.targeting)
     return {"targetingCriteria": criteria}, changes
 
 

@@ -226,7 +226,7 @@ def _build_report_request(account: Account, start: date, end: date) -> Request:
     return evolve(request, query_raw=f"{request.query_raw}&fields={','.join(fields)}")
 
 
-def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The day of each row of a report and its figures."""
     return parse_report_rows(METRICS, native, "/dateRange/start", _parse_day)
 
@@ -235,7 +235,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     """Days in UTC, answered at once; a row stands for a day with activity."""
     response = yield from fetch_response(NETWORK, _build_report_request(account, start, end))
     native = linkedin.parse_rows(response)
-    found = list(parse_daily_metrics(native))
+    found = list(parse_daily_metrics(account, native, start, end))
     today = now.date()
     notes: list[str] = []
     if (end - start).days >= REACH_DAYS:

@@ -260,12 +260,7 @@ def check_window(
 
 
 def check_conflicts(
-    account: Account,
-    kind: Kind,
-    before: Mapping[str, Json],
-    changed: Mapping[str, Json],
-    edit: Edit,
-    now: datetime | None,
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
     after = {name: value for name, value in {**before, **changed}.items() if value is not None}

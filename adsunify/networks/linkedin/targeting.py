@@ -12,7 +12,7 @@ from adsunify.adapter.flows import fetch_if_possible
 from adsunify.adapter.network import Network
 from adsunify.errors import InvalidInput, Issue, ProviderThrottled, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
-from adsunify.plans.records import Change
+from adsunify.plans.records import Change, Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import find_values, get_text, get_value
 
@@ -36,20 +36,20 @@ CONFLICTING_FACETS = tuple(
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
-def find_native_targeting_error(criteria: Json) -> str | None:
+def find_native_targeting_error(targeting: Json) -> str | None:
     """What is wrong with a ``targetingCriteria`` object; None where nothing is."""
-    if not isinstance(criteria, Mapping) or not set(criteria) <= {"include", "exclude"}:
+    if not isinstance(targeting, Mapping) or not set(targeting) <= {"include", "exclude"}:
         return "it holds include and exclude only"
-    members = get_value(criteria, "/include/and")
-    if not _has_single_member(criteria.get("include"), "and") or not isinstance(members, list | tuple) or not members:
+    members = get_value(targeting, "/include/and")
+    if not _has_single_member(targeting.get("include"), "and") or not isinstance(members, list | tuple) or not members:
         return "include is {and: [...]} with at least one member"
     groups = [member.get("or") if _has_single_member(member, "or") else None for member in members]
     excluded = {}
-    if "exclude" in criteria:
-        excluded = get_value(criteria, "/exclude/or")
-        if not _has_single_member(criteria["exclude"], "or"):
+    if "exclude" in targeting:
+        excluded = get_value(targeting, "/exclude/or")
+        if not _has_single_member(targeting["exclude"], "or"):
             return "exclude is {or: {...}}"
-    for facets in (*groups, *([excluded] if "exclude" in criteria else [])):
+    for facets in (*groups, *([excluded] if "exclude" in targeting else [])):
         if wrong := _find_facets_error(facets):
             return wrong
     return _find_facet_conflict([group for group in groups if isinstance(group, Mapping)], excluded)
@@ -224,12 +224,12 @@ def _with_excluded(criteria: Mapping[str, Json], facet: str, values: Sequence[st
     return {**rest, "exclude": {"or": facets}} if facets else rest
 
 
-def merge_targeting(criteria: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole criteria with the wanted parts laid over them, and each change. Raises InvalidInput with all issues.
 
-    ``criteria`` are of the form that :func:`find_native_targeting_error` accepts.
+    ``current`` has the form that :func:`find_native_targeting_error` accepts.
     """
-    native = dict(criteria)
+    native = dict(current)
     changes: list[Change] = []
     issues: list[Issue] = []
 

@@ -271,8 +271,7 @@ def _edit_fields(
 ) -> EditPart:
     done = apply_edit(NETWORK, account, kind, entity, edit, now)
     body = done.native_by_name
-    if kind == "adGroup":
-        raise_if_issues(check_conflicts(account, entity, body, now))
+    raise_if_issues(check_conflicts(account, kind, entity, body, edit, now))
     return body, done.changes
 
 
@@ -284,7 +283,7 @@ def _edit_targeting(
     current = require_value(entity, "/targeting", "ad set")
     if not isinstance(current, Mapping):
         raise ProviderUnreadable("The ad set's targeting is no object.")
-    targeting, changes = merge_targeting(current, edit.targeting)
+    targeting, changes = merge_targeting(kind, current, edit.targeting)
     return {"targeting": targeting}, changes
 
 

@@ -211,7 +211,7 @@ def _fetch_pending_state(job: str) -> Flow[str | None]:
     return None if status == COMPLETED_STATE and get_text(state, "/async_percent_completion") == "100" else status
 
 
-def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The day of each row of a report and its figures."""
     return parse_report_rows(METRICS, native, "/date_start")
 
@@ -238,7 +238,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
                 start, end, account.timezone, PendingReport(job, status, POLL_INTERVAL_MS)
             )
         native = yield from _fetch_rows(meta.build_edge_request(job, "insights", {"limit": REPORT_PAGE_SIZE}))
-    found = list(parse_daily_metrics(native))
+    found = list(parse_daily_metrics(account, native, start, end))
     if found and not all(start <= one <= end for one, _ in found):  # a job resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)
     restated = today - timedelta(days=RESTATED_DAYS)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, is_number, parse_native_amount
 from adsunify.adapter.settings import instant_reader, start_lock
 from adsunify.errors import Issue, invalid_input
+from adsunify.plans.records import Kind
 from adsunify.values.dates import parse_instant_exact
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
@@ -194,31 +196,37 @@ def is_too_short(period: str | None, start: datetime | None, end: datetime | Non
 
 
 def check_conflicts(
-    account: Account, entity: Mapping[str, Json], body: Mapping[str, Json], now: datetime | None
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
     """What the changed parameters of an ad set contradict."""
-    after = {**entity, **body}
+    if kind != "adGroup":
+        return
+    after = {**before, **changed}
     start, end = meta.read_time(after.get("start_time")), meta.read_time(after.get("end_time"))
-    if "end_time" in body and end is None and get_budget_period(after) == "lifetime":
+    if "end_time" in changed and end is None and get_budget_period(after) == "lifetime":
         yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
-    if "end_time" in body and end is not None and now is not None and end <= now:
+    if "end_time" in changed and end is not None and now is not None and end <= now:
         yield Issue("fields.endAt", "past", "The end lies in the past.")
-    moved = not {"start_time", "end_time"}.isdisjoint(body)
+    moved = not {"start_time", "end_time"}.isdisjoint(changed)
     if moved and start is not None and end is not None and end <= start:
         yield Issue("fields.endAt", "order", "The end has to come after the start.")
     elif moved and is_too_short(get_budget_period(after), start, end):
         yield Issue("fields.endAt", "too_short", "Meta takes a daily budget only for more than 24 hours.")
-    if "bid_strategy" in body and body["bid_strategy"] in meta.CAPPED_BID_STRATEGIES and not after.get("bid_amount"):
+    if (
+        "bid_strategy" in changed
+        and changed["bid_strategy"] in meta.CAPPED_BID_STRATEGIES
+        and not after.get("bid_amount")
+    ):
         yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")
-    if body.get("bid_strategy") == meta.ROAS_FLOOR and "bid_constraints" not in after:
+    if changed.get("bid_strategy") == meta.ROAS_FLOOR and "bid_constraints" not in after:
         yield Issue("fields.roasFloor", "required", "This bid strategy needs a floor; change both together.")
     unit = meta.get_money_unit(account)
     held, left = (
-        parse_native_amount(unit, entity.get("lifetime_budget")),
-        parse_native_amount(unit, entity.get("budget_remaining")),
+        parse_native_amount(unit, before.get("lifetime_budget")),
+        parse_native_amount(unit, before.get("budget_remaining")),
     )
-    if "lifetime_budget" in body and held is not None and left is not None:
+    if "lifetime_budget" in changed and held is not None and left is not None:
         least = -((left - held) * 110 // 100)  # Marketing API: at least 110 % of what was spent
-        if body["lifetime_budget"] < least:
+        if changed["lifetime_budget"] < least:
             message = f"Meta takes at least 110 % of the amount already spent, {from_units(least, unit.offset)}."
             yield Issue("fields.budget", "too_small", message)

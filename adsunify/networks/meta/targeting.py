@@ -9,7 +9,7 @@ from adsunify.adapter.edit_members import apply_targeting
 from adsunify.adapter.network import Account
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Change
+from adsunify.plans.records import Change, Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import find_values, get_objects, get_value
 
@@ -254,9 +254,9 @@ def _strip_display_names(value: Json) -> Json:
     return [_strip_display_names(one) for one in value] if isinstance(value, list) else value
 
 
-def merge_targeting(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
-    native = dict(targeting)
+    native = dict(current)
 
     def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:
         member, part = row

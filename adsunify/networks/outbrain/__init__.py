@@ -1,1 +1,15 @@
 """Outbrain: budgets, campaigns and promoted links over the Amplify API."""
+
+from adsunify.adapter.protocols import Adapter
+
+from . import native, plans, reads, settings, tables, targeting
+
+ADAPTER = Adapter(
+    native,
+    settings,
+    tables,
+    reads,
+    plans,
+    native_targeting=targeting,
+    editable_targeting=targeting,
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from datetime import datetime
 from decimal import Decimal
 
@@ -13,7 +12,6 @@ from adsunify.adapter.edit_members import check_edit
 from adsunify.adapter.edits import Edit, EditResult, apply_edit, assess_risk
 from adsunify.adapter.flows import completed_flow, fetch_if_possible, fetch_response
 from adsunify.adapter.network import Account, Level, get_level, require_currency, to_native_amount
-from adsunify.adapter.settings import to_account_time
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
@@ -34,11 +32,11 @@ from adsunify.plans.records import (
 )
 from adsunify.values.dates import get_midnight
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id, set_value
+from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id
 
 from . import native as outbrain
 from . import reads
-from .settings import check_conflicts
+from .settings import check_changed_amounts, check_conflicts
 from .tables import AD, CAMPAIGN, NETWORK, build_budget
 from .targeting import (
     LOCATION_MEMBERS,
@@ -321,13 +319,6 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 BUDGET_FIELDS = ("budgetType", "budget", "pacing", "dailyTarget", "startAt", "endAt")
 
 
-def _apply_native_values(before: Mapping[str, Json], native: Mapping[str, Json]) -> Body:
-    whole: Body = deepcopy(dict(before))
-    for pointer, value in native.items():
-        set_value(whole, pointer, value)
-    return whole
-
-
 def _get_changed_members(native: Mapping[str, Json], part: str) -> Body:
     """The changed members of a part; one that is taken away is left out, since another flag says so."""
     found = {pointer.removeprefix(part): value for pointer, value in native.items() if pointer.startswith(part)}
@@ -337,21 +328,22 @@ def _get_changed_members(native: Mapping[str, Json], part: str) -> Body:
 def _plan_campaign_edit(account: Account, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     current = yield from reads.fetch_editable_entity(account, "campaign", entity_id)
     before = current.native
-    told = None
+    currencies = None
     if {"bid", "budget", "budgetType"} & set(edit.fields):
-        told = yield from fetch_if_possible(NETWORK, outbrain.build_currencies_request())
+        currencies = yield from fetch_if_possible(NETWORK, outbrain.build_currencies_request())
     done, issues = EditResult({}, ()), list[Issue]()
     try:
         done = apply_edit(NETWORK, account, "campaign", before, edit, now)
-        after = _apply_native_values(before, done.native)
-        issues += check_conflicts(account, after, done.native, edit.fields, told, to_account_time(account, now))
+        changed = done.native_object
+        issues += check_conflicts(account, "campaign", before, changed, edit, now)
+        issues += check_changed_amounts(account, before, changed, currencies)
     except InvalidInput as problem:
         issues += problem.issues
     targeting, moved = _get_changed_members(done.native, "/targeting/"), list[Change]()
     if edit.targeting or targeting:
         standing = to_writable_targeting(before.get("targeting"))
         try:
-            wanted, moved = merge_targeting(standing, edit.targeting)
+            wanted, moved = merge_targeting("campaign", standing, edit.targeting)
             targeting = {**standing, **targeting, **wanted}
         except InvalidInput as problem:
             issues += problem.issues

@@ -282,7 +282,7 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
     return evolve(request, query={**request.query, "offset": str(offset)})
 
 
-def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The day of each row of a report and its figures."""
     return parse_report_rows(METRICS, native, "/metadata/fromDate")
 
@@ -301,7 +301,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     provisional = max(start, partial) if partial <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, outbrain.TIMEZONE, provisional_from=provisional, notes=notes)
-    return Insights.from_days(parse_daily_metrics(native), coverage, NETWORK.missing_day, native)
+    return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

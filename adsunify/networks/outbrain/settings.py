@@ -8,9 +8,12 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, is_number, require_currency
+from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, invalid_input
 from adsunify.http.messages import Response
+from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 
@@ -191,28 +194,27 @@ EDITS = (
 
 
 def check_conflicts(
-    account: Account,
-    after: Mapping[str, Json],
-    native: Mapping[str, Json],
-    fields: Mapping[str, Json],
-    told: Response | None,
-    now: datetime | None,
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What the changed members (``native``) of a campaign and its budget contradict; ``told``: the currencies."""
-    budget: Mapping[str, Json] = after.get("budget") or {}
-    if any(pointer.startswith("/budget/") for pointer in native):
-        yield from _check_changed_dates(budget, native, now)
-        yield from _check_changed_pacing(budget, fields)
-    yield from _check_changed_amounts(account, after, native, told)
+    """What dates and pacing of a campaign's changed budget contradict; :func:`check_changed_amounts` reads amounts."""
+    if "budget" in changed:
+        budget = _merge_budget(before, changed)
+        yield from _check_changed_dates(budget, changed["budget"], to_account_time(account, now))
+        yield from _check_changed_pacing(budget, edit)
+
+
+def _merge_budget(before: NativeEntity, changed: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The budget as it is after the change."""
+    return {**(before.get("budget") or {}), **changed.get("budget", {})}
 
 
 def _check_changed_dates(
-    budget: Mapping[str, Json], native: Mapping[str, Json], now: datetime | None
+    budget: Mapping[str, Json], members: Mapping[str, Json], now: datetime | None
 ) -> Iterator[Issue]:
-    """What the changed dates of a budget contradict."""
+    """What the changed dates of a budget contradict; ``members``: the changed ones."""
     start, end = get_text(budget, "/startDate"), get_text(budget, "/endDate")
     present = "" if now is None else now.date().isoformat()
-    changed = [name for name in ("startDate", "endDate") if f"/budget/{name}" in native]
+    changed = [name for name in ("startDate", "endDate") if name in members]
     if "startDate" in changed and start is not None and start < present:
         yield Issue("fields.startAt", "past", "The campaign cannot start before today in US Eastern time.")
     if "endDate" in changed and end is not None and end < present:
@@ -223,41 +225,42 @@ def _check_changed_dates(
         )
 
 
-def _check_changed_pacing(budget: Mapping[str, Json], fields: Mapping[str, Json]) -> Iterator[Issue]:
+def _check_changed_pacing(budget: Mapping[str, Json], edit: Edit) -> Iterator[Issue]:
     """What type, pacing, target and end of a budget contradict."""
     kind, pacing = budget.get("type"), budget.get("pacing")
-    at = "fields.pacing" if "pacing" in fields else "fields.budgetType"
+    at = "fields.pacing" if "pacing" in edit.fields else "fields.budgetType"
     if kind == outbrain.DAILY and pacing != outbrain.SPEND_ASAP:
         yield Issue(at, "conflict", f"A {kind} budget is only paced {outbrain.SPEND_ASAP}.")
     if pacing == outbrain.DAILY_TARGET and budget.get("dailyTarget") is None:
         yield Issue("fields.dailyTarget", "required", f"The pacing {pacing} needs it.")
-    if "dailyTarget" in fields and pacing != outbrain.DAILY_TARGET:
+    if "dailyTarget" in edit.fields and pacing != outbrain.DAILY_TARGET:
         yield Issue("fields.dailyTarget", "conflict", f"Only the pacing {outbrain.DAILY_TARGET} takes one.")
     if kind == outbrain.LIFETIME and budget.get("endDate") is None:
         yield Issue("fields.endAt", "required", f"A {kind} budget needs an end.")
 
 
-def _check_changed_amounts(
-    account: Account, after: Mapping[str, Json], native: Mapping[str, Json], told: Response | None
+def check_changed_amounts(
+    account: Account, before: NativeEntity, changed: Mapping[str, Json], currencies: Response | None
 ) -> Iterator[Issue]:
-    """What floors and ceilings say of the changed amounts."""
-    currency, budget = require_currency(account), after.get("budget") or {}
-    row = outbrain.find_currency_row(told, currency)
-    if any(pointer.startswith("/budget/") for pointer in native):
-        at = "fields.budget" if "/budget/amount" in native else f"fields.{_get_first_field(native)}"
+    """What floors and ceilings say of the changed amounts; ``currencies``: Outbrain's list, where it was read."""
+    currency = require_currency(account)
+    row = outbrain.find_currency_row(currencies, currency)
+    if "budget" in changed:
+        budget = _merge_budget(before, changed)
+        at = "fields.budget" if "amount" in changed["budget"] else f"fields.{_get_first_field(changed['budget'])}"
         floors = {**outbrain.parse_budget_floors(row), **(outbrain.MIN_BUDGETS_USD if currency == "USD" else {})}
         yield from outbrain.check_budget_floor(floors, budget, at, currency)
         amount, most = (budget.get(name) for name in ("amount", "maximumAmount"))
         if is_number(amount) and is_number(most) and Decimal(amount or 0) > Decimal(most or 0):
             yield Issue(at, "too_large", f"Outbrain takes a budget of at most {most} {currency} here.")
-    cost = native.get("/cpc")
+    cost = changed.get("cpc")
     if cost is not None:
-        least = after.get("minimumCpc")
+        least = before.get("minimumCpc")
         bounds = {**(row or {}), **({"minimumCpc": least} if is_number(least) else {})}
         yield from outbrain.check_click_cost(bounds, Decimal(cost), "fields.bid", currency)
 
 
-def _get_first_field(native: Mapping[str, Json]) -> str:
+def _get_first_field(members: Mapping[str, Json]) -> str:
     names = {"type": "budgetType", "startDate": "startAt", "endDate": "endAt", "runForever": "endAt"}
-    member = next(pointer for pointer in native if pointer.startswith("/budget/")).removeprefix("/budget/")
+    member = next(iter(members))
     return names.get(member, member)

@@ -10,7 +10,7 @@ from adsunify.adapter.network import Network, split_words
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Change
+from adsunify.plans.records import Change, Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, parse_id
 
@@ -199,7 +199,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
 """An edit's part to its native member and how it is written."""
 
 
-def merge_targeting(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The members that the wanted parts become, and each change. Raises InvalidInput with all issues."""
     changed: dict[str, Json] = {}
 

@@ -306,7 +306,7 @@ def _edit_fields(
 ) -> EditPart:
     done = apply_edit(NETWORK, account, kind, entity, edit, now)
     body = done.native_by_name
-    raise_if_issues(check_conflicts(entity, body, now))
+    raise_if_issues(check_conflicts(account, kind, entity, body, edit, now))
     return body, done.changes
 
 
@@ -320,7 +320,7 @@ def _edit_targeting(
     current = get_value(entity, "/targeting_spec") or {}
     if not isinstance(current, Mapping):
         raise ProviderUnreadable("The ad group's targeting_spec is no object.")
-    spec, changes = merge_targeting(current, edit.targeting)
+    spec, changes = merge_targeting(kind, current, edit.targeting)
     return {"targeting_spec": spec}, changes
 
 

@@ -319,7 +319,7 @@ def _fetch_report_rows(account: Account, tokens: Sequence[str]) -> Flow[list[Map
     return native
 
 
-def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The day of each row of a report and its figures."""
     return parse_report_rows(METRICS, native, "/DATE")
 
@@ -342,7 +342,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         if isinstance(found, str):
             return Insights.from_pending_report(start, end, zone, PendingReport(job, found, POLL_INTERVAL_MS))
         native = found
-    told = list(parse_daily_metrics(native))
+    told = list(parse_daily_metrics(account, native, start, end))
     if told and not all(start <= one <= end for one, _ in told):  # a job resumed without its dates
         start, end = min(one for one, _ in told), max(one for one, _ in told)
     restated = max(start, today - timedelta(days=RESTATED_DAYS))

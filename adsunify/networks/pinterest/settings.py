@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.adapter.edits import check_start_end
+from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, split_words
 from adsunify.adapter.settings import Lock, instant_reader, start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.execution.status_updates import KINDS
 from adsunify.models.error_messages import find_web_url_error, is_web_address
+from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.values.json_pointer import get_value
 
@@ -282,13 +283,15 @@ EDITS = (
 # -- what the changes contradict ----------------------------------------------------------------------------------
 
 
-def check_conflicts(entity: Mapping[str, Json], body: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
+def check_conflicts(
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
+) -> Iterator[Issue]:
     """What the changed members contradict."""
-    after = {**entity, **body}
+    after = {**before, **changed}
     start, end = pinterest.read_time(after.get("start_time")), pinterest.read_time(after.get("end_time"))
-    if "end_time" in body and end is None and get_budget_period(after) == "lifetime":
+    if "end_time" in changed and end is None and get_budget_period(after) == "lifetime":
         yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
-    moved = {"startAt": "start_time" in body, "endAt": "end_time" in body}
+    moved = {"startAt": "start_time" in changed, "endAt": "end_time" in changed}
     yield from check_start_end(start, end, moved, now)
-    if body.get("bid_strategy_type") == pinterest.MAX_BID and not after.get("bid_in_micro_currency"):
+    if changed.get("bid_strategy_type") == pinterest.MAX_BID and not after.get("bid_in_micro_currency"):
         yield Issue("fields.bid", "required", f"{pinterest.MAX_BID} needs a bid; change both together.")

@@ -11,7 +11,7 @@ from adsunify.adapter.network import Account, Network, split_words
 from adsunify.errors import Issue, LookupNeeded, PermissionRefused, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief, Keyword
-from adsunify.plans.records import Change
+from adsunify.plans.records import Change, Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 
@@ -208,9 +208,9 @@ EDITABLE_TARGETING: Mapping[str, TargetingPartBuilder] = {
 }
 
 
-def merge_targeting(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
-    native = {name: value for name, value in targeting.items() if value is not None}
+    native = {name: value for name, value in current.items() if value is not None}
 
     def lay(name: str, part: TargetingPartBuilder, value: Json, path: str) -> Change:
         new = part(value, path)

@@ -1,1 +1,16 @@
 """Reddit: campaigns, ad groups and ads over existing posts, through the Reddit Ads API v3."""
+
+from adsunify.adapter.protocols import Adapter
+
+from . import native, plans, reads, settings, tables, targeting
+
+ADAPTER = Adapter(
+    native,
+    settings,
+    tables,
+    reads,
+    plans,
+    native_targeting=targeting,
+    editable_targeting=targeting,
+    authorization=reads,
+)

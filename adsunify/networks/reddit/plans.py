@@ -281,7 +281,7 @@ def _edit_fields(
 ) -> EditPart:
     done = apply_edit(NETWORK, account, kind, entity, edit, now)
     body = done.native_by_name
-    raise_if_issues(check_conflicts(entity, body, now))
+    raise_if_issues(check_conflicts(account, kind, entity, body, edit, now))
     return body, done.changes
 
 
@@ -293,7 +293,7 @@ def _edit_targeting(
         return {}, ()
     if reason := get_closed_reason(entity):
         raise invalid_input("targeting", "locked", f"Reddit: {reason}.")
-    targeting, changes = merge_targeting(entity.get("targeting"), edit.targeting)
+    targeting, changes = merge_targeting(kind, entity.get("targeting"), edit.targeting)
     return {"targeting": targeting}, changes
 
 

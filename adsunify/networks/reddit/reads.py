@@ -261,7 +261,7 @@ def _build_report_request(account: Account, start: date, end: date) -> Request:
     return reddit.build_query_request("/ad_accounts/{account}/reports", path, query, asking)
 
 
-def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The day of each row of a report and its figures."""
     return parse_report_rows(METRICS, native, "/date")
 
@@ -278,7 +278,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     restated = max(start, settled.astimezone(get_timezone(timezone)).date())
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, timezone, True, restated if restated <= end else None, notes=notes)
-    return Insights.from_days(parse_daily_metrics(native), coverage, NETWORK.missing_day, native)
+    return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.adapter.edits import check_start_end
+from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
 from adsunify.adapter.settings import Lock, start_lock
 from adsunify.errors import Issue, invalid_input
+from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.values.json_pointer import get_value
 
@@ -288,11 +289,13 @@ EDITS = (
 # -- what the changes contradict ----------------------------------------------------------------------------------
 
 
-def check_conflicts(entity: Mapping[str, Json], body: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
+def check_conflicts(
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
+) -> Iterator[Issue]:
     """What the changed members contradict."""
-    after = {**entity, **body}
+    after = {**before, **changed}
     start, end = reddit.read_time(after.get("start_time")), reddit.read_time(after.get("end_time"))
-    moved = {"startAt": "start_time" in body, "endAt": "end_time" in body}
+    moved = {"startAt": "start_time" in changed, "endAt": "end_time" in changed}
     yield from check_start_end(start, end, moved, now)
-    if body.get("bid_strategy") in reddit.STRATEGIES_WITH_BID and after.get("bid_value") is None:
+    if changed.get("bid_strategy") in reddit.STRATEGIES_WITH_BID and after.get("bid_value") is None:
         yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from adsunify.adapter.edit_members import apply_targeting, list_item_ids
 from adsunify.adapter.network import split_words
 from adsunify.errors import ProviderUnreadable, invalid_input
-from adsunify.plans.records import Change
+from adsunify.plans.records import Change, Kind
 from adsunify.values.exact_json import Json
 
 GEOLOCATIONS, EXCLUDED_GEOLOCATIONS = "geolocations", "excluded_geolocations"
@@ -138,11 +138,11 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
 }
 
 
-def merge_targeting(targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
-    if not isinstance(targeting, Mapping | None):
+    if not isinstance(current, Mapping | None):
         raise ProviderUnreadable("The ad group's targeting is no object.")
-    native = dict(targeting or {})
+    native = dict(current or {})
 
     def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:
         member, part = row

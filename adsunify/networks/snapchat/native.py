@@ -240,7 +240,7 @@ def parse_retry_delay(response: Response) -> float | None:
     return None
 
 
-def parse_item_results(
+def parse_level_results(
     levels: Sequence[Level], step: Step, request: Request, response: Response
 ) -> Sequence[ItemResult] | None:
     """What an answer says of the one entity that was sent: success counts only on both levels and with an id."""

@@ -302,7 +302,7 @@ def _edit_fields(
 ) -> EditPart:
     done = apply_edit(NETWORK, account, kind, entity, edit, now)
     body = done.native_by_name
-    raise_if_issues(check_conflicts(kind, entity, body, now))
+    raise_if_issues(check_conflicts(account, kind, entity, body, edit, now))
     return body, done.changes
 
 
@@ -311,7 +311,7 @@ def _edit_targeting(
 ) -> EditPart:
     if not edit.targeting:
         return {}, ()
-    targeting, changes = merge_targeting(entity.get("targeting"), edit.targeting)
+    targeting, changes = merge_targeting(kind, entity.get("targeting"), edit.targeting)
     return {"targeting": targeting}, changes
 
 

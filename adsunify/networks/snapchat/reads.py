@@ -308,9 +308,9 @@ def _fetch_report(account: Account, job: str) -> Flow[Json | PendingReport]:
     return (yield from download_report(get_text(found, "/0/result")))
 
 
-def parse_daily_metrics(native: Iterable[Mapping[str, Json]], timezone: str) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The day of each row of a report and its figures."""
-    return parse_report_rows(METRICS, native, "/start_time", partial(_parse_day, timezone=timezone))
+    return parse_report_rows(METRICS, native, "/start_time", partial(_parse_day, timezone=require_timezone(account)))
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
@@ -326,7 +326,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         answers = yield from fetch_pages(NETWORK, _build_stats_request(account, first, last), _build_next_request)
         bodies += [answer.body for answer in answers]
     native = [row for body in bodies for row in _parse_series(body)]
-    found = list(parse_daily_metrics(native, timezone))
+    found = list(parse_daily_metrics(account, native, start, end))
     if found and not all(start <= one <= end for one, _ in found):  # a report resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)
     restated = _get_restated_from(bodies, timezone, now)

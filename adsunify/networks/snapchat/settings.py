@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.adapter.edits import check_start_end
+from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, split_words
 from adsunify.adapter.settings import start_lock
 from adsunify.errors import Issue
@@ -162,7 +162,7 @@ EDITS = (
 
 
 def check_conflicts(
-    kind: Kind, before: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
     after = {**before, **changed}

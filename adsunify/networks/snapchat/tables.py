@@ -382,7 +382,7 @@ NETWORK = Network(
         Extra("restrictedDeliverySignals", "Whether housing, credit and employment are enabled.", ("true", "false")),
     ),
     parse_retry_delay=snap.parse_retry_delay,
-    parse_item_results=partial(snap.parse_item_results, LEVELS),
+    parse_item_results=partial(snap.parse_level_results, LEVELS),
     notes=(
         "An ad account made for tests never serves.",
         "Figures are final about 48 hours after the day; reach is not told by day.",

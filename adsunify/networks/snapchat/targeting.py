@@ -12,7 +12,7 @@ from adsunify.adapter.network import Account, Network
 from adsunify.errors import Issue, ProviderThrottled, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Change
+from adsunify.plans.records import Change, Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import find_values, get_objects, get_text
 
@@ -263,11 +263,11 @@ def _flatten_entries(value: Json) -> Json:
     return flat
 
 
-def merge_targeting(targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
-    if not isinstance(targeting, Mapping):
+    if not isinstance(current, Mapping):
         raise ProviderUnreadable("The ad squad's targeting is no object.")
-    native = dict(targeting)
+    native = dict(current)
 
     def lay(name: str, row: tuple[str, TargetingPartSetter], value: Json, path: str) -> Change:
         member, part = row

@@ -1,1 +1,16 @@
 """TikTok: API for Business v1.3, one video ad at a time, in the manual and the Upgraded Smart+ flow."""
+
+from adsunify.adapter.protocols import Adapter
+
+from . import native, plans, reads, settings, tables, targeting
+
+ADAPTER = Adapter(
+    native,
+    settings,
+    tables,
+    reads,
+    plans,
+    native_targeting=targeting,
+    editable_targeting=targeting,
+    authorization=reads,
+)

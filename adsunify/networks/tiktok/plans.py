@@ -467,7 +467,7 @@ def _edit_targeting(
         return {}, ()
     spec = get_value(found.native, "/targeting_spec") if flow == tiktok.SMART_PLUS_FLOW else found.native
     current = spec if isinstance(spec, Mapping) else {}
-    members, changes = merge_targeting(current, edit.targeting)
+    members, changes = merge_targeting(kind, current, edit.targeting)
     body = {"targeting_spec": {**current, **members}} if flow == tiktok.SMART_PLUS_FLOW else members
     return body, tuple(changes)
 
@@ -481,7 +481,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
         partial(part, account, kind, found, flow, edit, now) for part in (_edit_creative, _edit_fields, _edit_targeting)
     )
     raise_if_issues(
-        [*check_conflicts(account, kind, {**found.native, **body}, body, now), *check_smart_plus_edit(kind, flow, body)]
+        [*check_conflicts(account, kind, found.native, body, edit, now), *check_smart_plus_edit(kind, flow, body)]
     )
     if "video_id" in body:
         path = "creative.existingId" if "existingId" in edit.creative else "fields.existingId"

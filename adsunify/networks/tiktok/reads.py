@@ -242,7 +242,7 @@ TASK_COMPLETED_STATE, TASK_FAILED_STATES = "SUCCESS", ("FAILED", "CANCELED")
 POLL_INTERVAL_MS = 5_000  # milliseconds between two looks at a report task
 
 
-def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The day of each row of a report and its figures."""
     return parse_report_rows(METRICS, native, "/dimensions/stat_time_day", _parse_day)
 
@@ -270,7 +270,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         if isinstance(made, PendingReport):
             return Insights.from_pending_report(start, end, account.timezone, made)
         native = made
-    found = list(parse_daily_metrics(native))
+    found = list(parse_daily_metrics(account, native, start, end))
     if found and not all(start <= one <= end for one, _ in found):  # a task resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)
     return Insights.from_days(found, Coverage(start, end, account.timezone), NETWORK.missing_day, native)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, is_number, split_words
 from adsunify.adapter.settings import instant_reader, start_lock
 from adsunify.errors import Issue, invalid_input
@@ -283,31 +284,32 @@ def check_budget(
 
 
 def check_conflicts(
-    account: Account, kind: Kind, after: Mapping[str, Json], body: dict[str, Json], now: datetime | None
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
     if kind == "ad":
         return
+    after = {**before, **changed}
     start, end = (tiktok.read_time(after.get(name)) for name in ("schedule_start_time", "schedule_end_time"))
-    if "schedule_end_time" in body and end is not None and now is not None and end <= now:
+    if "schedule_end_time" in changed and end is not None and now is not None and end <= now:
         yield Issue("fields.endAt", "past", "The end lies in the past.")
-    if "schedule_type" in body and start is not None and end is not None and end <= start:
+    if "schedule_type" in changed and start is not None and end is not None and end <= start:
         yield Issue("fields.endAt", "order", "The end has to come after the start.")
         return
     held = after.get("budget")
     budget = Decimal(held) if held is not None and is_number(held) else None
-    if "budget" in body and budget is not None:
+    if "budget" in changed and budget is not None:
         days = 1 if start is None or end is None else count_days(start, end)
         yield from check_budget(account, kind, "fields.budget", budget, get_budget_period(after), days)
     for name in ("bid_price", "conversion_bid_price"):
-        bid = body.get(name)
+        bid = changed.get(name)
         if bid is not None and is_number(bid) and budget is not None and get_budget_period(after) and bid >= budget:
             yield Issue("fields.bid", "too_large", "TikTok takes a bid below the budget only.")
-    if body.get("bid_type") == tiktok.CUSTOM_BID and not any(
+    if changed.get("bid_type") == tiktok.CUSTOM_BID and not any(
         after.get(n) for n in ("bid_price", "conversion_bid_price")
     ):
         yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")
-    if body.get("pacing") == tiktok.FAST and after.get("bid_type") != tiktok.CUSTOM_BID:
+    if changed.get("pacing") == tiktok.FAST and after.get("bid_type") != tiktok.CUSTOM_BID:
         yield Issue("fields.pacing", "not_supported", f"{tiktok.FAST} needs the bid strategy {tiktok.CUSTOM_BID}.")
 
 

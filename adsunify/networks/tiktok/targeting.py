@@ -13,7 +13,7 @@ from adsunify.adapter.network import Account, Network, split_words
 from adsunify.errors import InvalidInput, Issue, ProviderThrottled, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Change
+from adsunify.plans.records import Change, Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, parse_id
 
@@ -274,7 +274,7 @@ LOCKED_REASONS = {
 AGE_MEMBERS = ("ageMin", "ageMax")
 
 
-def merge_targeting(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The changed members, and each change in words. Raises InvalidInput with all issues."""
     members: dict[str, Json] = {}
     issues: list[Issue] = []

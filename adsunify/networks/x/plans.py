@@ -359,7 +359,7 @@ def _build_fields_steps(
         return []
     change = apply_edit(NETWORK, account, kind, entity, edit, now)
     changed = change.native_by_name
-    raise_if_issues(check_conflicts(entity, changed, now))
+    raise_if_issues(check_conflicts(account, kind, entity, changed, edit, now))
     # An empty value takes the end away.
     query = {
         name: "" if value is None else x.format_parameter(value, f"fields.{name}") for name, value in changed.items()

@@ -313,7 +313,7 @@ def _collect_days(found: dict[MetricsKey, dict[str, Json]], body: Json, first: d
                     found.setdefault((day_, id_, placement), row).update(known)
 
 
-def parse_daily_metrics(native: Iterable[Mapping[str, Json]]) -> DatedValues:
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """Each day and its figures. X leaves out what there was none of: a sum is of what was told, never 0 for none."""
     sums: dict[date, dict[str, Json]] = {}
     for day_, figures in parse_report_rows(_COUNT_METRICS, native, "/date"):
@@ -345,9 +345,10 @@ def _build_coverage(
     return Coverage(days.start, days.end, account.timezone, not missing, provisional, tuple(missing), said)
 
 
-def _build_insights(found: Mapping[MetricsKey, Mapping[str, Json]], coverage: Coverage) -> Insights:
+def _build_insights(account: Account, found: Mapping[MetricsKey, Mapping[str, Json]], coverage: Coverage) -> Insights:
     native = [found[key] for key in sorted(found)]
-    return Insights.from_days(parse_daily_metrics(native), coverage, NETWORK.missing_day, native)
+    days = parse_daily_metrics(account, native, coverage.start, coverage.end)
+    return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 
 @frozen
@@ -411,7 +412,7 @@ def _resume_insights(account: Account, start: date, end: date, job: str, now: da
     if not start <= first <= last <= end:  # resumed without its dates: the reports name theirs
         start, end = first, last
     notes = [f"The report of {days.start} to {days.end} failed." for days in lost]
-    return _build_insights(found, _build_coverage(account, DateRange(start, end), now, tuple(lost), notes))
+    return _build_insights(account, found, _build_coverage(account, DateRange(start, end), now, tuple(lost), notes))
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
@@ -433,7 +434,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             request = x.build_request("GET", "/stats/accounts/{account}", query, account=account.native_id)
             answer = yield from fetch_response(NETWORK, request)
             _collect_days(found, answer.body, first, query["placement"])
-        return _build_insights(found, _build_coverage(account, DateRange(start, end), now))
+        return _build_insights(account, found, _build_coverage(account, DateRange(start, end), now))
     reports = list(_build_stats_queries(campaigns, start, end, JOB_DAYS, offset))
     if len(reports) > MAX_OPEN_JOBS:
         message = (

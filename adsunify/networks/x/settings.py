@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
+from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
 from adsunify.errors import Issue
 from adsunify.execution.status_updates import KINDS
@@ -162,9 +163,11 @@ EDITS = (
 # -- what the changes contradict ----------------------------------------------------------------------------------
 
 
-def check_conflicts(entity: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
+def check_conflicts(
+    account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
+) -> Iterator[Issue]:
     """What spans several fields."""
-    after = {**entity, **changed}
+    after = {**before, **changed}
     start, end = (get_text(after, at) or "" for at in ("/start_time", "/end_time"))
     if "end_time" in changed and end and now is not None and parse_instant(end) <= now:
         yield Issue("fields.endAt", "past", "The end lies in the past.")

@@ -74,10 +74,10 @@ def parse_criterion(native: Mapping[str, Json]) -> Criterion:
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
-def find_native_targeting_error(native: Mapping[str, Json]) -> str | None:
+def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with ``targeting.native``; None where nothing is."""
-    listed = native.get("criteria")
-    if set(native) != {"criteria"} or not isinstance(listed, list | tuple) or not listed:
+    listed = targeting.get("criteria")
+    if set(targeting) != {"criteria"} or not isinstance(listed, list | tuple) or not listed:
         return "the native targeting is one list named criteria"
     for number, one in enumerate(listed, 1):
         if not isinstance(one, Mapping) or set(one) != set(_CRITERION_MEMBERS):
