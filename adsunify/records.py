@@ -15,7 +15,7 @@ def _to_canonical_text(data: Mapping[str, Any]) -> str:
 
 @frozen
 class Record:
-    """A part of an answer: ``data`` is all of it, in the contract's words. Records with the same data are equal."""
+    """A part of an answer: ``data`` is all of it, named as in docs/spec.md. Records with the same data are equal."""
 
     data: Mapping[str, Any] = field(eq=_to_canonical_text)
 

@@ -93,7 +93,7 @@ RARE_OPERATIONS = frozenset(
 )
 """What takes a payload in a network's own words, or many at once: meant only by whoever says so."""
 HIDDEN_OPERATIONS = frozenset({"post_webhooks", "patch_webhook"})
-"""Where to send events is a person's decision: an agent could send them to itself (the contract's "Webhooks")."""
+"""Where to send events is a person's decision: an agent could send them to itself (docs/spec.md, "Webhooks")."""
 STOP_WORDS = frozenset(
     split_words("a an the my our me i to of for on in at is are it its please can you we and or with do does")
 )

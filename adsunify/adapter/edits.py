@@ -53,7 +53,7 @@ class Percentage:
 
 @frozen
 class Edit:
-    """An edit as the caller wants it: one vocabulary for all networks (the contract's "Edit and bulk-edit fields")."""
+    """An edit as the caller wants it: one vocabulary for all networks (docs/spec.md, "Edit and bulk-edit fields")."""
 
     fields: Mapping[str, str | int | Decimal | Percentage] = field(factory=dict)
     targeting: Mapping[str, Json] = field(factory=dict)

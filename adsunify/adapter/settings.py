@@ -86,7 +86,7 @@ def get_display_value(network: Network, account: Account, setting: Setting, nati
 def build_settings(
     network: Network, account: Account, kind: Kind, entity_id: str, native: Mapping[str, Json], now: datetime | None
 ) -> dict[str, Json]:
-    """The editable fields with current values and lock reasons, and what surrounds them (the contract's "Shapes")."""
+    """The editable fields with current values and lock reasons, and what surrounds them (docs/spec.md, "Shapes")."""
     one = get_level(network, kind)
     now = to_account_time(account, now)
     fields: list[dict[str, Json]] = []

@@ -19,7 +19,7 @@ Access = Literal["read", "owner", "write", "admin"]
 
 PREFIX = "/api/v1/ads"
 ERROR_STATUSES = (400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 429, 500, 503)
-"""Every endpoint may answer these (the contract's "Errors")."""
+"""Every endpoint may answer these (docs/spec.md, "Errors")."""
 
 
 @frozen(eq=False)

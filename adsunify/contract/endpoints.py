@@ -12,7 +12,7 @@ from .endpoint import Endpoint
 
 
 def _native_endpoints(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
-    """The native resource of a level ("Native campaign resource"; ad groups and ads likewise)."""
+    """The native resource of a level (docs/spec.md, "Native campaign resource")."""
     section, every = f"Native {words}s", f"/accounts/{{accountId}}/{name}"
     one = f"{every}/{{entityId}}"
     yield Endpoint(

@@ -1,4 +1,4 @@
-"""Request bodies and queries of the REST API, exactly as the contract says. Unknown members are refused everywhere.
+"""Request bodies and queries of the REST API, exactly as docs/spec.md says. Unknown members are refused everywhere.
 
 A query is text: :data:`Day` and :data:`Limit` read their one spelling of it.
 """

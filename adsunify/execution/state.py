@@ -40,7 +40,7 @@ TRANSITIONS: Mapping[tuple[OperationStatus | None, Trigger], tuple[OperationStat
 """(from, trigger) to (state after, event recorded in the same transaction)."""
 
 REVIEW_MILLISECONDS = 30 * 60 * 1000
-"""A prepared operation can be executed, and continued, for 30 minutes (the contract's "Limits")."""
+"""A prepared operation can be executed, and continued, for 30 minutes (docs/spec.md, "Limits")."""
 LEASE_MILLISECONDS = 30_000
 MAX_LEASE_MILLISECONDS = 60 * 60 * 1000
 """The longest lease that a deployment may choose."""

@@ -1,6 +1,7 @@
 """The unified campaign brief: what a caller wants, in words that all networks share.
 
-Lengths, patterns and defaults are those of the contract; what a network makes of the brief stands in its tables.
+Lengths, patterns and defaults: docs/spec.md, "Unified campaign brief". What a network makes of the
+brief is in its tables.
 A brief is copied when it is read and never changes. Members that were left out are None.
 """
 

@@ -1,6 +1,6 @@
 """A change of something that exists, as a caller writes it: an edit in unified words, or one native mutation.
 
-Names are those of the contract ("Edit body", "Mutation").
+Names: docs/spec.md, "Edit body" and docs/spec.md, "Mutation".
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _list_item_ids(items: Any) -> list[Any]:
 
 
 def _validate_fields(value: dict[str, Any]) -> dict[str, Any]:
-    """Names and values as the contract limits them; numbers are exact."""
+    """Check names and values (docs/spec.md, "Limits"); numbers are exact."""
     if len(value) > MAX_FIELDS:
         raise validation_error(value, [Violation((), "too_many", f"must have {MAX_FIELDS} or fewer members.")])
     problems = list(_find_field_violations(value))

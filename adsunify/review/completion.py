@@ -1,6 +1,6 @@
 """How much of an operation is written: read from its plan and its receipt, as data and in words, for every door.
 
-Both functions take an operation as the API shows it (the contract's "Shapes"), so that REST, agents, pages and the
+Both functions take an operation as the API shows it (docs/spec.md, "Shapes"), so that REST, agents, pages and the
 shell say the same, whether the operation was read here or came from a server.
 """
 

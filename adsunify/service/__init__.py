@@ -1,1 +1,4 @@
-"""The use cases, one module per section of the contract: transport-neutral; each takes the service and an Actor."""
+"""The use cases, transport-neutral: each takes the service and an Actor.
+
+Most modules hold the use cases of one section of docs/spec.md, "Endpoints".
+"""

@@ -17,7 +17,7 @@ from adsunify.values.exact_json import Json
 
 KEY_PATTERN = re.compile(r"adu_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})")
 AGENT_ROLE = "ads_mcp"
-"""The role of every agent's access token, as the contract names it."""
+"""The role of every agent's access token, as docs/spec.md, "Authentication" names it."""
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 

@@ -29,7 +29,7 @@ from .network_session import NetworkSession
 
 @frozen
 class Mutation:
-    """One native change: which members count depends on ``action`` (the contract's "Mutation")."""
+    """One native change: which members count depends on ``action`` (docs/spec.md, "Mutation")."""
 
     action: str
     kind: Kind

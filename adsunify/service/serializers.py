@@ -1,4 +1,4 @@
-"""Records as the answers show them (the contract's "Shapes")."""
+"""Records as the answers show them (docs/spec.md, "Shapes")."""
 
 from __future__ import annotations
 

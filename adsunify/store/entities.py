@@ -16,7 +16,7 @@ from .statement import Statement
 STATUS_EVENTS = {"campaign": "campaign.status_changed", "adGroup": "ad_group.status_changed", "ad": "ad.status_changed"}
 LOOKUP_BATCH_SIZE = 500
 MAX_ID_LENGTH = 250
-"""As the contract's ids. An index takes no id of any length, and what is seen goes with a receipt, which must land."""
+"""docs/spec.md, "Limits". A longer id could exceed an index, and a status is stored with a receipt, which must land."""
 
 
 _ACCOUNT = Statement(select(accounts.c.workspace_id, accounts.c.network).where(accounts.c.id == bindparam("the_id")))

@@ -1,4 +1,4 @@
-"""The contract's "Endpoints", "Unified campaign brief" and "Limits" as data.
+"""docs/spec.md, "Endpoints", "Unified campaign brief" and "Limits" as data.
 
 Written off the documents, not off the code. Where a row has a conflict of members (existing content excludes headlines,
 native targeting excludes countries), the example is the plain one and the edges stand alone.
@@ -71,14 +71,14 @@ EVENTS = [
 ]
 DEFAULT_EVENTS = EVENTS[:5]
 KINDS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
-"""the campaign resource's endpoints again for ad groups and ads."""
+"""The campaign resource's endpoints exist for ad groups and ads, too."""
 
 
 @frozen
 class Row:
     """A row of an endpoint table.
 
-    ``access``: who may (the contract's "Access"). ``agents``: an OAuth token may call it. ``ignores_key``: an
+    ``access``: who may (docs/spec.md, "Access"). ``agents``: an OAuth token may call it. ``ignores_key``: an
     idempotency key is accepted and changes nothing. ``pages``: the envelope has a page.
     """
 
@@ -210,7 +210,7 @@ ITEM = Fields(
     {"id": "1", "name": "Austin"},
 )
 LISTS = ["locations", "excludedLocations", "languages", "interests", "excludedInterests", "devices", "placements"]
-"""The last two: the contract's "Edit body after excludedInterests"."""
+"""docs/spec.md, "Edit body"."""
 EDIT_TARGETING = Fields(
     {
         **dict.fromkeys(LISTS, may(many(ITEM.form(), None, 500))),
@@ -301,7 +301,7 @@ MUTATION = Fields(
     },
     {"action": "delete", "kind": "campaign", "entityId": "1"},
 )
-"""The contract's "Mutation"; which members each action takes is tried by :data:`ACTIONS`."""
+"""docs/spec.md, "Mutation"; which members each action takes is tried by :data:`ACTIONS`."""
 ACTIONS: Mapping[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "create": ({"payload": {"name": "x"}}, {"parentId": "1"}),
     "update": ({"entityId": "1", "payload": {"name": "x"}}, {"parentId": "1"}),
@@ -335,7 +335,7 @@ LIST = Fields(
     {"limit": may(page(1, 100), "50"), **dict.fromkeys(("cursor", "parentId", "status", "search"), may(WORDS))}
 )
 CATALOG = Fields({"limit": may(page(1, 100), "50"), **dict.fromkeys(("search", "cursor"), may(WORDS))})
-"""The contract's "Catalogs"."""
+"""docs/spec.md, "Catalogs"."""
 
 
 def native(kind: str) -> Iterator[Row]:
@@ -384,7 +384,7 @@ ROWS: tuple[Row, ...] = (
     Row("POST", "/operations/execute", 200, "write", CONFIRM_MANY, ignores_key=True),
     Row("POST", "/operations/{operationId}/cancel", 200, "write", NOTHING, ignores_key=True),
     Row("POST", "/accounts/{accountId}/validate", body=MUTATION, ignores_key=True),
-    # Bulk controls; the contract's "Idempotency": bulk-edit, too
+    # Bulk controls; docs/spec.md, "Idempotency": bulk-edit, too
     Row("POST", "/bulk-status", 201, "write", BULK_STATUS, idempotent=True),
     Row("POST", "/bulk-edit", 201, "write", BULK_EDIT, idempotent=True),
     # Native campaign resource, and its twins

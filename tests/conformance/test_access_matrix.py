@@ -26,7 +26,7 @@ MAY = {
     "OAuth, write, member": {"read", "write"},
     "OAuth, write, admin": {"read", "write", "admin"},
 }
-"""The contract's "Access"."""
+"""docs/spec.md, "Access"."""
 
 
 def cells() -> dict[tuple[str, str], str]:

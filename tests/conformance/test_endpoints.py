@@ -1,4 +1,4 @@
-"""The contract's endpoint tables, row by row, against the running server; and no route that they do not know."""
+"""docs/spec.md, "Endpoints", row by row, against the running server; and no route that they do not know."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ async def test_where_an_idempotency_key_is_accepted(own: Things, row: Row) -> No
 
 @pytest.mark.parametrize("action", ACTIONS)
 async def test_members_of_a_mutation(own: Things, action: str) -> None:
-    """The contract's "Mutation": each action takes its members, and no others."""
+    """docs/spec.md, "Mutation": each action takes its members, and no others."""
     row = ROWS_BY_NAME["POST /accounts/{accountId}/validate"]
     required, optional = ACTIONS[action]
     base = {"action": action, "kind": "campaign"}

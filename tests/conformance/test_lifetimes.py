@@ -1,4 +1,4 @@
-"""The contract's times: 30 minutes for review, 90 days for an agent, 30 days for a token of Outbrain's login."""
+"""docs/spec.md, "Limits": 30 minutes for review, 90 days for an agent, 30 days for a token of Outbrain's login."""
 
 from __future__ import annotations
 

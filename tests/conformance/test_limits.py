@@ -1,4 +1,4 @@
-"""The contract's "Limits", row by row and by its words: each at its edge is accepted, and one beyond it refused."""
+"""docs/spec.md, "Limits", row by row and by its words: each at its edge is accepted, and one beyond it refused."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ OFFERED: Mapping[str, tuple[int, set[str], set[str]]] = {
     "apple": (1, {"app_installs"}, {"daily"}),
     "outbrain": (2, {"traffic", "awareness"}, {"daily", "lifetime"}),
 }
-"""The contract's "Unified format support": how many formats, goals, budget periods."""
+"""docs/spec.md, "Unified format support": how many formats, goals, budget periods."""
 
 UNIFIED = {"active", "paused", "archived", "deleted"}
 CURRENCIES = ("USD", "EUR", "JPY", "KWD", "HUF")

@@ -30,7 +30,7 @@ COMBINATIONS = {
     "apple": 1,
     "outbrain": 8,
 }
-"""The contract's "Formats": format x goal x budget period."""
+"""docs/spec.md, "Unified format support": format x goal x budget period."""
 
 
 def test_the_documentation_is_current() -> None:

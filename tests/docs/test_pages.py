@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -111,3 +112,27 @@ def test_what_connects_each_network() -> None:
     pages = [code for code in ADAPTER_PACKAGES if get_adapter(code).network.login.kind != "credentials"]
     named = re.search(r"^NETWORK is (.+)\.$", text, re.MULTILINE)
     assert named is not None and re.findall("`(.+?)`", named[1]) == pages
+
+
+def headings(page: str) -> set[str]:
+    return set(re.findall(r"^#{2,3} (.+)$", (ROOT / "docs" / page).read_text(), re.MULTILINE))
+
+
+def test_every_heading_that_code_cites_exists() -> None:
+    folders = ("adsunify", "adsunify_server", "adsunify_mcp", "tests")
+    cited = [
+        (path.relative_to(ROOT), page, heading)
+        for folder in folders
+        for path in (ROOT / folder).rglob("*.py")
+        for page, heading in re.findall(r'docs/(spec\.md|decisions\.md),\s+(?:#\s+)?"([^"\n]+)"', path.read_text())
+    ]
+    assert len(cited) > 10
+    assert [one for one in cited if one[2] not in headings(one[1])] == []
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "glossary.md"])
+def test_every_name_of_the_code_exists(page: str) -> None:
+    names = re.findall(r"`(adsunify(?:_server|_mcp)?(?:\.\w+)*)`", (ROOT / "docs" / page).read_text())
+    assert names
+    for name in dict.fromkeys(names):
+        pkgutil.resolve_name(name)

@@ -72,7 +72,7 @@ ACCESS: dict[str, Access] = {
         f"{method}_account_{name}": "write" for method in ("patch", "delete") for name in ("campaign", "ad_group", "ad")
     },
 }
-"""The contract's "Access": whatever is not named here reads."""
+"""docs/spec.md, "Access": whatever is not named here reads."""
 
 MAY: dict[tuple[str, str], set[Access]] = {
     ("viewer", "read"): {"read"},

@@ -115,7 +115,7 @@ IDEMPOTENT_BY_ITSELF = {
     "post_validate_campaign",
     "post_account_validate",
 }
-"""The contract's "Idempotency": here a key is accepted and changes nothing."""
+"""docs/spec.md, "Idempotency": here a key is accepted and changes nothing."""
 
 
 @pytest.mark.parametrize(

@@ -242,8 +242,9 @@ async def test_days_before_the_history_are_refused(server: Served, live: dict[st
     assert (await finished(server, live[network], earliest, earliest + timedelta(days=1)))["coverage"]
 
 
-# What each network's sheet says of a day without delivery in the call that adsunify makes: a row of zeros (`zeros`), no
-# row that means zero (`zero`), or no row of which the sheet does not let one conclude a zero (`gap`).
+# What each network's documentation says of a day without delivery in the call that adsunify makes: a row of zeros
+# (`zeros`), no row, which means zero (`zero`), or no row, and nothing says that it means zero (`gap`). See
+# docs/decisions.md, "Reporting".
 QUIET = {
     "amazon": "gap",
     "apple": "gap",

@@ -26,7 +26,7 @@ FORMATS = {
     "apple": ({"custom_product_page"}, {"app_installs"}, {"daily"}),
     "outbrain": ({"promoted_link", "crawled_link"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
 }
-"""The contract's "Unified format support": formats, goals, budget periods."""
+"""docs/spec.md, "Unified format support": formats, goals, budget periods."""
 GROUPLESS = {"outbrain"}
 """Networks without ad groups: their ads hang on campaigns."""
 
