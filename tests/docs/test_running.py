@@ -44,16 +44,16 @@ async def service(tmp_path: Path) -> Service:
     for ended in get_args(counters.ExecutionOutcome):
         made.counters.executions["meta", ended] += 1
     for attempted in get_args(counters.DeliveryOutcome):
-        made.counters.attempts[attempted] += 1
+        made.counters.delivery_attempts[attempted] += 1
     for limited in get_args(counters.LimitName):
-        made.counters.limited[limited] += 1
+        made.counters.limit_refusals[limited] += 1
     await made.close()
     return made
 
 
 async def test_every_metric_with_its_labels_and_their_words(service: Service) -> None:
     requests = RequestMetrics()
-    requests.count("get_keys", 200, 0.1)
+    requests.count_request("get_keys", 200, 0.1)
     text = render_metrics(service, requests, Gauges(1, 1, 1, 1))
     labels: dict[str, dict[str, set[str]]] = {name: {} for name in re.findall(r"^# TYPE (\w+)", text, re.M)}
     for name, given in re.findall(r"^(\w+)\{(.*)\} ", text, re.M):
