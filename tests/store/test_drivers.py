@@ -434,7 +434,6 @@ async def test_a_transaction_that_the_database_gave_up_is_not_called_done(store:
 
 @on_postgresql
 async def test_a_partition_does_not_hang_callers(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgresql, "TIMEOUT_SECONDS", 0.3)
     socket_folder = parse_qs(urlsplit(url).query)["host"][0]
     partition = Partition(socket_folder)
     proxy = await asyncio.start_unix_server(partition, tmp_path / ".s.PGSQL.5432")
@@ -442,29 +441,34 @@ async def test_a_partition_does_not_hang_callers(url: str, tmp_path: Path, monke
     await asyncio.gather(*(store.write(add, f"w{n}") for n in range(20)), *(store.read(names) for _ in range(20)))
     async with asyncio.timeout(20):
         partition.cut()
-        for call in (store.write(add, "lost"), store.read(names)):
-            with pytest.raises(StoreError, match=r"did not answer within 0\.3 seconds"):
-                await call
+        with monkeypatch.context() as impatient:
+            impatient.setattr(postgresql, "TIMEOUT_SECONDS", 0.3)
+            for call in (store.write(add, "lost"), store.read(names)):
+                with pytest.raises(StoreError, match=r"did not answer within 0\.3 seconds"):
+                    await call
         await store.write(add, "after")  # at once: none of the old connections is tried again
         assert await store.read(names) == {"after", *(f"w{n}" for n in range(20))}
         partition.cut_all()
-        with pytest.raises(StoreError, match=r"did not answer"):
-            await store.write(add, "lost")
-        await store.close()
+        with monkeypatch.context() as impatient:
+            impatient.setattr(postgresql, "TIMEOUT_SECONDS", 0.3)
+            with pytest.raises(StoreError, match=r"did not answer"):
+                await store.write(add, "lost")
+            await store.close()
     proxy.close()
     await partition.end()
 
 
 @on_postgresql
 async def test_a_lock_of_another_does_not_hang_callers(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgresql, "TIMEOUT_SECONDS", 0.3)
     asyncpg = pytest.importorskip("asyncpg")
     holder = await asyncpg.connect(url)
     await holder.execute("BEGIN; LOCK TABLE workspaces")
-    async with asyncio.timeout(20):
-        refused = await asyncio.gather(
-            *(store.write(add, f"w{n}") for n in range(2 * postgresql.MAX_CONNECTIONS)), return_exceptions=True
-        )
+    with monkeypatch.context() as impatient:
+        impatient.setattr(postgresql, "TIMEOUT_SECONDS", 0.3)
+        async with asyncio.timeout(20):
+            refused = await asyncio.gather(
+                *(store.write(add, f"w{n}") for n in range(2 * postgresql.MAX_CONNECTIONS)), return_exceptions=True
+            )
     assert all(isinstance(one, StoreError) for one in refused)
     await holder.execute("ROLLBACK")
     await holder.close()
@@ -481,11 +485,12 @@ async def test_an_answer_that_came_while_the_loop_was_blocked_is_read(
         connection.execute(text("SELECT pg_sleep(0.4)"))
 
     await store.write(add, "connected")
-    monkeypatch.setattr(postgresql, "TIMEOUT_SECONDS", 1.0)
-    writing = asyncio.create_task(store.write(slowly))
-    await asyncio.sleep(0.2)
-    time.sleep(1.5)  # the answer comes, and the limit passes
-    await writing
+    with monkeypatch.context() as impatient:
+        impatient.setattr(postgresql, "TIMEOUT_SECONDS", 3.0)
+        writing = asyncio.create_task(store.write(slowly))
+        await asyncio.sleep(0.2)
+        time.sleep(3.5)  # the answer comes, and the limit passes
+        await writing
     assert await store.read(names) == {"connected", "kept"}
 
 
