@@ -95,7 +95,7 @@ async def test_no_token_of_ours_reaches_a_network(both: Served, monkeypatch: pyt
         sent.append(await asked.read())
         return await answering(self, asked)
 
-    monkeypatch.setattr(type(both.networks.state), "answer", listening)
+    monkeypatch.setattr(type(both.networks.state), "handle_request", listening)
     one = await client(both)
     tokens = await one.tokens()
     key = both.people["admin"].tokens["write"]

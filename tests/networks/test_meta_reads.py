@@ -220,7 +220,7 @@ def test_insights_are_normalized() -> None:
         },
     ]
     assert (found.totals.impressions, found.totals.conversions) == (1205, None)
-    assert found.coverage.complete
+    assert found.coverage.is_complete
     assert dict(asked[0].query) == {
         "level": "account",
         "time_increment": "1",

@@ -219,7 +219,7 @@ def test_the_type_of_an_existing_pin_is_frozen(native: str | None, frozen: str) 
     made, asked = existing(answer_of({"id": PIN_ID, "creative_type": native, "is_owner": True}))
     assert [build_request_url(one) for one in asked] == [f"{API}/pins/{PIN_ID}?ad_account_id=549755885175"]
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "keywords", "ad"]
-    ad = made.step("ad").request.body[0]
+    ad = made.get_step("ad").request.body[0]
     assert (ad["pin_id"], ad["creative_type"], "destination_url" in ad) == (PIN_ID, frozen, False)
     assert made.warnings == ()
 

@@ -228,8 +228,8 @@ def test_the_last_days_at_once() -> None:
         (1, 4100, "1.234567", None),
         (2, None, "1.234567", None),
     ]
-    assert (found.totals.spend, found.coverage.complete, found.coverage.timezone) == (None, False, "UTC")
-    gaps = [(gap.start, gap.end) for gap in found.coverage.missing]
+    assert (found.totals.spend, found.coverage.is_complete, found.coverage.timezone) == (None, False, "UTC")
+    gaps = [(gap.start, gap.end) for gap in found.coverage.missing_ranges]
     assert gaps == [(date(2026, 8, 23), date(2026, 10, 31)), (date(2026, 11, 3), date(2026, 11, 21))]
 
 
@@ -292,7 +292,7 @@ def test_older_days_are_reports() -> None:
         (date(2026, 3, 1), "1.234567"),
         (date(2026, 10, 1), "0.000005"),
     ]
-    assert (done.pending, len(done.coverage.missing)) == (None, 2)
+    assert (done.pending, len(done.coverage.missing_ranges)) == (None, 2)
 
 
 def test_a_report_in_days_of_utc_stays_one() -> None:

@@ -20,10 +20,10 @@ WALK = re.compile(rf"SCAN ({GROWING})\b")
 LISTED = re.compile(r"\(__\[POSTCOMPILE_\w+\]\)")
 WALKS = {
     "gauges._OPERATIONS": "SCAN operations USING INDEX ix_operations_running",  # holds those that run
-    "deliveries._NEXT": "SCAN deliveries USING COVERING INDEX ix_deliveries_due",  # one step
+    "deliveries._NEXT_WEBHOOKS": "SCAN deliveries USING COVERING INDEX ix_deliveries_due",  # one step
 }
 """What stands there for a reason."""
-ELSEWHERE = {"operations._KEEP_TOGETHER"}
+ELSEWHERE = {"operations._INSERT_BATCH"}
 """What only PostgreSQL understands."""
 
 

@@ -65,12 +65,12 @@ async def test_many_are_kept_by_few_commits(world: World, engine: str) -> None:
     assert world.store.commit_count - before <= (1 if engine == "postgresql" else 2)
     assert await rows(world) == {"operations": 20, "events": 20, "idempotency_keys": 20}
     again = await preparing(world, "k7")
-    assert (again.replayed, again.operation_ids) == (True, made[7].operation_ids)
+    assert (again.is_replay, again.operation_ids) == (True, made[7].operation_ids)
 
 
 async def test_of_one_key_asked_for_at_once_one_is_kept(world: World) -> None:
     made = await asyncio.gather(*(preparing(world, f"k{n % 3}") for n in range(15)))
-    assert [one.replayed for one in made].count(False) == 3
+    assert [one.is_replay for one in made].count(False) == 3
     assert len({one.operation_ids for one in made}) == 3
     assert await rows(world) == {"operations": 3, "events": 3, "idempotency_keys": 3}
 
@@ -81,7 +81,7 @@ async def test_a_key_that_is_bound_to_another_request_refuses_its_caller_alone(w
         preparing(world, "a"), preparing(world, "bound", "other"), preparing(world), return_exceptions=True
     )
     assert isinstance(made[1], Conflict)
-    assert [one.replayed for one in (made[0], made[2])] == [False, False]
+    assert [one.is_replay for one in (made[0], made[2])] == [False, False]
     assert await rows(world) == {"operations": 3, "events": 3, "idempotency_keys": 2}
 
 
@@ -103,7 +103,7 @@ async def test_whoever_subscribed_is_told_in_the_same_commit(world: World) -> No
     await world.store.write(webhooks.create_webhook, world.admin, *hook, world.clock)
     made = await asyncio.gather(*(preparing(world, f"k{n}") for n in range(5)))
     await asyncio.wait_for(heard.wait(), 10)
-    assert not any(one.replayed for one in made)
+    assert not any(one.is_replay for one in made)
     assert await rows(world) == {"operations": 5, "events": 5, "idempotency_keys": 5, "deliveries": 5}
 
 
@@ -124,7 +124,7 @@ async def test_closing_waits_for_what_was_begun(world: World, url: str) -> None:
     await asyncio.sleep(0)
     await world.store.close()
     made = await asyncio.gather(*begun)
-    assert [one.replayed for one in made] == [False] * 10 + [True]
+    assert [one.is_replay for one in made] == [False] * 10 + [True]
     with pytest.raises(StoreError, match="closed"):
         await preparing(world, "late")
     again: Store = await open_store(url, clock=world.clock)
@@ -144,5 +144,5 @@ async def test_connections_that_were_lost_meanwhile_cost_nothing(world: World) -
     with pytest.raises(StoreError):
         await world.store.read(end_all)
     await asyncio.sleep(0.1)
-    assert not (await preparing(world, "after")).replayed
+    assert not (await preparing(world, "after")).is_replay
     assert (await rows(world))["operations"] == 4

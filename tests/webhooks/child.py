@@ -41,7 +41,7 @@ class Fate:
 
 def doomed(fate: Fate, store: Store) -> type[WebhookWorker]:
     """The worker, its points in the hands of fate."""
-    read, fetch, write = NetworkStream.read, webhook_worker.fetch, store.write
+    read, fetch, write = NetworkStream.read, webhook_worker.fetch_url, store.write
 
     async def reading(stream: NetworkStream, *args: Any, **more: Any) -> bytes:
         fate.passes("sent")  # the answer is read after the whole request was written
@@ -63,7 +63,7 @@ def doomed(fate: Fate, store: Store) -> type[WebhookWorker]:
 
     store.write = written  # type: ignore[method-assign, assignment] # a point to die at
     NetworkStream.read = reading  # type: ignore[method-assign] # a point to die at
-    webhook_worker.fetch = fetched  # type: ignore[assignment] # a point to die at
+    webhook_worker.fetch_url = fetched  # type: ignore[assignment] # a point to die at
 
     class Doomed(WebhookWorker):
         def _start_delivery(self, claimed: ClaimedDelivery) -> None:

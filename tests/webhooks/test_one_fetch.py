@@ -27,7 +27,7 @@ CONNECTING = {
 """What opens a connection to somewhere, by the name it is called by."""
 CLIENTS = {
     "adsunify/http/backend.py": "the networks' declared hosts, and addresses that were checked",
-    "adsunify/client/doors.py": "a developer's own server",
+    "adsunify/client/backends.py": "a developer's own server",
     "adsunify/cli/consent.py": "the simulated networks' consent pages, on loopback",
 }
 """Every module that opens connections, and where to."""
@@ -119,7 +119,7 @@ async def test_a_link_of_a_network_is_guarded(monkeypatch: pytest.MonkeyPatch) -
 async def test_what_is_signed_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
     async with guarded(monkeypatch) as door:
         sending = HttpTransport(sleep=_at_once)
-        for changed in ({"signed": True}, {"nature": "write", "signed": False}):
+        for changed in ({"is_signed": True}, {"kind": "write", "is_signed": False}):
             request = Request("GET", REPORT.url, **changed)  # type: ignore[arg-type] # members of a request
             with pytest.raises(RequestNotSent, match="not a host of the network"):
                 await sending.send(request, hosts=("network.example",))

@@ -30,7 +30,7 @@ import importlib.util, sys
 spec = importlib.util.spec_from_file_location("webhooks", {str(home)!r})
 webhooks = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(webhooks)
-headers = {{webhooks.EVENT_ID: "e", webhooks.SIGNATURE: webhooks.sign(b"x", "e", "s", 1)}}
+headers = {{webhooks.EVENT_ID_HEADER: "e", webhooks.SIGNATURE_HEADER: webhooks.sign(b"x", "e", "s", 1)}}
 assert webhooks.verify(b"x", headers, "s", 1) == "e"
 try:
     webhooks.verify(b"y", headers, "s", 1)
