@@ -1,7 +1,7 @@
 """One execution in a process of its own, which ends or stops itself at a named point.
 
 The processes are forked from a server that has everything imported already, so that one costs little. The product
-itself knows nothing of this: ``Service.passing`` is where it says which point it passes.
+itself knows nothing of this: ``Service.kill_point_hook`` is where it says which point it passes.
 """
 
 from __future__ import annotations

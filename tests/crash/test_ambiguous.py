@@ -264,7 +264,7 @@ async def _tried(
                     _unreachable(wire.port, stack)
                     stack.enter_context(pytest.MonkeyPatch.context()).setattr(backend, "CONNECT_TIMEOUT_SECONDS", SHORT)
 
-        breaking.passing = passing
+        breaking.kill_point_hook = passing
         before = len(stage.written())
         refusal = await stage.refusal(breaking, operation_id)
     wire.forget()

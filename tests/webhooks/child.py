@@ -68,7 +68,7 @@ def doomed(fate: Fate, store: Store) -> type[WebhookWorker]:
     class Doomed(WebhookWorker):
         def _start_delivery(self, claimed: ClaimedDelivery) -> None:
             fate.passes("claimed")
-            super()._send(claimed)
+            super()._start_delivery(claimed)
 
     return Doomed
 
