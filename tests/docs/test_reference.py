@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
+import re
 from collections.abc import Iterator
 from inspect import getdoc
 from pathlib import Path
@@ -57,3 +59,13 @@ def test_everything_exported_is_in_the_reference() -> None:
         assert f"`{name}`" in page
     for name in adsunify.client.__all__:
         assert f"autoclass:: adsunify.client.{name}\n" in page
+
+
+def test_everything_in_the_reference_exists() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text()
+    directives = re.findall(r"^\.\. auto(?:class|function|module):: (\S+)\n((?:   .*\n)*)", page, re.MULTILINE)
+    assert directives
+    for name, options in directives:
+        found = pkgutil.resolve_name(name)
+        (members,) = re.findall(r":members:(.*)", options) or [""]
+        assert [one for one in members.replace(",", " ").split() if not hasattr(found, one)] == [], name
