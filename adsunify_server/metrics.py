@@ -1,29 +1,31 @@
-"""What the server counts, in the text format of Prometheus (exposition format 0.0.4).
+"""The metrics of a server or a worker, which prometheus-client writes in the text format of Prometheus (0.0.4).
 
-It is answered at an address of its own, never beside the API: behind a proxy every caller seems to come from the
-machine itself. Labels are words of ours: no id, no address, nothing that a caller chose.
+``/metrics`` has a separate port, because behind a proxy every request seems to come from the machine itself. The values
+of labels are a fixed vocabulary: they never hold an id, an address or anything that a caller chose.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from aiohttp import web
 from aiohttp.web_urldispatcher import AbstractRoute
 from attrs import define, field
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from adsunify.errors import StoreError
 from adsunify.service.core import Service
 from adsunify.store.gauges import MAX_COUNTED, Gauges, read_gauges
 
-MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 DURATION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """The upper bounds of the duration's buckets."""
 NO_ENDPOINT = "none"
 """What a request is called that has no endpoint."""
-MetricSample = tuple[Mapping[str, str], float]
 
 
 @define(eq=False)
@@ -57,110 +59,122 @@ class RequestMetrics:
 REQUESTS = web.AppKey("requests", RequestMetrics)
 
 
+@define(eq=False)
+class ServiceCollector(Collector):
+    """Reads the counters of one service for prometheus-client. ``requests``: None in a process that serves no requests.
+
+    ``gauges``: the figures that :meth:`read_database` read last, None where the database did not answer.
+    """
+
+    service: Service
+    requests: RequestMetrics | None
+    gauges: Gauges | None = None
+
+    async def read_database(self) -> None:
+        """Read the figures of the database, which :meth:`collect` cannot wait for."""
+        store = self.service.store
+        try:
+            self.gauges = await store.read(read_gauges, store.clock.now())
+        except StoreError:
+            self.gauges = None
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every metric; those of the database only where it answered."""
+        counters = self.service.counters
+        if self.requests is not None:
+            yield from _collect_requests(self.requests)
+        yield _make_counter(
+            "adsunify_network_requests_total",
+            "Requests to the networks, by how they ended; lost: nobody knows.",
+            ("network", "outcome"),
+            counters.network_requests.items(),
+        )
+        yield _make_counter(
+            "adsunify_executions_total",
+            "Calls to execute an operation, by how they ended.",
+            ("network", "outcome"),
+            counters.executions.items(),
+        )
+        yield _make_counter(
+            "adsunify_webhook_attempts_total",
+            "Attempts to deliver a notification, by what became of them.",
+            ("outcome",),
+            (((outcome,), count) for outcome, count in counters.delivery_attempts.items()),
+        )
+        yield _make_counter(
+            "adsunify_limited_total",
+            "Requests that a rate limit refused, by limit.",
+            ("limit",),
+            (((limit,), count) for limit, count in counters.limit_refusals.items()),
+        )
+        yield GaugeMetricFamily(
+            "adsunify_executions_in_flight",
+            "Executions that this process works on now.",
+            counters.executions_in_flight,
+        )
+        yield GaugeMetricFamily(
+            "adsunify_writes_waiting",
+            "Store writes of this process not durable yet.",
+            self.service.store.pending_writes,
+        )
+        yield GaugeMetricFamily(
+            "adsunify_database_up", "1 where the database answered this request.", int(self.gauges is not None)
+        )
+        if self.gauges is not None:
+            yield from _collect_gauges(self.gauges)
+
+
 def make_metrics_application(service: Service, requests: RequestMetrics | None) -> web.Application:
-    """The application that answers ``/metrics``. ``requests``: None where none are served."""
+    """Make the application that answers ``/metrics``. ``requests``: None in a process that serves no requests."""
+    collector = ServiceCollector(service, requests)
+    registry = CollectorRegistry()
+    registry.register(collector)
 
     async def answer_metrics(request: web.Request) -> web.Response:
-        try:
-            counted = await service.store.read(read_gauges, service.store.clock.now())
-        except StoreError:
-            counted = None
-        body = render_metrics(service, requests, counted).encode("ascii")
-        return web.Response(body=body, headers={"Content-Type": MEDIA_TYPE})
+        await collector.read_database()
+        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
 
     app = web.Application()
     app.router.add_get("/metrics", answer_metrics)
     return app
 
 
-def render_metrics(service: Service, requests: RequestMetrics | None, counted: Gauges | None) -> str:
-    """All that is counted. ``counted``: what the database says, None where it is away."""
-    return "".join(_metric_lines(service, requests, counted))
+def _collect_requests(requests: RequestMetrics) -> Iterator[Metric]:
+    yield _make_counter(
+        "adsunify_requests_total",
+        "Requests answered, by endpoint and status.",
+        ("endpoint", "status"),
+        (((endpoint, str(status)), count) for (endpoint, status), count in requests.status_counts.items()),
+    )
+    seconds = HistogramMetricFamily(
+        "adsunify_request_seconds", "How long requests took, by endpoint.", labels=("endpoint",)
+    )
+    bounds = (*map(str, DURATION_BUCKETS), "+Inf")
+    for endpoint, counts in requests.duration_counts.items():
+        buckets = list(zip(bounds, accumulate(counts), strict=True))
+        seconds.add_metric((endpoint,), buckets, requests.total_seconds[endpoint])
+    yield seconds
 
 
-def _metric_lines(service: Service, requests: RequestMetrics | None, counted: Gauges | None) -> Iterator[str]:
-    measured = service.counters
-    if requests is not None:
-        yield from _request_lines(requests)
-    yield from _family_lines(
-        "adsunify_network_requests_total",
-        "counter",
-        "Requests to the networks, by how they ended; lost: nobody knows.",
-        [({"network": network, "outcome": ended}, n) for (network, ended), n in measured.network_requests.items()],
-    )
-    yield from _family_lines(
-        "adsunify_executions_total",
-        "counter",
-        "Calls to execute an operation, by how they ended.",
-        [({"network": network, "outcome": ended}, n) for (network, ended), n in measured.executions.items()],
-    )
-    yield from _family_lines(
-        "adsunify_webhook_attempts_total",
-        "counter",
-        "Attempts to deliver a notification, by what became of them.",
-        [({"outcome": ended}, n) for ended, n in measured.delivery_attempts.items()],
-    )
-    yield from _family_lines(
-        "adsunify_limited_total",
-        "counter",
-        "Requests that a rate limit refused, by limit.",
-        [({"limit": name}, n) for name, n in measured.limit_refusals.items()],
-    )
-    yield from _gauge_lines(
-        "adsunify_executions_in_flight", "Executions that this process works on now.", measured.executions_in_flight
-    )
-    yield from _gauge_lines(
-        "adsunify_writes_waiting", "Store writes of this process not durable yet.", service.store.pending_writes
-    )
-    yield from _gauge_lines(
-        "adsunify_database_up", "1 where the database answered this request.", int(counted is not None)
-    )
-    if counted is None:
-        return
+def _collect_gauges(gauges: Gauges) -> Iterator[Metric]:
     most = f"; {MAX_COUNTED} of a subscription at most"
-    yield from _gauge_lines("adsunify_webhook_backlog", f"Notifications waiting for an attempt{most}.", counted.backlog)
-    yield from _gauge_lines("adsunify_webhook_due", f"Notifications whose next attempt is due{most}.", counted.due)
-    yield from _gauge_lines(
-        "adsunify_operations_running", "Operations being executed, by any process, stalled ones too.", counted.running
+    yield GaugeMetricFamily("adsunify_webhook_backlog", f"Notifications waiting for an attempt{most}.", gauges.backlog)
+    yield GaugeMetricFamily("adsunify_webhook_due", f"Notifications whose next attempt is due{most}.", gauges.due)
+    yield GaugeMetricFamily(
+        "adsunify_operations_running", "Operations being executed, by any process, stalled ones too.", gauges.running
     )
-    yield from _gauge_lines(
+    yield GaugeMetricFamily(
         "adsunify_operations_stalled",
         "Operations whose process ended during a native write: a person has to look.",
-        counted.stalled,
+        gauges.stalled,
     )
 
 
-def _request_lines(requests: RequestMetrics) -> Iterator[str]:
-    yield from _family_lines(
-        "adsunify_requests_total",
-        "counter",
-        "Requests answered, by endpoint and status.",
-        [({"endpoint": name, "status": str(status)}, n) for (name, status), n in requests.status_counts.items()],
-    )
-    yield from _head_lines("adsunify_request_seconds", "histogram", "How long requests took, by endpoint.")
-    for name, counts in requests.duration_counts.items():
-        total = 0
-        for bound, count in zip((*map(str, DURATION_BUCKETS), "+Inf"), counts, strict=True):
-            total += count
-            yield _format_sample("adsunify_request_seconds_bucket", {"endpoint": name, "le": bound}, total)
-        yield _format_sample("adsunify_request_seconds_sum", {"endpoint": name}, round(requests.total_seconds[name], 6))
-        yield _format_sample("adsunify_request_seconds_count", {"endpoint": name}, total)
-
-
-def _family_lines(name: str, kind: str, words: str, samples: list[MetricSample]) -> Iterator[str]:
-    yield from _head_lines(name, kind, words)
-    for labels, value in samples:
-        yield _format_sample(name, labels, value)
-
-
-def _gauge_lines(name: str, words: str, value: int) -> Iterator[str]:
-    return _family_lines(name, "gauge", words, [({}, value)])
-
-
-def _head_lines(name: str, kind: str, words: str) -> Iterator[str]:
-    yield f"# HELP {name} {words}\n# TYPE {name} {kind}\n"
-
-
-def _format_sample(name: str, labels: Mapping[str, str], value: float) -> str:
-    written = ",".join(f'{label}="{text}"' for label, text in labels.items())
-    return f"{name}{{{written}}} {value}\n" if written else f"{name} {value}\n"
+def _make_counter(
+    name: str, words: str, labels: Sequence[str], counts: Iterable[tuple[Sequence[str], int]]
+) -> CounterMetricFamily:
+    """Make the metric of a counter. ``counts``: the values of ``labels``, in their order, each with its count."""
+    counter = CounterMetricFamily(name, words, labels=labels)
+    for values, count in counts:
+        counter.add_metric(values, count)
+    return counter

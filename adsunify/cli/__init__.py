@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-EXTRAS = {"click": "cli", "rich": "cli", "aiohttp": "server", "jinja2": "server"}
+EXTRAS = {"click": "cli", "rich": "cli", "aiohttp": "server", "jinja2": "server", "prometheus_client": "server"}
 """What a command may lack: a package, and the extra of ours that brings it."""
 
 

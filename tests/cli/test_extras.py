@@ -23,7 +23,7 @@ sys.meta_path.insert(0, Missing())
 from adsunify.cli import main
 main()
 """
-SERVER = "aiohttp,jinja2"
+SERVER = "aiohttp,jinja2,prometheus_client"
 
 
 def run(missing: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:

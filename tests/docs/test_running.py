@@ -9,6 +9,7 @@ from typing import get_args
 import click
 import pytest
 from attrs import asdict
+from prometheus_client import generate_latest
 
 from adsunify.cli.serve import serve, worker
 from adsunify.cli.server_options import LIMIT_OPTIONS
@@ -17,7 +18,7 @@ from adsunify.service.core import Service
 from adsunify.service.factory import open_service
 from adsunify.service.rate_limits import MAX_BUCKETS, RateLimits
 from adsunify.store.gauges import Gauges
-from adsunify_server.metrics import RequestMetrics, render_metrics
+from adsunify_server.metrics import RequestMetrics, ServiceCollector
 from tests.server.served import RING
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +55,7 @@ async def service(tmp_path: Path) -> Service:
 async def test_every_metric_with_its_labels_and_their_words(service: Service) -> None:
     requests = RequestMetrics()
     requests.count_request("get_keys", 200, 0.1)
-    text = render_metrics(service, requests, Gauges(1, 1, 1, 1))
+    text = generate_latest(ServiceCollector(service, requests, Gauges(1, 1, 1, 1))).decode()
     labels: dict[str, dict[str, set[str]]] = {name: {} for name in re.findall(r"^# TYPE (\w+)", text, re.M)}
     for name, given in re.findall(r"^(\w+)\{(.*)\} ", text, re.M):
         family = re.sub("_(bucket|sum|count)$", "", name)

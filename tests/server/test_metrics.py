@@ -11,6 +11,8 @@ import httpx
 import pytest
 from aiohttp import web
 from attrs import evolve
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Connection, update
 
 from adsunify.contract import ENDPOINTS
@@ -18,38 +20,28 @@ from adsunify.errors import StoreError
 from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.service.core import Service
 from adsunify.store.schema import operations
-from adsunify_server.metrics import DURATION_BUCKETS, MEDIA_TYPE, RequestMetrics, make_metrics_application
+from adsunify_server.metrics import DURATION_BUCKETS, RequestMetrics, make_metrics_application
 
 from .served import Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-HEAD = re.compile(r"# (?:HELP (\w+) \S.*|TYPE (\w+) (counter|gauge|histogram))")
-SAMPLE = re.compile(r"(\w+)(?:\{(\w+=\"[^\"]*\"(?:,\w+=\"[^\"]*\")*)\})? (\d+(?:\.\d+)?(?:e-?\d+)?)")
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def parsed(text: str) -> Samples:
-    """The samples of an exposition; every line is one of its forms, families stand together and are introduced."""
-    assert text.endswith("\n")
-    found: Samples = {}
-    kinds: dict[str, str] = {}
-    for line in text.removesuffix("\n").split("\n"):
-        if line.startswith("#"):
-            head = HEAD.fullmatch(line)
-            assert head is not None, line
-            if head[2]:
-                assert head[2] not in kinds, line
-                kinds[head[2]] = head[3]
-            continue
-        sample = SAMPLE.fullmatch(line)
-        assert sample is not None, line
-        family = re.sub("_(bucket|sum|count)$", "", sample[1])
-        assert kinds.get(sample[1]) in ("counter", "gauge") or kinds.get(family) == "histogram", line
-        labels = frozenset(re.findall(r'(\w+)="([^"]*)"', sample[2] or ""))
-        assert (sample[1], labels) not in found, line
-        found[sample[1], labels] = float(sample[3])
-    return found
+    """The samples of an exposition, as prometheus-client's parser reads them: no family and no sample comes twice."""
+    families = list(text_string_to_metric_families(text))
+    assert len({family.name for family in families}) == len(families)
+    assert all(family.documentation and family.type in ("counter", "gauge", "histogram") for family in families)
+    assert text.count("# TYPE ") == len(families)
+    read = [
+        ((sample.name, frozenset(sample.labels.items())), sample.value)
+        for family in families
+        for sample in family.samples
+    ]
+    assert len(dict(read)) == len(read)
+    return dict(read)
 
 
 @asynccontextmanager
@@ -69,7 +61,7 @@ async def watched(service: Service, requests: RequestMetrics | None) -> AsyncIte
 async def scraped(one: Served) -> Samples:
     async with watched(one.service, one.requests) as client:
         answer = await client.get("/metrics")
-        assert answer.status_code == 200 and answer.headers["Content-Type"] == MEDIA_TYPE
+        assert answer.status_code == 200 and answer.headers["Content-Type"] == CONTENT_TYPE_PLAIN_0_0_4
         assert (await client.get("/anything")).status_code == 404
         return parsed(answer.text)
 
