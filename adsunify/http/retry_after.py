@@ -1,4 +1,4 @@
-"""The one reader of the ``Retry-After`` header (RFC 9110, 10.2.3): a number of seconds, or a date."""
+"""The one reader of ``Retry-After`` (RFC 9110, 10.2.3: a number of seconds, or a date) and of dates in headers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def parse_retry_after(headers: Mapping[str, str], now: float | None = None) -> f
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return min(float(value), MAX_SECONDS)
-    until = _parse_http_date(value)
-    sent = _parse_http_date(headers.get("date", ""))
+    until = parse_http_date(value)
+    sent = parse_http_date(headers.get("date", ""))
     if sent is None:
         sent = now
     if until is None or sent is None:
@@ -28,8 +28,11 @@ def parse_retry_after(headers: Mapping[str, str], now: float | None = None) -> f
     return min(max(0.0, until - sent), MAX_SECONDS)
 
 
-def _parse_http_date(value: str) -> float | None:
-    """Seconds since 1970; a date without a zone is UTC (RFC 9110, 5.6.7)."""
+def parse_http_date(value: str) -> float | None:
+    """Return the seconds since 1970 of an HTTP date, None where it is not readable.
+
+    A date without a zone is UTC (RFC 9110, 5.6.7).
+    """
     try:
         date: datetime = parsedate_to_datetime(value)
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()

@@ -8,7 +8,10 @@ from email.utils import formatdate
 import httpx
 import pytest
 
+from adsunify.adapter.error_rules import read_retry_delay
+from adsunify.http.messages import Response
 from adsunify.http.retry_after import MAX_SECONDS, parse_retry_after
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 
 NOW = 784111777.0
 """Sun, 06 Nov 1994 08:49:37 GMT."""
@@ -47,3 +50,11 @@ def test_a_date_without_a_zone_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
+def test_an_unreadable_header_counts_as_none_on_every_network(network: str) -> None:
+    def read(headers: dict[str, str]) -> float | None:
+        return read_retry_delay(get_adapter(network).network, Response(429, headers, {}))
+
+    assert read({"retry-after": "soon"}) == read({})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING
 from adsunify.adapter.network import Account, ItemResult, Level, MoneyUnit, ParsedError, require_currency
 from adsunify.errors import InvalidInput, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response
+from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import Step
+from adsunify.values.base64url import encode_base64url
 from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json, dumps_bytes
 from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id, require_value
@@ -182,17 +183,11 @@ def sign_client_secret(client_id: str, team_id: str, key_id: str, pem: str, now:
     algorithm = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
     # JOSE takes the two numbers as they are, one after the other, not the DER that cryptography makes.
     numbers = decode_dss_signature(load_private_key(pem).sign(signed.encode("ascii"), algorithm))
-    return (
-        f"{signed}.{_encode_base64url(b''.join(number.to_bytes(_SIGNATURE_PART_BYTES, 'big') for number in numbers))}"
-    )
+    return f"{signed}.{encode_base64url(b''.join(number.to_bytes(_SIGNATURE_PART_BYTES, 'big') for number in numbers))}"
 
 
 def _encode_jwt_part(value: Json) -> str:
-    return _encode_base64url(dumps_bytes(value))
-
-
-def _encode_base64url(content: bytes) -> str:
-    return base64.urlsafe_b64encode(content).rstrip(b"=").decode("ascii")
+    return encode_base64url(dumps_bytes(value))
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
@@ -315,6 +310,6 @@ def _mark_item_error(found: ParsedError) -> ParsedError:
 def parse_retry_delay(response: Response) -> float | None:
     """Seconds until the limit is lifted, where there is no ``Retry-After``."""
     reset = response.headers.get("ratelimit-reset", "").strip()
-    if "retry-after" in response.headers or not (reset.isascii() and reset.isdigit() and len(reset) < 9):
+    if parse_retry_after(response.headers) is not None or not (reset.isascii() and reset.isdigit() and len(reset) < 9):
         return None
     return float(reset)

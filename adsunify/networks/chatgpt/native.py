@@ -12,6 +12,7 @@ from attrs import evolve
 from adsunify.adapter.network import Account, Level, MoneyUnit, ParsedError, require_currency, split_words
 from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
+from adsunify.http.retry_after import parse_retry_after
 from adsunify.values.currencies import get_exponent
 from adsunify.values.dates import format_utc, parse_instant
 from adsunify.values.exact_json import Json
@@ -198,4 +199,4 @@ REFUSAL_HTTP_STATUSES = (401, 403, 429)
 
 def parse_retry_delay(response: Response) -> float | None:
     """Seconds to wait after a throttled answer that does not say."""
-    return DEFAULT_RETRY_DELAY if response.status == 429 and "retry-after" not in response.headers else None
+    return DEFAULT_RETRY_DELAY if response.status == 429 and parse_retry_after(response.headers) is None else None

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from adsunify.adapter.network import Account, Level, MoneyUnit, ParsedError, require_currency, to_native_units
 from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
+from adsunify.http.retry_after import parse_retry_after
 from adsunify.values.currencies import get_exponent
 from adsunify.values.dates import format_utc, parse_instant
 from adsunify.values.exact_json import Json
@@ -255,4 +256,4 @@ def _is_error_body(body: Mapping[str, Json]) -> bool:
 
 def parse_retry_delay(response: Response) -> float | None:
     """Seconds to wait after a throttled answer, which says nothing itself."""
-    return DEFAULT_RETRY_DELAY if response.status == 429 and "retry-after" not in response.headers else None
+    return DEFAULT_RETRY_DELAY if response.status == 429 and parse_retry_after(response.headers) is None else None

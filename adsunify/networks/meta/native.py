@@ -10,6 +10,7 @@ from functools import cache
 from adsunify.adapter.network import Account, MoneyUnit, ParsedError, is_number, require_currency, split_words
 from adsunify.errors import InvalidInput, ProviderError, invalid_input
 from adsunify.http.messages import Request, Response
+from adsunify.http.retry_after import parse_retry_after
 from adsunify.values.dates import format_utc, parse_instant
 from adsunify.values.exact_json import Json, loads
 from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, require_value
@@ -311,4 +312,4 @@ def parse_retry_delay(response: Response) -> float | None:
     longest = max([60 * figure for figure in minutes] + seconds, default=0)
     if longest > 0:
         return float(longest)
-    return None if "retry-after" in response.headers else DEFAULT_RETRY_DELAY
+    return DEFAULT_RETRY_DELAY if parse_retry_after(response.headers) is None else None

@@ -12,6 +12,7 @@ from attrs import evolve
 from adsunify.adapter.network import Account, ItemResult, MoneyUnit, ParsedError, require_currency, split_words
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response
+from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import Step
 from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json
@@ -222,7 +223,7 @@ def parse_retry_delay(response: Response) -> float | None:
     reset = response.headers.get("x-ratelimit-reset", "").strip()  # (unverified) seconds
     if reset.isascii() and reset.isdigit() and len(reset) < 7:
         return float(reset)
-    return None if "retry-after" in response.headers else DEFAULT_RETRY_DELAY
+    return DEFAULT_RETRY_DELAY if parse_retry_after(response.headers) is None else None
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Literal
 from unicodedata import east_asian_width
@@ -15,6 +14,7 @@ from attrs import frozen
 
 from adsunify.adapter.network import Account, ItemResult, MoneyUnit, ParsedError, Period, require_currency, split_words
 from adsunify.http.messages import BodyEncoding, Request, Response
+from adsunify.http.retry_after import parse_http_date, parse_retry_after
 from adsunify.plans.records import Kind, Step
 from adsunify.values.dates import format_utc
 from adsunify.values.exact_json import Json, dumps
@@ -302,13 +302,10 @@ def parse_retry_delay(response: Response) -> float | None:
         return _get_seconds_to_midnight(response)
     if "QPM" in said:
         return 300.0
-    return None if "retry-after" in response.headers else 1.0
+    return 1.0 if parse_retry_after(response.headers) is None else None
 
 
 def _get_seconds_to_midnight(response: Response) -> float:
     """Daily quotas begin again at 00:00 UTC; without a date in the answer, an hour."""
-    try:
-        now = parsedate_to_datetime(response.headers.get("date", "")).astimezone(UTC)
-    except ValueError:
-        return 3600.0
-    return 86400.0 - (now.hour * 3600 + now.minute * 60 + now.second)
+    sent = parse_http_date(response.headers.get("date", ""))
+    return 3600.0 if sent is None else 86400.0 - sent % 86400.0

@@ -7,7 +7,6 @@ import hashlib
 import hmac
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
-from email.utils import parsedate_to_datetime
 from functools import cache
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -26,6 +25,7 @@ from adsunify.adapter.network import (
 from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput, ProviderUnreadable, invalid_input
 from adsunify.http.messages import BodyEncoding, Request, RequestKind, Response, build_request_url
+from adsunify.http.retry_after import parse_http_date
 from adsunify.plans.records import Step
 from adsunify.values.currencies import get_exponent
 from adsunify.values.dates import format_utc, get_timezone, parse_instant, parse_instant_exact
@@ -321,17 +321,10 @@ def parse_retry_delay(response: Response) -> float | None:
     if response.status != 429:
         return None
     reset = next((response.headers[name] for name in RESET_HEADERS if name in response.headers), "")
-    sent = _parse_http_date(response.headers.get("date", ""))
+    sent = parse_http_date(response.headers.get("date", ""))
     if sent is None or not (reset.isascii() and reset.isdigit() and len(reset) < 13):
         return DEFAULT_RETRY_DELAY
-    return max(1.0, int(reset) - sent.timestamp())
-
-
-def _parse_http_date(header: str) -> datetime | None:
-    try:
-        return parsedate_to_datetime(header)
-    except (ValueError, TypeError, OverflowError):
-        return None
+    return max(1.0, int(reset) - sent)
 
 
 def parse_next_cursor(response: Response) -> str | None:

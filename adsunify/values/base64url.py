@@ -1,0 +1,22 @@
+"""Base64url without padding (RFC 4648, section 5), with one spelling for each value."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+
+def encode_base64url(data: bytes) -> str:
+    """Return the text that stands for ``data``, without padding."""
+    return urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+def decode_base64url(text: str) -> bytes:
+    """Return the bytes that ``text`` stands for.
+
+    Raises:
+        ValueError: :func:`encode_base64url` does not write this text. Python's decoder ignores foreign characters.
+    """
+    data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if encode_base64url(data) != text:
+        raise ValueError("The text is not base64url without padding.")
+    return data
