@@ -15,7 +15,6 @@ import hmac
 import os
 import re
 import secrets
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as BadBase64
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import TextIO
 from attrs import field, frozen
 
 from adsunify.errors import VaultError, invalid_input
+from adsunify.values.base64url import decode_base64url, encode_base64url
 from adsunify.values.exact_json import dumps_canonical
 
 KEY_BYTES = 32
@@ -69,18 +69,7 @@ class KeyRing:
 
 def format_key(id_: str, key: bytes) -> str:
     """A key as it stands in a ring: all of it is secret."""
-    return f"{id_}:{_encode_base64url(key)}"
-
-
-def _encode_base64url(data: bytes) -> str:
-    return urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
-
-
-def _decode_base64url(text: str) -> bytes:
-    data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    if _encode_base64url(data) != text:  # base64 ignores what it does not know; a sealed text has one spelling
-        raise ValueError("not base64url")
-    return data
+    return f"{id_}:{encode_base64url(key)}"
 
 
 def derive_secrets(ring: KeyRing, *parts: str) -> Iterator[str]:
@@ -91,7 +80,7 @@ def derive_secrets(ring: KeyRing, *parts: str) -> Iterator[str]:
     message = dumps_canonical(list(parts))
     for key in ring.keys.values():
         separate = hmac.digest(key, b"adsunify derived secret", "sha256")  # the key itself only encrypts
-        yield _encode_base64url(hmac.digest(separate, message, "sha256"))
+        yield encode_base64url(hmac.digest(separate, message, "sha256"))
 
 
 def parse_key_ring(text: str) -> KeyRing:
@@ -100,7 +89,7 @@ def parse_key_ring(text: str) -> KeyRing:
     for position, part in enumerate(text.strip().split(","), 1):
         id_, _, encoded = part.strip().partition(":")
         try:
-            key = _decode_base64url(encoded.rstrip("="))
+            key = decode_base64url(encoded.rstrip("="))
         except (BadBase64, ValueError):
             key = b""
         if not _KEY_ID_PATTERN.fullmatch(id_) or id_ in keys or len(key) != KEY_BYTES:
@@ -195,7 +184,7 @@ def encrypt(ring: KeyRing, place: SecretContext, secret: str) -> str:
 
     nonce = secrets.token_bytes(NONCE_BYTES)
     sealed = AESGCM(ring.keys[ring.newest_id]).encrypt(nonce, secret.encode("utf-8"), place.to_associated_data())
-    return f"{ring.newest_id}.{_encode_base64url(nonce + sealed)}"
+    return f"{ring.newest_id}.{encode_base64url(nonce + sealed)}"
 
 
 def decrypt(ring: KeyRing, place: SecretContext, sealed: str) -> str:
@@ -208,7 +197,7 @@ def decrypt(ring: KeyRing, place: SecretContext, sealed: str) -> str:
     if key is None:
         raise VaultError("A stored secret was sealed under a key that is not in the key ring.")
     try:
-        data = _decode_base64url(encoded)
+        data = decode_base64url(encoded)
         return AESGCM(key).decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], place.to_associated_data()).decode("utf-8")
     except (InvalidTag, BadBase64, ValueError):
         raise VaultError("A stored secret was altered, or belongs to another place.") from None

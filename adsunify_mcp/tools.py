@@ -16,10 +16,11 @@ from adsunify.client.backends import Backend
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint
 from adsunify.contract.messages import run_large_in_thread
 from adsunify.contract.prose import convert_descriptions
-from adsunify.contract.requests import ConfirmedTrue, Kind, NetworkCode, Status, Uuid
+from adsunify.contract.requests import ConfirmedTrue, NetworkCode, Status, Uuid
 from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, invalid_input
 from adsunify.models.base import ApiModel, EntityId, FreeForm, Omittable, parse_model
 from adsunify.models.edit import Mutation
+from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json, dumps, dumps_bytes
 
 from .results import APPROVAL_CODE, approval_required_result, error_result, success_result

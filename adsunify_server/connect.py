@@ -11,9 +11,9 @@ from aiohttp import web
 
 from adsunify.errors import AdsunifyError
 from adsunify.service import connections
-from adsunify.service.api_keys import hash_token
 from adsunify.service.core import Service
 from adsunify.service.login import LoginThrottle
+from adsunify.service.tokens import hash_token
 
 from .pages.rendering import render_notice
 from .pages.request import PageRequest, PageRouter

@@ -15,16 +15,12 @@ from adsunify.errors import (
     TokenRefused,
 )
 from adsunify.http.messages import Response
-from adsunify.http.redaction import redact_error
+from adsunify.http.redaction import MAX_CODE_LENGTH, redact_error
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import StepAction
 
 _TIMEOUT_STATUSES = (408, 460, 499)
 """Somebody on the way stopped waiting (a server, a load balancer, Google's CANCELLED); the write may go on."""
-
-
-MAX_CODE_LENGTH = 200
-"""Characters of an error code that a rule can name; a longer one is not remembered."""
 
 
 def match_error_rule(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +13,7 @@ from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.network import Network
 from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Flow, Request
+from adsunify.values.base64url import encode_base64url
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 
@@ -72,7 +72,7 @@ def build_consent_url(address: str, **query: str) -> str:
 
 def make_code_challenge(verifier: str) -> str:
     """The S256 code challenge of a PKCE verifier (RFC 7636)."""
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode("ascii")).digest()).rstrip(b"=").decode("ascii")
+    return encode_base64url(hashlib.sha256(verifier.encode("ascii")).digest())
 
 
 def fetch_token(network: Network, request: Request, now: int, kept: Credentials | None = None) -> Flow[Credentials]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from adsunify.adapter.insights import DatedValues, MetricValue
 from adsunify.adapter.network import Account, Metric, Network
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import MAX_RESPONSE_BYTES, Flow, Request
+from adsunify.values.base64url import decode_base64url, encode_base64url
 from adsunify.values.dates import get_timezone, subtract_months
 from adsunify.values.exact_json import MAX_NUMBER_CHARACTERS, Json, dumps_canonical, loads
 from adsunify.values.json_pointer import Columns, get_text, require_value
@@ -191,13 +191,13 @@ def join_job_ids(reports: Sequence[str]) -> str:
     """One job for all reports of a range: the one's id, or base64url of the list of several."""
     if len(reports) == 1:
         return reports[0]
-    return base64.urlsafe_b64encode(dumps_canonical(list(reports))).rstrip(b"=").decode("ascii")
+    return encode_base64url(dumps_canonical(list(reports)))
 
 
 def split_job_id(job: str) -> list[str]:
     """The ids of the reports in a job of :func:`join_job_ids`."""
     try:
-        ids = loads(base64.urlsafe_b64decode(job + "=" * (-len(job) % 4)))
+        ids = loads(decode_base64url(job))
     except ValueError:
         return [job]
     return ids if isinstance(ids, list) and ids and all(isinstance(one, str) and one for one in ids) else [job]

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adsunify.review.amounts import find_amounts
-from adsunify.review.completion import read_completion
+from adsunify.review.completion import get_operation_state, read_completion
 from adsunify.review.created_entities import find_created_entities
 from adsunify.values.exact_json import Json, dumps
 
@@ -200,13 +200,6 @@ def accounts_table(found: Sequence[Mapping[str, Json]]) -> TextTable:
     return make_table(ACCOUNT_COLUMNS, rows)
 
 
-def operation_state(operation: Mapping[str, Json]) -> str:
-    """The status, or what stands in its way."""
-    if operation["expired"]:
-        return "expired"
-    return "stalled" if operation["stalled"] else str(operation["status"])
-
-
 OPERATION_COLUMNS = (
     Column("operation"),
     Column("network"),
@@ -225,7 +218,7 @@ def operations_table(found: Sequence[Mapping[str, Json]]) -> TextTable:
             one["id"],
             one["network"],
             one["action"],
-            operation_state(one),
+            get_operation_state(one),
             one["risk"],
             _format_minute(one["createdAt"]),
             one["accountId"],
@@ -249,7 +242,7 @@ def operation_parts(
 
     ``source``: the operation that created what this one activates.
     """
-    yield f"{shown['id']}  {shown['action']} on {shown['network']}, {operation_state(shown)}"
+    yield f"{shown['id']}  {shown['action']} on {shown['network']}, {get_operation_state(shown)}"
     if account is not None:
         name = account["name"] or account["nativeId"]
         currency = account["currency"] or "currency unknown"

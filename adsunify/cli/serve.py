@@ -20,6 +20,7 @@ from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.service import api_keys
 from adsunify.service.core import Service
 from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, open_service
+from adsunify.service.tokens import hash_token
 from adsunify.service.users import reset_password
 from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import connections, keys, people
@@ -128,7 +129,7 @@ async def create_sandbox_admin(serving: RunningServer) -> tuple[Actor, str]:
         person.id,
         SANDBOX_WORKSPACE,
         prefix,
-        api_keys.hash_token(secret),
+        hash_token(secret),
         True,
         None,
         store.clock,

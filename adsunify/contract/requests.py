@@ -27,6 +27,7 @@ from adsunify.models.base import (
 )
 from adsunify.models.brief import CampaignBrief, Instant
 from adsunify.models.error_messages import UUID_REGEX, Violation
+from adsunify.plans.records import Kind
 
 NetworkCode = Literal[
     "meta",
@@ -43,7 +44,6 @@ NetworkCode = Literal[
     "outbrain",
 ]
 OAuthNetwork = Literal["meta", "google", "tiktok", "snapchat", "pinterest", "linkedin", "reddit", "amazon", "x"]
-Kind = Literal["campaign", "adGroup", "ad"]
 Status = Literal["active", "paused"]
 Uuid = Annotated[
     str,

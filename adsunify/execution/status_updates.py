@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from adsunify.adapter.hierarchy import ParsedEntity
 from adsunify.adapter.network import Level, Network, unify_status
 from adsunify.execution.state import CreatedId, ObservedStatus, Receipt
-from adsunify.plans.records import Kind, Step
+from adsunify.plans.records import ENTITY_KINDS, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value, split_pointer
 
-KINDS: tuple[Kind, ...] = ("campaign", "adGroup", "ad")
 REMOVED_STATUSES = ("archived", "deleted")
 
 
@@ -28,8 +27,8 @@ def find_created_ids(network: Network, step: Step, receipt: Receipt) -> list[Cre
     else:
         made = [value for name, value in receipt.outputs.items() if name.rstrip("0123456789") == "id"]
         ids = [id_ for id_ in made if isinstance(id_, str)]
-    collections = {f"{level.native}s": kind for level in network.levels for kind in KINDS if level.kind == kind}
-    own = next((kind for kind in KINDS if kind == step.kind), None)
+    collections = {f"{level.native}s": kind for level in network.levels for kind in ENTITY_KINDS if level.kind == kind}
+    own = next((kind for kind in ENTITY_KINDS if kind == step.kind), None)
     found = []
     for id_ in ids:
         collection, slash, _ = id_.rpartition("/")
@@ -42,7 +41,11 @@ def find_created_ids(network: Network, step: Step, receipt: Receipt) -> list[Cre
 def read_entity_statuses(nodes: Iterable[ParsedEntity]) -> list[ObservedStatus]:
     """The statuses that a read shows."""
     return [
-        ObservedStatus(kind, one.id, one.status) for one in nodes if one.status for kind in KINDS if kind == one.kind
+        ObservedStatus(kind, one.id, one.status)
+        for one in nodes
+        if one.status
+        for kind in ENTITY_KINDS
+        if kind == one.kind
     ]
 
 
@@ -56,7 +59,7 @@ def read_receipt_statuses(network: Network, step: Step, receipt: Receipt) -> lis
         kind, said = (
             network.parse_sent_status(step.kind, sent) if network.parse_sent_status is not None else (step.kind, None)
         )
-        one = next((level for level in network.levels if level.kind == kind and kind in KINDS), None)
+        one = next((level for level in network.levels if level.kind == kind and kind in ENTITY_KINDS), None)
         if one is None or not id_.isprintable():  # what no network would call an id
             continue
         # one answer for several items says nothing of one; what all have in common stands beside them
@@ -67,7 +70,7 @@ def read_receipt_statuses(network: Network, step: Step, receipt: Receipt) -> lis
             _get_implied_status(one, step),
         )
         if status is not None:
-            found += [ObservedStatus(known, id_, status) for known in KINDS if known == kind]
+            found += [ObservedStatus(known, id_, status) for known in ENTITY_KINDS if known == kind]
     return found
 
 

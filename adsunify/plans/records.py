@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 from attrs import evolve, field, frozen
 
@@ -27,6 +27,8 @@ from adsunify.values.exact_json import Json, dumps_canonical, loads
 PLAN_VERSION = 1
 
 Kind = Literal["campaign", "adGroup", "ad"]
+ENTITY_KINDS: tuple[Kind, ...] = get_args(Kind)
+"""The kinds of entities, parents first."""
 Action = Literal["create", "activate", "status", "update", "delete", "edit"]
 StepAction = Literal["create", "update", "delete"]
 Risk = Literal["low", "spend", "destructive"]

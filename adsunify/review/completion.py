@@ -1,6 +1,6 @@
 """How much of an operation is written: read from its plan and its receipt, as data and in words, for every door.
 
-Both functions take an operation as the API shows it (docs/spec.md, "Shapes"), so that REST, agents, pages and the
+The functions take an operation as the API shows it (docs/spec.md, "Shapes"), so that REST, agents, pages and the
 shell say the same, whether the operation was read here or came from a server.
 """
 
@@ -67,6 +67,13 @@ class Completion:
             return key
         done, count = self.item_counts[key]
         return f"{key} ({done} of {count} items)" if key in self.applied_steps else key
+
+
+def get_operation_state(operation: Mapping[str, Any]) -> str:
+    """Return the word for the state of an operation as the API shows it: its status, or ``expired`` or ``stalled``."""
+    if operation["expired"]:
+        return "expired"
+    return "stalled" if operation["stalled"] else str(operation["status"])
 
 
 def read_completion(operation: Mapping[str, Any]) -> Completion:

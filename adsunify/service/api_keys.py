@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import re
 import secrets
@@ -10,6 +9,7 @@ import secrets
 from adsunify.actor import Actor
 from adsunify.errors import InvalidInput, Issue
 from adsunify.service.core import Service, format_optional_timestamp, format_timestamp
+from adsunify.service.tokens import hash_token, make_token
 from adsunify.store import agents, keys, people
 from adsunify.store.keys import KeyRecord
 from adsunify.values.dates import parse_instant
@@ -40,15 +40,10 @@ async def actor_from_key(service: Service, token: str) -> Actor | None:
     )
 
 
-def hash_token(token: str) -> str:
-    """What is kept of a random token."""
-    return hashlib.sha256(token.encode("ascii", "replace")).hexdigest()
-
-
 def new_key() -> tuple[str, str]:
     """A new key's prefix and the whole secret, ``adu_<prefix>_<43 characters>``."""
     prefix = "".join(secrets.choice(ALPHABET) for _ in range(8))
-    return prefix, f"adu_{prefix}_{secrets.token_urlsafe(32)}"
+    return prefix, f"adu_{prefix}_{make_token()}"
 
 
 async def verify_credential(service: Service, actor: Actor) -> Json:

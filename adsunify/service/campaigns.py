@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from adsunify.actor import Actor
 from adsunify.adapter.brief_checks import check_brief, check_partial_brief
@@ -72,7 +72,7 @@ async def _plan_campaign(service: Service, session: NetworkSession, brief: Campa
         if issues:
             raise InvalidInput(issues)
     except InvalidInput as problem:
-        raise InvalidInput([_prefix_issue_path(issue) for issue in problem.issues], code=problem.code) from None
+        raise InvalidInput(_prefix_brief_paths(problem.issues), code=problem.code) from None
     return chosen, preparation.with_warnings(plan, warnings)
 
 
@@ -95,12 +95,12 @@ async def find_brief_issues(service: Service, actor: Actor, body: bytes, told: S
         return []
     inside = [path.partition(".")[2] for path in paths if path.partition(".")[0] == "campaign"]
     found = check_partial_brief(session.adapter.network, session.native_account, campaign, inside, service.now())
-    return [_prefix_issue_path(issue) for issue in found]
+    return _prefix_brief_paths(found)
 
 
-def _prefix_issue_path(issue: Issue) -> Issue:
-    path = issue.path if issue.path.startswith("account") else f"campaign.{issue.path}" if issue.path else "campaign"
-    return Issue(path, issue.code, issue.message)
+def _prefix_brief_paths(issues: Iterable[Issue]) -> list[Issue]:
+    """Issues of a brief with their paths as in the request's body; paths that begin with ``account`` are not of it."""
+    return preparation.prefix_issue_paths(issues, "campaign", lambda member: not member.startswith("account"))
 
 
 async def _run_preflight(session: NetworkSession, brief: CampaignBrief) -> tuple[list[Issue], list[str]]:

@@ -28,9 +28,9 @@ from adsunify.store.consents import ConsentRecord
 from adsunify.values.exact_json import Json
 
 from . import accounts
-from .api_keys import hash_token
 from .core import Service, format_optional_timestamp, format_timestamp
 from .network_session import CREDENTIALS_FIELD, decrypt_credentials, encrypt_credentials
+from .tokens import hash_token, make_token
 
 T = TypeVar("T")
 VERIFIER_FIELD = "verifier"
@@ -73,7 +73,7 @@ def _read_connections(connection: Connection, workspace_id: str) -> list[tuple[C
 async def create_consent_link(service: Service, actor: Actor, *, network: str) -> Json:
     """Make a single-use, short-lived link at which a person connects the network's accounts."""
     service.get_oauth_client(network)
-    token = secrets.token_urlsafe(32)
+    token = make_token()
     kept = await service.store.write(
         consents.create_token,
         "link",
@@ -103,7 +103,7 @@ async def start_consent(service: Service, token: str) -> RedirectToConsent:
 
     Raises ProviderError where the network does not begin a consent; the link is used up then, too.
     """
-    state, cookie, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+    state, cookie, verifier = (make_token() for _ in range(3))
     clock = service.store.clock
     link = await service.store.write(_use_link, token, clock)
     adapter, app, redirect = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import hmac
 from collections.abc import Sequence
@@ -13,6 +11,7 @@ from attrs import frozen
 
 from adsunify.encryption import KeyRing
 from adsunify.errors import invalid_input
+from adsunify.values.base64url import decode_base64url, encode_base64url
 from adsunify.values.exact_json import Json, dumps_bytes, dumps_canonical, loads
 
 Row = TypeVar("Row")
@@ -46,7 +45,7 @@ def encode_cursor(ring: KeyRing, account_id: str, asked: Json, position: Positio
         return None
     raw = dumps_bytes([position.native_cursor, position.rows_shown])
     mark = _sign_cursor(ring.keys[ring.newest_id], account_id, asked, raw)
-    return base64.urlsafe_b64encode(mark + raw).rstrip(b"=").decode("ascii")
+    return encode_base64url(mark + raw)
 
 
 def decode_cursor(ring: KeyRing, account_id: str, asked: Json, cursor: str | None) -> Position:
@@ -54,11 +53,11 @@ def decode_cursor(ring: KeyRing, account_id: str, asked: Json, cursor: str | Non
     if cursor is None:
         return Position()
     try:
-        whole = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        whole = decode_base64url(cursor)
         mark, raw = whole[:SIGNATURE_BYTES], whole[SIGNATURE_BYTES:]
         if any(hmac.compare_digest(mark, _sign_cursor(key, account_id, asked, raw)) for key in ring.keys.values()):
             return Position(*loads(raw))
-    except (binascii.Error, ValueError):
+    except ValueError:
         pass
     raise invalid_input("cursor", "malformed", "is the nextCursor of the same list, or left out.")
 

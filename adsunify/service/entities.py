@@ -14,7 +14,7 @@ from adsunify.adapter.edits import Edit, check_payload_amounts, collect_spend_wa
 from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
 from adsunify.adapter.network import Account, Level, get_level
 from adsunify.adapter.protocols import Plans
-from adsunify.errors import InvalidInput, Issue, raise_if_issues
+from adsunify.errors import InvalidInput, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody
@@ -255,7 +255,8 @@ async def validate_mutation(
     try:
         plan = await plan_mutation(service, session, asked)
     except InvalidInput as problem:
-        raise InvalidInput([_prefix_issue_path(issue) for issue in problem.issues], code=problem.code) from None
+        issues = preparation.prefix_issue_paths(problem.issues, "edit", EditBody.model_fields.__contains__)
+        raise InvalidInput(issues, code=problem.code) from None
     return {
         "valid": True,
         "network": plan.network,
@@ -264,8 +265,3 @@ async def validate_mutation(
         "risk": plan.risk,
         "warnings": list(plan.warnings),
     }
-
-
-def _prefix_issue_path(issue: Issue) -> Issue:
-    inside = issue.path.partition(".")[0] in ("fields", "targeting", "creative")
-    return Issue(f"edit.{issue.path}" if inside else issue.path, issue.code, issue.message)

@@ -7,7 +7,6 @@ password, and tries are limited by where they come from, and from there for each
 from __future__ import annotations
 
 import asyncio
-import secrets
 from functools import cache
 
 from attrs import define, field, frozen
@@ -15,9 +14,9 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor, Role
 from adsunify.errors import Conflict, Forbidden, NotFound, RateLimited, Unauthenticated, invalid_input
-from adsunify.service.api_keys import hash_token
 from adsunify.service.core import Service, format_timestamp
 from adsunify.service.rate_limits import TokenBuckets, ip_bucket
+from adsunify.service.tokens import hash_token, make_token
 from adsunify.service.users import MIN_PASSWORD_LENGTH, hash_password, is_password_correct
 from adsunify.service.users import change_role as change_member
 from adsunify.service.users import remove_member as remove_member
@@ -108,7 +107,7 @@ async def sign_in(service: Service, tries: LoginThrottle, email: str, password: 
     ``source``: the network address of the browser.
     """
     person = await _authenticate_user(service, tries, email, password, source)
-    token = secrets.token_urlsafe(32)
+    token = make_token()
     await service.store.write(_create_session, person, hash_token(token), service.store.clock)
     return token
 
@@ -145,7 +144,7 @@ def _is_password_correct(password: str, kept: str | None) -> bool:
 @cache
 def _unmatched_hash() -> str:
     """The hash of a password that nobody has."""
-    return hash_password(secrets.token_urlsafe(32))
+    return hash_password(make_token())
 
 
 async def find_user_session(service: Service, token: str) -> UserSession | None:
@@ -182,7 +181,7 @@ async def change_password(
     person = await _authenticate_user(service, tries, visitor.email, password, source)
     async with tries.hash_slots:
         hash_ = await asyncio.to_thread(hash_password, new)
-    token = secrets.token_urlsafe(32)
+    token = make_token()
     home = None if visitor.membership is None else visitor.membership.workspace_id
     await service.store.write(_replace_password, person, hash_, hash_token(token), home, service.store.clock)
     return token
@@ -272,7 +271,7 @@ async def create_invitation(service: Service, actor: Actor, email: str, role: st
     if not (local and at and domain) or len(address) > MAX_EMAIL_LENGTH or not address.isprintable() or " " in address:
         raise invalid_input("email", "malformed", "must be an e-mail address.")
     chosen = _parse_role(role)
-    token = secrets.token_urlsafe(32)
+    token = make_token()
     kept = await service.store.write(
         sessions.create_invitation,
         hash_token(token),
@@ -328,7 +327,7 @@ async def accept_invitation(
             _check_password_length("password", password)
             async with tries.hash_slots:
                 new = await asyncio.to_thread(hash_password, password)
-    session = secrets.token_urlsafe(32)
+    session = make_token()
     await service.store.write(
         _join_workspace, hash_token(token), hash_token(session), kept, new, visiting, service.store.clock
     )

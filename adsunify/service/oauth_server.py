@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import math
 import re
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 from unicodedata import category, normalize
@@ -23,8 +22,8 @@ from adsunify.actor import Actor
 from adsunify.adapter.oauth import make_code_challenge
 from adsunify.encryption import KeyRing, derive_secrets
 from adsunify.errors import AdsunifyError, Forbidden, NotFound
-from adsunify.service.api_keys import hash_token
 from adsunify.service.core import Service, format_timestamp
+from adsunify.service.tokens import hash_token, make_token
 from adsunify.store import agents, people
 from adsunify.store.agents import ClientRecord, GrantRecord, TokenRecord
 from adsunify.store.clock import Clock
@@ -260,7 +259,7 @@ async def grant_consent(
 
     Raises Forbidden where the person does not belong there, or is a viewer and allows writing.
     """
-    code = secrets.token_urlsafe(32)
+    code = make_token()
     await service.store.write(
         _grant_consent, asked, user_id, workspace_id, write and asked.wants_write, hash_token(code), service.store.clock
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import frozen
 
 from adsunify.actor import Actor
-from adsunify.errors import NotFound, invalid_input
+from adsunify.errors import Issue, NotFound, invalid_input
 from adsunify.execution.state import read_progress
 from adsunify.plans.records import Outputs, Plan, make_plan
 from adsunify.service import serializers
@@ -24,6 +24,22 @@ class ActivationSource:
 
     plan: Plan
     outputs: Mapping[str, Outputs]
+
+
+def prefix_issue_paths(issues: Iterable[Issue], member: str, is_inside: Callable[[str], bool]) -> list[Issue]:
+    """Return the issues of a part of a request's body with their paths as in the body.
+
+    Args:
+        issues: the issues, with paths that begin inside the part or at the body.
+        member: the member of the body that holds the part.
+        is_inside: whether a path that begins with this word begins inside the part.
+    """
+    return [
+        issue._replace(path=f"{member}.{issue.path}" if issue.path else member)
+        if is_inside(issue.path.partition(".")[0])
+        else issue
+        for issue in issues
+    ]
 
 
 async def find_replay(

@@ -12,7 +12,8 @@ from sqlalchemy import Connection
 from adsunify.actor import Actor, Role
 from adsunify.errors import NotFound, invalid_input
 from adsunify.models.base import is_visible
-from adsunify.service.api_keys import hash_token, new_key
+from adsunify.service.api_keys import new_key
+from adsunify.service.tokens import hash_token
 from adsunify.store import Store, agents, keys, people, sessions
 from adsunify.store.clock import Clock
 from adsunify.store.people import UserRecord, WorkspaceRecord

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
@@ -22,6 +21,7 @@ from adsunify.store.webhooks import WebhookRecord
 from adsunify.values.exact_json import Json
 
 from .core import Service, format_optional_timestamp, format_timestamp
+from .tokens import make_token
 
 SECRET_FIELD = "signing_secret"
 
@@ -49,7 +49,7 @@ async def create_webhook(
     """
     await check_destination(service, url)
     id_ = new_id(service.store.clock.now())
-    secret = f"whsec_{secrets.token_urlsafe(32)}"
+    secret = f"whsec_{make_token()}"
     text = encrypt(service.ring, _secret_context(actor.workspace_id, id_), secret)
     kept = await service.store.write(
         _create_webhook, actor, id_, url, account_id, events or DEFAULT_EVENTS, text, service.store.clock

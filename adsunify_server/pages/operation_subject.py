@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound
-from adsunify.plans.records import Plan, Step
-from adsunify.review.created_entities import ENTITY_KINDS, CreatedEntity, find_created_entities
+from adsunify.plans.records import ENTITY_KINDS, Plan, Step
+from adsunify.review.created_entities import CreatedEntity, find_created_entities
 from adsunify.service import operations, serializers
 from adsunify.store.attempts import StepAttempt, list_attempts_by_operation
 from adsunify.store.clock import Clock

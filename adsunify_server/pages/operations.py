@@ -13,7 +13,7 @@ from adsunify.networks import get_adapter
 from adsunify.plans.records import Binding
 from adsunify.problem_details import to_problem_details
 from adsunify.review.amounts import find_amounts
-from adsunify.review.completion import Completion, join_sentences, read_completion
+from adsunify.review.completion import Completion, get_operation_state, join_sentences, read_completion
 from adsunify.store import people
 from adsunify.values.exact_json import Json
 
@@ -90,7 +90,7 @@ async def _review_page(
 ) -> web.Response:
     found = await SubjectIndex.load(visit, [operation["id"]])
     known = found.operations[operation["id"]]
-    operation, account, state = known.shown, known.account, wording.operation_state(known.shown)
+    operation, account, state = known.shown, known.account, get_operation_state(known.shown)
     completion = read_completion(operation)
     return visit.render_page(
         "review.html",

@@ -10,7 +10,6 @@ import hashlib
 import hmac
 import logging
 import re
-import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -27,6 +26,7 @@ from adsunify.service.authentication import REQUEST_CONTEXT
 from adsunify.service.core import Service
 from adsunify.service.dispatch import call_endpoint
 from adsunify.service.login import LoginThrottle, UserSession
+from adsunify.service.tokens import make_token
 from adsunify.values.exact_json import Json, dumps_bytes
 from adsunify_server.pages.rendering import render_page
 from adsunify_server.problems import problem_headers
@@ -65,7 +65,7 @@ class PageRequest:
         token = request.cookies.get(cookie_name(service, SESSION_COOKIE), "")
         visitor = await login.find_user_session(service, token) if token else None
         secret = token if visitor is not None else request.cookies.get(cookie_name(service, VISIT_COOKIE), "")
-        return cls(request, service, tries, visitor, secret or secrets.token_urlsafe(32), not secret, {})
+        return cls(request, service, tries, visitor, secret or make_token(), not secret, {})
 
     @property
     def csrf_token(self) -> str:

@@ -12,6 +12,7 @@ from attrs import frozen
 from adsunify.adapter.network import Account, parse_native_amount
 from adsunify.errors import InvalidInput
 from adsunify.networks import get_adapter
+from adsunify.review.completion import get_operation_state
 from adsunify.values.exact_json import Json
 from adsunify.values.money import MICROS, from_units
 
@@ -82,11 +83,6 @@ def describe_action(operation: Mapping[str, Any]) -> str:
     return ACTION_WORDS["activate" if is_starting(operation) else operation["action"]]
 
 
-def operation_state(operation: Mapping[str, Any]) -> str:
-    """The status of an operation, or what stands in its way."""
-    return "expired" if operation["expired"] else "stalled" if operation["stalled"] else str(operation["status"])
-
-
 def plan_heading(state: str, outcome: str) -> str:
     """The heading of a plan; a plan of which something is written was not only meant to be."""
     return PLAN_HEADINGS["unknown" if state in ("expired", "cancelled") and outcome != "not_applied" else state]
@@ -95,7 +91,7 @@ def plan_heading(state: str, outcome: str) -> str:
 def subject_heading(operation: Mapping[str, Any]) -> str:
     """The heading of what an operation is about."""
     kind = "create" if operation["action"] == "create" else "start" if is_starting(operation) else ""
-    now = operation_state(operation)
+    now = get_operation_state(operation)
     return SUBJECT_HEADINGS[kind][0 if now in ("prepared", "running") else 1 if now == "succeeded" else 2]
 
 

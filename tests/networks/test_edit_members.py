@@ -21,16 +21,18 @@ from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.models.brief import Creative
 from adsunify.models.edit import EditTargeting
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
-from adsunify.plans.records import Kind
+from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json, dumps
 from adsunify.values.json_pointer import get_value
 from tests.contract.cases import Case, Library, own_cases
 from tests.contract.plans import planned_by, shown_plan
 from tests.contract.recorded import Conversation, Unexpected
 
-KINDS = ("campaign", "adGroup", "ad")
 LEVELS = [
-    (code, one.kind) for code in ADAPTER_PACKAGES for one in get_adapter(code).network.levels if one.kind in KINDS
+    (code, one.kind)
+    for code in ADAPTER_PACKAGES
+    for one in get_adapter(code).network.levels
+    if one.kind in ENTITY_KINDS
 ]
 NATIVE_UNITS = re.compile("micro|minor|cents?($|_)", re.IGNORECASE)
 NATIVE_AMOUNTS = {
@@ -377,7 +379,7 @@ TARGETINGS = {
 RETARGETED = [
     case
     for code in TARGETINGS
-    for kind in KINDS
+    for kind in ENTITY_KINDS
     for case in edit_cases(code, kind)
     if (case.input["edit"].get("targeting") or {})
 ]

@@ -10,7 +10,6 @@ import asyncio
 import itertools
 import json
 import random
-import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -29,8 +28,8 @@ from adsunify.execution.state import Intent, ObservedStatus, Receipt, StateCommi
 from adsunify.http.messages import Request, Response
 from adsunify.http.transport import HttpTransport
 from adsunify.plans.records import Plan
-from adsunify.service import api_keys
 from adsunify.service.dispatch import call_endpoint
+from adsunify.service.tokens import hash_token, make_token
 from adsunify.store import deliveries, entities, events, open_store, operations, reports, sessions
 from adsunify.store.deliveries import AttemptOutcome
 from adsunify.store.operations import OperationDraft
@@ -355,11 +354,9 @@ async def _stored(url: str, count: int) -> Stored:
     )
     hook = await fill(world, count)
     store, actor = world.service.store, world.actor
-    token = secrets.token_urlsafe(32)
+    token = make_token()
     hour = 3_600_000
-    await store.write(
-        sessions.create_session, api_keys.hash_token(token), actor.user_id, actor.workspace_id, hour, store.clock
-    )
+    await store.write(sessions.create_session, hash_token(token), actor.user_id, actor.workspace_id, hour, store.clock)
     app = make_application(world.service, delivers=False)
     app.add_subapp("/watched", make_metrics_application(world.service, None))
     server = web.AppRunner(app, access_log=None)

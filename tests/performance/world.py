@@ -16,6 +16,7 @@ from adsunify.service import api_keys
 from adsunify.service.core import Service
 from adsunify.service.factory import READS_VARIABLE, SECRET_KEYS_VARIABLE, WRITES_VARIABLE, open_service
 from adsunify.service.network_session import CREDENTIALS_FIELD, encrypt_credentials
+from adsunify.service.tokens import hash_token
 from adsunify.store import connections, keys, new_id, operations, people
 from adsunify.store.connections import AccountRecord, DiscoveredAccountRow
 from adsunify.store.operations import OperationDraft
@@ -63,7 +64,7 @@ async def made(service: Service, name: str = "performance") -> World:
     await store.write(people.set_membership, home.id, person.id, "admin", clock)
     prefix, secret = api_keys.new_key()
     key = await store.write(
-        keys.create_key, home.id, person.id, "performance", prefix, api_keys.hash_token(secret), True, None, clock
+        keys.create_key, home.id, person.id, "performance", prefix, hash_token(secret), True, None, clock
     )
     actor = Actor(home.id, person.id, key.id, "admin", True, "key", key.id)
     connection_id = new_id(clock.now())

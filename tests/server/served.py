@@ -31,6 +31,7 @@ from adsunify.sandbox.server import Sandbox
 from adsunify.service import api_keys
 from adsunify.service.core import Service
 from adsunify.service.factory import SECRET_KEYS_VARIABLE, open_service
+from adsunify.service.tokens import hash_token
 from adsunify.store import Clock, keys, people
 from adsunify.store.events import EventRecord, list_events
 from adsunify.store.schema import deliveries, metadata
@@ -236,7 +237,7 @@ class Served:
             actor.user_id,
             title,
             prefix,
-            api_keys.hash_token(secret),
+            hash_token(secret),
             can_write,
             expires_at,
             clock,

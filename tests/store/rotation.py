@@ -31,6 +31,7 @@ from adsunify.sandbox import sandbox
 from adsunify.service import api_keys, connections
 from adsunify.service.core import Service
 from adsunify.service.factory import SANDBOX_URL_VARIABLE, SECRET_KEYS_VARIABLE, open_service
+from adsunify.service.tokens import hash_token
 from adsunify.store import Store, encrypted_secrets, keys, new_id, open_store, people
 from adsunify.store.schema import accounts, secrets
 from adsunify.store.schema import connections as connections_table
@@ -220,7 +221,7 @@ async def _filled(database: str, ring: KeyRing, networks: str, count: int) -> Ke
     person = await store.write(people.ensure_user, "ada@shop.example", store.clock)
     await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
     prefix, token = api_keys.new_key()
-    held = (home.id, person.id, "key", prefix, api_keys.hash_token(token), False, None, store.clock)
+    held = (home.id, person.id, "key", prefix, hash_token(token), False, None, store.clock)
     await store.write(keys.create_key, *held)
     actor = Actor(home.id, person.id, "session", "admin", True, "session")
     made = await connections.connect_with_credentials(service, actor, network="chatgpt", api_key="sandbox-chatgpt-key")

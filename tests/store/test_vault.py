@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from adsunify import encryption
 from adsunify.encryption import KeyRing, SecretContext
 from adsunify.errors import InvalidInput, VaultError
+from adsunify.values.base64url import decode_base64url, encode_base64url
 
 RING = KeyRing({"new": b"n" * 32, "old": b"o" * 32})
 PLACE = SecretContext("connections", "row", "workspace", "accessToken")
@@ -66,12 +67,12 @@ def test_anything_else_is_refused(text: str) -> None:
 
 def test_every_bit_counts() -> None:
     sealed = encryption.encrypt(RING, PLACE, "secret")
-    raw = encryption._decode_base64url(sealed.removeprefix("new."))
+    raw = decode_base64url(sealed.removeprefix("new."))
     for bit in range(len(raw) * 8):
         flipped = bytearray(raw)
         flipped[bit // 8] ^= 1 << bit % 8
         with pytest.raises(VaultError):
-            encryption.decrypt(RING, PLACE, "new." + encryption._encode_base64url(bytes(flipped)))
+            encryption.decrypt(RING, PLACE, "new." + encode_base64url(bytes(flipped)))
 
 
 def test_rotation() -> None:
@@ -126,7 +127,7 @@ def test_other_rings_are_refused_without_showing_them(wrong: str) -> None:
 
 def test_a_ring_does_not_show_its_keys() -> None:
     assert "nnnn" not in repr(RING)
-    assert encryption._encode_base64url(RING.keys["new"]) not in repr(RING)
+    assert encode_base64url(RING.keys["new"]) not in repr(RING)
 
 
 def test_the_key_file_is_made_once_and_is_private(tmp_path: Path) -> None:

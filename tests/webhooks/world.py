@@ -16,6 +16,7 @@ from adsunify.actor import Actor
 from adsunify.service import api_keys, webhooks
 from adsunify.service.core import Service
 from adsunify.service.factory import SECRET_KEYS_VARIABLE, open_service
+from adsunify.service.tokens import hash_token
 from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import Clock, events, keys, people
 from adsunify.store.schema import deliveries, delivery_attempts
@@ -130,7 +131,7 @@ class World:
             self.actor.user_id,
             "key",
             prefix,
-            api_keys.hash_token(secret),
+            hash_token(secret),
             True,
             ends,
             clock,

@@ -10,8 +10,7 @@ from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Setting
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, invalid_input
-from adsunify.execution.status_updates import KINDS
-from adsunify.plans.records import Kind
+from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 
@@ -133,7 +132,7 @@ SETTINGS = (
 _NO_TARGETING_REASON = "keywords are a level of their own, and geography is the profile's marketplace"
 EDITS = tuple(
     EditMember(kind, part, reason=reason)
-    for kind in KINDS
+    for kind in ENTITY_KINDS
     for part, reason in (("targeting", _NO_TARGETING_REASON), ("creative", "the listing is the creative"))
 )
 

@@ -9,8 +9,7 @@ from functools import partial
 from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Setting, split_words
 from adsunify.errors import Issue, invalid_input
-from adsunify.execution.status_updates import KINDS
-from adsunify.plans.records import Kind
+from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.dates import parse_instant_exact
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
@@ -148,7 +147,7 @@ EDITS = (
     ),  # the campaign's countries stay
     EditMember("adGroup", "targeting.excludedLocations", parse_type=get_location_type),
     *(EditMember("adGroup", f"targeting.{name}") for name in ("devices", "genders", "ageMin", "ageMax")),
-    *(EditMember(kind, "creative", reason=_FIXED_CREATIVE_REASON) for kind in KINDS),
+    *(EditMember(kind, "creative", reason=_FIXED_CREATIVE_REASON) for kind in ENTITY_KINDS),
 )
 
 

@@ -30,6 +30,7 @@ from adsunify.adapter.settings import to_account_time
 from adsunify.errors import NativeError, PermissionRefused, ProviderError, TokenRefused, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
+from adsunify.values.base64url import decode_base64url, encode_base64url
 from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_value
@@ -259,13 +260,13 @@ def encode_job(tokens: Sequence[str], utc: bool) -> str:
     A list of several; its first one is empty where the days are those of UTC though the account's are others.
     """
     whole = tokens[0] if len(tokens) == 1 and not utc else dumps(["", *tokens] if utc else list(tokens))
-    return base64.urlsafe_b64encode(whole.encode()).rstrip(b"=").decode("ascii")
+    return encode_base64url(whole.encode())
 
 
 def decode_job(job: str) -> tuple[list[str], bool]:
     """The tokens of a job, and whether its days are those of UTC. Raises InvalidInput for what is no job."""
     try:
-        whole = base64.b64decode(job + "=" * (-len(job) % 4), altchars=b"-_", validate=True).decode()
+        whole = decode_base64url(job).decode()
     except ValueError:
         raise invalid_input(
             "resource", "malformed", "A report is named by the job that its first answer gave."

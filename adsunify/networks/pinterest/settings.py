@@ -10,9 +10,8 @@ from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, split_words
 from adsunify.adapter.settings import Lock, instant_reader, start_lock
 from adsunify.errors import Issue, invalid_input
-from adsunify.execution.status_updates import KINDS
 from adsunify.models.error_messages import find_web_url_error, is_web_address
-from adsunify.plans.records import Kind
+from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.values.json_pointer import get_value
 
@@ -276,7 +275,7 @@ EDITS = (
         for name in EDITABLE_TARGETING
         if not name.lower().endswith("locations")
     ),
-    *(EditMember(kind, "creative", reason=PIN_CONTENT_REASON) for kind in KINDS),
+    *(EditMember(kind, "creative", reason=PIN_CONTENT_REASON) for kind in ENTITY_KINDS),
 )
 
 

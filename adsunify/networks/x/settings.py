@@ -8,8 +8,7 @@ from datetime import datetime
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
 from adsunify.errors import Issue
-from adsunify.execution.status_updates import KINDS
-from adsunify.plans.records import Kind
+from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
@@ -156,7 +155,7 @@ SETTINGS = (
 EDITS = (
     *(EditMember("adGroup", f"targeting.{name}") for name in (*EDITABLE_TARGETING, *AGE_MEMBERS)),
     EditMember("adGroup", "targeting.placements", reason="the placements of a line item are fixed"),
-    *(EditMember(kind, "creative", reason=_FIXED_POST_REASON) for kind in KINDS),
+    *(EditMember(kind, "creative", reason=_FIXED_POST_REASON) for kind in ENTITY_KINDS),
 )
 
 

@@ -1,0 +1,18 @@
+"""Random tokens: how they are made, and what is stored of them."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+TOKEN_BYTES = 32
+
+
+def make_token() -> str:
+    """Return a new random token of 256 bits: 43 characters of base64url."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def hash_token(token: str) -> str:
+    """Return what the store keeps of a token: its SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(token.encode("ascii", "replace")).hexdigest()
