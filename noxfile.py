@@ -32,7 +32,7 @@ def run_suite(session: nox.Session, chosen: str) -> None:
     distributed = ("-n", "2", "--dist", "loadfile")
     # The suite starts many short processes: each would compile every module again if none kept the bytecode.
     compiled = {"PYTHONDONTWRITEBYTECODE": ""}
-    without = ("--ignore=tests/crash", "--ignore=tests/oracles")
+    without = ("--ignore=tests/crash", "--ignore=tests/oracles", "--ignore=tests/typing")
     session.run("pytest", *distributed, *without, "-m", chosen, *session.posargs, env=compiled)
 
 
@@ -59,9 +59,20 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """mypy --strict over the three packages."""
+    """mypy --strict over the three packages and a program that uses the client; broken adapters are found."""
     install(session, "test", "types")
     session.run("mypy")
+    session.run("mypy", "tests/typing")
+    session.run("pytest", "tests/typing")
+
+
+@nox.session
+def pyright(session: nox.Session) -> None:
+    """pyright over the public client and a program that uses it (needs npm)."""
+    if shutil.which("npm") is None:
+        session.error("npm is missing: pyright cannot be installed, so NOTHING was checked")
+    install(session, "pyright")
+    session.run("pyright")
 
 
 @nox.session

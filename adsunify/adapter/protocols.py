@@ -113,7 +113,7 @@ class Settings(Protocol):
 
 
 class Tables(Protocol):
-    """``tables.py``: what the network can do."""
+    """``tables.py``: what the network can do; :mod:`adsunify.adapter.network` describes the records."""
 
     @property
     def LEVELS(self) -> tuple[Level, ...]: ...

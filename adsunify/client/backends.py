@@ -144,12 +144,13 @@ def _open_http_backend(url: str, token: str | None) -> HttpBackend:
         raise invalid_input("token", "required", "is needed to call a server.")
     if not (token.isascii() and token.isprintable() and " " not in token):
         raise invalid_input("token", "malformed", "is made of visible ASCII characters only.")
+    address = None
     try:
         address = httpx.URL(url.rstrip("/"))
         usable = bool(address.host) and (address.port or 0) <= MAX_PORT
     except httpx.InvalidURL:
         usable = False
-    if not usable or address.userinfo:  # which would take the token's place
+    if address is None or not usable or address.userinfo:  # which would take the token's place
         raise invalid_input(
             "server", "malformed", "must be an http or https address with a host, and without a user name."
         )

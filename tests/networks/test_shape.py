@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import attrs
 import pytest
 
 import adsunify.networks
+from adsunify.adapter import protocols
+from adsunify.adapter.protocols import Adapter
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 
 HERE = Path(adsunify.networks.__file__).parent
@@ -37,6 +41,18 @@ READS = (
     *("list_entities", "fetch_entity", "fetch_editable_entity", "parse_daily_metrics", "fetch_insights"),
     *("fetch_catalog_page", "sign_request"),
 )
+PROTOCOLS: Mapping[str, type] = {
+    "native": protocols.Native,
+    "settings": protocols.Settings,
+    "tables": protocols.Tables,
+    "reads": protocols.Reads,
+    "plans": protocols.Plans,
+    "native_targeting": protocols.NativeTargeting,
+    "editable_targeting": protocols.EditableTargeting,
+    "authorization": protocols.AuthorizationReads,
+    "request_tokens": protocols.RequestTokenReads,
+}
+"""The Protocol of each module of an ``Adapter``."""
 BEGINS = {"oauth2": ("build_authorization_url",), "oauth1": ("fetch_request_token",), "credentials": ()}
 """By which function a connection begins, by the kind of login."""
 
@@ -83,6 +99,18 @@ def test_the_functions_and_tables_of_an_adapter_stand_in_one_order(code: str) ->
     assert list(names(folder / "tables.py"))[-1] == "NETWORK"
     in_order(folder / "plans.py", PLANS)
     in_order(folder / "reads.py", (*BEGINS[get_adapter(code).network.login.kind], *READS))
+
+
+@pytest.mark.parametrize("code", ADAPTER_PACKAGES)
+def test_the_parameters_of_a_function_have_the_names_of_its_protocol(code: str) -> None:
+    """mypy compares kinds and types of parameters, and not their names."""
+    adapter = get_adapter(code)
+    for one in attrs.fields(Adapter):
+        module = getattr(adapter, one.name)
+        for name, function in inspect.getmembers(PROTOCOLS[one.name], inspect.isfunction):
+            if module is not None and not name.startswith("_"):
+                _, *wanted = inspect.signature(function).parameters
+                assert list(inspect.signature(getattr(module, name)).parameters) == wanted, f"{module.__name__}.{name}"
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
