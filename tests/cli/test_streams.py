@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .running import BRIEFS
+from .running import BRIEFS, run
 
 GOOGLE = BRIEFS / "google-responsive_search_ad-traffic-daily.json"
 META = BRIEFS / "meta-page_link_ad-traffic-daily.json"
@@ -100,10 +100,13 @@ def test_a_file_may_be_called_anything(tmp_path: Path) -> None:
         (("demo", "--networks", ""), "--networks: nothing is none of meta"),
     ],
 )
-def test_values_that_cannot_be(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
-    ran = shell('"$@"', tmp_path, *arguments)
-    assert ran.returncode == 2, ran.stderr
-    assert said in ran.stderr.decode() and b"Traceback" not in ran.stderr and b"secret" not in ran.stderr
+def test_values_that_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run(*arguments)
+    assert ran.code == 2, ran.err
+    assert said in ran.err and "Traceback" not in ran.err and "secret" not in ran.err
 
 
 @pytest.mark.parametrize("command", ["sandbox", "serve"])
@@ -123,6 +126,6 @@ def test_a_look_up_that_is_no_answer(tmp_path: Path, said: str) -> None:
     answer = f'[{{"request": {{"method": "GET", "url": "{post}"}}, "response": {{{said}, "body": {{}}}}}}]'
     (tmp_path / "lookups.json").write_text(answer)
     brief = str(BRIEFS / "linkedin-sponsored_post-traffic-daily.json")
-    ran = shell('"$@"', tmp_path, "plan", "linkedin", brief, *ACCOUNT, "--lookups", "lookups.json")
-    assert ran.returncode == 2, ran.stderr
-    assert "--lookups: must be a list of recorded answers" in ran.stderr.decode()
+    ran = run("plan", "linkedin", brief, *ACCOUNT, "--lookups", str(tmp_path / "lookups.json"))
+    assert ran.code == 2, ran.err
+    assert "--lookups: must be a list of recorded answers" in ran.err
