@@ -112,10 +112,10 @@ class FailingStore:
     async def read(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return await self.failing.asked("store", lambda: self.whole.read(function, *args, **kwargs))
 
-    async def ask(self, question: Any) -> Any:
+    async def run_query(self, question: Any) -> Any:
         return await self.failing.asked("store", lambda: self.whole.run_query(question))
 
-    async def share(self, shared: Any) -> Any:
+    async def write_batched(self, shared: Any) -> Any:
         return await self.failing.asked("store", lambda: self.whole.write_batched(shared))
 
 
@@ -126,7 +126,7 @@ class FailingTransport:
     whole: HttpTransport
     failing: Failing
 
-    def pool(self) -> PoolTransport:
+    def open_pool(self) -> PoolTransport:
         return self.whole.open_pool()
 
     async def send(self, request: Request, **more: Any) -> Response:

@@ -92,7 +92,7 @@ class LosingStore:
     async def read(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return await self.whole.read(function, *args, **kwargs)
 
-    async def ask(self, question: Any) -> Any:
+    async def run_query(self, question: Any) -> Any:
         return await self.whole.run_query(question)
 
 

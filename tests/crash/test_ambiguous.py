@@ -213,7 +213,7 @@ class Hasty:
     whole: HttpTransport
     seconds: float | None = None
 
-    def pool(self) -> PoolTransport:
+    def open_pool(self) -> PoolTransport:
         return self.whole.open_pool()
 
     async def send(self, request: Request, *, timeout: float, **more: Any) -> Response:

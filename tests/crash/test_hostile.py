@@ -166,7 +166,7 @@ class Hasty:
 
     whole: HttpTransport
 
-    def pool(self) -> PoolTransport:
+    def open_pool(self) -> PoolTransport:
         return self.whole.open_pool()
 
     async def send(self, request: Request, *, timeout: float = SECONDS, **more: Any) -> Response:
