@@ -13,6 +13,7 @@ from aiohttp import web
 from attrs import frozen
 
 from adsunify.networks import get_adapter
+from adsunify.review.completion import get_operation_state
 from adsunify.values.exact_json import Json, dumps
 
 from . import wording
@@ -82,7 +83,7 @@ def _make_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"assets": ASSETS, "wording": wording}
+    made.globals |= {"assets": ASSETS, "wording": wording, "operation_state": get_operation_state}
     made.filters |= {
         "network": _network_title,
         "at": _format_instant,
