@@ -1,6 +1,6 @@
 """Flows: reads that talk to a network, as generators without I/O, and the records they return.
 
-A flow yields a :class:`~adsunify.http.messages.Request` (or a ``Wait``) and receives its ``Response``. Any driver can
+A flow yields a :class:`~adsunify.http.messages.Request` (or a ``Sleep``) and receives its ``Response``. Any driver can
 run it: the transport, a test, or :func:`replay_flow` from recorded answers.
 """
 

@@ -3,7 +3,7 @@
 The package of each adapter makes its ``ADAPTER`` from its modules, so mypy checks them there: a module that lacks a
 function, or has another signature, is an error in the adapter's ``__init__.py``.
 
-Flows are generators that yield a :class:`~adsunify.http.messages.Request` or a ``Wait``, receive the ``Response``, and
+Flows are generators that yield a :class:`~adsunify.http.messages.Request` or a ``Sleep``, receive the ``Response``, and
 return their result. ``now`` of plans and edits is an instant; None means that nothing is compared with the present.
 ``now`` of connecting is in milliseconds.
 """

@@ -1,20 +1,21 @@
-"""Executes one operation without doing any I/O: a generator that says what to do next and is told what came of it.
+"""Executes one operation without I/O: a generator yields effects, and a driver performs them and sends their results.
 
 ::
 
-    run = execute(network, plan, progress(receipts, in_flight), operation_id)
-    effect = next(run)                        # Commit, Send or Read
-    effect = run.send(answer)                 # an Answer; StopIteration carries the Ending
+    run = execute_plan(network, plan, read_progress(receipts, in_flight), operation_id)
+    effect = next(run)                        # Commit, SendWrite or SendRead
+    effect = run.send(result)                 # an EffectResult; StopIteration carries the ExecutionResult
 
-Exactly one step is in flight. A commit stands before and after every native write, and the commit after a step is the
+Exactly one step is in flight. A commit precedes and follows every native write, and the commit after a step is the
 commit before the next one: claim + intent 1 | receipt 1 + intent 2 | ... | receipt N + succeeded. The read of an
-overlay comes before the intent; the receipt before it is committed first. The driver
+overlay comes before the intent; the receipt of the step before it is committed first. The driver has two rules:
 
-- answers a ``Commit`` that the database did not do by trying again where it holds a receipt (evidence must land), else
-  by closing the generator;
-- never answers a ``Send`` twice and never cancels one: what it does not know is ``ResponseLost``.
+- If the database did not perform a ``Commit`` that holds a receipt, the driver tries again, because evidence must be
+  stored. If the commit holds none, the driver closes the generator.
+- The driver never answers a ``SendWrite`` twice and never cancels one. If it does not know the result, it answers
+  ``ResponseLost``.
 
-The only clock here is ``Advanced.at``.
+The only clock of this module is ``CommitResult.committed_at``.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ RESPONSE_READ_ERRORS = (
 
 @frozen
 class Commit:
-    """Make this durable; answered by ``Advanced``."""
+    """Make this durable; answered by ``CommitResult``."""
 
     state_commit: StateCommit
 
@@ -122,7 +123,7 @@ EffectResult = CommitResult | SendResult | bool
 class ExecutionResult:
     """How the execution ended: ``status`` of the operation now, None where the store knows better (``refusal``).
 
-    ``refusal``: why nothing (more) was sent, as in ``Advanced.refused`` (the receipt before it landed, and where the
+    ``refusal``: why nothing (more) was sent, as in ``CommitResult.refusal`` (the receipt before it landed, and where the
     operation was still ours it is handed back); ``doubtful`` where the outcome of a step is not known.
     ``retry_after``: milliseconds.
     """

@@ -1,6 +1,6 @@
 """What a receipt keeps of a network's response: bounded, without secrets, and storable in every database.
 
-Responses are hostile input. At most ``RESPONSE_BYTES`` of JSON text are kept of a body.
+Responses are hostile input. At most ``MAX_STORED_RESPONSE_BYTES`` of JSON text are kept of a body.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def to_retry_delay_ms(seconds: float | None, attempt: int) -> int:
 
 
 def redact_response(response: Response) -> Json:
-    """What a receipt keeps of the body: secrets redacted by member name, cut to ``RESPONSE_BYTES`` of JSON text."""
+    """What a receipt keeps of the body: secrets redacted by member name, cut to ``MAX_STORED_RESPONSE_BYTES`` of JSON text."""
     if response.state in ("empty", "bytes"):
         return None
     return _BodyRedactor(MAX_STORED_RESPONSE_BYTES - _BUDGET_RESERVE).redact(response.body, 0)

@@ -66,7 +66,7 @@ class HttpTransport:
         self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
 
     def open_pool(self) -> PoolTransport:
-        """Connections for the reads of one flow, to be closed with it: ``async with transport.pool() as pool``."""
+        """Connections for the reads of one flow, to be closed with it: ``async with transport.open_pool() as pool``."""
         return PoolTransport(self._tls)
 
     async def send(

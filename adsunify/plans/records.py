@@ -341,7 +341,7 @@ def load_plan_json(stored: bytes, digest: str) -> dict[str, Json]:
 
 
 def encode_plan(plan: Plan) -> bytes:
-    """The canonical bytes of a plan, written anew; ``plan.stored`` holds them."""
+    """The canonical bytes of a plan, written anew; ``plan.canonical_bytes`` holds them."""
     return dumps_canonical(plan.as_json)
 
 

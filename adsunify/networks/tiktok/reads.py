@@ -108,7 +108,7 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The ad accounts that the token reaches; ``sign`` adds the app to the first request."""
+    """The ad accounts that the token reaches; ``sign_request`` adds the app to the first request."""
     reached = tiktok.parse_rows((yield from fetch_response(NETWORK, Request("GET", ADVERTISERS_URL))))
     ids = [require_id(row, "/advertiser_id", "account") for row in reached]
     found: list[DiscoveredAccount] = []
