@@ -123,8 +123,8 @@ EffectResult = CommitResult | SendResult | bool
 class ExecutionResult:
     """How the execution ended: ``status`` of the operation now, None where the store knows better (``refusal``).
 
-    ``refusal``: why nothing (more) was sent, as in ``CommitResult.refusal`` (the receipt before it landed, and where the
-    operation was still ours it is handed back); ``doubtful`` where the outcome of a step is not known.
+    ``refusal``: why nothing (more) was sent, as in ``CommitResult.refusal`` (the receipt before it landed, and where
+    the operation was still ours it is handed back); ``doubtful`` where the outcome of a step is not known.
     ``retry_after``: milliseconds.
     """
 

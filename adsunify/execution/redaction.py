@@ -40,7 +40,9 @@ def to_retry_delay_ms(seconds: float | None, attempt: int) -> int:
 
 
 def redact_response(response: Response) -> Json:
-    """What a receipt keeps of the body: secrets redacted by member name, cut to ``MAX_STORED_RESPONSE_BYTES`` of JSON text."""
+    """What a receipt keeps of the body: secrets redacted by member name, cut to ``MAX_STORED_RESPONSE_BYTES`` of JSON
+    text.
+    """
     if response.state in ("empty", "bytes"):
         return None
     return _BodyRedactor(MAX_STORED_RESPONSE_BYTES - _BUDGET_RESERVE).redact(response.body, 0)
