@@ -117,14 +117,14 @@ def load_or_create_key_file(path: Path) -> tuple[KeyRing, bool]:
 
     Raises InvalidInput for a file that holds no ring or can be read by others.
     """
-    made = False
+    created = False
     if not path.exists():
         draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
         with os.fdopen(os.open(draft, _NEW_FILE_FLAGS, 0o600), "w") as file:
             _write_key_ring(file, make_key_ring())
         try:
             os.link(draft, path)  # of two processes that start together, one makes the file and both read it
-            made = True
+            created = True
         except FileExistsError:
             pass
         finally:
@@ -134,7 +134,7 @@ def load_or_create_key_file(path: Path) -> tuple[KeyRing, bool]:
         raise invalid_input(
             "secretKeys", "key_file_readable", f"Others can read {path}. Make it yours alone: mode 600."
         )
-    return parse_key_ring(path.read_text()), made
+    return parse_key_ring(path.read_text()), created
 
 
 def add_key(path: Path) -> KeyRing:

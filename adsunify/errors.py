@@ -120,10 +120,10 @@ class InvalidInput(AdsunifyError):
 def _limit_issues(issues: Sequence[Issue], omitted: int) -> tuple[Issue, ...]:
     if not omitted and len(issues) <= MAX_ISSUES:
         return tuple(issues)
-    kept = [issue for issue in issues if issue.code != MORE_ISSUES_CODE]
+    distinct = [issue for issue in issues if issue.code != MORE_ISSUES_CODE]
     omitted += sum(int(issue.message.split()[0]) for issue in issues if issue.code == MORE_ISSUES_CODE)
-    omitted += len(kept) - len(kept[: MAX_ISSUES - 1])
-    return (*kept[: MAX_ISSUES - 1], Issue("", MORE_ISSUES_CODE, f"{omitted} more issues are not shown."))
+    omitted += len(distinct) - len(distinct[: MAX_ISSUES - 1])
+    return (*distinct[: MAX_ISSUES - 1], Issue("", MORE_ISSUES_CODE, f"{omitted} more issues are not shown."))
 
 
 def invalid_input(path: str, code: str, message: str) -> InvalidInput:
@@ -133,8 +133,8 @@ def invalid_input(path: str, code: str, message: str) -> InvalidInput:
 
 def raise_if_issues(issues: Iterable[Issue]) -> None:
     """Raise an :class:`InvalidInput` with all the issues at once, where there are any."""
-    if found := tuple(issues):
-        raise InvalidInput(found)
+    if collected := tuple(issues):
+        raise InvalidInput(collected)
 
 
 class LookupNeeded(InvalidInput):

@@ -74,7 +74,9 @@ def _is_text(value: Any) -> bool:
 def _is_actor(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return value is None
-    return set(value) == set(ACTOR_MEMBERS) and all(isinstance(one, str) and _is_text(one) for one in value.values())
+    return set(value) == set(ACTOR_MEMBERS) and all(
+        isinstance(member, str) and _is_text(member) for member in value.values()
+    )
 
 
 def build_event_body(

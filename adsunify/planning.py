@@ -20,9 +20,9 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None = N
 
     Raises InvalidInput with all issues before anything is read.
     """
-    one = get_adapter(account.network)
-    check_brief(one.network, account, brief, now)
-    return (yield from one.plans.plan_create(account, brief, now))
+    adapter = get_adapter(account.network)
+    check_brief(adapter.network, account, brief, now)
+    return (yield from adapter.plans.plan_create(account, brief, now))
 
 
 def plan(

@@ -43,8 +43,8 @@ class Operation(Record):
     @property
     def next_action(self) -> str | None:
         """``execute`` where steps remain, and the same operation is to be executed again; else None."""
-        found = self.data.get("nextAction")
-        return None if found is None else str(found)
+        action = self.data.get("nextAction")
+        return None if action is None else str(action)
 
     @property
     def retry_after_ms(self) -> int:

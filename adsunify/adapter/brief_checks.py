@@ -67,8 +67,12 @@ def check_brief(network: Network, account: Account, brief: CampaignBrief, now: d
         for rule in chosen.rules:
             issues.extend(rule(account, brief, now))
     elif not any(issue.code == "required" or issue.path.startswith(_PREFIXES_READ_BY_RULES) for issue in issues):
-        told = {issue.path for issue in issues}
-        issues += [one for one in _check_rules(chosen, account, brief, now) if one.path not in told]
+        reported_paths = {issue.path for issue in issues}
+        issues += [
+            rule_issue
+            for rule_issue in _check_rules(chosen, account, brief, now)
+            if rule_issue.path not in reported_paths
+        ]
     if issues:
         raise InvalidInput(issues)
     return chosen
@@ -90,10 +94,10 @@ def _check_rules(chosen: Format, account: Account, brief: CampaignBrief, now: da
 
 
 def check_partial_brief(
-    network: Network, account: Account, campaign: Mapping[str, Any], told: Iterable[str], now: datetime | None
+    network: Network, account: Account, campaign: Mapping[str, Any], issue_paths: Iterable[str], now: datetime | None
 ) -> list[Issue]:
     """What a network says of the members that can be read of a refused brief; ``told``: paths of the others."""
-    members = {_truncate_path(path) for path in told}
+    members = {_truncate_path(path) for path in issue_paths}
     if "" in members or "goal" in members:
         return []
     period = network.formats[0].periods[0]
@@ -104,16 +108,16 @@ def check_partial_brief(
         "targeting": {},
         "creative": {},
     }
-    kept: dict[str, Any] = {}
+    accepted_parts: dict[str, Any] = {}
     for part, value in campaign.items():
         if part in members:
             continue
         if isinstance(value, Mapping):
-            value = {name: one for name, one in value.items() if f"{part}.{name}" not in members}
+            value = {name: member_value for name, member_value in value.items() if f"{part}.{name}" not in members}
             value = {**stand_in[part], **value} if part in ("budget", "schedule") else value
-        kept[part] = value
+        accepted_parts[part] = value
     try:
-        check_brief(network, account, read_brief(stand_in | kept), now)
+        check_brief(network, account, read_brief(stand_in | accepted_parts), now)
     except InvalidInput as problem:
         parts = {member.partition(".")[0] for member in members}
         return [
@@ -132,7 +136,7 @@ def _truncate_path(path: str) -> str:
 
 def select_format(network: Network, members: Mapping[str, Any]) -> Format:
     """The one format whose ``when`` holds; the first format where none does, so that its issues can be told."""
-    fitting = [one for one in network.formats if one.is_match(members)]
+    fitting = [candidate for candidate in network.formats if candidate.is_match(members)]
     if len(fitting) > 1:
         raise ValueError(f"{network.code}: a brief is {fitting[0].code} and {fitting[1].code} at once")
     return fitting[0] if fitting else network.formats[0]
@@ -196,31 +200,39 @@ def _check_inputs(
                 path, "required", _format_sentence(f"{network.title} ({chosen.title}) needs {path}", rows[path])
             )
     for paths in table.path_groups:
-        given = [path for path in paths if path in members]
+        given_paths = [path for path in paths if path in members]
         row = rows[paths[0]]
-        if not given:
-            wanted = "exactly one of" if row.requirement == "one" and len(paths) > 1 else "at least one of"
-            named = paths[0] if len(paths) == 1 else f"{wanted} {', '.join(paths)}"
-            yield Issue(paths[0], "required", _format_sentence(f"{network.title} ({chosen.title}) needs {named}", row))
-        elif row.requirement == "one" and len(given) > 1:
-            yield Issue(given[1], "conflict", f"{network.title} takes exactly one of {', '.join(paths)}.")
+        if not given_paths:
+            quantity = "exactly one of" if row.requirement == "one" and len(paths) > 1 else "at least one of"
+            needed = paths[0] if len(paths) == 1 else f"{quantity} {', '.join(paths)}"
+            yield Issue(paths[0], "required", _format_sentence(f"{network.title} ({chosen.title}) needs {needed}", row))
+        elif row.requirement == "one" and len(given_paths) > 1:
+            yield Issue(given_paths[1], "conflict", f"{network.title} takes exactly one of {', '.join(paths)}.")
     for path, value in members.items():
-        found = rows.get(path)
-        if found is None or found.requirement == "refused":
+        input_row = rows.get(path)
+        if input_row is None or input_row.requirement == "refused":
             if path.startswith("creative.") and EXISTING_CREATIVE_PATH in members and path != EXISTING_CREATIVE_PATH:
                 yield Issue(path, "conflict", INHERITED_MESSAGE)
                 continue
-            reason = found.reason if found is not None and found.reason else _describe_accepted_members(rows, path)
+            reason = (
+                input_row.reason
+                if input_row is not None and input_row.reason
+                else _describe_accepted_members(rows, path)
+            )
             yield Issue(path, "not_supported", f"{network.title} ({chosen.title}) does not take {path}: {reason}.")
-        elif found.choices and any(one not in found.choices for one in (value if _is_list(value) else (value,))):
-            accepted = ", ".join(one if isinstance(one, str) else str(one).lower() for one in found.choices)
-            why = f" ({found.reason})" if found.reason else ""
-            code = "not_supported" if found.reason else "choice"
-            yield Issue(path, code, f"{network.title} takes these values for {path}: {accepted}{why}.")
+        elif input_row.choices and any(
+            choice not in input_row.choices for choice in (value if _is_list(value) else (value,))
+        ):
+            accepted = ", ".join(
+                choice if isinstance(choice, str) else str(choice).lower() for choice in input_row.choices
+            )
+            explanation = f" ({input_row.reason})" if input_row.reason else ""
+            code = "not_supported" if input_row.reason else "choice"
+            yield Issue(path, code, f"{network.title} takes these values for {path}: {accepted}{explanation}.")
         elif path == NATIVE_TARGETING_PATH and (empty := list(_check_native_geography(network, value))):
             yield from empty
-        elif found.find_error is not None and (wrong := found.find_error(value)) is not None:
-            yield Issue(path, "invalid", _format_sentence(f"{network.title}: {wrong}", found))
+        elif input_row.find_error is not None and (wrong := input_row.find_error(value)) is not None:
+            yield Issue(path, "invalid", _format_sentence(f"{network.title}: {wrong}", input_row))
 
 
 def _check_native_geography(network: Network, native: Json) -> Iterator[Issue]:
@@ -249,9 +261,11 @@ def _describe_accepted_members(rows: Mapping[str, Input], path: str) -> str:
     part = path.partition(".")[0]
     if part not in _PATHS_BY_PART:
         return "it has no place for it"
-    named = {other: row for other, row in rows.items() if other.startswith(f"{part}.")}
-    taken = [other for other, row in named.items() if row.requirement != "refused" and row.choices != (False,)]
-    return f"it takes {', '.join(taken)}" if taken else f"it takes nothing of {part}"
+    part_rows = {other: row for other, row in rows.items() if other.startswith(f"{part}.")}
+    accepted_paths = [
+        other for other, row in part_rows.items() if row.requirement != "refused" and row.choices != (False,)
+    ]
+    return f"it takes {', '.join(accepted_paths)}" if accepted_paths else f"it takes nothing of {part}"
 
 
 def _is_list(value: Any) -> bool:
@@ -279,7 +293,9 @@ def _check_money(network: Network, chosen: Format, account: Account, brief: Camp
         try:
             to_native_units(unit, amount, path)
         except InvalidInput as problem:
-            yield from (Issue(path, one.code, f"{network.title}, {currency}: {one.message}") for one in problem.issues)
+            yield from (
+                Issue(path, issue.code, f"{network.title}, {currency}: {issue.message}") for issue in problem.issues
+            )
 
 
 def time_precision_rule(network: str, digits: FractionDigits = 0) -> FormatRule:
@@ -306,7 +322,9 @@ def check_start_is_midnight(network: str, brief: CampaignBrief, timezone: str) -
 
 def _check_countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:
     types = [
-        one.parse_type for one in network.edits if one.path == "targeting.locations" and one.parse_type is not None
+        editable.parse_type
+        for editable in network.edits
+        if editable.path == "targeting.locations" and editable.parse_type is not None
     ]
     codes = [(f"targeting.countries.{at}", code) for at, code in enumerate(brief.targeting.countries or ())]
     for at, location in enumerate(brief.targeting.location_ids or ()):

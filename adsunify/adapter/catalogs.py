@@ -42,9 +42,9 @@ def fetch_catalog_page(network: Network, account: Account, resource: str, query:
     ``query.search`` is the suffix of a catalog that takes one and was given none; others are filtered by it here.
     """
     name, _, suffix = resource.partition(":")
-    declared = next((one for one in network.catalogs if one.resource == name), None)
+    declared = next((catalog for catalog in network.catalogs if catalog.resource == name), None)
     if declared is None:
-        names = ", ".join(one.resource for one in network.catalogs)
+        names = ", ".join(catalog.resource for catalog in network.catalogs)
         raise invalid_input(
             "resource", "catalog_not_supported", f"{network.title} has no catalog {name}; it has {names}."
         )
@@ -56,20 +56,20 @@ def fetch_catalog_page(network: Network, account: Account, resource: str, query:
         raise invalid_input("resource", "catalog_suffix", f"This catalog is asked for as {form}.")
     response = yield from fetch_response(network, declared.request(account, sought, query.cursor, query.limit))
     following = declared.next(response) if declared.next is not None else None
-    found = parse_catalog_rows(declared, response)
-    return CatalogPage(tuple(row for row in found if search.casefold() in row.name.casefold()), following)
+    rows = parse_catalog_rows(declared, response)
+    return CatalogPage(tuple(row for row in rows if search.casefold() in row.name.casefold()), following)
 
 
 def parse_catalog_rows(declared: Catalog, response: Response) -> tuple[CatalogRow, ...]:
     """The rows of a catalog's answer; rows without an id are unreadable."""
-    found: list[CatalogRow] = []
-    listed = (
+    rows: list[CatalogRow] = []
+    native_rows = (
         declared.items(response) if callable(declared.items) else get_objects(response.body, declared.items, "catalog")
     )
-    for native in listed:
+    for native in native_rows:
         row_id = parse_id(read_cell(native, declared.id))
         if row_id is None:
             raise ProviderUnreadable(f"A row of the catalog {declared.resource} has no id.")
         name = read_cell(native, declared.name)
-        found.append(CatalogRow(row_id, name if isinstance(name, str) else row_id, native))
-    return tuple(found)
+        rows.append(CatalogRow(row_id, name if isinstance(name, str) else row_id, native))
+    return tuple(rows)

@@ -24,10 +24,10 @@ _TIMEOUT_STATUSES = (408, 460, 499)
 
 
 def match_error_rule(
-    network: Network, found: ParsedError | None, status: int, action: StepAction | None
+    network: Network, parsed: ParsedError | None, status: int, action: StepAction | None
 ) -> ErrorRule | None:
     """The ERRORS row that speaks of an error: by its codes, most specific first; then a row for exactly this status."""
-    for code in found.codes if found is not None else ():
+    for code in parsed.codes if parsed is not None else ():
         for rule in network.errors:
             if (
                 len(code) <= MAX_CODE_LENGTH
@@ -53,25 +53,25 @@ def _is_code_covered(codes: tuple[str, ...], code: str) -> bool:
         return True
     if not (code.isascii() and code.isdigit() and len(code) < 12):
         return False
-    ranges = [one.split("-") for one in codes if one.replace("-", "", 1).isdigit() and "-" in one]
+    ranges = [entry.split("-") for entry in codes if entry.replace("-", "", 1).isdigit() and "-" in entry]
     return any(int(low) <= int(code) <= int(high) for low, high in ranges)
 
 
-def _get_first_code(found: ParsedError | None) -> str | None:
-    return found.codes[0] if found is not None and found.codes else None
+def _get_first_code(parsed: ParsedError | None) -> str | None:
+    return parsed.codes[0] if parsed is not None and parsed.codes else None
 
 
-def make_native_error(response: Response, found: ParsedError | None) -> NativeError:
+def make_native_error(response: Response, parsed: ParsedError | None) -> NativeError:
     """The network's own error as it goes into receipts and error bodies: bounded, secrets redacted."""
-    if found is None:
+    if parsed is None:
         return NativeError(status=response.status)
-    return redact_error(NativeError(_get_first_code(found), found.message, found.request_id, response.status))
+    return redact_error(NativeError(_get_first_code(parsed), parsed.message, parsed.request_id, response.status))
 
 
 def read_retry_delay(network: Network, response: Response) -> float | None:
     """Seconds to wait: what the network's own figures say, else ``Retry-After`` (seconds or a date; never negative)."""
-    asked = network.parse_retry_delay(response)
-    return parse_retry_after(response.headers) if asked is None else asked
+    delay = network.parse_retry_delay(response)
+    return parse_retry_after(response.headers) if delay is None else delay
 
 
 _ERRORS_BY_BLAME: dict[Blame, type[ProviderError]] = {
@@ -83,11 +83,11 @@ _ERRORS_BY_BLAME: dict[Blame, type[ProviderError]] = {
 
 def find_read_error(network: Network, response: Response) -> ProviderError | None:
     """The error to raise for the answer to a READ, None where it is good."""
-    found = network.parse_error(response) if response.state == "json" else None
-    if response.status < 300 and found is None and response.state != "unreadable":
+    parsed = network.parse_error(response) if response.state == "json" else None
+    if response.status < 300 and parsed is None and response.state != "unreadable":
         return None
-    error = make_native_error(response, found)
-    rule = match_error_rule(network, found, response.status, None)
+    error = make_native_error(response, parsed)
+    rule = match_error_rule(network, parsed, response.status, None)
     verdict: Verdict | None = rule.verdict if rule is not None else None
     text = error.message or f"The network answered {response.status}."
     text = f"{network.title}: {text}"

@@ -87,24 +87,24 @@ def memoize_reads(flow: Flow[ResultT]) -> Flow[ResultT]:
     """The flow, each of its reads asked once: the same request has the same good answer again. A wait forgets."""
     answers: dict[bytes, Response] = {}
     try:
-        asked = next(flow)
+        item = next(flow)
         while True:
-            key = dumps_canonical(asked.to_json()) if isinstance(asked, Request) and asked.kind == "read" else None
-            if isinstance(asked, Sleep):
+            key = dumps_canonical(item.to_json()) if isinstance(item, Request) and item.kind == "read" else None
+            if isinstance(item, Sleep):
                 answers.clear()
             if key in answers:
-                asked = flow.send(answers[key])
+                item = flow.send(answers[key])
                 continue
             try:
-                given = yield asked
+                response = yield item
             except (ProviderError, LookupNeeded) as problem:
-                asked = flow.throw(problem)
+                item = flow.throw(problem)
                 continue
-            if key is not None and given.is_ok:
-                answers[key] = given
-            asked = flow.send(given)
-    except StopIteration as done:
-        result: ResultT = done.value
+            if key is not None and response.is_ok:
+                answers[key] = response
+            item = flow.send(response)
+    except StopIteration as end:
+        result: ResultT = end.value
         return result
 
 
@@ -117,16 +117,16 @@ def run_flow(flow: Flow[ResultT], answer: Callable[[Request], Response]) -> Resu
     A ProviderError or LookupNeeded of ``answer`` is raised inside the flow, which may handle it.
     """
     try:
-        asked = next(flow)
+        item = next(flow)
         while True:
             try:
-                given = Response(204, {}, None, "empty") if isinstance(asked, Sleep) else answer(asked)
+                response = Response(204, {}, None, "empty") if isinstance(item, Sleep) else answer(item)
             except (ProviderError, LookupNeeded) as problem:
-                asked = flow.throw(problem)
+                item = flow.throw(problem)
             else:
-                asked = flow.send(given)
-    except StopIteration as done:
-        result: ResultT = done.value
+                item = flow.send(response)
+    except StopIteration as end:
+        result: ResultT = end.value
         return result
 
 
@@ -144,37 +144,37 @@ async def run_flow_async(
     loop = asyncio.get_running_loop()
     deadline, size = loop.time() + MAX_FLOW_SECONDS, 0
     try:
-        asked = next(flow)
+        item = next(flow)
         while True:
             if size > MAX_FLOW_BYTES or loop.time() > deadline:
                 limit = f"{MAX_FLOW_BYTES // 2**20} MiB" if size > MAX_FLOW_BYTES else f"{MAX_FLOW_SECONDS:g} seconds"
                 raise ProviderUnreadable(f"The network's answers to this call take more than {limit}; ask for less.")
             try:
-                answer = await _perform_request(asked, send, sleep)
+                answer = await _perform_request(item, send, sleep)
             except ProviderError as problem:
                 problem.outcome = "not_applied"  # a flow only reads, whatever became of the request
-                asked = flow.throw(problem)
+                item = flow.throw(problem)
             else:
                 size += answer.size
-                asked = flow.send(answer)
-    except StopIteration as done:
-        result: ResultT = done.value
+                item = flow.send(answer)
+    except StopIteration as end:
+        result: ResultT = end.value
         return result
     finally:
         flow.close()
 
 
 async def _perform_request(
-    asked: Request | Sleep,
+    item: Request | Sleep,
     send: Callable[[Request], Awaitable[Response]],
     sleep: Callable[[float], Awaitable[None]],
 ) -> Response:
-    if isinstance(asked, Sleep):
-        await sleep(max(0.0, asked.seconds))
+    if isinstance(item, Sleep):
+        await sleep(max(0.0, item.seconds))
         return Response(204, {}, None, "empty")
-    if asked.kind == "write":
+    if item.kind == "write":
         raise ValueError("a flow only reads")
-    return await send(asked)
+    return await send(item)
 
 
 def _normalize_url(url: str) -> tuple[str, list[tuple[str, str]]]:
@@ -192,16 +192,18 @@ def replay_flow(flow: Flow[ResultT], exchange: Sequence[Mapping[str, Any]]) -> R
 
     def find_recorded_response(request: Request) -> Response:
         url = build_request_url(request)
-        for index, one in enumerate(recorded):
-            wanted = one["request"]
-            if wanted.get("method", request.method) == request.method and _normalize_url(
-                wanted["url"]
+        for index, record in enumerate(recorded):
+            expected = record["request"]
+            if expected.get("method", request.method) == request.method and _normalize_url(
+                expected["url"]
             ) == _normalize_url(url):
                 del recorded[index]
-                said = one["response"]
-                body = said.get("body")
-                headers = {name.lower(): value for name, value in said.get("headers", {}).items()}
-                return Response(said.get("status", 200), headers, body, "empty" if body is None else "json")
+                recorded_response = record["response"]
+                body = recorded_response.get("body")
+                headers = {name.lower(): value for name, value in recorded_response.get("headers", {}).items()}
+                return Response(
+                    recorded_response.get("status", 200), headers, body, "empty" if body is None else "json"
+                )
         raise LookupNeeded(
             (
                 Issue(

@@ -88,28 +88,34 @@ class DiscoveredAccount:
     extras: Mapping[str, str] = field(factory=dict)
 
 
-def parse_entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None) -> ParsedEntity:
+def parse_entity(level: Level, native: Mapping[str, Json], parent_id: str | None = None) -> ParsedEntity:
     """A native entity read by its level's pointers; raises ProviderUnreadable where it has no id."""
-    found = parse_id(get_value(native, one.id))
-    if found is None:
-        raise ProviderUnreadable(f"A {one.native} in the answer has no id.")
-    native_status = get_text(native, one.status) if one.status else None
-    parent = parent_id if parent_id is not None else parse_id(get_value(native, one.parent)) if one.parent else None
+    entity_id = parse_id(get_value(native, level.id))
+    if entity_id is None:
+        raise ProviderUnreadable(f"A {level.native} in the answer has no id.")
+    native_status = get_text(native, level.status) if level.status else None
+    parent = parent_id if parent_id is not None else parse_id(get_value(native, level.parent)) if level.parent else None
     return ParsedEntity(
-        one.kind, found, parent, get_text(native, one.name), unify_status(one, native_status), native_status, native
+        level.kind,
+        entity_id,
+        parent,
+        get_text(native, level.name),
+        unify_status(level, native_status),
+        native_status,
+        native,
     )
 
 
 def drop_orphans(nodes: Iterable[ParsedEntity]) -> tuple[ParsedEntity, ...]:
     """The nodes, given parents first, without those whose parent was not read (deleted, or out of reach) and all that
     hangs on them."""
-    kept: list[ParsedEntity] = []
-    known: set[str] = set()
+    connected: list[ParsedEntity] = []
+    connected_ids: set[str] = set()
     for node in nodes:
-        if node.parent_id is None or node.parent_id in known:
-            known.add(node.id)
-            kept.append(node)
-    return tuple(kept)
+        if node.parent_id is None or node.parent_id in connected_ids:
+            connected_ids.add(node.id)
+            connected.append(node)
+    return tuple(connected)
 
 
 # -- whose an entity is --------------------------------------------------------------------------------------------
@@ -117,32 +123,32 @@ def drop_orphans(nodes: Iterable[ParsedEntity]) -> tuple[ParsedEntity, ...]:
 
 def require_valid_id(network: Network, kind: str, entity_id: str) -> None:
     """Raise ProviderNotFound for what is no id of this kind: nothing is asked for it."""
-    one = get_level(network, kind)
-    if re.fullmatch(one.id_pattern, entity_id) is None:
-        raise ProviderNotFound(f"{network.title} has no {one.native} of such an id.")
+    level = get_level(network, kind)
+    if re.fullmatch(level.id_pattern, entity_id) is None:
+        raise ProviderNotFound(f"{network.title} has no {level.native} of such an id.")
 
 
 def ensure_owned(
-    network: Network, account: Account, found: ParsedEntity, above: Callable[[Level, str], Flow[ParsedEntity]]
+    network: Network, account: Account, entity: ParsedEntity, above: Callable[[Level, str], Flow[ParsedEntity]]
 ) -> Flow[tuple[ParsedEntity, ...]]:
     """The entity as it was read, for a network whose requests do not name the account; then what it hangs on, as far
     up as has to be read for one that says whose it is. ``above`` reads one without asking whose it is.
 
     Raises ProviderNotFound for another account's, ProviderUnreadable where the network does not say.
     """
-    line = [found]
+    line = [entity]
     while True:
-        one = get_level(network, line[-1].kind)
-        owner = parse_id(read_cell(line[-1].native, one.account)) if one.account else None
+        level = get_level(network, line[-1].kind)
+        owner = parse_id(read_cell(line[-1].native, level.account)) if level.account else None
         if owner == account.native_id:
             return tuple(line)
         if owner is not None:
             raise ProviderNotFound(
-                f"{network.title}: the account has no {get_level(network, found.kind).native} {found.id}."
+                f"{network.title}: the account has no {get_level(network, entity.kind).native} {entity.id}."
             )
-        if not one.parent_kind or line[-1].parent_id is None:
-            raise ProviderUnreadable(f"{network.title} does not say which account the {one.native} belongs to.")
-        line.append((yield from above(get_level(network, one.parent_kind), line[-1].parent_id)))
+        if not level.parent_kind or line[-1].parent_id is None:
+            raise ProviderUnreadable(f"{network.title} does not say which account the {level.native} belongs to.")
+        line.append((yield from above(get_level(network, level.parent_kind), line[-1].parent_id)))
 
 
 # -- lists --------------------------------------------------------------------------------------------------------
@@ -150,15 +156,15 @@ def ensure_owned(
 
 def check_query(network: Network, kind: str, query: ListQuery) -> Level:
     """The level of a list, its parent and status filters held against the table."""
-    one = get_level(network, kind)
+    level = get_level(network, kind)
     issues: list[Issue] = []
-    if query.parent_id is not None and not one.parent_kind:
+    if query.parent_id is not None and not level.parent_kind:
         issues.append(Issue("parentId", "not_supported", f"A {kind} of {network.title} has no parent to filter by."))
-    if query.status is not None and query.status not in one.status_filters:
-        accepted = ", ".join(one.status_filters) or "none"
+    if query.status is not None and query.status not in level.status_filters:
+        accepted = ", ".join(level.status_filters) or "none"
         issues.append(
             Issue("status", "choice", f"{network.title} filters a {kind} by these native statuses: {accepted}.")
         )
     if issues:
         raise InvalidInput(issues)
-    return one
+    return level

@@ -88,13 +88,13 @@ class DateRange:
     @classmethod
     def join_days(cls, days: Iterable[datetime.date]) -> tuple[Self, ...]:
         """The ranges that hold exactly these days, in order."""
-        found: list[Self] = []
+        ranges: list[Self] = []
         for day in sorted(days):
-            if found and day - found[-1].end == _ONE_DAY:
-                found[-1] = cls(found[-1].start, day)
+            if ranges and day - ranges[-1].end == _ONE_DAY:
+                ranges[-1] = cls(ranges[-1].start, day)
             else:
-                found.append(cls(day, day))
-        return tuple(found)
+                ranges.append(cls(day, day))
+        return tuple(ranges)
 
     def iterate_days(self) -> Iterator[datetime.date]:
         """Every day of the range."""
@@ -123,9 +123,9 @@ class Coverage:
 
     def mark_missing_days(self, reported: Collection[datetime.date], missing_day: MissingDayMeaning) -> Self:
         """The same with the days that have no row counted as ``missing_day`` says, and a note of what they are."""
-        known = set(DateRange(self.start, self.end).iterate_days())
+        range_days = set(DateRange(self.start, self.end).iterate_days())
         lost = {day for days in self.missing_ranges for day in days.iterate_days()}
-        silent = known - lost - set(reported)
+        silent = range_days - lost - set(reported)
         first = {"zero": None, "zero_once_final": self.provisional_from, "gap": self.start}[missing_day]
         gaps = {day for day in silent if first is not None and day >= first}
         notes = [*self.notes, *([QUIET_DAYS_NOTE] if silent - gaps else []), *([UNKNOWN_DAYS_NOTE] if gaps else [])]
@@ -240,18 +240,18 @@ def sum_metrics(rows: Iterable[DailyMetrics]) -> MetricValues:
     return MetricValues(**_format_values(total)) if total else MetricValues()
 
 
-def _add_values(one: list[MetricValue], other: list[MetricValue]) -> list[MetricValue]:
+def _add_values(left: list[MetricValue], right: list[MetricValue]) -> list[MetricValue]:
     return [
         None if a is None or b is None or name in NON_ADDITIVE_METRICS else _add_value(name, a, b)
-        for name, a, b in zip(METRIC_NAMES, one, other, strict=True)
+        for name, a, b in zip(METRIC_NAMES, left, right, strict=True)
     ]
 
 
-def _add_value(name: str, one: int | Decimal, other: int | Decimal) -> int | Decimal:
-    if isinstance(one, int) and isinstance(other, int):
-        return one + other
+def _add_value(name: str, left: int | Decimal, right: int | Decimal) -> int | Decimal:
+    if isinstance(left, int) and isinstance(right, int):
+        return left + right
     try:
-        return _EXACT_CONTEXT.add(one, other)
+        return _EXACT_CONTEXT.add(left, right)
     except ArithmeticError:
         raise _not_a_number_error(name) from None
 

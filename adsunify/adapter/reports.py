@@ -45,13 +45,13 @@ def require_history(network: Network, account: Account, start: date, now: dateti
     """Refuse a range that begins before the network's history. Raises InvalidInput."""
     first, history = find_earliest_day(network, account, now), network.history
     if history is not None and first is not None and start < first:
-        kept = f"{history.days} days" if history.days else f"{history.months} months"
-        message = f"cannot be before {first}: {network.title} keeps daily figures for {kept}."
+        length = f"{history.days} days" if history.days else f"{history.months} months"
+        message = f"cannot be before {first}: {network.title} keeps daily figures for {length}."
         raise invalid_input("startDate", "too_early", message)
 
 
 def parse_report_rows(
-    metrics: Sequence[Metric], native: Iterable[ReportRow], at: str, told: Callable[[Json], date] | None = None
+    metrics: Sequence[Metric], native: Iterable[ReportRow], at: str, read_date: Callable[[Json], date] | None = None
 ) -> DatedValues:
     """The day of each row and its figures by metric name, for :func:`adsunify.adapter.insights.sum_by_day`.
 
@@ -62,14 +62,14 @@ def parse_report_rows(
     rest = iter(native)
     while some := list(islice(rest, ROW_BATCH_SIZE)):
         columns = Columns(some)
-        found: list[dict[str, MetricValue]] = [{} for _ in some]
+        values_by_row: list[dict[str, MetricValue]] = [{} for _ in some]
         for metric in metrics:
             name = metric.name
-            for one, value in zip(found, _parse_metric_column(metric, columns), strict=True):
-                one[name] = value
+            for row_values, value in zip(values_by_row, _parse_metric_column(metric, columns), strict=True):
+                row_values[name] = value
         yield from zip(
-            _parse_dates(columns.get_column(at)) if told is None else map(told, columns.get_column(at)),
-            found,
+            _parse_dates(columns.get_column(at)) if read_date is None else map(read_date, columns.get_column(at)),
+            values_by_row,
             strict=True,
         )
 
@@ -80,42 +80,42 @@ def _parse_metric_column(metric: Metric, columns: Columns) -> list[MetricValue]:
     if any(silent in values for silent in metric.absent_texts):
         values = [None if value in metric.absent_texts else value for value in values]
     kinds = set(map(type, values))
-    known = values
+    present = values
     if NoneType in kinds:
         kinds.remove(NoneType)
-        known = [value for value in values if value is not None]
-    numbers = _parse_uniform_numbers(metric.unit, known, kinds)
+        present = [value for value in values if value is not None]
+    numbers = _parse_uniform_numbers(metric.unit, present, kinds)
     if numbers is None:
         return [parse_metric(metric, value) for value in values]
-    if known is values:
+    if present is values:
         return numbers
     following = iter(numbers)
     return [metric.absent_value if value is None else next(following) for value in values]
 
 
-def _parse_uniform_numbers(unit: str, known: list[Json], kinds: set[type]) -> list[MetricValue] | None:
+def _parse_uniform_numbers(unit: str, present: list[Json], kinds: set[type]) -> list[MetricValue] | None:
     """Parse a column as :func:`parse_metric` does, if all values are texts of numbers or all are numbers; else None."""
     whole = unit in _COUNT_UNITS
     if kinds == {str}:
-        lines = "\n".join([*known, ""])
+        lines = "\n".join([*present, ""])
         if (
             not _match_number_lines(lines)
-            or lines.count("\n") != len(known)
-            or max(map(len, known)) > MAX_NUMBER_CHARACTERS
+            or lines.count("\n") != len(present)
+            or max(map(len, present)) > MAX_NUMBER_CHARACTERS
         ):
             return None
         if whole and "." in lines:
             return None
-        numbers: list[Json] = list(map(int if whole else Decimal, known))
+        numbers: list[Json] = list(map(int if whole else Decimal, present))
     elif not kinds <= {int, Decimal}:
         return None
     elif whole:
         if Decimal not in kinds:
-            return known
-        numbers = list(map(int, known))
-        return numbers if numbers == known else None
+            return present
+        numbers = list(map(int, present))
+        return numbers if numbers == present else None
     else:
-        numbers = known if int not in kinds else list(map(Decimal, known))
+        numbers = present if int not in kinds else list(map(Decimal, present))
     part = _UNIT_FACTORS.get(unit)
     if part is None:
         return numbers
@@ -130,10 +130,10 @@ def parse_metric(metric: Metric, value: Json) -> MetricValue:
     """
     if value is None:
         return metric.absent_value
-    written = get_text({"value": value}, "/value") or ""
-    if len(written) > MAX_NUMBER_CHARACTERS or not _match_number(written):
+    text = get_text({"value": value}, "/value") or ""
+    if len(text) > MAX_NUMBER_CHARACTERS or not _match_number(text):
         raise ProviderUnreadable(f"The report says no number for {metric.name}.")
-    number = Decimal(written)
+    number = Decimal(text)
     if metric.unit in _UNIT_FACTORS:
         return _DECIMAL_CONTEXT.multiply(number, _UNIT_FACTORS[metric.unit])
     if metric.unit not in _COUNT_UNITS:
@@ -145,14 +145,14 @@ def parse_metric(metric: Metric, value: Json) -> MetricValue:
     return int(number)
 
 
-def parse_date(written: Json) -> date:
+def parse_date(text: Json) -> date:
     """The day that is written YYYY-MM-DD. Raises ProviderUnreadable."""
-    return _parse_dates([written])[0]
+    return _parse_dates([text])[0]
 
 
-def _parse_dates(written: Sequence[Json]) -> list[date]:
+def _parse_dates(texts: Sequence[Json]) -> list[date]:
     try:
-        return list(map(date.fromisoformat, written))
+        return list(map(date.fromisoformat, texts))
     except (TypeError, ValueError):
         raise ProviderUnreadable("A row of the report has no day.") from None
 
@@ -200,4 +200,4 @@ def split_job_id(job: str) -> list[str]:
         ids = loads(decode_base64url(job))
     except ValueError:
         return [job]
-    return ids if isinstance(ids, list) and ids and all(isinstance(one, str) and one for one in ids) else [job]
+    return ids if isinstance(ids, list) and ids and all(isinstance(id_, str) and id_ for id_ in ids) else [job]

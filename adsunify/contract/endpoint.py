@@ -88,12 +88,12 @@ class Endpoint:
 def make_operation_id(method: str, path: str) -> str:
     """Method and path words in snake case; a word that its id parameter follows is singular, the parameter unnamed."""
     words = [part for part in path.split("/") if part]
-    named: list[str] = []
+    parts: list[str] = []
     for word, after in zip(words, [*words[1:], ""], strict=True):
         if word.startswith("{"):
             continue
-        named.append((to_singular(word) if after.startswith("{") else word).replace("-", "_"))
-    return "_".join((method.lower(), *named))
+        parts.append((to_singular(word) if after.startswith("{") else word).replace("-", "_"))
+    return "_".join((method.lower(), *parts))
 
 
 def to_singular(word: str) -> str:

@@ -14,7 +14,7 @@ from .endpoint import Endpoint
 def _native_endpoints(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
     """The native resource of a level (docs/spec.md, "Native campaign resource")."""
     section, every = f"Native {words}s", f"/accounts/{{accountId}}/{name}"
-    one = f"{every}/{{entityId}}"
+    entity_path = f"{every}/{{entityId}}"
     yield Endpoint(
         "GET",
         every,
@@ -37,10 +37,10 @@ def _native_endpoints(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
         takes_idempotency_key=True,
         kind=kind,
     )
-    yield Endpoint("GET", one, section, f"One native {words}", answers.Entity, kind=kind)
+    yield Endpoint("GET", entity_path, section, f"One native {words}", answers.Entity, kind=kind)
     yield Endpoint(
         "PATCH",
-        one,
+        entity_path,
         section,
         f"Prepare a native update of one {words}",
         answers.Operation,
@@ -52,7 +52,7 @@ def _native_endpoints(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
     )
     yield Endpoint(
         "DELETE",
-        one,
+        entity_path,
         section,
         f"Prepare the deletion of one {words}",
         answers.Operation,
@@ -63,7 +63,7 @@ def _native_endpoints(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
     )
     yield Endpoint(
         "GET",
-        f"{one}/settings",
+        f"{entity_path}/settings",
         section,
         f"What may be edited on one {words}",
         answers.Settings,
@@ -71,7 +71,7 @@ def _native_endpoints(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
     )
     yield Endpoint(
         "POST",
-        f"{one}/edit",
+        f"{entity_path}/edit",
         section,
         f"Prepare an edit of one {words}",
         answers.Operation,

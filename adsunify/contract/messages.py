@@ -59,16 +59,16 @@ async def run_large_in_thread(body: bytes, read: Callable[..., ResultT], *argume
     return await asyncio.to_thread(read, *arguments)
 
 
-def parse_request(endpoint: Endpoint, asked: ApiRequest) -> tuple[dict[str, Any], str]:
+def parse_request(endpoint: Endpoint, request: ApiRequest) -> tuple[dict[str, Any], str]:
     """The use case's keyword arguments, and the digest of the canonical request where it takes an idempotency key.
 
     Raises InvalidInput with all that is wrong with path, header, query and body.
     """
     issues: list[Issue] = []
-    path = {name: _parse_path_parameter(name, asked.path.get(name, ""), issues) for name in endpoint.parameters}
-    _check_key(endpoint, asked.idempotency_key, issues)
-    query = _parse_model(endpoint.query or Nothing, asked.query, issues) if endpoint.query or asked.query else None
-    body = _parse_model(endpoint.body, asked.body or b"{}", issues) if endpoint.body is not None else None
+    path = {name: _parse_path_parameter(name, request.path.get(name, ""), issues) for name in endpoint.parameters}
+    _check_key(endpoint, request.idempotency_key, issues)
+    query = _parse_model(endpoint.query or Nothing, request.query, issues) if endpoint.query or request.query else None
+    body = _parse_model(endpoint.body, request.body or b"{}", issues) if endpoint.body is not None else None
     if issues:
         raise InvalidInput(issues)
     arguments: dict[str, Any] = {_to_snake(name): value for name, value in path.items()}
@@ -86,9 +86,9 @@ def _digest_request(endpoint: Endpoint, path: Mapping[str, str], body: ApiModel 
     return hashlib.sha256(dumps_canonical([endpoint.operation_id, path, members], format_decimal)).hexdigest()
 
 
-def _parse_model(model: type[ModelT], given: bytes | Mapping[str, str], issues: list[Issue]) -> ModelT | None:
+def _parse_model(model: type[ModelT], raw: bytes | Mapping[str, str], issues: list[Issue]) -> ModelT | None:
     try:
-        return parse_model(model, given)
+        return parse_model(model, raw)
     except InvalidInput as problem:
         issues.extend(problem.issues)
         return None
@@ -108,7 +108,7 @@ def _check_key(endpoint: Endpoint, key: str | None, issues: list[Issue]) -> None
         issues.append(Issue("Idempotency-Key", "not_supported", "has no meaning for this endpoint; leave it out."))
     elif not 1 <= len(key) <= MAX_KEY_LENGTH:
         issues.append(Issue("Idempotency-Key", "length", f"must have 1 to {MAX_KEY_LENGTH} characters."))
-    elif not (key.isascii() and key.isprintable()) and any(category(one) in ("Cc", "Cs") for one in key):
+    elif not (key.isascii() and key.isprintable()) and any(category(character) in ("Cc", "Cs") for character in key):
         issues.append(Issue("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters."))
 
 

@@ -19,12 +19,12 @@ def docstring_to_markdown(docstring: str) -> str:
 def convert_descriptions(part: Any) -> Any:
     """A copy of a JSON document whose descriptions are no docstrings any more (:func:`docstring_to_markdown`)."""
     if isinstance(part, list):
-        return [convert_descriptions(one) for one in part]
+        return [convert_descriptions(member) for member in part]
     if not isinstance(part, dict):
         return part
     return {
-        name: docstring_to_markdown(one)
-        if name == "description" and isinstance(one, str)
-        else convert_descriptions(one)
-        for name, one in part.items()
+        name: docstring_to_markdown(member)
+        if name == "description" and isinstance(member, str)
+        else convert_descriptions(member)
+        for name, member in part.items()
     }

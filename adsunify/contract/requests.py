@@ -143,13 +143,18 @@ class NewConnection(CrossFieldModel):
         sets = CREDENTIALS.get(members.network if isinstance(members.network, str) else "")
         if sets is None:
             return []
-        given = {name for name in cls.model_fields if name != "network" and getattr(members, name) is not None}
-        wanted = max(sets, key=lambda names: len(given.intersection(names)))
+        given_names = {name for name in cls.model_fields if name != "network" and getattr(members, name) is not None}
+        required_names = max(sets, key=lambda names: len(given_names.intersection(names)))
         accepted = " or ".join(" with ".join(map(to_camel, names)) for names in sets)
-        missing = [Violation((to_camel(name),), "required", "is required.") for name in wanted if name not in given]
+        missing = [
+            Violation((to_camel(name),), "required", "is required.")
+            for name in required_names
+            if name not in given_names
+        ]
         words = f"does not belong here; {members.network} takes {accepted}."
         return missing + [
-            Violation((to_camel(name),), "unknown_property", words) for name in sorted(given.difference(wanted))
+            Violation((to_camel(name),), "unknown_property", words)
+            for name in sorted(given_names.difference(required_names))
         ]
 
 

@@ -212,7 +212,7 @@ def execute_plan(
         )
     outputs: dict[str, Outputs] = dict(progress.outputs)
     fence: int | None = None
-    sent = 0
+    sent_count = 0
     receipt: Receipt | None = None
     for n, step in enumerate(plan.steps):
         if step.key in outputs:
@@ -221,28 +221,28 @@ def execute_plan(
         if remaining == () and step.key in progress.applied_items:
             outputs[step.key] = _merge_item_ids(step, progress.applied_items[step.key])
             continue
-        if sent >= limits.max_steps or stopping():
+        if sent_count >= limits.max_steps or stopping():
             return (yield from _stop_execution(operation_id, fence, receipt, _ExecutionStop(has_next_action=True)))
-        built = _build_request(step, outputs, remaining)
-        if isinstance(built, Request) and step.overlay is not None:
+        request = _build_request(step, outputs, remaining)
+        if isinstance(request, Request) and step.overlay is not None:
             if receipt is not None:
                 advanced = _require_commit_result((yield Commit(StateCommit(operation_id, fence, receipt=receipt))))
                 receipt = None
                 if advanced.refusal is not None:
                     return _make_refused_result(advanced.refusal)
             reading = _require_send_result((yield SendRead(step.overlay.read_request, step.key)))
-            built = _apply_overlay(network, step, built, reading)
-        if isinstance(built, _ExecutionStop):
-            return (yield from _stop_execution(operation_id, fence, receipt, built))
-        intent = Intent(n, step.key, progress.attempts.get(step.key, 0) + 1, built.to_json(), remaining)
+            request = _apply_overlay(network, step, request, reading)
+        if isinstance(request, _ExecutionStop):
+            return (yield from _stop_execution(operation_id, fence, receipt, request))
+        intent = Intent(n, step.key, progress.attempts.get(step.key, 0) + 1, request.to_json(), remaining)
         claim: Trigger | None = "claim" if fence is None else None
         advance = StateCommit(operation_id, fence, receipt=receipt, intent=intent, trigger=claim)
         advanced = _require_commit_result((yield Commit(advance)))
         if advanced.refusal is not None:
             return _make_refused_result(advanced.refusal)
-        fence, sent = advanced.fence, sent + 1
-        answer = _require_send_result((yield SendWrite(built, step.key, advanced.committed_at)))
-        receipt = _make_receipt(network, step, built, intent, answer, progress)
+        fence, sent_count = advanced.fence, sent_count + 1
+        answer = _require_send_result((yield SendWrite(request, step.key, advanced.committed_at)))
+        receipt = _make_receipt(network, step, request, intent, answer, progress)
         if receipt.state != "applied":
             end = _decide_stop(receipt, progress)
             if receipt.blame == "token":
@@ -339,8 +339,8 @@ def _list_remaining_items(step: Step, progress: ExecutionProgress) -> tuple[int,
     if step.items is None:
         return None
     count = len(get_value({"body": step.request.body}, step.items.at) or ())
-    done = progress.applied_items.get(step.key, {})
-    return tuple(index for index in range(count) if index not in done)
+    applied = progress.applied_items.get(step.key, {})
+    return tuple(index for index in range(count) if index not in applied)
 
 
 def _build_request(
@@ -404,37 +404,37 @@ def _make_receipt(
         )
     if isinstance(answer, ResponseLost):
         status = answer.native.status
-        found: StepOutcome = Ambiguous(answer.message, answer.native)
+        outcome: StepOutcome = Ambiguous(answer.message, answer.native)
     else:
         status = answer.status
         try:
-            found = classify_write(network, step, request, answer)
+            outcome = classify_write(network, step, request, answer)
         except RESPONSE_READ_ERRORS as fault:
-            found = _make_unreadable_outcome(f"The answer cannot be read ({type(fault).__name__}).", status)
-    items = tuple(_to_planned_position(item, intent) for item in found.items)
+            outcome = _make_unreadable_outcome(f"The answer cannot be read ({type(fault).__name__}).", status)
+    items = tuple(_to_planned_position(item, intent) for item in outcome.items)
     outputs: Outputs = {}
-    if isinstance(found, Applied):
-        outputs = found.outputs
+    if isinstance(outcome, Applied):
+        outputs = outcome.outputs
         if step.items is not None:
             ids = {item.index: item.id for item in items if item.id is not None}
             outputs = _merge_item_ids(step, {**progress.applied_items.get(step.key, {}), **ids})
     if not has_valid_ids(outputs, items):
-        found, items, outputs = _make_unreadable_outcome("The answer holds an id that is none.", status), (), {}
-    error = NativeError(message=found.reason, status=status) if isinstance(found, Ambiguous) else None
-    native = NativeError() if isinstance(found, Applied) else found.error
+        outcome, items, outputs = _make_unreadable_outcome("The answer holds an id that is none.", status), (), {}
+    error = NativeError(message=outcome.reason, status=status) if isinstance(outcome, Ambiguous) else None
+    native = NativeError() if isinstance(outcome, Applied) else outcome.error
     return Receipt(
         intent.step_index,
         step.key,
         intent.attempt,
-        _STATE_BY_OUTCOME[type(found)],
+        _STATE_BY_OUTCOME[type(outcome)],
         http_status=status,
         request_id=native.request_id or find_request_id(answer.headers),
         outputs=outputs,
         items=items,
         response=redact_response(answer) if isinstance(answer, Response) else None,
-        error=None if isinstance(found, Applied) else redact_error(native if native.message else error or native),
-        blame=found.blame if isinstance(found, Rejected) else None,
-        retry_after=to_retry_delay_ms(found.retry_after, intent.attempt) if isinstance(found, Throttled) else None,
+        error=None if isinstance(outcome, Applied) else redact_error(native if native.message else error or native),
+        blame=outcome.blame if isinstance(outcome, Rejected) else None,
+        retry_after=to_retry_delay_ms(outcome.retry_after, intent.attempt) if isinstance(outcome, Throttled) else None,
     )
 
 
@@ -466,18 +466,18 @@ def _merge_item_ids(step: Step, ids: Mapping[int, str]) -> Outputs:
 def _decide_stop(receipt: Receipt, progress: ExecutionProgress) -> _ExecutionStop:
     """What an attempt that was not applied makes of the operation."""
     step, native = receipt.key, receipt.error
-    said = (native.message if native is not None else None) or "The network gave no reason."
+    reason = (native.message if native is not None else None) or "The network gave no reason."
     if receipt.state == "ambiguous":
-        message = f"Nobody knows whether step {step} was done; look at the account before anything else. {said}"
+        message = f"Nobody knows whether step {step} was done; look at the account before anything else. {reason}"
         return _ExecutionStop(_build_error("outcome_unknown", message, step, native), trigger="lose")
     if receipt.state == "throttled":
-        message = f"Step {step} was not done yet: {said}"
+        message = f"Step {step} was not done yet: {reason}"
         code = "provider_throttled" if receipt.http_status is not None else "not_sent"
         return _ExecutionStop(_build_error(code, message, step, native), True, receipt.retry_after)
     if receipt.blame == "token":
         # a refreshed token that is refused again will not do better the third time
         once = progress.blames.get(step) != "token"
-        message = f"The network refused the token at step {step}: {said}"
+        message = f"The network refused the token at step {step}: {reason}"
         return _ExecutionStop(_build_error("provider_token_refused", message, step, native), once)
-    message = f"The network refused step {step}: {said}"
+    message = f"The network refused step {step}: {reason}"
     return _ExecutionStop(_build_error("provider_rejected", message, step, native))

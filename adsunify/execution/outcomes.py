@@ -77,16 +77,18 @@ def classify_write(network: Network, step: Step, request: Request, response: Res
         return Ambiguous(f"The network answered {status}.", make_native_error(response, network.parse_error(response)))
     if 200 <= status < 300 and response.state not in ("json", "empty"):
         return Ambiguous(f"The answer is {response.body}.", make_native_error(response, None))
-    found = network.parse_error(response)
-    error = make_native_error(response, found)
+    parsed = network.parse_error(response)
+    error = make_native_error(response, parsed)
     good = 200 <= status < 300
-    if (found is not None or not good) and _has_created_ids(network, step, request, response):
+    if (parsed is not None or not good) and _has_created_ids(network, step, request, response):
         # a refusal and an id in one answer: inside a success the items tell (a batch), else nobody knows
-        told = good and step.items is not None
-        return _classify_items(network, step, request, response) if told else Ambiguous(_CONTRADICTION_MESSAGE, error)
+        has_items = good and step.items is not None
+        return (
+            _classify_items(network, step, request, response) if has_items else Ambiguous(_CONTRADICTION_MESSAGE, error)
+        )
     if status == 401:
         return Rejected(error, "token")
-    rule = match_error_rule(network, found, status, step.action)
+    rule = match_error_rule(network, parsed, status, step.action)
     if rule is not None:
         if rule.verdict == "rejected":
             return Rejected(error, rule.blame)
@@ -97,7 +99,7 @@ def classify_write(network: Network, step: Step, request: Request, response: Res
         return Throttled(read_retry_delay(network, response), error)
     if 400 <= status < 500:
         return Rejected(error, "permission" if status == 403 else "not_found" if status == 404 else "input")
-    if found is not None:
+    if parsed is not None:
         if good and step.items is not None and network.parse_item_results(step, request, response):
             return _classify_items(network, step, request, response)  # the table may know how its items were refused
         return Ambiguous("The network reported an error that is in no table inside a success.", error)
@@ -127,17 +129,17 @@ def _has_created_ids(network: Network, step: Step, request: Request, response: R
 def _classify_items(network: Network, step: Step, request: Request, response: Response) -> StepOutcome:
     assert step.items is not None
     error = make_native_error(response, None)
-    sent = get_value({"body": request.body}, step.items.at) or []
+    sent_items = get_value({"body": request.body}, step.items.at) or []
     answers = network.parse_item_results(step, request, response)
     if answers is None:
         return Ambiguous("The answer cannot be read item by item.", error)
     by_position: dict[int, ItemResult] = {}
     for answer in answers:
-        if answer.position in by_position or not 0 <= answer.position < len(sent):
+        if answer.position in by_position or not 0 <= answer.position < len(sent_items):
             return Ambiguous("The answer speaks twice of an item, or of one that was not sent.", error)
         by_position[answer.position] = answer
     receipts = tuple(
-        _make_item_receipt(network, step, sent, by_position.get(index), index) for index in range(len(sent))
+        _make_item_receipt(network, step, sent_items, by_position.get(index), index) for index in range(len(sent_items))
     )
     states = {receipt.state for receipt in receipts}
     ids = [receipt.id for receipt in receipts if receipt.state == "applied" and receipt.id is not None]
@@ -157,7 +159,7 @@ def _classify_items(network: Network, step: Step, request: Request, response: Re
 
 
 def _make_item_receipt(
-    network: Network, step: Step, sent: list[object], answer: ItemResult | None, index: int
+    network: Network, step: Step, sent_items: list[object], answer: ItemResult | None, index: int
 ) -> ItemReceipt:
     if answer is None:
         return ItemReceipt(index, "ambiguous")
@@ -166,10 +168,10 @@ def _make_item_receipt(
         rule = match_error_rule(network, answer.error, 200, step.action)
         return ItemReceipt(index, rule.verdict if rule is not None else "ambiguous", None, error)
     assert step.items is not None
-    item = sent[index]
-    wanted: object = answer.id
+    item = sent_items[index]
+    expected_id: object = answer.id
     if step.items.sent:  # an item that is not an object is the id itself, as in a list of ids to delete
-        wanted = item.get(step.items.sent) if isinstance(item, Mapping) else item
-    if answer.id is None or answer.id != str(wanted):
+        expected_id = item.get(step.items.sent) if isinstance(item, Mapping) else item
+    if answer.id is None or answer.id != str(expected_id):
         return ItemReceipt(index, "ambiguous")
     return ItemReceipt(index, "applied", answer.id)

@@ -29,7 +29,7 @@ def has_valid_ids(outputs: Outputs, items: Sequence[ItemReceipt]) -> bool:
     ids = [item.id for item in items if item.id is not None]
     for value in outputs.values():
         ids += [value] if isinstance(value, str) else value
-    return all(isinstance(one, str) and len(one) <= MAX_ID_LENGTH and one.isprintable() for one in ids)
+    return all(isinstance(id_, str) and len(id_) <= MAX_ID_LENGTH and id_.isprintable() for id_ in ids)
 
 
 def to_retry_delay_ms(seconds: float | None, attempt: int) -> int:
@@ -67,10 +67,10 @@ class _BodyRedactor:
         return TRUNCATED
 
     def _redact_text(self, value: str) -> str:
-        left = max(0, self.budget)
-        text, cut = redact_text(value, left), len(value) > left
-        if len(quote_string(text)) > left:  # one character may be written as twelve
-            text, cut = text[: left // 12], True
+        remaining = max(0, self.budget)
+        text, cut = redact_text(value, remaining), len(value) > remaining
+        if len(quote_string(text)) > remaining:  # one character may be written as twelve
+            text, cut = text[: remaining // 12], True
         self.budget -= len(quote_string(text)) + 1
         return text + TRUNCATED if cut else text
 
@@ -78,28 +78,28 @@ class _BodyRedactor:
         if depth >= MAX_DEPTH:
             self.budget -= 8
             return TRUNCATED
-        kept: dict[str, Json] = {}
+        redacted: dict[str, Json] = {}
         self.budget -= 3
         for name, member in value.items():
             name = _UNSTORABLE_PATTERN.sub("\ufffd", name[:MAX_ID_LENGTH])
             self.budget -= len(quote_string(name)) + 2
             if self.budget <= 0:
-                kept[TRUNCATED] = True
+                redacted[TRUNCATED] = True
                 break
             secret = isinstance(member, str | Mapping | list) and _SECRET_NAME_PATTERN.search(name) is not None
             self.budget -= len(REDACTED) + 3 if secret else 0
-            kept[name] = REDACTED if secret else self.redact(member, depth + 1)
-        return kept
+            redacted[name] = REDACTED if secret else self.redact(member, depth + 1)
+        return redacted
 
     def _redact_list(self, value: list[Json], depth: int) -> Json:
         if depth >= MAX_DEPTH:
             self.budget -= 8
             return TRUNCATED
-        kept: list[Json] = []
+        redacted: list[Json] = []
         self.budget -= 3
         for member in value:
             if self.budget <= 0:
-                kept.append(TRUNCATED)
+                redacted.append(TRUNCATED)
                 break
-            kept.append(self.redact(member, depth + 1))
-        return kept
+            redacted.append(self.redact(member, depth + 1))
+        return redacted

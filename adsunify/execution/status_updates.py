@@ -25,27 +25,27 @@ def find_created_ids(network: Network, step: Step, receipt: Receipt) -> list[Cre
     if step.items is not None:
         ids = [item.id for item in receipt.items if item.state == "applied" and item.id is not None]
     else:
-        made = [value for name, value in receipt.outputs.items() if name.rstrip("0123456789") == "id"]
-        ids = [id_ for id_ in made if isinstance(id_, str)]
+        id_outputs = [value for name, value in receipt.outputs.items() if name.rstrip("0123456789") == "id"]
+        ids = [id_ for id_ in id_outputs if isinstance(id_, str)]
     collections = {f"{level.native}s": kind for level in network.levels for kind in ENTITY_KINDS if level.kind == kind}
     own = next((kind for kind in ENTITY_KINDS if kind == step.kind), None)
-    found = []
+    created_ids = []
     for id_ in ids:
         collection, slash, _ = id_.rpartition("/")
         kind = collections.get(collection.rsplit("/", 1)[-1]) if slash else own
         if kind is not None and id_.isprintable():
-            found.append(CreatedId(kind, id_))
-    return found
+            created_ids.append(CreatedId(kind, id_))
+    return created_ids
 
 
 def read_entity_statuses(nodes: Iterable[ParsedEntity]) -> list[ObservedStatus]:
     """The statuses that a read shows."""
     return [
-        ObservedStatus(kind, one.id, one.status)
-        for one in nodes
-        if one.status
+        ObservedStatus(kind, node.id, node.status)
+        for node in nodes
+        if node.status
         for kind in ENTITY_KINDS
-        if kind == one.kind
+        if kind == node.kind
     ]
 
 
@@ -54,24 +54,26 @@ def read_receipt_statuses(network: Network, step: Step, receipt: Receipt) -> lis
 
     What was sent, and taken, comes first; then what the answer says; then what follows from the action.
     """
-    found = []
-    for id_, sent in _list_written_entities(step, receipt):
-        kind, said = (
-            network.parse_sent_status(step.kind, sent) if network.parse_sent_status is not None else (step.kind, None)
+    observed = []
+    for id_, entity in _list_written_entities(step, receipt):
+        kind, sent_status = (
+            network.parse_sent_status(step.kind, entity) if network.parse_sent_status is not None else (step.kind, None)
         )
-        one = next((level for level in network.levels if level.kind == kind and kind in ENTITY_KINDS), None)
-        if one is None or not id_.isprintable():  # what no network would call an id
+        status_level = next((level for level in network.levels if level.kind == kind and kind in ENTITY_KINDS), None)
+        if status_level is None or not id_.isprintable():  # what no network would call an id
             continue
         # one answer for several items says nothing of one; what all have in common stands beside them
-        places = [sent, receipt.response if step.items is None else _remove_nested_members(step.request.body)]
-        statuses = [unify_status(one, said), *(_find_status(one, place) for place in places)]
+        places = [entity, receipt.response if step.items is None else _remove_nested_members(step.request.body)]
+        statuses = [unify_status(status_level, sent_status), *(_find_status(status_level, place) for place in places)]
         status = next(
             (status for status in statuses if status is not None and _is_status_possible(step, status)),
-            _get_implied_status(one, step),
+            _get_implied_status(status_level, step),
         )
         if status is not None:
-            found += [ObservedStatus(known, id_, status) for known in ENTITY_KINDS if known == kind]
-    return found
+            observed += [
+                ObservedStatus(entity_kind, id_, status) for entity_kind in ENTITY_KINDS if entity_kind == kind
+            ]
+    return observed
 
 
 def _list_written_entities(step: Step, receipt: Receipt) -> Iterator[tuple[str, Json]]:
@@ -80,13 +82,16 @@ def _list_written_entities(step: Step, receipt: Receipt) -> Iterator[tuple[str, 
     if step.overlay is not None:
         changes = {split_pointer(pointer)[-1]: value for pointer, value in step.overlay.changes.items()}
     if step.items is not None:
-        sent = get_value({"body": step.request.body}, step.items.at) or []
+        sent_items = get_value({"body": step.request.body}, step.items.at) or []
         for item in receipt.items:
             if item.state == "applied" and item.id is not None:
-                yield _get_last_segment(item.id), changes or (sent[item.index] if item.index < len(sent) else None)
+                yield (
+                    _get_last_segment(item.id),
+                    changes or (sent_items[item.index] if item.index < len(sent_items) else None),
+                )
     elif receipt.state == "applied":
-        made = [value for name, value in receipt.outputs.items() if name.rstrip("0123456789") == "id"]
-        for id_ in made if step.entity is None else [step.entity]:
+        id_outputs = [value for name, value in receipt.outputs.items() if name.rstrip("0123456789") == "id"]
+        for id_ in id_outputs if step.entity is None else [step.entity]:
             if isinstance(id_, str):
                 yield _get_last_segment(id_), changes or [step.request.body, dict(step.request.query)]
 
@@ -100,16 +105,16 @@ def _get_last_segment(id_: str) -> str:
     return id_.rsplit("/", 1)[-1]
 
 
-def _find_status(one: Level, place: Json) -> str | None:
+def _find_status(level: Level, place: Json) -> str | None:
     """The status under the level's name for it, the nearest to the top; None where there is none, or several."""
-    name = split_pointer(one.status)[-1]
+    name = split_pointer(level.status)[-1]
     here = [place]
     while here:
-        found = {
-            status for value in here if isinstance(value, Mapping) and (status := unify_status(one, value.get(name)))
+        statuses = {
+            status for value in here if isinstance(value, Mapping) and (status := unify_status(level, value.get(name)))
         }
-        if found:
-            return found.pop() if len(found) == 1 else None
+        if statuses:
+            return statuses.pop() if len(statuses) == 1 else None
         here = [below for value in here for below in _list_children(value)]
     return None
 
@@ -125,7 +130,7 @@ def _is_status_possible(step: Step, status: str) -> bool:
     return step.action != "delete" or status in REMOVED_STATUSES
 
 
-def _get_implied_status(one: Level, step: Step) -> str | None:
+def _get_implied_status(level: Level, step: Step) -> str | None:
     if step.action == "create":
-        return unify_status(one, one.initial_status)
+        return unify_status(level, level.initial_status)
     return "deleted" if step.action == "delete" else None

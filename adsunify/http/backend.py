@@ -158,7 +158,7 @@ class PoolTransport(httpx.AsyncBaseTransport):
             port=request.url.port,
             target=request.url.raw_path,
         )
-        asked = httpcore.Request(
+        core_request = httpcore.Request(
             request.method,
             url,
             headers=request.headers.raw,
@@ -170,7 +170,7 @@ class PoolTransport(httpx.AsyncBaseTransport):
         )
         async with self._send_lock:
             self._backend.progress = request.extensions[PROGRESS_EXTENSION]
-            response = await self._pool.handle_async_request(asked)
+            response = await self._pool.handle_async_request(core_request)
         return httpx.Response(response.status, headers=response.headers, stream=_ResponseStream(response.stream))
 
     async def aclose(self) -> None:

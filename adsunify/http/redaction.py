@@ -42,8 +42,8 @@ REQUEST_ID_HEADERS = (
 
 def redact_text(text: object, longest: int = MAX_TEXT_LENGTH) -> str:
     """Text as it may be kept: bounded, storable, secrets redacted."""
-    kept = _SECRET_TEXT_PATTERN.sub(rf"\1\2{REDACTED}", str(text)[:longest])
-    return _UNSTORABLE_PATTERN.sub("\ufffd", kept)
+    redacted = _SECRET_TEXT_PATTERN.sub(rf"\1\2{REDACTED}", str(text)[:longest])
+    return _UNSTORABLE_PATTERN.sub("\ufffd", redacted)
 
 
 def redact_error(error: NativeError) -> NativeError:

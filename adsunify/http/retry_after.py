@@ -20,12 +20,12 @@ def parse_retry_after(headers: Mapping[str, str], now: float | None = None) -> f
     if value.isascii() and value.isdigit():
         return min(float(value), MAX_SECONDS)
     until = parse_http_date(value)
-    sent = parse_http_date(headers.get("date", ""))
-    if sent is None:
-        sent = now
-    if until is None or sent is None:
+    sent_at = parse_http_date(headers.get("date", ""))
+    if sent_at is None:
+        sent_at = now
+    if until is None or sent_at is None:
         return None
-    return min(max(0.0, until - sent), MAX_SECONDS)
+    return min(max(0.0, until - sent_at), MAX_SECONDS)
 
 
 def parse_http_date(value: str) -> float | None:

@@ -121,16 +121,16 @@ def parse_public_url(url: str, exempt: Collection[str] = (), path: str = "url") 
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         port = parts.port or (443 if parts.scheme == "https" else 80)
         return FetchUrl(parts.scheme, parts.hostname or "", port, target, is_guarded=False)
-    found = _URL_PATTERN.fullmatch(url) if len(url) <= MAX_URL_LENGTH else None
-    if found is None or "#" in url or "\\" in url or len(found["host"]) > 253:
+    match = _URL_PATTERN.fullmatch(url) if len(url) <= MAX_URL_LENGTH else None
+    if match is None or "#" in url or "\\" in url or len(match["host"]) > 253:
         raise invalid_input(
             path,
             "destination_refused",
             "Only https on port 443 to a public host name is accepted: no other port, no IP address, no user name, "
             f"no fragment, at most {MAX_URL_LENGTH} characters.",
         )
-    target = found["target"] or "/"
-    return FetchUrl("https", found["host"].lower(), 443, target if target[0] == "/" else "/" + target)
+    target = match["target"] or "/"
+    return FetchUrl("https", match["host"].lower(), 443, target if target[0] == "/" else "/" + target)
 
 
 def is_public_ipv4(address: str) -> bool:
@@ -154,8 +154,8 @@ async def resolve_host(host: str) -> Sequence[str]:
     so that names from outside delay neither requests to networks nor other work.
     """
     look_up = partial(socket.getaddrinfo, host, 443, family=socket.AF_INET, type=socket.SOCK_STREAM)
-    found = await asyncio.get_running_loop().run_in_executor(_get_lookup_executor(), look_up)
-    return [str(one[4][0]) for one in found]
+    infos = await asyncio.get_running_loop().run_in_executor(_get_lookup_executor(), look_up)
+    return [str(info[4][0]) for info in infos]
 
 
 async def resolve_public_address(host: str, resolving: Resolver = resolve_host) -> str:
@@ -224,9 +224,9 @@ def _build_request(
     name = f"[{where.host}]" if ":" in where.host else where.host
     host = name if default_port else f"{name}:{where.port}"
     url = f"{where.scheme}://{host}"
-    given = {name.lower() for name in more}
+    given_names = {name.lower() for name in more}
     default = {"Accept": "*/*", "Accept-Encoding": "gzip", "User-Agent": "adsunify"}
-    headers = {name: value for name, value in default.items() if name.lower() not in given} | dict(more)
+    headers = {name: value for name, value in default.items() if name.lower() not in given_names} | dict(more)
     extensions = {"target": where.target.encode("ascii"), PROGRESS_EXTENSION: progress}
     try:
         return httpx.Request(method, url, headers=headers, content=content, extensions=extensions)

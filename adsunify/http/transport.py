@@ -129,7 +129,7 @@ class HttpTransport:
         """Send a message once, over a pool if it is a read."""
         extensions = {"target": message.target, PROGRESS_EXTENSION: progress}
         try:
-            asked = httpx.Request(
+            httpx_request = httpx.Request(
                 message.method, message.origin, headers=message.headers, content=message.content, extensions=extensions
             )
         except (ValueError, httpx.InvalidURL):
@@ -139,7 +139,7 @@ class HttpTransport:
         response: httpx.Response | None = None
         try:
             async with patient_timeout(deadline):
-                response = await over.handle_async_request(asked)
+                response = await over.handle_async_request(httpx_request)
                 return await _read_response(response, message, progress)
         except (RequestNotSent, ResponseLost):
             raise
@@ -184,8 +184,8 @@ def _is_retryable(problem: BaseException) -> bool:
 
 
 def _is_busy(response: Response) -> bool:
-    asked = parse_retry_after(response.headers, time.time())
-    return (response.status >= 500 or response.status == 429) and (asked is None or asked <= MAX_RETRY_AFTER_SECONDS)
+    delay = parse_retry_after(response.headers, time.time())
+    return (response.status >= 500 or response.status == 429) and (delay is None or delay <= MAX_RETRY_AFTER_SECONDS)
 
 
 _exponential_wait = wait_random_exponential(multiplier=0.2, max=2.0)
@@ -194,9 +194,9 @@ _exponential_wait = wait_random_exponential(multiplier=0.2, max=2.0)
 def _get_retry_pause(state: RetryCallState) -> float:
     outcome = state.outcome
     if outcome is not None and not outcome.failed:
-        asked = parse_retry_after(outcome.result().headers, time.time())
-        if asked is not None:
-            return asked
+        delay = parse_retry_after(outcome.result().headers, time.time())
+        if delay is not None:
+            return delay
     return _exponential_wait(state)
 
 
@@ -287,7 +287,7 @@ async def _fetch_foreign(message: _PreparedRequest, deadline: float) -> Response
     """A download from elsewhere, through the guard."""
     remaining = max(0.0, deadline - asyncio.get_running_loop().time())
     try:
-        found = await fetch_url(
+        fetched = await fetch_url(
             message.url,
             method=message.method,
             headers=message.headers,
@@ -299,7 +299,7 @@ async def _fetch_foreign(message: _PreparedRequest, deadline: float) -> Response
         if problem.reason in ("refused", "unresolved", "unreachable"):
             raise RequestNotSent(problem.message) from problem
         raise ResponseLost(problem.message, repeatable=problem.reason != "too_large") from problem
-    return Response.from_bytes(found.status, found.headers, found.content, message.request.response_format)
+    return Response.from_bytes(fetched.status, fetched.headers, fetched.content, message.request.response_format)
 
 
 def _parse_loopback_url(url: str) -> str:

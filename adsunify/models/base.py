@@ -137,8 +137,8 @@ def validation_error(refused: object, problems: Iterable[Violation]) -> Validati
     """What a validator raises for rules of its own; of too many problems it says how many there are."""
     problems = list(problems)
     if len(problems) > MAX_ISSUES:
-        rest = len(problems) - MAX_ISSUES + 1
-        problems[MAX_ISSUES - 1 :] = [Violation((), MORE_ISSUES_CODE, f"{rest} more issues are not shown.")]
+        omitted = len(problems) - MAX_ISSUES + 1
+        problems[MAX_ISSUES - 1 :] = [Violation((), MORE_ISSUES_CODE, f"{omitted} more issues are not shown.")]
     return ValidationError.from_exception_data(
         type(refused).__name__,
         [
@@ -168,7 +168,7 @@ _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
 
 def is_visible(text: str) -> bool:
     """Whether a text shows anything: a letter, digit, sign or symbol; blanks, controls and lone marks show nothing."""
-    return any(category(one)[0] in "LNPS" and one not in _FILLERS for one in text)
+    return any(category(character)[0] in "LNPS" and character not in _FILLERS for character in text)
 
 
 def _require_visible(text: str) -> str:
@@ -222,13 +222,13 @@ def _is_plain(value: dict[str, Any]) -> bool:
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
         deeper: list[Any] = []
-        for one in level:
-            kind = type(one)
+        for part in level:
+            kind = type(part)
             if kind is dict:
-                deeper += one.values()
+                deeper += part.values()
             elif kind is list:
-                deeper += one
-            elif kind not in _PLAIN_TYPES and not (kind is int and -_PLAIN_INTEGER_LIMIT < one < _PLAIN_INTEGER_LIMIT):
+                deeper += part
+            elif kind not in _PLAIN_TYPES and not (kind is int and -_PLAIN_INTEGER_LIMIT < part < _PLAIN_INTEGER_LIMIT):
                 return False
         if not deeper:
             return True
@@ -321,7 +321,7 @@ def parse_model(model: type[ModelT], data: bytes | str | Mapping[str, Any], pref
 def count_values(data: bytes | str) -> int:
     """At least as many values as JSON holds; a comma in a text counts, too."""
     marks: tuple[Any, ...] = (",", "[", "{") if isinstance(data, str) else (b",", b"[", b"{")
-    return sum(data.count(one) for one in marks) + 1
+    return sum(data.count(mark) for mark in marks) + 1
 
 
 def _parse_large(model: type[ModelT], data: bytes | str, values: int, prefix: str) -> ModelT:
@@ -332,8 +332,8 @@ def _parse_large(model: type[ModelT], data: bytes | str, values: int, prefix: st
 
     try:
         raw = _load_json(data)
-    except RepeatedMembers as found:
-        raise _make_invalid_input(model, None, _make_repeated_violations(found.locations), 0, prefix) from None
+    except RepeatedMembers as repeated:
+        raise _make_invalid_input(model, None, _make_repeated_violations(repeated.locations), 0, prefix) from None
     except ValueError as reason:
         raise invalid_input(prefix, "malformed_json", f"must be valid JSON: {reason}.") from None
     problems: list[Violation] = []
@@ -369,12 +369,12 @@ def _make_invalid_input(
 
     ``raw`` is None where the input could not be read.
     """
-    found = dict.fromkeys(problems)
-    if raw is not None and len(found) < MAX_ISSUES:
-        wrong = {problem.location for problem in found if problem.code == "wrong_type"}
-        found.update(dict.fromkeys(_find_further_violations(model, raw, wrong)))
-    issues = [to_issue(problem, prefix) for problem in islice(found, MAX_ISSUES)]
-    return InvalidInput(issues, omitted=omitted + len(found) - len(issues))
+    violations = dict.fromkeys(problems)
+    if raw is not None and len(violations) < MAX_ISSUES:
+        wrong = {problem.location for problem in violations if problem.code == "wrong_type"}
+        violations.update(dict.fromkeys(_find_further_violations(model, raw, wrong)))
+    issues = [to_issue(problem, prefix) for problem in islice(violations, MAX_ISSUES)]
+    return InvalidInput(issues, omitted=omitted + len(violations) - len(issues))
 
 
 def _parse_json(model: type[ModelT], data: str | bytes | bytearray) -> ModelT:
@@ -386,7 +386,7 @@ def _parse_json(model: type[ModelT], data: str | bytes | bytearray) -> ModelT:
     if ("\\" if isinstance(data, str) else _BACKSLASH) in data:  # a byte is found faster
         _raise_if_nul(value, exact)
     if rounded:
-        _restore_exact_numbers(value, exact, {id(one) for one in rounded})
+        _restore_exact_numbers(value, exact, {id(part) for part in rounded})
     return value
 
 
@@ -396,8 +396,8 @@ def _load_exact(value: ApiModel, data: str | bytes | bytearray) -> Any:
 
     try:
         return _load_json(data if isinstance(data, str) else bytes(data))
-    except RepeatedMembers as found:
-        raise validation_error(value, _make_repeated_violations(found.locations)) from None
+    except RepeatedMembers as repeated:
+        raise validation_error(value, _make_repeated_violations(repeated.locations)) from None
     except ValueError as reason:
         raise validation_error(value, [Violation((), "malformed_json", f"must be valid JSON: {reason}.")]) from None
 
@@ -417,8 +417,8 @@ def _restore_exact_numbers(value: Any, exact: Any, rounded: set[int]) -> None:
         if id(value) in rounded:
             value.update(exact)
     elif isinstance(value, tuple | list):
-        for one, its_exact in zip(value, exact, strict=True):
-            _restore_exact_numbers(one, its_exact, rounded)
+        for part, its_exact in zip(value, exact, strict=True):
+            _restore_exact_numbers(part, its_exact, rounded)
     elif members := getattr(type(value), "__pydantic_fields__", None):  # a model; isinstance would be slow
         for name, item in value.__dict__.items():
             if (alias := members[name].alias or name) in exact:
@@ -450,8 +450,8 @@ def _load_raw(data: bytes | str | Mapping[str, Any]) -> tuple[Any, list[Violatio
 
     try:
         return (_load_json(data) if isinstance(data, (bytes, str)) else dict(data)), []
-    except RepeatedMembers as found:
-        return None, _make_repeated_violations(found.locations)
+    except RepeatedMembers as repeated:
+        return None, _make_repeated_violations(repeated.locations)
     except ValueError:
         return None, []
 

@@ -75,18 +75,20 @@ class EditTargeting(CrossFieldModel):
         problems = [*find_duplicates(("genders",), members.genders)]
         if isinstance(low, int) and isinstance(high, int) and low > high:
             problems.append(Violation(("ageMax",), "out_of_range", "must be at least ageMin."))
-        for wanted, excluded in (("locations", "excluded_locations"), ("interests", "excluded_interests")):
-            there = {one for one in _list_item_ids(getattr(members, wanted)) if isinstance(one, str)}
-            for index, one in enumerate(_list_item_ids(getattr(members, excluded))):
-                if isinstance(one, str) and one in there:
-                    problems.append(Violation((to_camel(excluded), index), "conflict", f"stands in {wanted}, too."))
+        for included, excluded in (("locations", "excluded_locations"), ("interests", "excluded_interests")):
+            there = {id_ for id_ in _list_item_ids(getattr(members, included)) if isinstance(id_, str)}
+            for index, id_ in enumerate(_list_item_ids(getattr(members, excluded))):
+                if isinstance(id_, str) and id_ in there:
+                    problems.append(Violation((to_camel(excluded), index), "conflict", f"stands in {included}, too."))
         return problems
 
 
 def _list_item_ids(items: Any) -> list[Any]:
     """The ids of a targeting list, of items or of what came in their place."""
-    found = items if isinstance(items, list | tuple) else ()
-    return [one.id if isinstance(one, Item) else one.get("id") if isinstance(one, dict) else None for one in found]
+    members = items if isinstance(items, list | tuple) else ()
+    return [
+        item.id if isinstance(item, Item) else item.get("id") if isinstance(item, dict) else None for item in members
+    ]
 
 
 def _validate_fields(value: dict[str, Any]) -> dict[str, Any]:
@@ -100,12 +102,12 @@ def _validate_fields(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_field_violations(value: Mapping[str, Any]) -> Iterator[Violation]:
-    for name, one in value.items():
+    for name, field_value in value.items():
         if not 1 <= len(name) <= MAX_FIELD_NAME_LENGTH:
             yield Violation((name,), "length", f"must have a name of 1 to {MAX_FIELD_NAME_LENGTH} characters.")
-        if isinstance(one, bool) or one is None or isinstance(one, list | dict):
+        if isinstance(field_value, bool) or field_value is None or isinstance(field_value, list | dict):
             yield Violation((name,), "wrong_type", "must be a string or a number.")
-        elif isinstance(one, str) and len(one) > MAX_FIELD_VALUE_LENGTH:
+        elif isinstance(field_value, str) and len(field_value) > MAX_FIELD_VALUE_LENGTH:
             yield Violation((name,), "length", f"must have {MAX_FIELD_VALUE_LENGTH} or fewer characters.")
 
 
@@ -152,13 +154,13 @@ class Mutation(CrossFieldModel):
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:
-        known = MEMBERS_BY_ACTION.get(members.action if isinstance(members.action, str) else "")
-        if known is None:
+        accepted = MEMBERS_BY_ACTION.get(members.action if isinstance(members.action, str) else "")
+        if accepted is None:
             return []
-        required, optional = known
-        given = {name for name in cls.model_fields if getattr(members, name) is not None} - {"action", "kind"}
-        missing = [name for name in required if name not in given]
-        strange = sorted(given.difference(required, optional))
+        required, optional = accepted
+        given_names = {name for name in cls.model_fields if getattr(members, name) is not None} - {"action", "kind"}
+        missing = [name for name in required if name not in given_names]
+        strange = sorted(given_names.difference(required, optional))
         return [
             *(Violation((to_camel(name),), "required", f"is required to {members.action}.") for name in missing),
             *(Violation((to_camel(name),), "conflict", f"has no meaning to {members.action}.") for name in strange),

@@ -111,7 +111,7 @@ class Violation(NamedTuple):
 
 def list_violations(error: ValidationError, model: type[BaseModel]) -> Iterator[Violation]:
     """All that pydantic found, in our words: what is accepted, never the value that was given."""
-    told: set[Location] = set()
+    described: set[Location] = set()
     for details in error.errors(include_url=False):
         # pydantic counts the items that it accepted: a list with refused items is not therefore too short
         if details["type"] == "too_short" and len(details["input"]) >= details["ctx"]["min_length"]:
@@ -120,8 +120,8 @@ def list_violations(error: ValidationError, model: type[BaseModel]) -> Iterator[
         place = tuple(name for name in problem.location if isinstance(name, str))
         if problem.code == "unknown_property":
             place = place[:-1]  # its object is told of once, however many stand in it
-        if details["type"] in _SCHEMA_DESCRIBERS and place not in told:
-            told.add(place)
+        if details["type"] in _SCHEMA_DESCRIBERS and place not in described:
+            described.add(place)
             problem = problem._replace(
                 message=_SCHEMA_DESCRIBERS[details["type"]](_find_member_schema(model, place)) or problem.message
             )
@@ -142,10 +142,10 @@ def _find_member_schema(model: type[BaseModel], place: Location) -> Mapping[str,
             part = whole["$defs"][part["$ref"].rpartition("/")[2]]
         return resolve(part["items"]) if "items" in part else part
 
-    found = resolve(whole)
+    schema = resolve(whole)
     for name in place:
-        found = resolve(found.get("properties", {}).get(name, {}))
-    return found
+        schema = resolve(schema.get("properties", {}).get(name, {}))
+    return schema
 
 
 def cut_to_schema(model: type[BaseModel], raw: Any, problems: list[Violation]) -> int:
@@ -168,13 +168,13 @@ def cut_to_schema(model: type[BaseModel], raw: Any, problems: list[Violation]) -
             for index, item in enumerate(value):
                 cut_value(item, schema["items"], (*at, index))
         elif isinstance(value, dict) and "properties" in schema:
-            known = schema["properties"]
-            for name in [name for name in value if name not in known]:
+            members = schema["properties"]
+            for name in [name for name in value if name not in members]:
                 unknown += 1
                 if unknown > MAX_ISSUES:
                     del value[name]
-            for name in known.keys() & value.keys():
-                cut_value(value[name], known[name], (*at, name))
+            for name in members.keys() & value.keys():
+                cut_value(value[name], members[name], (*at, name))
 
     cut_value(raw, whole, ())
     return max(0, unknown - MAX_ISSUES)
@@ -184,8 +184,8 @@ def cut_lists(raw: Any, most: int) -> None:
     """Cut every list of JSON to so many items."""
     if isinstance(raw, list):
         del raw[most:]
-    for one in raw.values() if isinstance(raw, dict) else raw if isinstance(raw, list) else ():
-        cut_lists(one, most)
+    for part in raw.values() if isinstance(raw, dict) else raw if isinstance(raw, list) else ():
+        cut_lists(part, most)
 
 
 def _describe_known_members(schema: Mapping[str, Any]) -> str | None:

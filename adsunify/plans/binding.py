@@ -39,8 +39,8 @@ def fill_bindings(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int
             raise ValueError(f"{binding.step}.{binding.output} is not a whole number, and is sent as one")
         set_value(target, binding.to, int(text_) if binding.cast == "integer" else text_)
     if only is not None and step.items is not None:
-        sent = get_value(target, step.items.at)
-        set_value(target, step.items.at, [sent[index] for index in only])
+        items = get_value(target, step.items.at)
+        set_value(target, step.items.at, [items[index] for index in only])
     return evolve(request, body=target["body"], path=path, query=query)
 
 
@@ -51,10 +51,10 @@ def apply_overlay(step: Step, request: Request, response: Response) -> Request:
     """
     overlay = step.overlay
     assert overlay is not None
-    found = get_value(response.body, overlay.at) if response.is_ok else None
-    if not isinstance(found, Mapping):
+    current = get_value(response.body, overlay.at) if response.is_ok else None
+    if not isinstance(current, Mapping):
         raise ProviderUnreadable(f"The current object could not be read before the change ({response.status}).")
-    whole = {name: deepcopy(value) for name, value in found.items() if name not in overlay.drop}
+    whole = {name: deepcopy(value) for name, value in current.items() if name not in overlay.drop}
     for pointer, value in overlay.changes.items():
         set_value(whole, pointer, deepcopy(value))
     for pointer in overlay.remove:
@@ -75,8 +75,10 @@ def extract_outputs(step: Step, response: Response) -> dict[str, str | list[str]
         ids: list[str] = []
         many = False
         for pointer in output.at:
-            found = find_values(answer, pointer)
-            values = [parse_id(value) if isinstance(value, str) or not output.is_text_only else None for value in found]
+            candidates = find_values(answer, pointer)
+            values = [
+                parse_id(value) if isinstance(value, str) or not output.is_text_only else None for value in candidates
+            ]
             plain = [unquote(value) if output.is_percent_encoded else value for value in values if value]
             ids = [value.rsplit(output.separator, 1)[-1] if output.separator else value for value in plain]
             many = "*" in split_pointer(pointer)
@@ -96,11 +98,11 @@ def has_expected_values(step: Step, response: Response) -> bool:
     return all(_is_met(promise, get_value(answer, promise.at)) for promise in step.expectations)
 
 
-def _is_met(promise: Expectation, found: Json) -> bool:
-    if promise.is_case_insensitive and isinstance(found, str):
-        return bool(found.casefold() == promise.equals.casefold())
-    return _is_equal(found, promise.equals)
+def _is_met(promise: Expectation, actual: Json) -> bool:
+    if promise.is_case_insensitive and isinstance(actual, str):
+        return bool(actual.casefold() == promise.equals.casefold())
+    return _is_equal(actual, promise.equals)
 
 
-def _is_equal(found: Json, wanted: Json) -> bool:
-    return type(found) is type(wanted) and bool(found == wanted)
+def _is_equal(actual: Json, expected: Json) -> bool:
+    return type(actual) is type(expected) and bool(actual == expected)

@@ -53,8 +53,8 @@ def _make_mark_value(mark: IdempotencyMark, operation_id: str, key: str) -> str:
         return f"{operation_id}-{key}"
     if mark.form == "short":
         return hashlib.sha256(operation_id.encode()).hexdigest()[:8]
-    drawn = hashlib.sha256(f"{operation_id}:{key}".encode()).digest()
-    return str(int.from_bytes(drawn[:8], "big") >> 1)
+    hashed = hashlib.sha256(f"{operation_id}:{key}".encode()).digest()
+    return str(int.from_bytes(hashed[:8], "big") >> 1)
 
 
 def _set_at_path(value: Mapping[str, Json], way: tuple[str, ...], new: Json) -> dict[str, Json]:
@@ -66,6 +66,6 @@ def _remove_at_path(value: Mapping[str, Json], way: tuple[str, ...]) -> dict[str
     part, rest = way[0], way[1:]
     if part not in value:
         return dict(value)
-    return {name: one for name, one in value.items() if name != part} | (
+    return {name: member for name, member in value.items() if name != part} | (
         {part: _remove_at_path(value[part], rest)} if rest else {}
     )

@@ -143,8 +143,8 @@ class Step:
         """As JSON, defaults and the values of marks left out."""
         request = self.request
         if self.marks:
-            left = remove_marks({"body": request.body, "headers": request.headers}, self.marks)
-            request = evolve(request, body=left["body"], headers=left["headers"])
+            unmarked = remove_marks({"body": request.body, "headers": request.headers}, self.marks)
+            request = evolve(request, body=unmarked["body"], headers=unmarked["headers"])
         value: dict[str, Json] = {
             "key": self.key,
             "kind": self.kind,
@@ -381,15 +381,15 @@ def build_marked_body(step: Mapping[str, Json], operation_id: str) -> Json:
 
 
 def _mark_step(step: Step, operation_id: str) -> Step:
-    one, request = step, step.request
+    s, request = step, step.request
     target = add_marks({"body": request.body, "headers": request.headers}, step.marks, operation_id, step.key)
     marked = Request(
         *(request.method, request.url, request.path, request.query, target["headers"], target["body"]),
         *(request.encoding, request.kind, request.query_raw, request.response_format, request.is_signed),
     )
     return Step(  # three times as fast as evolve
-        *(one.key, one.kind, one.description, marked, one.action, one.entity, one.parent, one.bindings, one.outputs),
-        *(one.expectations, one.items, one.overlay, one.can_be_empty, one.changes, one.marks),
+        *(s.key, s.kind, s.description, marked, s.action, s.entity, s.parent, s.bindings, s.outputs),
+        *(s.expectations, s.items, s.overlay, s.can_be_empty, s.changes, s.marks),
     )
 
 

@@ -40,17 +40,17 @@ def find_amounts(account: Mapping[str, Any], step: Mapping[str, Any]) -> list[Se
         unit = network.get_money_unit(owner)
     except InvalidInput:  # of an account without currency, nobody can say what its numbers are worth
         unit = None
-    found = []
-    for member, sent in [
+    amounts = []
+    for member, value in [
         *_find_native_amounts(dict(parse_qsl(urlsplit(step["path"]).query))),
         *_find_native_amounts(step["body"]),
     ]:
-        count = None if unit is None else parse_native_amount(unit, sent)
-        known = (
+        count = None if unit is None else parse_native_amount(unit, value)
+        text = (
             None if unit is None or count is None else f"{from_units(count, unit.offset)} {account['currency'] or ''}"
         )
-        found.append(SentAmount(member, str(sent), known))
-    return found
+        amounts.append(SentAmount(member, str(value), text))
+    return amounts
 
 
 def _find_native_amounts(body: Json, path: str = "", last: str = "") -> Iterator[tuple[str, Json]]:

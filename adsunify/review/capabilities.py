@@ -33,7 +33,7 @@ class MatrixTable:
 def build_sections() -> Iterator[tuple[str, Sequence[str | MatrixTable]]]:
     """Each heading of the matrix with what stands under it: paragraphs and tables."""
     networks = [get_adapter(code).network for code in ADAPTER_PACKAGES]
-    count = sum(_count_combinations(one) for one in networks)
+    count = sum(_count_combinations(network) for network in networks)
 
     def grid(rows: Callable[[Iterable[Network]], Iterable[Sequence[str]]], *heads: str) -> MatrixTable:
         return MatrixTable(("network", *heads), list(rows(networks)))
@@ -54,8 +54,8 @@ def render_capability_matrix() -> str:
     for heading, under in build_sections():
         blocks.append(f"## {heading}")
         blocks += [
-            "\n".join(render_markdown_table(one.headings, one.rows)) if isinstance(one, MatrixTable) else one
-            for one in under
+            "\n".join(render_markdown_table(part.headings, part.rows)) if isinstance(part, MatrixTable) else part
+            for part in under
         ]
     return "\n\n".join(blocks) + "\n"
 
@@ -70,23 +70,23 @@ def render_markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -
 
 def _list_formats(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
     for network in networks:
-        for one in network.formats:
+        for format_ in network.formats:
             yield (
                 network.code,
-                one.title,
-                ", ".join(one.goals),
-                ", ".join(one.periods),
-                "; ".join(_describe_requirements(one)),
+                format_.title,
+                ", ".join(format_.goals),
+                ", ".join(format_.periods),
+                "; ".join(_describe_requirements(format_)),
             )
 
 
-def _describe_requirements(one: Format) -> Iterator[str]:
+def _describe_requirements(format_: Format) -> Iterator[str]:
     """What a brief of this format needs beside what every brief has."""
     groups: dict[str, list[str]] = {}
     seen = set()
-    always = {row.path for row in one.inputs if row.requirement == "required" and row.is_exempt is None}
-    for row in one.inputs:
-        words = row.path + _describe_subset(row.goals, one.goals) + _describe_subset(row.periods, one.periods)
+    always = {row.path for row in format_.inputs if row.requirement == "required" and row.is_exempt is None}
+    for row in format_.inputs:
+        words = row.path + _describe_subset(row.goals, format_.goals) + _describe_subset(row.periods, format_.periods)
         if (
             row.requirement == "required"
             and words not in seen
@@ -105,7 +105,7 @@ def _describe_subset(some: Sequence[str], every: Sequence[str]) -> str:
 
 
 def _count_combinations(network: Network) -> int:
-    return sum(len(one.goals) * len(one.periods) for one in network.formats)
+    return sum(len(format_.goals) * len(format_.periods) for format_ in network.formats)
 
 
 def _list_interfaces(networks: Iterable[Network]) -> Iterator[Sequence[str]]:

@@ -51,12 +51,12 @@ class Completion:
             return NOTHING_WRITTEN_TEXT
         if self.outcome == "applied":
             return ALL_WRITTEN_TEXT
-        named = (
+        labelled = (
             ("Written", self.applied_steps),
             ("Not known", self.doubtful_steps),
             ("Not written", self.remaining_steps),
         )
-        return " ".join(f"{label}: {', '.join(map(self._describe_step, keys))}." for label, keys in named if keys)
+        return " ".join(f"{label}: {', '.join(map(self._describe_step, keys))}." for label, keys in labelled if keys)
 
     def describe(self) -> str:
         """As :meth:`describe_steps`, with what can be done next."""
@@ -65,8 +65,8 @@ class Completion:
     def _describe_step(self, key: str) -> str:
         if key not in self.item_counts:
             return key
-        done, count = self.item_counts[key]
-        return f"{key} ({done} of {count} items)" if key in self.applied_steps else key
+        applied, count = self.item_counts[key]
+        return f"{key} ({applied} of {count} items)" if key in self.applied_steps else key
 
 
 def get_operation_state(operation: Mapping[str, Any]) -> str:
@@ -86,8 +86,8 @@ def read_completion(operation: Mapping[str, Any]) -> Completion:
     applied, doubtful, remaining, items = [], [], [], {}
     for key in keys:
         states = {attempt["state"] for attempt in attempts.get(key, ())}
-        done, count = _count_items(attempts.get(key, ()))
-        if "applied" in states or done:
+        applied_count, count = _count_items(attempts.get(key, ()))
+        if "applied" in states or applied_count:
             applied.append(key)
         if "applied" in states:
             continue
@@ -95,8 +95,8 @@ def read_completion(operation: Mapping[str, Any]) -> Completion:
             doubtful.append(key)
         else:
             remaining.append(key)
-        if done:
-            items[key] = (done, count)
+        if applied_count:
+            items[key] = (applied_count, count)
     if operation["status"] in ("running", "unknown") and not doubtful and remaining:
         doubtful.append(remaining.pop(0))  # an execution writes one step after the other
     outcome = _read_outcome(operation, applied, doubtful, remaining if planned else None)

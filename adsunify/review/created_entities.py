@@ -45,16 +45,16 @@ def find_created_entities(account: Mapping[str, Any], operation: Mapping[str, An
     )
     steps = [step for step in operation["plan"].get("steps", ()) if step["action"] == "create"]
     beside = {step["kind"]: step["body"] for step in steps if step["kind"] == "budget"}  # Outbrain's, made by itself
-    found = []
+    entities = []
     for step in steps:
         for level, entity in _find_sent_entities(network, step):
             ids = _select_level_ids(level, _list_output_ids(operation, step["key"]))
-            found.append(
+            entities.append(
                 _make_created_entity(
                     network, owner, level, {**beside, **entity} if level.kind == "campaign" else entity, ids
                 )
             )
-    return sorted(found, key=lambda one: ENTITY_KINDS.index(one.kind))
+    return sorted(entities, key=lambda created: ENTITY_KINDS.index(created.kind))
 
 
 def _find_sent_entities(network: Network, step: Mapping[str, Any]) -> Iterator[tuple[Level, NativeEntity]]:
@@ -62,13 +62,13 @@ def _find_sent_entities(network: Network, step: Mapping[str, Any]) -> Iterator[t
     body = step["body"]
     levels = [level for level in network.levels if level.kind in ENTITY_KINDS]
     if isinstance(body, Mapping) and isinstance(body.get("mutateOperations"), list):  # Google's: many in one
-        sent = {
-            name.removesuffix("Operation"): one["create"]
+        entity_by_native = {
+            name.removesuffix("Operation"): operand["create"]
             for operation in body["mutateOperations"]
-            for name, one in operation.items()
-            if "create" in one
+            for name, operand in operation.items()
+            if "create" in operand
         }
-        yield from ((level, sent) for level in levels if level.native in sent)
+        yield from ((level, entity_by_native) for level in levels if level.native in entity_by_native)
         return
     for level in levels:
         if level.kind == step["kind"]:
@@ -82,13 +82,13 @@ def _find_named_object(level: Level, body: Json) -> NativeEntity:
     """The object of a body that has a name: some networks wrap it."""
     waiting = deque([body])
     while waiting and level.name:
-        one = waiting.popleft()
-        if isinstance(one, Mapping):
-            if isinstance(get_value(one, level.name), str):
-                return one
-            waiting.extend(one.values())
-        elif isinstance(one, list):
-            waiting.extend(one)
+        part = waiting.popleft()
+        if isinstance(part, Mapping):
+            if isinstance(get_value(part, level.name), str):
+                return part
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
     return {}
 
 
@@ -96,18 +96,18 @@ def _list_output_ids(operation: Mapping[str, Any], key: str) -> list[str]:
     values = [
         value for step in operation["receipt"]["steps"] if step["key"] == key for value in step["outputs"].values()
     ]
-    return [one for value in values for one in ([value] if isinstance(value, str) else value)]
+    return [id_ for value in values for id_ in ([value] if isinstance(value, str) else value)]
 
 
 def _select_level_ids(level: Level, outputs: Iterable[str]) -> tuple[str, ...]:
     """The level's ids among those that a step brought: Google's are paths, of which the last part serves as id too."""
     own = []
-    for one in outputs:
-        collection, _, last = one.rpartition("/")
+    for output in outputs:
+        collection, _, last = output.rpartition("/")
         if not collection:
-            own.append(one)
+            own.append(output)
         elif collection.endswith(f"/{level.native}s"):
-            own.extend((last, one))
+            own.extend((last, output))
     return tuple(dict.fromkeys(own))
 
 

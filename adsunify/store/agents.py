@@ -119,9 +119,9 @@ def register_client(
 ) -> ClientRecord:
     """Keep a client, and forget those that nobody allowed anything within ``unused`` milliseconds."""
     connection.execute(_DELETE_UNUSED, {"before": clock.wall() - unused})
-    made = ClientRecord(id_, name, list(redirect_uris), clock.wall())
-    connection.execute(insert(oauth_clients), asdict(made, recurse=False))
-    return made
+    client = ClientRecord(id_, name, list(redirect_uris), clock.wall())
+    connection.execute(insert(oauth_clients), asdict(client, recurse=False))
+    return client
 
 
 def find_client(connection: Connection, id_: str) -> ClientRecord | None:
@@ -164,10 +164,10 @@ def _get_grant(connection: Connection, id_: Any) -> GrantRecord:
 
 def list_grants(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> list[tuple[GrantRecord, str]]:
     """The person's grants in a workspace that still stand, each with its client's name."""
-    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
+    values = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
     return [
         (GrantRecord(**{column.name: getattr(row, column.name) for column in grants.c}), row.name)
-        for row in connection.execute(_GRANTS, asked).all()
+        for row in connection.execute(_GRANTS, values).all()
     ]
 
 
@@ -196,8 +196,8 @@ def revoke_grant(
 
 def revoke_all_grants(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
     """End every grant of a person in a workspace at once."""
-    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
-    connection.execute(_REVOKE_ALL, asked)
+    values = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
+    connection.execute(_REVOKE_ALL, values)
 
 
 # -- codes and tokens ---------------------------------------------------------------------------------------------
@@ -270,6 +270,6 @@ def use_token(connection: Connection, token_hash: str, now: int) -> bool:
 
 def end_grant_of_token(connection: Connection, token_hash: str, clock: Clock) -> None:
     """End the grant of a token (RFC 7009); nothing where there is none."""
-    found = find_token(token_hash).run(connection)
-    if found is not None:
-        connection.execute(_REVOKE, {"the_id": found.grant.id, "now": clock.wall()})
+    token = find_token(token_hash).run(connection)
+    if token is not None:
+        connection.execute(_REVOKE, {"the_id": token.grant.id, "now": clock.wall()})

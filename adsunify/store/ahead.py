@@ -42,12 +42,12 @@ class FutureColumn:
 
 def find_future_columns(connection: Connection, now: int) -> list[FutureColumn]:
     """The columns that hold times ahead of ``now``, the machine's clock in milliseconds."""
-    found = []
+    future_columns = []
     for column, limit in _list_time_limits(now):
         rows, latest = connection.execute(select(func.count(), func.max(column)).where(column > limit)).one()
         if rows:
-            found.append(FutureColumn(column.table.name, column.name, rows, latest))
-    return found
+            future_columns.append(FutureColumn(column.table.name, column.name, rows, latest))
+    return future_columns
 
 
 def repair_future_times(connection: Connection, now: int) -> None:

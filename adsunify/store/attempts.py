@@ -134,9 +134,9 @@ def save_receipt(connection: Connection, operation_id: str, receipt: Receipt, at
     Raises LookupError where no intent was saved for it.
     """
     key = {"of_operation": operation_id, "of_n": receipt.step_index, "of_attempt": receipt.attempt}
-    kept = receipt.to_json()
-    response = kept.pop("response")
-    row = key | {"new_state": receipt.state, "new_receipt": kept, "new_response": response, "now": at}
+    receipt_json = receipt.to_json()
+    response = receipt_json.pop("response")
+    row = key | {"new_state": receipt.state, "new_receipt": receipt_json, "new_response": response, "now": at}
     if not _SAVE_RECEIPT.fetch_all(connection, row) and not _FIND.fetch_all(connection, key):
         raise LookupError(f"operation {operation_id} has no attempt {receipt.attempt} at step {receipt.step_index}")
 
@@ -149,19 +149,19 @@ def list_attempts(connection: Connection, operation_id: str) -> list[StepAttempt
 
 def list_attempts_by_operation(connection: Connection, operation_ids: Sequence[str]) -> dict[str, list[StepAttempt]]:
     """The attempts of several operations, by operation, without requests and responses."""
-    found: dict[str, list[StepAttempt]] = {id_: [] for id_ in operation_ids}
+    attempts_by_operation: dict[str, list[StepAttempt]] = {id_: [] for id_ in operation_ids}
     if operation_ids:
         for row in connection.execute(_OF_OPERATIONS, {"of_operations": list(operation_ids)}).all():
-            found[row.operation_id].append(_attempt_from_row(row, None, None))
-    return found
+            attempts_by_operation[row.operation_id].append(_attempt_from_row(row, None, None))
+    return attempts_by_operation
 
 
 def list_receipts(connection: Connection, operation_id: str) -> tuple[list[Receipt], list[Intent]]:
     """The receipts of an operation, in the order of steps and attempts, and the intents that have none."""
-    found = list_attempts(connection, operation_id)
+    attempts = list_attempts(connection, operation_id)
     return (
-        [attempt.receipt for attempt in found if attempt.receipt is not None],
-        [attempt.to_intent() for attempt in found if attempt.receipt is None],
+        [attempt.receipt for attempt in attempts if attempt.receipt is not None],
+        [attempt.to_intent() for attempt in attempts if attempt.receipt is None],
     )
 
 

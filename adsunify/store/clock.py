@@ -106,11 +106,11 @@ def new_id(at: int) -> str:
     time stands still or goes back, the id counts on from the last one.
     """
     global _last_id
-    drawn = int.from_bytes(get_random_bytes(), "big")
-    seed = drawn & (1 << _COUNTER_BITS - 1) - 1
+    random_bits = int.from_bytes(get_random_bytes(), "big")
+    seed = random_bits & (1 << _COUNTER_BITS - 1) - 1
     with _lock:
         _last_id = max(at << _COUNTER_BITS | seed, _last_id + 1)
         stamp = _last_id
-    value = (stamp >> _COUNTER_BITS) << 80 | 7 << 76 | (stamp & 0xFFF) << 64 | 2 << 62 | drawn >> 66
+    value = (stamp >> _COUNTER_BITS) << 80 | 7 << 76 | (stamp & 0xFFF) << 64 | 2 << 62 | random_bits >> 66
     digits = f"{value:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

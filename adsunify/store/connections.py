@@ -78,7 +78,7 @@ _UPSERT_ACCOUNT = upsert.insert_or_update(
     ("workspace_id", "network", "native_id"),
     ("connection_id", "status", "native_status", "extras", "updated_at"),
     accounts.c.id,
-    known=("name", "currency", "timezone"),
+    coalesced=("name", "currency", "timezone"),
 )
 _RETIRE_EMPTY = (
     update(connections)
@@ -167,7 +167,7 @@ def save_connection(
     actor: Actor,
     connection_id: str,
     network: str,
-    found: Sequence[DiscoveredAccountRow],
+    discovered: Sequence[DiscoveredAccountRow],
     credentials: Mapping[str, str],
     expires_at: int | None,
     clock: Clock,
@@ -193,8 +193,10 @@ def save_connection(
         },
     )
     encrypted_secrets.save_secrets(connection, SECRETS_TABLE, connection_id, actor.workspace_id, credentials, clock)
-    told: list[dict[str, Any]] = []
-    for account_ in sorted(found, key=lambda one: one.native_id):  # one order for all, or two could wait on each other
+    event_rows: list[dict[str, Any]] = []
+    for account_ in sorted(
+        discovered, key=lambda account: account.native_id
+    ):  # one order for all, or two could wait on each other
         row = {
             "id": new_id(at),
             "workspace_id": actor.workspace_id,
@@ -211,12 +213,14 @@ def save_connection(
             "created_at": at,
             "updated_at": at,
         }
-        (kept,) = _UPSERT_ACCOUNT.fetch_all(connection, row)
-        told.append(_account_event("account.connected", actor.workspace_id, kept.id, network, "active", at))
+        (account_row,) = _UPSERT_ACCOUNT.fetch_all(connection, row)
+        event_rows.append(
+            _account_event("account.connected", actor.workspace_id, account_row.id, network, "active", at)
+        )
     retired = {"of_workspace": actor.workspace_id, "of_network": network, "but": connection_id, "now": at}
     for row_ in connection.execute(_RETIRE_EMPTY, retired).all():
         encrypted_secrets.delete_secrets(connection, SECRETS_TABLE, row_.id)
-    events.record_events(connection, told)
+    events.record_events(connection, event_rows)
     return list_accounts_of_connection(connection, actor.workspace_id, connection_id)
 
 
@@ -272,8 +276,8 @@ def _account_event(kind: str, workspace_id: str, account_id: str, network: str, 
 def begin_refresh(connection: Connection, connection_id: str, clock: Clock, lease: int = REFRESH_MILLISECONDS) -> bool:
     """Take the connection's refresh lock for ``lease`` milliseconds; false: somebody else is refreshing."""
     at = clock.now()
-    taken = {"the_id": connection_id, "now": at, "new_until": at + lease}
-    return bool(connection.execute(_BEGIN_REFRESH, taken).all())
+    values = {"the_id": connection_id, "now": at, "new_until": at + lease}
+    return bool(connection.execute(_BEGIN_REFRESH, values).all())
 
 
 def finish_refresh(
@@ -346,10 +350,10 @@ def get_account(connection: Connection, workspace_id: str, account_id: str) -> A
 
 def find_workspace_of_account(connection: Connection, account_id: str) -> str:
     """The workspace that an account belongs to, for upkeep across workspaces. Raises NotFound."""
-    found = connection.execute(_WORKSPACE_OF_ACCOUNT, {"the_id": account_id}).scalar_one_or_none()
-    if found is None:
+    workspace_id = connection.execute(_WORKSPACE_OF_ACCOUNT, {"the_id": account_id}).scalar_one_or_none()
+    if workspace_id is None:
         raise NotFound("There is no such account.")
-    return str(found)
+    return str(workspace_id)
 
 
 def list_accounts(connection: Connection, workspace_id: str, network: str | None = None) -> list[AccountRecord]:

@@ -75,7 +75,7 @@ def create_token(
 ) -> ConsentRecord:
     """Keep a token (its hash) that can be used once within ``lifetime`` milliseconds."""
     at = clock.wall()
-    kept = ConsentRecord(token_hash, purpose, workspace_id, user_id, network, data, at, at + lifetime, None)
+    record = ConsentRecord(token_hash, purpose, workspace_id, user_id, network, data, at, at + lifetime, None)
     connection.execute(
         _INSERT,
         {
@@ -89,7 +89,7 @@ def create_token(
             "expires_at": at + lifetime,
         },
     )
-    return kept
+    return record
 
 
 def use_token(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:

@@ -37,11 +37,18 @@ def record_created(connection: Connection, operation_id: str, n: int, created: S
     The same step may say the same again: a repeated commit, or an answer repeated for an idempotency key.
     """
     account = _ACCOUNT.fetch_one(connection, {"of_operation": operation_id})
-    for one in sorted(created, key=lambda entity: (entity.kind, entity.id)):  # one order for all, or two could deadlock
-        key = {"network": account.network, "native_account": account.native_id, "kind": one.kind, "native_id": one.id}
+    for created_id in sorted(
+        created, key=lambda entity: (entity.kind, entity.id)
+    ):  # one order for all, or two could deadlock
+        key = {
+            "network": account.network,
+            "native_account": account.native_id,
+            "kind": created_id.kind,
+            "native_id": created_id.id,
+        }
         if _INSERT.fetch_all(connection, {**key, "operation_id": operation_id, "n": n}):
             continue
         maker = _FIND_CREATOR.fetch_one(connection, key)
         if (maker.operation_id, maker.n) != (operation_id, n):
-            return one
+            return created_id
     return None

@@ -124,7 +124,7 @@ def queue_deliveries(connection: Connection, queued: Sequence[DeliveryRecord]) -
     """Queue deliveries, in the transaction of what they tell."""
     if queued:
         notify(connection)
-        _QUEUE.execute_each(connection, [asdict(one, recurse=False) for one in queued])
+        _QUEUE.execute_each(connection, [asdict(delivery, recurse=False) for delivery in queued])
 
 
 # -- deliveries ---------------------------------------------------------------------------------------------------
@@ -177,9 +177,9 @@ def requeue_delivery(
     Raises NotFound; Conflict for one that is on its way, or whose subscription has ended.
     """
     webhook = get_webhook(connection, actor, webhook_id)
-    found = _get_delivery(connection, actor, webhook_id, delivery_id)
+    delivery = _get_delivery(connection, actor, webhook_id, delivery_id)
     require_not_ended(connection, webhook, clock)
-    if found.status in ("pending", "delivering"):
+    if delivery.status in ("pending", "delivering"):
         message = "This notification still waits or is being delivered; it is sent again once it succeeded or failed."
         raise Conflict(message, code="delivery_pending")
     notify(connection)
@@ -295,12 +295,12 @@ def _take_due_sql(dialect: str) -> SqlStatement:
 
     if dialect == "sqlite":
         return taking.where(deliveries.c.id.in_(select(due.c.id)))
-    taken = taking.where(_in_array(deliveries.c.id, due.c.id)).cte("taken")
-    begun = select(taken.c.id, taken.c.attempts, bindparam("now", type_=BigInteger)).where(
-        taken.c.next_attempt_at.is_not(None)
+    claimed = taking.where(_in_array(deliveries.c.id, due.c.id)).cte("taken")
+    begun = select(claimed.c.id, claimed.c.attempts, bindparam("now", type_=BigInteger)).where(
+        claimed.c.next_attempt_at.is_not(None)
     )
     begin = insert(delivery_attempts).from_select(["delivery_id", "number", "at"], begun)
-    return select(taken).add_cte(begin.cte("begun"))
+    return select(claimed).add_cte(begin.cte("begun"))
 
 
 def _in_array(id_: ColumnElement[str], ids: ColumnElement[str]) -> ColumnElement[bool]:
@@ -330,7 +330,7 @@ def _record_results_sql(dialect: str) -> SqlStatement:
             )
             .values(status=bindparam("new_status"), next_attempt_at=bindparam("new_next"))
         )
-    told = func.json_to_recordset(cast(bindparam("ended", type_=ExactJson), JSON)).table_valued(
+    results = func.json_to_recordset(cast(bindparam("ended", type_=ExactJson), JSON)).table_valued(
         column("the_id", Text),
         column("the", Integer),
         column("new_duration", Integer),
@@ -339,7 +339,7 @@ def _record_results_sql(dialect: str) -> SqlStatement:
         column("new_status", Text),
         column("new_next", BigInteger),
     )
-    ended = select(told.render_derived("told", with_types=True)).cte("ended")
+    ended = select(results.render_derived("told", with_types=True)).cte("ended")
     end = (
         update(delivery_attempts)
         .where(
@@ -381,21 +381,21 @@ def claim_deliveries(
     take the worker for dead. A delivery that is due but whose subscription has lost its authority, or whose tries are
     used up by workers that died, fails here.
     """
-    now, left, taken = clock.now(), limit * batches, list[ClaimedDelivery]()
+    now, remaining, claimed = clock.now(), limit * batches, list[ClaimedDelivery]()
     full = [webhook_id for webhook_id, count in room.items() if count <= 0]
-    for webhook in _NEXT_WEBHOOKS.fetch_all(connection, {"full": full, "at_most": left, "now": clock.wall()}):
-        free = min(left, room.get(webhook.id, each))
+    for webhook in _NEXT_WEBHOOKS.fetch_all(connection, {"full": full, "at_most": remaining, "now": clock.wall()}):
+        free = min(remaining, room.get(webhook.id, each))
         while webhook.due_at <= now and free > 0:
-            asked = {"of_webhook": webhook.id, "now": now, "at_most": min(limit, free), "lives": webhook.lives}
-            rows = _TAKE.fetch_all(connection, {**asked, "lease_end": now + lease})
-            taken += [_claimed_from_row(row, webhook) for row in rows if row.next_attempt_at is not None]
-            left -= len(rows)
+            values = {"of_webhook": webhook.id, "now": now, "at_most": min(limit, free), "lives": webhook.lives}
+            rows = _TAKE.fetch_all(connection, {**values, "lease_end": now + lease})
+            claimed += [_claimed_from_row(row, webhook) for row in rows if row.next_attempt_at is not None]
+            remaining -= len(rows)
             free = free - len(rows) if len(rows) == limit else 0
-    if taken and connection.dialect.name == "sqlite":
+    if claimed and connection.dialect.name == "sqlite":
         _INSERT_ATTEMPTS.execute_each(
-            connection, [{"delivery_id": one.id, "number": one.attempt, "at": now} for one in taken]
+            connection, [{"delivery_id": delivery.id, "number": delivery.attempt, "at": now} for delivery in claimed]
         )
-    return taken
+    return claimed
 
 
 def _claimed_from_row(row: Any, webhook: Any) -> ClaimedDelivery:
@@ -417,26 +417,26 @@ def record_results(connection: Connection, ended: Sequence[AttemptOutcome]) -> N
     """Keep how attempts ended. Of a delivery that was claimed anew meanwhile, only the attempt's own row changes."""
     rows = [
         {
-            "the_id": one.delivery_id,
-            "the": one.attempt,
-            "new_duration": one.duration_ms,
-            "new_code": one.status_code,
-            "new_error": one.error,
-            "new_status": one.status,
-            "new_next": one.next_attempt_at,
+            "the_id": result.delivery_id,
+            "the": result.attempt,
+            "new_duration": result.duration_ms,
+            "new_code": result.status_code,
+            "new_error": result.error,
+            "new_status": result.status,
+            "new_next": result.next_attempt_at,
         }
-        for one in sorted(ended, key=attrgetter("delivery_id"))  # mostly one order for all: fewer wait on each other
+        for result in sorted(ended, key=attrgetter("delivery_id"))  # mostly one order for all: fewer wait on each other
     ]
     if connection.dialect.name == "sqlite":
         _END_ATTEMPT.execute_each(connection, rows)
         _RECORD_RESULTS.execute_each(connection, rows)
     else:
         _RECORD_RESULTS.fetch_all(connection, {"ended": rows})
-    if any(one.next_attempt_at is not None for one in ended):
+    if any(result.next_attempt_at is not None for result in ended):
         notify(connection)
 
 
 def find_next_due(connection: Connection, clock: Clock, full: Collection[str] = ()) -> int | None:
     """When the next delivery is due (milliseconds), None where nothing waits; ``full`` subscriptions left aside."""
-    found = _NEXT_WEBHOOKS.fetch_one_or_none(connection, {"full": list(full), "at_most": 1, "now": clock.wall()})
-    return None if found is None else int(found.due_at)
+    row = _NEXT_WEBHOOKS.fetch_one_or_none(connection, {"full": list(full), "at_most": 1, "now": clock.wall()})
+    return None if row is None else int(row.due_at)

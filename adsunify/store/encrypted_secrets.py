@@ -91,12 +91,12 @@ def list_not_encrypted_with(
     connection: Connection, prefix: str, after: SecretRecord | None, limit: int
 ) -> list[SecretRecord]:
     """Ciphertexts that do not begin with ``prefix``, a page at a time: those after the last one of the page before."""
-    asked = {"the_prefix": prefix, "at_most": limit}
+    values = {"the_prefix": prefix, "at_most": limit}
     if after is None:
-        rows = connection.execute(_PAGE, asked).all()
+        rows = connection.execute(_PAGE, values).all()
     else:
         last = {"last_table": after.table_name, "last_row": after.row_id, "last_field": after.field}
-        rows = connection.execute(_PAGE_AFTER, last | asked).all()
+        rows = connection.execute(_PAGE_AFTER, last | values).all()
     return [SecretRecord(**row._mapping) for row in rows]
 
 

@@ -40,33 +40,41 @@ _UPDATE_STATUS = Statement(
 
 
 def record_statuses(
-    connection: Connection, account_id: str, seen: Iterable[ObservedStatus], at: int, operation_id: str | None = None
+    connection: Connection,
+    account_id: str,
+    observed: Iterable[ObservedStatus],
+    at: int,
+    operation_id: str | None = None,
 ) -> int:
     """Keep the statuses seen and record an event for each that is not the last one known; how many those were.
 
     What is seen for the first time changes nothing. Two who see the same change tell of it once.
     """
     account = _ACCOUNT.fetch_one(connection, {"the_id": account_id})
-    told: list[dict[str, Any]] = []
-    newest = {(one.kind, one.id): one.status for one in seen if len(one.id) <= MAX_ID_LENGTH}
+    event_rows: list[dict[str, Any]] = []
+    newest = {
+        (observation.kind, observation.id): observation.status
+        for observation in observed
+        if len(observation.id) <= MAX_ID_LENGTH
+    }
     keys = sorted(newest)  # one order for all, or two could wait on each other
     for start in range(0, len(keys), LOOKUP_BATCH_SIZE):
         some = keys[start : start + LOOKUP_BATCH_SIZE]
-        asked = {
+        values = {
             "of_account": account_id,
             "of_kinds": sorted({kind for kind, _ in some}),
             "of_ids": [id_ for _, id_ in some],
         }
-        rows = connection.execute(_FIND_STATUSES, asked).all()
-        known = {(row.kind, row.native_id): row.status for row in rows}
+        rows = connection.execute(_FIND_STATUSES, values).all()
+        known_statuses = {(row.kind, row.native_id): row.status for row in rows}
         first = [
             {"account_id": account_id, "kind": kind, "native_id": id_, "status": newest[kind, id_], "seen_at": at}
             for kind, id_ in some
-            if (kind, id_) not in known
+            if (kind, id_) not in known_statuses
         ]
         if first:
             _INSERT_FIRST.execute_each(connection, first)
-        for (kind, id_), before in sorted(known.items()):
+        for (kind, id_), before in sorted(known_statuses.items()):
             status = newest.get((kind, id_), before)
             change = {
                 "of_account": account_id,
@@ -77,7 +85,7 @@ def record_statuses(
                 "now": at,
             }
             if status != before and _UPDATE_STATUS.fetch_all(connection, change):
-                told.append(
+                event_rows.append(
                     events.make_event_row(
                         STATUS_EVENTS[kind],
                         account.workspace_id,
@@ -89,5 +97,5 @@ def record_statuses(
                         more={"kind": kind, "entityId": id_, "before": before},
                     )
                 )
-    events.record_events(connection, told)
-    return len(told)
+    events.record_events(connection, event_rows)
+    return len(event_rows)

@@ -14,11 +14,11 @@ MAX_COUNTED = 1_000
 """So many notifications are counted of each subscription: whoever scrapes is not kept waiting by a million of them."""
 
 
-def _count_waiting(*which: ColumnElement[bool]) -> Any:
+def _count_waiting(*conditions: ColumnElement[bool]) -> Any:
     """How many of its notifications wait, added up over the subscriptions."""
     waiting = (
         select(literal_column("1"))
-        .where(deliveries.c.webhook_id == webhooks.c.id, deliveries.c.next_attempt_at.is_not(None), *which)
+        .where(deliveries.c.webhook_id == webhooks.c.id, deliveries.c.next_attempt_at.is_not(None), *conditions)
         .order_by(deliveries.c.next_attempt_at)  # as the index has them: PostgreSQL would walk through the table
         .limit(literal_column(str(MAX_COUNTED)))
         .correlate(webhooks)

@@ -154,22 +154,22 @@ def revoke_key(
     ``only``: the id of a read-only key that asks; it revokes itself alone. Raises NotFound, Forbidden (another user's
     key, or another key than ``only``).
     """
-    named = {"the_id": key_id, "of_workspace": workspace_id}
-    found = connection.execute(_GET, named).one_or_none()
-    if found is None:
+    values = {"the_id": key_id, "of_workspace": workspace_id}
+    row = connection.execute(_GET, values).one_or_none()
+    if row is None:
         raise NotFound("There is no such key in this workspace.")
-    if found.user_id != user_id:
+    if row.user_id != user_id:
         raise Forbidden("Only the owner of a key can revoke it.")
     if only is not None and only != key_id:
         raise Forbidden("A read-only key can revoke itself only; use a write-enabled key.", code="write_required")
     connection.execute(_REVOKE, {"the_id": key_id, "now": clock.wall()})
-    return KeyRecord(**connection.execute(_GET, named).one()._mapping)
+    return KeyRecord(**connection.execute(_GET, values).one()._mapping)
 
 
 def revoke_all_keys(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
     """Revoke every key of a user in a workspace."""
-    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
-    connection.execute(_REVOKE_ALL, asked)
+    values = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
+    connection.execute(_REVOKE_ALL, values)
 
 
 def save_last_used(connection: Connection, used: Mapping[str, int]) -> None:

@@ -29,8 +29,8 @@ def migrate_schema(connection: Connection) -> None:
     """
     if connection.dialect.name == "postgresql":
         connection.execute(_LOCK)
-    found = read_version(connection)
-    if found == HEAD_VERSION:
+    version = read_version(connection)
+    if version == HEAD_VERSION:
         return
     # alembic is heavy, and only a database that is not up to date needs it
     from alembic.config import Config
@@ -38,8 +38,8 @@ def migrate_schema(connection: Connection) -> None:
     from alembic.script import ScriptDirectory
 
     scripts = ScriptDirectory(str(_MIGRATIONS), version_locations=[str(_MIGRATIONS)])
-    if found is not None and found not in {script.revision for script in scripts.walk_revisions()}:
-        raise StoreError(f"The database is at migration {found}, which is newer than this version of adsunify knows.")
+    if version is not None and version not in {script.revision for script in scripts.walk_revisions()}:
+        raise StoreError(f"The database is at migration {version}, which is newer than this version of adsunify knows.")
     with EnvironmentContext(
         Config(),
         scripts,

@@ -30,8 +30,8 @@ def _find_newest_events(connection: Connection, latest: int) -> tuple[int | None
 
 
 def _clock_error(newest: int, wall: int) -> StoreError:
-    days, rest = divmod((newest - wall) // 60_000, 24 * 60)
-    far = f"{days} days" if days else f"{rest} minutes"
+    days, minutes = divmod((newest - wall) // 60_000, 24 * 60)
+    far = f"{days} days" if days else f"{minutes} minutes"
     stored, clock = (datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds") for at in (newest, wall))
     return StoreError(
         f"The database holds times that are {far} ahead of this machine's clock: the newest is {stored}, the clock "
@@ -44,8 +44,10 @@ def _clock_error(newest: int, wall: int) -> StoreError:
 def _is_durable(connection: Connection) -> bool:
     if connection.dialect.name == "sqlite":  # the driver itself sets synchronous=FULL
         return True
-    shown = {name: connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in ("fsync", "synchronous_commit")}
-    return bool(shown["fsync"] == "on" and shown["synchronous_commit"] != "off")
+    settings = {
+        name: connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in ("fsync", "synchronous_commit")
+    }
+    return bool(settings["fsync"] == "on" and settings["synchronous_commit"] != "off")
 
 
 async def open_store(

@@ -200,24 +200,24 @@ def _insert_batch_sql(dialect: str) -> SqlStatement:
     native: Any = import_module(f"sqlalchemy.dialects.{dialect}")
     lists = [bindparam(name, type_=native.ARRAY(type_, dimensions=1)) for name, type_ in _BATCH_COLUMNS.items()]
     names = [column(name, type_) for name, type_ in _BATCH_COLUMNS.items()]
-    given = func.unnest(*lists).table_valued(*names, with_ordinality="number").render_derived("given")
-    heard = exists().where(schema.webhooks.c.workspace_id == given.c.workspace_id)
-    asked = select(given).where(not_(heard)).cte("asked")
+    input_rows = func.unnest(*lists).table_valued(*names, with_ordinality="number").render_derived("given")
+    has_webhook = exists().where(schema.webhooks.c.workspace_id == input_rows.c.workspace_id)
+    accepted = select(input_rows).where(not_(has_webhook)).cte("asked")
 
     def insert_from(table: Table, rows: CTE, **renamed: str) -> Any:
-        source = {one.name: renamed.get(one.name, one.name) for one in table.c}
+        source = {column.name: renamed.get(column.name, column.name) for column in table.c}
         columns = {name: rows.c[of] for name, of in source.items() if of in rows.c}
         return native.insert(table).from_select(list(columns), select(*columns.values()))
 
-    keyed = select(asked).where(asked.c.key.is_not(None)).cte("keyed")
+    keyed = select(accepted).where(accepted.c.key.is_not(None)).cte("keyed")
     bound = insert_from(idempotency_keys, keyed).on_conflict_do_nothing().returning(idempotency_keys.c.operation_ids)
-    free = asked.c.operation_ids.in_(select(bound.cte("bound").c.operation_ids))
-    kept = select(asked).where(or_(asked.c.key.is_(None), free)).cte("kept")
-    told = {"id": "event_id", "type": "event_type", "data": "event_data", "operation_id": "id"}
-    made = insert_from(operations, kept).returning(operations.c.id).cte("made")
-    events_ = insert_from(schema.events, kept, **told).returning(schema.events.c.id).cte("told")
-    found: SqlStatement = select(kept.c.number).add_cte(made, events_)
-    return found
+    free = accepted.c.operation_ids.in_(select(bound.cte("bound").c.operation_ids))
+    unbound = select(accepted).where(or_(accepted.c.key.is_(None), free)).cte("kept")
+    event_columns = {"id": "event_id", "type": "event_type", "data": "event_data", "operation_id": "id"}
+    inserted = insert_from(operations, unbound).returning(operations.c.id).cte("made")
+    events_ = insert_from(schema.events, unbound, **event_columns).returning(schema.events.c.id).cte("told")
+    statement: SqlStatement = select(unbound.c.number).add_cte(inserted, events_)
+    return statement
 
 
 _INSERT_BATCH = Statement(_insert_batch_sql)
@@ -255,10 +255,14 @@ def prepare_operations(
             return bound
     status, event = apply_trigger(None, "prepare")
     assert event is not None
-    made = tuple(_new_record(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True))
-    _INSERT.execute_each(connection, [_record_to_row(one, draft) for one, draft in zip(made, drafts, strict=True)])
-    events.record_events(connection, [_operation_event(one, event, at) for one in made])
-    return PreparedOperations(ids, False, tuple((one, draft.plan) for one, draft in zip(made, drafts, strict=True)))
+    records = tuple(_new_record(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True))
+    _INSERT.execute_each(
+        connection, [_record_to_row(record, draft) for record, draft in zip(records, drafts, strict=True)]
+    )
+    events.record_events(connection, [_operation_event(record, event, at) for record in records])
+    return PreparedOperations(
+        ids, False, tuple((record, draft.plan) for record, draft in zip(records, drafts, strict=True))
+    )
 
 
 def prepare_batched(
@@ -273,12 +277,12 @@ def prepare_batched(
         id_ = new_id(at)
         status, event = apply_trigger(None, "prepare")
         assert event is not None
-        made = _new_record(id_, actor, draft, status, at)
-        told = _operation_event(made, event, at)
-        values = _record_to_row(made, draft) | {f"event_{name}": told[name] for name in ("id", "type", "data")}
+        record = _new_record(id_, actor, draft, status, at)
+        event_row = _operation_event(record, event, at)
+        values = _record_to_row(record, draft) | {f"event_{name}": event_row[name] for name in ("id", "type", "data")}
         if idempotency is not None:
             values |= {"key": idempotency.key, "request_digest": idempotency.request_digest, "operation_ids": [id_]}
-        return values, PreparedOperations((id_,), False, ((made, draft.plan),))
+        return values, PreparedOperations((id_,), False, ((record, draft.plan),))
 
     def run_alone(connection: Connection) -> PreparedOperations:
         return prepare_operations(connection, actor, [draft], clock, idempotency)
@@ -286,11 +290,11 @@ def prepare_batched(
     return BatchedWrite(make_values, _insert_batch, run_alone)
 
 
-def _insert_batch(connection: Connection, asked: Sequence[Mapping[str, Any]]) -> list[bool]:
-    order = sorted(range(len(asked)), key=lambda one: asked[one].get("key") or "")  # or two could wait for each other
-    columns = {name: [asked[one].get(name) for one in order] for name in _BATCH_COLUMNS}
-    kept = {order[row.number - 1] for row in _INSERT_BATCH.fetch_all(connection, columns)}
-    return [one in kept for one in range(len(asked))]
+def _insert_batch(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[bool]:
+    order = sorted(range(len(rows)), key=lambda index: rows[index].get("key") or "")  # or two could wait for each other
+    columns = {name: [rows[index].get(name) for index in order] for name in _BATCH_COLUMNS}
+    inserted = {order[row.number - 1] for row in _INSERT_BATCH.fetch_all(connection, columns)}
+    return [index in inserted for index in range(len(rows))]
 
 
 def _new_record(id_: str, actor: Actor, draft: OperationDraft, status: OperationStatus, at: int) -> OperationRecord:
@@ -324,20 +328,20 @@ def _new_record(id_: str, actor: Actor, draft: OperationDraft, status: Operation
     )
 
 
-def _operation_event(made: OperationRecord, kind: str, at: int) -> dict[str, Any]:
+def _operation_event(record: OperationRecord, kind: str, at: int) -> dict[str, Any]:
     return events.make_event_row(
         kind,
-        made.workspace_id,
+        record.workspace_id,
         at,
-        status=made.status,
-        operation_id=made.id,
-        account_id=made.account_id,
-        network=made.network,
+        status=record.status,
+        operation_id=record.id,
+        account_id=record.account_id,
+        network=record.network,
     )
 
 
-def _record_to_row(made: OperationRecord, draft: OperationDraft) -> dict[str, Any]:
-    return {name: getattr(made, name) for name in _SHARED_COLUMNS} | {"plan": draft.plan_text, "in_flight": False}
+def _record_to_row(record: OperationRecord, draft: OperationDraft) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in _SHARED_COLUMNS} | {"plan": draft.plan_text, "in_flight": False}
 
 
 def find_by_idempotency_key(actor: Actor, idempotency: Idempotency) -> Query[PreparedOperations | None]:
@@ -437,7 +441,7 @@ APPROVAL_RULE = "require_approval"
 def record_rule_event(connection: Connection, operation_id: str, clock: Clock) -> None:
     """Record that the workspace's rule stopped an execution, which left the operation prepared."""
     row = _GET.fetch_one(connection, {"the_id": operation_id})
-    told = events.make_event_row(
+    event_row = events.make_event_row(
         "rule.triggered",
         row.workspace_id,
         clock.now(),
@@ -447,7 +451,7 @@ def record_rule_event(connection: Connection, operation_id: str, clock: Clock) -
         network=row.network,
         more={"rule": APPROVAL_RULE},
     )
-    events.record_events(connection, [told])
+    events.record_events(connection, [event_row])
 
 
 # -- cancelling and recovering ------------------------------------------------------------------------------------
@@ -458,17 +462,17 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
 
     Raises NotFound, Forbidden (another user's), OperationError ``operation_<status>`` or ``operation_stalled``.
     """
-    found = get_operation(connection, actor, operation_id, clock)
-    if found.user_id != actor.user_id:
+    record = get_operation(connection, actor, operation_id, clock)
+    if record.user_id != actor.user_id:
         raise Forbidden("Only the user who prepared an operation can cancel it.")
     now = clock.now()
     recover_operations(connection, clock, operation_id)
     by = build_actor_record(actor.user_id, actor.credential, now)
     if not _CANCEL.fetch_all(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by}):
-        found = get_operation(connection, actor, operation_id, clock)
-        if found.status == _CANCELLED_STATUS:
-            return found
-        state = "stalled" if found.is_stalled else found.status
+        record = get_operation(connection, actor, operation_id, clock)
+        if record.status == _CANCELLED_STATUS:
+            return record
+        state = "stalled" if record.is_stalled else record.status
         raise OperationError(
             f"Only a prepared operation can be cancelled; this one is {state}.",
             code=f"operation_{state}",
@@ -480,12 +484,12 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
         [
             events.make_event_row(
                 _CANCEL_EVENT,
-                found.workspace_id,
+                record.workspace_id,
                 now,
                 status=_CANCELLED_STATUS,
-                operation_id=found.id,
-                account_id=found.account_id,
-                network=found.network,
+                operation_id=record.id,
+                account_id=record.account_id,
+                network=record.network,
                 more={"cancelledBy": by},
             )
         ],

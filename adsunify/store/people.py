@@ -151,8 +151,8 @@ def set_password(connection: Connection, user_id: str, password_hash: str) -> No
 
 def has_password(connection: Connection, user_id: str, password_hash: str | None) -> bool:
     """Whether this is what the user's password is kept as, still. The answer holds until the transaction ends."""
-    kept = UserRecord(**_require_row(connection.execute(_USER_FOR_UPDATE, {"the_id": user_id}).one_or_none())._mapping)
-    return kept.password_hash == password_hash
+    user = UserRecord(**_require_row(connection.execute(_USER_FOR_UPDATE, {"the_id": user_id}).one_or_none())._mapping)
+    return user.password_hash == password_hash
 
 
 def set_membership(connection: Connection, workspace_id: str, user_id: str, role: Role, clock: Clock) -> None:
@@ -179,11 +179,11 @@ def find_membership(connection: Connection, workspace_id: str, user_id: str) -> 
 def is_last_admin(connection: Connection, workspace_id: str, user_id: str) -> bool:
     """Whether the user is the only admin of the workspace. The answer holds until the transaction ends."""
     connection.execute(_WORKSPACE_FOR_UPDATE, {"the_id": workspace_id})  # of two who leave at once, one waits
-    found = find_membership(connection, workspace_id, user_id)
-    if found is None or found.role != "admin":
+    membership = find_membership(connection, workspace_id, user_id)
+    if membership is None or membership.role != "admin":
         return False
-    others = connection.execute(_OTHER_ADMINS, {"of_workspace": workspace_id, "of_user": user_id})
-    return not others.scalar_one()
+    other_admins = connection.execute(_OTHER_ADMINS, {"of_workspace": workspace_id, "of_user": user_id})
+    return not other_admins.scalar_one()
 
 
 def list_members(connection: Connection, workspace_id: str) -> list[MembershipRecord]:

@@ -228,10 +228,10 @@ class _Batcher:
     something was.
     """
 
-    def __init__(self, lane: _ConnectionPool, trying: Callable[[], _Attempt], done: Callable[[], None]) -> None:
+    def __init__(self, lane: _ConnectionPool, trying: Callable[[], _Attempt], on_done: Callable[[], None]) -> None:
         self._pool = lane
         self._make_attempt = trying
-        self._on_done = done
+        self._on_done = on_done
         self._pending: dict[_BatchFunction, list[_Caller]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -245,12 +245,12 @@ class _Batcher:
         return future
 
     def _send_pending(self) -> None:
-        wanted, self._pending = self._pending, {}
-        for together, callers in wanted.items():
+        pending, self._pending = self._pending, {}
+        for together, callers in pending.items():
             self._send(together, callers)
 
     def _send(self, together: _BatchFunction, callers: Sequence[_Caller]) -> None:
-        values = [one for one, _ in callers]
+        values = [value for value, _ in callers]
         task = asyncio.create_task(self._pool.run(self._make_attempt, together, (values,), {}))
         self._tasks.add(task)
         task.add_done_callback(partial(self._resolve_callers, together, callers))

@@ -99,14 +99,14 @@ def begin_report(
         "created_at": at,
         "updated_at": at,
     }
-    found = None
-    while found is None:  # again, where another's report was forgotten between the two
+    report = None
+    while report is None:  # again, where another's report was forgotten between the two
         mine = bool(_INSERT.fetch_all(connection, row))
-        found = find_report(connection, account_id, start_date, end_date)
+        report = find_report(connection, account_id, start_date, end_date)
     if not mine:
-        late = {"the_id": found.id, "before": at - START_MILLISECONDS, "now": at}
+        late = {"the_id": report.id, "before": at - START_MILLISECONDS, "now": at}
         mine = bool(connection.execute(_TAKE_OVER, late).all())
-    return found, mine
+    return report, mine
 
 
 def find_report(connection: Connection, account_id: str, start_date: str, end_date: str) -> ReportRecord | None:

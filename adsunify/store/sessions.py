@@ -160,7 +160,7 @@ def create_invitation(
 ) -> InvitationRecord:
     """Keep an invitation by a user; it can be used once within ``lifetime`` milliseconds."""
     at = clock.wall()
-    kept = InvitationRecord(token_hash, workspace_id, user_id, email, role, at, at + lifetime, None)
+    invitation = InvitationRecord(token_hash, workspace_id, user_id, email, role, at, at + lifetime, None)
     row = {
         "token_hash": token_hash,
         "workspace_id": workspace_id,
@@ -168,10 +168,10 @@ def create_invitation(
         "email": email,
         "role": role,
         "created_at": at,
-        "expires_at": kept.expires_at,
+        "expires_at": invitation.expires_at,
     }
     connection.execute(_INSERT_INVITATION, row)
-    return kept
+    return invitation
 
 
 def find_invitation(connection: Connection, token_hash: str, clock: Clock) -> InvitationRecord | None:

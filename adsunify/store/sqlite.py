@@ -219,10 +219,10 @@ class SqliteStore(Store):
 
     def _commit_jobs(self, jobs: Sequence[_Job]) -> None:
         """Run the jobs in one transaction; where it broke, each in its own."""
-        told = False
+        has_news = False
         try:
             outcomes = self._run_transaction(jobs)
-            told = self._write_connection is not None and take_notification(self._write_connection)
+            has_news = self._write_connection is not None and take_notification(self._write_connection)
         except _TransactionLost as broken:
             self._close_writer()
             if broken.has_begun and len(jobs) > 1:
@@ -231,7 +231,7 @@ class SqliteStore(Store):
                 return
             error = to_store_error(broken.cause)
             outcomes = [_JobResult(job, error=error) for job in jobs]
-        _resolve_callers(outcomes, self.notify_watchers if told else None)
+        _resolve_callers(outcomes, self.notify_watchers if has_news else None)
 
     def _run_transaction(self, jobs: Sequence[_Job]) -> list[_JobResult]:
         began = False

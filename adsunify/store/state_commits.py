@@ -205,7 +205,7 @@ def commit_state(
     actor: Actor,
     clock: Clock,
     lease: int = LEASE_MILLISECONDS,
-    seen: Sequence[ObservedStatus] = (),
+    observed: Sequence[ObservedStatus] = (),
     created: Sequence[CreatedId] = (),
 ) -> CommitResult:
     """Make one step of an execution durable.
@@ -223,13 +223,13 @@ def commit_state(
     now = clock.now()
     foreign: Receipt | None = None
     if created and change.receipt is not None:
-        taken = record_created(connection, change.operation_id, change.receipt.step_index, created)
-        foreign = None if taken is None else _ambiguous_receipt(change.receipt, taken)
+        conflicting = record_created(connection, change.operation_id, change.receipt.step_index, created)
+        foreign = None if conflicting is None else _ambiguous_receipt(change.receipt, conflicting)
     if change.receipt is not None:
         attempts.save_receipt(connection, change.operation_id, foreign or change.receipt, now)
-    if seen and foreign is None:
+    if observed and foreign is None:
         account_id = _ACCOUNT_OF.fetch_one(connection, {"the_id": change.operation_id})[0]
-        record_statuses(connection, account_id, seen, now, change.operation_id)
+        record_statuses(connection, account_id, observed, now, change.operation_id)
     values: dict[str, Any] = {
         "the_id": change.operation_id,
         "in_workspace": actor.workspace_id,
@@ -267,22 +267,24 @@ def commit_state(
         return _hand_back_if_refused(
             connection, change, CommitResult(values["held_fence"], now, "access"), values, clock
         )
-    held = _update_if_held(connection, _CONTINUE, values)
-    if held.refusal is None and not attempts.save_intent(
+    result = _update_if_held(connection, _CONTINUE, values)
+    if result.refusal is None and not attempts.save_intent(
         connection,
         change.operation_id,
-        held.fence,
+        result.fence,
         change.intent,
         now,
         build_actor_record(actor.user_id, actor.credential, now),
     ):
-        held = CommitResult(held.fence, now, "fenced")
-    return _hand_back_if_refused(connection, change, held, values, clock)
+        result = CommitResult(result.fence, now, "fenced")
+    return _hand_back_if_refused(connection, change, result, values, clock)
 
 
-def _ambiguous_receipt(receipt: Receipt, taken: CreatedId) -> Receipt:
+def _ambiguous_receipt(receipt: Receipt, conflicting: CreatedId) -> Receipt:
     """The receipt of an answer that holds another step's id: nobody knows what became of this step."""
-    message = f"The answer names a {taken.kind} that another operation or step has created, so it is not this step's."
+    message = (
+        f"The answer names a {conflicting.kind} that another operation or step has created, so it is not this step's."
+    )
     error = NativeError(message=message, request_id=receipt.request_id, status=receipt.http_status)
     return evolve(receipt, state="ambiguous", outputs={}, items=(), error=error)
 
@@ -305,8 +307,8 @@ def _claim_operation(
     values |= {"held_fence": 0, "new_in_flight": change.intent is not None, "new_executed_by": by}
     lease = values["new_lease"] - values["now"]
     while (row := _CLAIM.fetch_one_or_none(connection, values) if actor.can_operate else None) is None:
-        why = _read_conditions(connection, values)
-        reason = _claim_refusal(why, actor, clock)
+        conditions = _read_conditions(connection, values)
+        reason = _claim_refusal(conditions, actor, clock)
         if reason == "claimed" and recover_operations(connection, clock, change.operation_id):
             continue  # its runner is gone, and nothing is in flight
         if reason == "approval":
@@ -314,7 +316,7 @@ def _claim_operation(
         if reason is not None:
             return CommitResult(0, values["now"], reason)
         # refused for nothing: another machine's clock is ahead, or somebody had it and gave it back meanwhile
-        clock.observe(why.updated_at)
+        clock.observe(conditions.updated_at)
         values["now"] = clock.now()
         values["new_lease"] = values["now"] + lease
         values["new_executed_by"] = build_actor_record(actor.user_id, actor.credential, values["now"])
@@ -335,22 +337,22 @@ def _read_conditions(connection: Connection, values: dict[str, Any]) -> Any:
     return row
 
 
-def _claim_refusal(why: Any, actor: Actor, clock: Clock) -> CommitRefusal | None:
-    if why.status not in ("prepared", _RUNNING):
+def _claim_refusal(conditions: Any, actor: Actor, clock: Clock) -> CommitRefusal | None:
+    if conditions.status not in ("prepared", _RUNNING):
         return "not_prepared"
-    if clock.is_ahead(why.updated_at):
+    if clock.is_ahead(conditions.updated_at):
         return "clock"
-    if why.status == _RUNNING:
+    if conditions.status == _RUNNING:
         return "claimed"
-    if not why.unexpired:
+    if not conditions.unexpired:
         return "expired"
-    if not why.due:
+    if not conditions.due:
         return "too_early"
-    if not why.access or not actor.can_operate:
+    if not conditions.access or not actor.can_operate:
         return "access"
-    if not why.approved:
+    if not conditions.approved:
         return "approval"
-    return None if why.fresh else "claimed"
+    return None if conditions.fresh else "claimed"
 
 
 def _update_if_held(connection: Connection, statement: Statement, values: dict[str, Any]) -> CommitResult:
@@ -361,30 +363,34 @@ def _update_if_held(connection: Connection, statement: Statement, values: dict[s
     fence, now = values["held_fence"], values["now"]
     if statement.fetch_all(connection, values):
         return CommitResult(fence, now)
-    why = _read_conditions(connection, values)
+    conditions = _read_conditions(connection, values)
     reason: CommitRefusal = "fenced"
-    if why.held and why.leased and not (why.unexpired and why.access and why.approved):
-        reason = "expired" if not why.unexpired else "access" if not why.access else "approval"
+    if (
+        conditions.held
+        and conditions.leased
+        and not (conditions.unexpired and conditions.access and conditions.approved)
+    ):
+        reason = "expired" if not conditions.unexpired else "access" if not conditions.access else "approval"
     return CommitResult(fence, now, reason)
 
 
 def _hand_back_if_refused(
-    connection: Connection, change: StateCommit, held: CommitResult, values: dict[str, Any], clock: Clock
+    connection: Connection, change: StateCommit, result: CommitResult, values: dict[str, Any], clock: Clock
 ) -> CommitResult:
     """The outcome as it is; where it is a refusal, the operation is handed back.
 
     Only by the holder of the fence, and only with nothing in flight: the UPDATE says so. An intent that an earlier try
     of this very commit had saved was never sent, since nobody learned of it: it does not stay open.
     """
-    if held.refusal is not None:
+    if result.refusal is not None:
         if change.intent is not None:
-            attempts.withdraw_intent(connection, change.operation_id, held.fence, change.intent, values["now"])
-        code, message = _STOP_REASONS[held.refusal]
-        again = held.refusal == "fenced"  # only the time ran out: whoever executes may go on
+            attempts.withdraw_intent(connection, change.operation_id, result.fence, change.intent, values["now"])
+        code, message = _STOP_REASONS[result.refusal]
+        again = result.refusal == "fenced"  # only the time ran out: whoever executes may go on
         _end_execution(connection, values | {"own_n": -1}, "hand_back", again, None, {"code": code, "message": message})
-        if held.refusal == "approval":
+        if result.refusal == "approval":
             record_rule_event(connection, change.operation_id, clock)
-    return held
+    return result
 
 
 def _end_execution(
@@ -404,10 +410,10 @@ def _end_execution(
     }
     row = _END.fetch_one_or_none(connection, values | ended)
     if row is None:
-        why = _read_conditions(connection, values)
+        conditions = _read_conditions(connection, values)
         # done before by this very claim, which did not learn of its commit: only the holder of a fence ends it
-        done = why.fence == values["held_fence"] and why.status == status
-        return CommitResult(values["held_fence"], values["now"], None if done else "fenced")
+        is_ended = conditions.fence == values["held_fence"] and conditions.status == status
+        return CommitResult(values["held_fence"], values["now"], None if is_ended else "fenced")
     _record_event(connection, values, row, event, status)
     return CommitResult(row.fence, values["now"])
 
@@ -416,7 +422,7 @@ def _record_event(
     connection: Connection, values: dict[str, Any], row: Any, event: str | None, status: OperationStatus
 ) -> None:
     if event is not None:
-        told = events.make_event_row(
+        event_row = events.make_event_row(
             event,
             values["in_workspace"],
             values["now"],
@@ -426,4 +432,4 @@ def _record_event(
             network=row.network,
             more={"executedBy": row.executed_by},
         )
-        events.record_events(connection, [told])
+        events.record_events(connection, [event_row])

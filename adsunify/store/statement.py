@@ -47,16 +47,16 @@ class _Compiled:
             bound[position] = process(bound[position])
         return bound
 
-    def make_rows(self, found: Sequence[Sequence[Any]]) -> list[Any]:
+    def make_rows(self, rows: Sequence[Sequence[Any]]) -> list[Any]:
         """What the driver found, as records."""
         if not self.result_processors:
-            return [self.make_row(values) for values in found]
-        made = []
-        for values in map(list, found):
+            return [self.make_row(values) for values in rows]
+        records = []
+        for values in map(list, rows):
             for position, process in self.result_processors:
                 values[position] = process(values[position])
-            made.append(self.make_row(values))
-        return made
+            records.append(self.make_row(values))
+        return records
 
 
 class Statement:
@@ -96,16 +96,16 @@ class Statement:
             connection, compiled.text, [compiled.bind_values(row) for row in rows]
         )
 
-    def fetch_all_batched(self, connection: Connection, asked: Sequence[BoundValues]) -> list[list[Any]]:
+    def fetch_all_batched(self, connection: Connection, bound_rows: Sequence[BoundValues]) -> list[list[Any]]:
         """The rows for each of these values, asked for at once. PostgreSQL only; it must be a SELECT."""
-        if len(asked) == 1:
-            return [self.fetch_all(connection, asked[0])]
+        if len(bound_rows) == 1:
+            return [self.fetch_all(connection, bound_rows[0])]
         compiled = self._compile_for(connection)
-        columns = zip(*map(compiled.bind_values, asked), strict=True)
-        found: list[list[Any]] = [[] for _ in asked]
+        columns = zip(*map(compiled.bind_values, bound_rows), strict=True)
+        rows_by_statement: list[list[Any]] = [[] for _ in bound_rows]
         for *row, number in _fetch_postgresql(connection, _batch_sql(compiled, connection.dialect), list(columns)):
-            found[number - 1].append(row)
-        return [compiled.make_rows(rows) for rows in found]
+            rows_by_statement[number - 1].append(row)
+        return [compiled.make_rows(rows) for rows in rows_by_statement]
 
     def text(self, connection: Connection) -> str:
         """The statement as the driver gets it."""
@@ -113,11 +113,11 @@ class Statement:
 
     def _compile_for(self, connection: Connection) -> _Compiled:
         dialect = connection.dialect
-        found = self._compiled.get(dialect.name)
-        if found is None:
+        compiled = self._compiled.get(dialect.name)
+        if compiled is None:
             statement = self._statement(dialect.name) if callable(self._statement) else self._statement
-            found = self._compiled[dialect.name] = _compile(statement, dialect)
-        return found
+            compiled = self._compiled[dialect.name] = _compile(statement, dialect)
+        return compiled
 
 
 @frozen(eq=False)
@@ -141,13 +141,13 @@ def _compile(statement: SqlStatement, dialect: Dialect) -> _Compiled:
     names = tuple(compiled.positiontup)
     binds = {name: compiled.binds[name] for name in names}
     absent = isinstance(statement, Insert)
-    given = {name: bind.effective_value for name, bind in binds.items() if absent or not bind.required}
+    defaults = {name: bind.effective_value for name, bind in binds.items() if absent or not bind.required}
     columns = statement.exported_columns
     return _Compiled(
         text=compiled.string,
         parameter_names=names,
         types=tuple(_dialect_type(binds[name].type, dialect) for name in names),
-        default_values=given,
+        default_values=defaults,
         bind_processors=_list_processors(
             [_dialect_type(binds[name].type, dialect).bind_processor(dialect) for name in names]
         ),
@@ -159,8 +159,8 @@ def _compile(statement: SqlStatement, dialect: Dialect) -> _Compiled:
 
 
 def _make_row_factory(names: Sequence[str]) -> Callable[[Sequence[Any]], Any]:
-    made: Any = namedtuple("Record", names, rename=True)  # type: ignore[misc] # names are known when it first runs
-    make: Callable[[Sequence[Any]], Any] = made._make
+    record_type: Any = namedtuple("Record", names, rename=True)  # type: ignore[misc] # names are known when it first runs
+    make: Callable[[Sequence[Any]], Any] = record_type._make
     return make
 
 
@@ -177,8 +177,8 @@ def _list_processors(processes: Sequence[_ValueProcessor | None]) -> tuple[tuple
 
 def _fetch_sqlite(connection: Connection, text: str, values: Sequence[Any]) -> Sequence[Sequence[Any]]:
     raw: Any = connection.connection.dbapi_connection
-    found: Sequence[Sequence[Any]] = raw.execute(text, values).fetchall()
-    return found
+    rows: Sequence[Sequence[Any]] = raw.execute(text, values).fetchall()
+    return rows
 
 
 def _execute_each_sqlite(connection: Connection, text: str, rows: Sequence[Sequence[Any]]) -> None:
@@ -188,8 +188,8 @@ def _execute_each_sqlite(connection: Connection, text: str, rows: Sequence[Seque
 
 def _fetch_postgresql(connection: Connection, text: str, values: Sequence[Any]) -> Sequence[Sequence[Any]]:
     raw: Any = connection.connection.driver_connection
-    found: Sequence[Sequence[Any]] = await_only(raw.fetch(text, *values))
-    return found
+    rows: Sequence[Sequence[Any]] = await_only(raw.fetch(text, *values))
+    return rows
 
 
 @cache

@@ -15,16 +15,16 @@ def insert_or_ignore(table: Table, keys: Sequence[str]) -> Statement:
     """Inserts the row unless the keys are taken; returns the first key column of a row that was inserted."""
 
     def compile_insert(dialect: str) -> SqlStatement:
-        made: SqlStatement = (
+        statement: SqlStatement = (
             _dialect_insert(dialect, table).on_conflict_do_nothing(index_elements=keys).returning(table.c[keys[0]])
         )
-        return made
+        return statement
 
     return Statement(compile_insert)
 
 
 def insert_or_update(
-    table: Table, keys: Sequence[str], changed: Sequence[str], returned: Column[Any], known: Sequence[str] = ()
+    table: Table, keys: Sequence[str], changed: Sequence[str], returned: Column[Any], coalesced: Sequence[str] = ()
 ) -> Statement:
     """Inserts the row, or gives the row with these keys the ``changed`` columns of the new one.
 
@@ -35,9 +35,9 @@ def insert_or_update(
         insert = _dialect_insert(dialect, table)
         new = insert.excluded
         values = {name: new[name] for name in changed}
-        values |= {name: func.coalesce(new[name], table.c[name]) for name in known}
-        made: SqlStatement = insert.on_conflict_do_update(index_elements=keys, set_=values).returning(returned)
-        return made
+        values |= {name: func.coalesce(new[name], table.c[name]) for name in coalesced}
+        statement: SqlStatement = insert.on_conflict_do_update(index_elements=keys, set_=values).returning(returned)
+        return statement
 
     return Statement(compile_insert)
 

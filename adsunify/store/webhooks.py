@@ -99,7 +99,7 @@ def create_webhook(
     clock: Clock,
 ) -> WebhookRecord:
     """Keep a subscription."""
-    made = WebhookRecord(
+    record = WebhookRecord(
         id_,
         actor.workspace_id,
         actor.user_id,
@@ -111,8 +111,8 @@ def create_webhook(
         True,
         clock.now(),
     )
-    connection.execute(_INSERT, asdict(made, recurse=False))
-    return made
+    connection.execute(_INSERT, asdict(record, recurse=False))
+    return record
 
 
 def list_webhooks(connection: Connection, actor: Actor) -> list[WebhookRecord]:
@@ -167,14 +167,14 @@ def remove_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRec
     Raises NotFound.
     """
     connection.execute(_LOCK, {"the_id": id_})  # whoever queues for it is done, or waits until it is gone
-    found = get_webhook(connection, actor, id_)
+    record = get_webhook(connection, actor, id_)
     some = connection.execute(_SOME_DELIVERIES, {"of_webhook": id_}).scalars().all()
     connection.execute(delete(delivery_attempts).where(delivery_attempts.c.delivery_id.in_(some)))
     connection.execute(delete(deliveries).where(deliveries.c.id.in_(some)))
     if len(some) == REMOVE_BATCH_SIZE:
         return None
     connection.execute(delete(webhooks).where(webhooks.c.id == id_))
-    return found
+    return record
 
 
 def list_subscriptions(connection: Connection, workspace_id: str, at: int) -> Sequence[Any]:

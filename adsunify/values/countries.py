@@ -42,6 +42,6 @@ def require_country_code(code: str, path: str, others: Collection[str] = ()) -> 
     """
     if code in load_country_codes() or code in others:
         return code
-    meant = _CORRECTIONS.get(code)
-    hint = "" if meant is None else f" Did you mean {meant}?"
+    correction = _CORRECTIONS.get(code)
+    hint = "" if correction is None else f" Did you mean {correction}?"
     raise invalid_input(path, "unknown_country", f"must be {COUNTRY_FORM}.{hint}")

@@ -125,7 +125,9 @@ def parse_start_day(text: str, path: str, network: str, timezone: str) -> date:
     local, moment = get_timezone(timezone), parse_instant(text, path)
     day = moment.astimezone(local).date()
     if moment != get_midnight(day, timezone) or is_finer(text):
-        both = " or ".join(get_midnight(one, timezone).astimezone(local).isoformat() for one in (day, day + _ONE_DAY))
+        both = " or ".join(
+            get_midnight(midnight_day, timezone).astimezone(local).isoformat() for midnight_day in (day, day + _ONE_DAY)
+        )
         message = f"{network} keeps whole days of {timezone} time, so a start is a midnight there: {both}."
         raise invalid_input(path, "over_precision", message)
     return day

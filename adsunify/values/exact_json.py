@@ -72,10 +72,10 @@ class _RepeatedMember(ValueError):
 
 
 def _build_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise _RepeatedMember
-    return found
+    return members
 
 
 _decoder = json.JSONDecoder(
@@ -107,19 +107,19 @@ def loads(data: bytes | str) -> Json:
 
 def _find_repeated_members(whole: Json) -> Iterator[tuple[str | int, ...]]:
     """Every member that is named twice, an outer one before those inside it."""
-    held: list[tuple[tuple[str | int, ...], Json]] = [((), whole)]
-    for at, value in held:  # what is held grows
+    pending: list[tuple[tuple[str | int, ...], Json]] = [((), whole)]
+    for at, value in pending:  # what is held grows
         if isinstance(value, _MemberPairs):
             counts = Counter(name for name, _ in value)
             yield from ((*at, name) for name, count in counts.items() if count > 1)
-            held += (((*at, name), one) for name, one in value)
+            pending += (((*at, name), member) for name, member in value)
         elif isinstance(value, list):
-            held += (((*at, position), one) for position, one in enumerate(value))
+            pending += (((*at, position), member) for position, member in enumerate(value))
 
 
 def _parse_response_json(data: bytes) -> Json:
     """As :func:`loads`; too many values and deep nesting are refused too."""
-    if len(data) > MAX_RESPONSE_VALUES and sum(data.count(one) for one in (b",", b"{", b"[")) > MAX_RESPONSE_VALUES:
+    if len(data) > MAX_RESPONSE_VALUES and sum(data.count(mark) for mark in (b",", b"{", b"[")) > MAX_RESPONSE_VALUES:
         raise ValueError("the JSON holds too many values")
     return _require_shallow(loads(data))
 
@@ -127,8 +127,12 @@ def _parse_response_json(data: bytes) -> Json:
 def _require_shallow(value: Json) -> Json:
     level = [value]
     for _ in range(MAX_RESPONSE_DEPTH):
-        held = [one for one in level if isinstance(one, dict | list)]
-        level = [child for one in held for child in (one.values() if isinstance(one, dict) else one)]
+        containers = [container for container in level if isinstance(container, dict | list)]
+        level = [
+            child
+            for container in containers
+            for child in (container.values() if isinstance(container, dict) else container)
+        ]
         if not level:
             return value
     raise ValueError("the JSON is nested too deeply")
@@ -168,14 +172,16 @@ def quote_string(text_: str) -> str:
 def _encode_json(value: Json, number: Callable[[Decimal], str], sort_keys: bool) -> bytes:
     """By orjson where it can, in a tenth of the time; byte for byte what the standard library's encoder writes."""
     try:
-        found = orjson.dumps(value, _make_fragment_writer(number), _SORTED_DUMP_OPTIONS if sort_keys else _DUMP_OPTIONS)
+        encoded = orjson.dumps(
+            value, _make_fragment_writer(number), _SORTED_DUMP_OPTIONS if sort_keys else _DUMP_OPTIONS
+        )
     except orjson.JSONEncodeError:  # integers beyond 64 bits, halves of characters, deep nesting, and what is no JSON
         return _encode_json_slowly(value, number, sort_keys)
-    if b"null" in found and _has_nonfinite_float(value):
+    if b"null" in encoded and _has_nonfinite_float(value):
         return _encode_json_slowly(value, number, sort_keys)
-    if found.isascii() and b"\x7f" not in found:
-        return found
-    return found.decode().encode("ascii", _ESCAPE_HANDLER).replace(b"\x7f", rb"\u007f")
+    if encoded.isascii() and b"\x7f" not in encoded:
+        return encoded
+    return encoded.decode().encode("ascii", _ESCAPE_HANDLER).replace(b"\x7f", rb"\u007f")
 
 
 @cache
@@ -193,14 +199,14 @@ def _format_number(value: object, number: Callable[[Decimal], str]) -> str:
 
 def _has_nonfinite_float(value: Json) -> bool:
     """Whether a float in it is no number, for which orjson writes null."""
-    held = [value]
-    for one in held:  # what is held grows meanwhile
-        kind = type(one)
+    pending = [value]
+    for part in pending:  # what is held grows meanwhile
+        kind = type(part)
         if kind is dict:
-            held += one.values()
+            pending += part.values()
         elif kind is list or kind is tuple:
-            held += one
-        elif kind is float and not isfinite(one):
+            pending += part
+        elif kind is float and not isfinite(part):
             return True
     return False
 
@@ -226,10 +232,10 @@ def _encode_json_slowly(value: Json, number: Callable[[Decimal], str], sort_keys
     marked = json.dumps(
         value,
         separators=(",", ":"),
-        default=lambda one: _decimal_mark + _format_number(one, number),
+        default=lambda piece: _decimal_mark + _format_number(piece, number),
         allow_nan=False,
         check_circular=False,
         sort_keys=sort_keys,
     )
-    first, *others = marked.split(_decimal_mark_prefix)  # each goes on to the next quotation mark
-    return "".join([first, *(one.replace('"', "", 1) for one in others)]).encode("ascii")
+    first, *pieces = marked.split(_decimal_mark_prefix)  # each goes on to the next quotation mark
+    return "".join([first, *(piece.replace('"', "", 1) for piece in pieces)]).encode("ascii")

@@ -62,50 +62,50 @@ def set_value(value: Json, pointer: str, new: Json) -> None:
         value[last] = new
 
 
-def require_value(value: Json, pointer: str, what: str = "answer") -> Json:
+def require_value(value: Json, pointer: str, label: str = "answer") -> Json:
     """What stands at the pointer; its absence (or null) makes the answer unreadable."""
-    found = get_value(value, pointer)
-    if found is None:
-        raise ProviderUnreadable(f"The {what} has no {pointer or 'body'}.")
-    return found
+    member = get_value(value, pointer)
+    if member is None:
+        raise ProviderUnreadable(f"The {label} has no {pointer or 'body'}.")
+    return member
 
 
-def parse_id(found: Json) -> str | None:
+def parse_id(value: Json) -> str | None:
     """An id as digits or text: a non-empty string that can be sent, or an integer's digits; anything else is None."""
-    if isinstance(found, str):
-        sendable = found.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in found)
-        return found if found and sendable else None
-    if isinstance(found, int) and not isinstance(found, bool):
-        return str(found)
+    if isinstance(value, str):
+        sendable = value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+        return value if value and sendable else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
     return None
 
 
-def require_id(value: Json, pointer: str, what: str = "answer") -> str:
+def require_id(value: Json, pointer: str, label: str = "answer") -> str:
     """An id at the pointer, as a string."""
-    found = parse_id(require_value(value, pointer, what))
-    if found is None:
-        raise ProviderUnreadable(f"The {what} has no id at {pointer}.")
-    return found
+    id_ = parse_id(require_value(value, pointer, label))
+    if id_ is None:
+        raise ProviderUnreadable(f"The {label} has no id at {pointer}.")
+    return id_
 
 
 def get_text(value: Json, pointer: str, default: str | None = None) -> str | None:
     """A string at the pointer; numbers become their text, anything else ``default``."""
-    found = get_value(value, pointer)
-    if isinstance(found, str):
-        return found
-    if isinstance(found, int | Decimal) and not isinstance(found, bool):
-        return format(found, "f") if isinstance(found, Decimal) else str(found)
+    member = get_value(value, pointer)
+    if isinstance(member, str):
+        return member
+    if isinstance(member, int | Decimal) and not isinstance(member, bool):
+        return format(member, "f") if isinstance(member, Decimal) else str(member)
     return default
 
 
-def get_objects(value: Json, pointer: str, what: str = "answer") -> list[Mapping[str, Json]]:
+def get_objects(value: Json, pointer: str, label: str = "answer") -> list[Mapping[str, Json]]:
     """A list of objects at the pointer; absent is an empty list, anything else unreadable."""
-    found = get_value(value, pointer)
-    if found is None:
+    rows = get_value(value, pointer)
+    if rows is None:
         return []
-    if not isinstance(found, list) or not all(isinstance(row, (dict, Mapping)) for row in found):
-        raise ProviderUnreadable(f"The {what} has no list of objects at {pointer or 'its top'}.")
-    return found
+    if not isinstance(rows, list) or not all(isinstance(row, (dict, Mapping)) for row in rows):
+        raise ProviderUnreadable(f"The {label} has no list of objects at {pointer or 'its top'}.")
+    return rows
 
 
 class Columns:
@@ -128,7 +128,7 @@ class Columns:
         except (LookupError, TypeError):  # not in all of them
             pass
         try:
-            return [None if one is None else one.get(member) for one in above]
+            return [None if parent_row is None else parent_row.get(member) for parent_row in above]
         except AttributeError:  # not objects, all of them
             return [get_value(row, pointer) for row in self.rows]
 
@@ -146,13 +146,20 @@ def find_values(value: Json, pointer: str) -> list[Json]:
         if part == "*":
             values = [
                 child
-                for one in values
-                for child in (one if isinstance(one, list) else one.values() if isinstance(one, dict | Mapping) else ())
+                for parent in values
+                for child in (
+                    parent
+                    if isinstance(parent, list)
+                    else parent.values()
+                    if isinstance(parent, dict | Mapping)
+                    else ()
+                )
             ]
         else:
             values = [
                 child
-                for one in values
-                if (child := one.get(part, MISSING) if type(one) is dict else _get_member(one, part)) is not MISSING
+                for parent in values
+                if (child := parent.get(part, MISSING) if type(parent) is dict else _get_member(parent, part))
+                is not MISSING
             ]
     return values

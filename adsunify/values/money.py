@@ -78,10 +78,10 @@ def from_units(native: int, offset: int) -> str:
     """
     if native < 0:
         return "-" + from_units(-native, offset)
-    whole, rest = divmod(native, offset)
-    if not rest:
+    whole, remainder = divmod(native, offset)
+    if not remainder:
         return str(whole)
-    fraction = f"{rest * _count_micros_per_unit(offset):06d}".rstrip("0")
+    fraction = f"{remainder * _count_micros_per_unit(offset):06d}".rstrip("0")
     return f"{whole}.{fraction}"
 
 
@@ -146,8 +146,8 @@ def _find_last_place(value: Decimal) -> int:
 @cache
 def _count_micros_per_unit(offset: int) -> int:
     """Micros in one native unit."""
-    each, rest = divmod(MICROS, offset)
-    if rest:
+    each, remainder = divmod(MICROS, offset)
+    if remainder:
         raise ValueError(f"an offset of {offset} does not divide {MICROS}")
     return each
 
