@@ -1,5 +1,6 @@
 """The adapters: ``get_adapter("meta")`` imports one. No adapter performs I/O.
 
+Each folder of this package is the adapter of the network whose code is the folder's name.
 :mod:`adsunify.adapter.protocols` says what an adapter has to be.
 """
 
@@ -8,33 +9,46 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
-from adsunify.adapter.protocols import Adapter
 from adsunify.errors import invalid_input
 
-ADAPTER_PACKAGES: Mapping[str, str] = {
-    "meta": "adsunify.networks.meta",
-    "google": "adsunify.networks.google",
-    "tiktok": "adsunify.networks.tiktok",
-    "snapchat": "adsunify.networks.snapchat",
-    "pinterest": "adsunify.networks.pinterest",
-    "linkedin": "adsunify.networks.linkedin",
-    "reddit": "adsunify.networks.reddit",
-    "amazon": "adsunify.networks.amazon",
-    "x": "adsunify.networks.x",
-    "chatgpt": "adsunify.networks.chatgpt",
-    "apple": "adsunify.networks.apple",
-    "outbrain": "adsunify.networks.outbrain",
-}
-"""Network code to the folder of its adapter."""
+if TYPE_CHECKING:
+    from adsunify.adapter.protocols import Adapter
+
+ADAPTER_PACKAGES: Mapping[str, str]
+"""Network code to the package of its adapter. The folders are read when it is first used; nothing is imported."""
+
+PUBLISHED_ORDER = (
+    *("meta", "google", "tiktok", "snapchat", "pinterest", "linkedin"),
+    *("reddit", "amazon", "x", "chatgpt", "apple", "outbrain"),
+)
+"""The order in which the API and the command line list these networks; it is part of the wire and does not change.
+
+A network that is not named here needs no entry: it follows them, in alphabetical order.
+"""
+
+
+def __getattr__(name: str) -> Mapping[str, str]:
+    if name == "ADAPTER_PACKAGES":
+        return discover_packages()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def discover_packages() -> Mapping[str, str]:
+    """:data:`ADAPTER_PACKAGES`, from the folders of ``__path__``."""
+    found = sorted(module.name for module in iter_modules(__path__) if module.ispkg)
+    codes = dict.fromkeys((*PUBLISHED_ORDER, *found))
+    return {code: f"{__name__}.{code}" for code in codes if code in found}
 
 
 @cache
 def get_adapter(code: str) -> Adapter:
     """The adapter of a network code, imported when it is first needed; InvalidInput for an unknown one."""
-    if code not in ADAPTER_PACKAGES:
-        raise invalid_input(
-            "network", "choice", f"There is no such network here; there are {', '.join(ADAPTER_PACKAGES)}."
-        )
-    adapter: Adapter = import_module(ADAPTER_PACKAGES[code]).ADAPTER
+    packages = discover_packages()
+    if code not in packages:
+        raise invalid_input("network", "choice", f"There is no such network here; there are {', '.join(packages)}.")
+    adapter: Adapter = import_module(packages[code]).ADAPTER
     return adapter

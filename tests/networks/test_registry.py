@@ -1,0 +1,47 @@
+"""Adapters and simulated networks are found by their folders; finding them imports none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.sandbox.networks import load_networks
+
+ROOT = Path(__file__).parents[2]
+TOYS = {
+    "adapters/zoo/__init__.py": "ADAPTER = 'the adapter'",
+    "adapters/zoo/tables.py": "",
+    "adapters/bee/__init__.py": "ADAPTER = 'another'",
+    "adapters/no_adapter.py": "",
+    "simulated/zoo/__init__.py": "NETWORK = 'the simulated network'",
+}
+ASK = """
+import sys
+import adsunify.networks
+import adsunify.sandbox.networks
+
+adsunify.networks.__path__.append("adapters")
+adsunify.sandbox.networks.__path__.append("simulated")
+print(*adsunify.networks.ADAPTER_PACKAGES)
+print(*(name for name in sys.modules if name.startswith("adsunify.networks.")))
+print(adsunify.networks.get_adapter("zoo"), adsunify.sandbox.networks.load_networks()["zoo"])
+"""
+
+
+def test_every_folder_is_a_network() -> None:
+    folders = {path.parent.name for path in (ROOT / "adsunify" / "networks").glob("*/__init__.py")}
+    assert set(ADAPTER_PACKAGES) == folders == set(load_networks())
+    assert {code: get_adapter(code).network.code for code in folders} == {code: code for code in folders}
+    assert {code: network.code for code, network in load_networks().items()} == {code: code for code in folders}
+
+
+def test_a_network_is_added_by_its_folders(tmp_path: Path) -> None:
+    for name, text in TOYS.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-c", ASK]
+    lines = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split("\n")
+    assert lines[0].split() == [*ADAPTER_PACKAGES, "bee", "zoo"]
+    assert lines[1:3] == ["", "the adapter the simulated network"]
