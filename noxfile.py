@@ -32,7 +32,7 @@ def run_suite(session: nox.Session, chosen: str) -> None:
     distributed = ("-n", "2", "--dist", "loadfile")
     # The suite starts many short processes: each would compile every module again if none kept the bytecode.
     compiled = {"PYTHONDONTWRITEBYTECODE": ""}
-    without = ("--ignore=tests/crash", "--ignore=tests/oracles", "--ignore=tests/typing")
+    without = ("--ignore=tests/system/crash", "--ignore=tests/oracles", "--ignore=tests/typing")
     session.run("pytest", *distributed, *without, "-m", chosen, *session.posargs, env=compiled)
 
 
@@ -90,42 +90,42 @@ def crash(session: nox.Session) -> None:
     install(session, "test")
     # most of it is waiting, for leases to pass and for answers that do not come: more workers than cores
     distributed = ("-n", "4", "--dist", "worksteal")
-    session.run("pytest", "tests/crash", *distributed, "-o", "timeout=900", *session.posargs)
+    session.run("pytest", "tests/system/crash", *distributed, "-o", "timeout=900", *session.posargs)
 
 
 @nox.session
 def webhooks(session: nox.Session) -> None:
     """1,000,000 changed deliveries; 4,000 events, their workers killed at every point; slow receivers; both engines."""
     install(session, "test")
-    session.run("python", "-m", "tests.webhooks", *session.posargs)
+    session.run("python", "-m", "tests.system.webhooks", *session.posargs)
 
 
 @nox.session
 def rotation(session: nox.Session) -> None:
     """The master key rotated over 10,000 secrets under 100 requests a second, killed on the way; both engines."""
     install(session, "test")
-    session.run("python", "-m", "tests.store.rotation", *session.posargs)
+    session.run("python", "-m", "tests.unit.store.rotation", *session.posargs)
 
 
 @nox.session
 def floods(session: nox.Session) -> None:
     """10,000 bad tokens, 2 MB bodies, 10,000 registrations, 50 batches of 50: memory flat, good requests answered."""
     install(session, "test")
-    session.run("pytest", "tests/floods", "-s", *session.posargs, env={"ADSUNIFY_FLOODS": "long"})
+    session.run("pytest", "tests/system/floods", "-s", *session.posargs, env={"ADSUNIFY_FLOODS": "long"})
 
 
 @nox.session
 def regexes(session: nox.Session) -> None:
     """Every regular expression of the product on hostile texts that grow: none may be quadratic."""
     install(session, "test")
-    session.run("python", "-m", "tests.regexes", *session.posargs)
+    session.run("python", "-m", "tests.system.regexes", *session.posargs)
 
 
 @nox.session
 def simulation(session: nox.Session) -> None:
     """1,000,000 seeded executions of the sans-I/O executor; a failing seed is printed and reproduces."""
     install(session)
-    session.run("python", "-m", "tests.simulation", *(session.posargs or ["--executes", "1000000"]))
+    session.run("python", "-m", "tests.system.simulation", *(session.posargs or ["--executes", "1000000"]))
 
 
 @nox.session
@@ -135,10 +135,10 @@ def conformance(session: nox.Session) -> None:
         session.error("npm is missing: Spectral and Redocly cannot be had, so NOTHING was tried")
     install(session, "test", "conformance")
     tools = Path(session.create_tmp()).resolve()
-    shutil.copy("tests/conformance/package.json", tools)
+    shutil.copy("tests/system/conformance/package.json", tools)
     quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error")
     session.run("npm", "install", "--prefix", str(tools), *quiet, external=True)
-    command = ("python", "-m", "tests.conformance", "--tools", str(tools))
+    command = ("python", "-m", "tests.system.conformance", "--tools", str(tools))
     if session.posargs:
         session.run(*command, *session.posargs)
         return
@@ -153,10 +153,10 @@ def mcp(session: nox.Session) -> None:
         session.error("npm is missing: the official suite and the Inspector cannot be had, so NOTHING was tried")
     install(session, "test")
     tools = Path(session.create_tmp()).resolve()
-    shutil.copy("tests/conformance/mcp/package.json", tools)
+    shutil.copy("tests/system/conformance/mcp/package.json", tools)
     quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error")
     session.run("npm", "install", "--prefix", str(tools), *quiet, external=True)
-    session.run("python", "-m", "tests.conformance.mcp", str(tools))
+    session.run("python", "-m", "tests.system.conformance.mcp", str(tools))
 
 
 @nox.session
@@ -165,7 +165,7 @@ def mcp_clients(session: nox.Session, client: str) -> None:
     """The whole flow over OAuth by the official Python clients, 1.x at each protocol version, and 2.x."""
     install(session, "test")
     session.install(f"mcp=={client}")
-    session.run("python", "-m", "tests.conformance.mcp.clients")
+    session.run("python", "-m", "tests.system.conformance.mcp.clients")
 
 
 @nox.session
@@ -173,7 +173,7 @@ def agents(session: nox.Session) -> None:
     """Careless agents, 10,000 calls on each engine, and 1,000 redemptions of a code; the seed is printed."""
     install(session, "test")
     scale = {"ADSUNIFY_TEST_CALLS": "10000", "ADSUNIFY_TEST_REDEMPTIONS": "1000"}
-    session.run("pytest", "tests/agents", "-s", "-o", "timeout=900", *session.posargs, env=scale)
+    session.run("pytest", "tests/system/agents", "-s", "-o", "timeout=900", *session.posargs, env=scale)
 
 
 @nox.session

@@ -16,8 +16,8 @@ from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
-from tests.contract.cases import own_cases
-from tests.contract.recorded import Conversation
+from tests.cases.cases import own_cases
+from tests.cases.recorded import Conversation
 
 PAGE = (Path(__file__).parents[2] / "docs" / "networks.md").read_text()
 LINE_ITEM = {"objective": "REACH", "daily_budget_amount_local_micro": 20_000_000}

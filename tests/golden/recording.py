@@ -11,8 +11,8 @@ import click
 
 from adsunify.cli.commands import adsunify as root_command
 from adsunify_server.openapi import make_document
-from tests.contract.cases import OWN
-from tests.contract.twice import digests
+from tests.cases.cases import OWN
+from tests.cases.twice import digests
 
 FOLDER = Path(__file__).parent
 

@@ -12,12 +12,12 @@ from adsunify.adapter.error_rules import match_error_rule
 from adsunify.adapter.network import ErrorRule, Network
 from adsunify.http.messages import Request
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
-from tests.contract.cases import OWN, BadCase, Case, Library, read_cases
-from tests.contract.kinds import KINDS
-from tests.contract.recorded import response_of
-from tests.contract.running import check
-from tests.contract.twice import unequal
-from tests.contract.writes import as_sent, step_of
+from tests.cases.cases import OWN, BadCase, Case, Library, read_cases
+from tests.cases.kinds import KINDS
+from tests.cases.recorded import response_of
+from tests.cases.running import check
+from tests.cases.twice import unequal
+from tests.cases.writes import as_sent, step_of
 
 READ = list(read_cases(OWN))
 CASES = [one for one in READ if isinstance(one, Case)]

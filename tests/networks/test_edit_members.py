@@ -24,9 +24,9 @@ from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json, dumps
 from adsunify.values.json_pointer import get_value
-from tests.contract.cases import Case, Library, own_cases
-from tests.contract.plans import planned_by, shown_plan
-from tests.contract.recorded import Conversation, Unexpected
+from tests.cases.cases import Case, Library, own_cases
+from tests.cases.plans import planned_by, shown_plan
+from tests.cases.recorded import Conversation, Unexpected
 
 LEVELS = [
     (code, one.kind)

@@ -19,11 +19,11 @@ from adsunify.planning import plan, plan_create
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan, Step, add_operation_marks
 from adsunify.values.exact_json import Json, dumps, loads
-from tests.contract.cases import ACCOUNT_IDS, BRIEFS, ZONES, Case, Library, NotACase, own_cases
-from tests.contract.kinds import run
-from tests.contract.plans import PLANNING, output_names
-from tests.contract.recorded import Conversation, Unexpected, response_of
-from tests.contract.writes import as_sent, step_of
+from tests.cases.cases import ACCOUNT_IDS, BRIEFS, ZONES, Case, Library, NotACase, own_cases
+from tests.cases.kinds import run
+from tests.cases.plans import PLANNING, output_names
+from tests.cases.recorded import Conversation, Unexpected, response_of
+from tests.cases.writes import as_sent, step_of
 
 SAMPLE_ID = "120000000000001"
 

@@ -15,7 +15,7 @@ from adsunify.models.brief import CampaignBrief
 from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.service import campaigns, operations
 from adsunify.service.core import Service
-from tests.crash.stage import ids
+from tests.system.crash.stage import ids
 
 from .served import Served, brief
 

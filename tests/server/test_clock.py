@@ -10,7 +10,7 @@ from attrs import evolve
 
 from adsunify import webhooks
 from adsunify.store import clock as clock_module
-from tests.webhooks.receiving import receiving
+from tests.system.webhooks.receiving import receiving
 
 from .served import Served, brief, connect, served
 

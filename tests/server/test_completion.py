@@ -18,9 +18,9 @@ from adsunify.execution.executor import ExecutionLimits
 from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.store import connections, encrypted_secrets, people
 from adsunify.store.schema import operations
-from tests.agents.agent import Agent, said
 from tests.cli.running import run
 from tests.pages.browsing import browser, email, with_passwords
+from tests.system.agents.agent import Agent, said
 
 from .served import Served, brief, connect
 

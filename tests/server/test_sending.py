@@ -14,7 +14,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def test_a_late_copy_of_an_answer_becomes_nobody_elses_receipt(server: Served) -> None:
-    """The short form; ``tests/crash/test_late_answers.py`` is the long one."""
+    """The short form; ``tests/system/crash/test_late_answers.py`` is the long one."""
     assert await assert_each_receipt_is_its_own(server, 2) == 26
 
 

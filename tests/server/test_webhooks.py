@@ -19,7 +19,7 @@ from adsunify.service.users import remove_member
 from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import deliveries
 from adsunify.store import webhooks as stored
-from tests.webhooks.receiving import Receiver, receiving
+from tests.system.webhooks.receiving import Receiver, receiving
 
 from .oauth import agent
 from .served import NEVER, Served, brief

@@ -13,7 +13,7 @@ from attrs import define, evolve
 
 from adsunify import webhooks
 from adsunify.events import EVENT_DESCRIPTIONS
-from tests.webhooks.receiving import Received, Receiver, receiving
+from tests.system.webhooks.receiving import Received, Receiver, receiving
 
 from .served import Served, brief, connect
 

@@ -1,0 +1,1 @@
+"""Suites over the whole system: crashes, floods, simulation, conformance, agents, webhooks."""

@@ -1,0 +1,132 @@
+"""The installed official Python client over OAuth, headless: ``python -m tests.system.conformance.mcp.clients``.
+
+The client registers itself, asks with PKCE for the resource's token, and is let in by a person whose browser is a
+script. ``mcp`` 1.x is forced to each of the three versions; 2.x negotiates by itself, from its newest down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from attrs import define
+from mcp.client.auth import OAuthClientProvider  # type: ignore[import-not-found]  # installed by the nox session only
+from mcp.shared.auth import OAuthClientMetadata  # type: ignore[import-not-found]  # as above
+
+from adsunify_mcp.http import MCP_PATH
+from adsunify_mcp.protocol import NEWEST_VERSION, VERSIONS
+from tests.server.oauth import REDIRECT
+from tests.server.served import Served
+
+from .flow import from_brief_to_live
+from .scripted import consented, site
+
+INSTALLED = version("mcp")
+
+
+@define
+class Kept:
+    """What the client wants to remember."""
+
+    tokens: Any = None
+    client: Any = None
+
+    async def get_tokens(self) -> Any:
+        return self.tokens
+
+    async def set_tokens(self, tokens: Any) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self) -> Any:
+        return self.client
+
+    async def set_client_info(self, client: Any) -> None:
+        self.client = client
+
+
+def login(server: Served, kept: Kept) -> Any:
+    """The client's own login, which sends the scripted browser out."""
+    told: dict[str, str] = {}
+
+    async def redirect(address: str) -> None:
+        told.update(parse_qsl(urlsplit(await consented(server, address)).query))
+
+    async def back() -> Any:
+        if INSTALLED.startswith("1."):
+            return told["code"], told["state"]
+        from mcp.client.auth.oauth2 import AuthorizationCodeResult  # type: ignore[import-not-found]  # as above
+
+        return AuthorizationCodeResult(code=told["code"], state=told["state"], iss=told["iss"])
+
+    metadata = OAuthClientMetadata(
+        redirect_uris=[REDIRECT], client_name="Official client", token_endpoint_auth_method="none"
+    )
+    return OAuthClientProvider(server.base_url + MCP_PATH, metadata, kept, redirect, back)
+
+
+async def first_line(server: Served, kept: Kept, wanted: str) -> None:
+    """A session of ``mcp`` 1.x that asks for one version."""
+    from mcp import ClientSession  # type: ignore[import-not-found]  # as above
+    from mcp.client import session, streamable_http  # type: ignore[import-not-found]  # as above
+
+    session.types.LATEST_PROTOCOL_VERSION = wanted
+    async with AsyncExitStack() as stack:
+        http = streamable_http.create_mcp_http_client(auth=login(server, kept))
+        await stack.enter_async_context(http)
+        reading, writing, _ = await stack.enter_async_context(
+            streamable_http.streamable_http_client(server.base_url + MCP_PATH, http_client=http)
+        )
+        client = await stack.enter_async_context(ClientSession(reading, writing))
+        assert (await client.initialize()).protocolVersion == wanted
+
+        async def call(name: str, arguments: Mapping[str, Any]) -> Any:
+            result = await client.call_tool(name, dict(arguments))
+            assert not result.isError, result
+            return result.structuredContent
+
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        await from_brief_to_live(server, listed, call)
+
+
+async def second_line(server: Served, kept: Kept, mode: str) -> None:
+    """A session of ``mcp`` 2.x; ``auto`` begins with a revision that we do not speak, and comes down to ours."""
+    from mcp import Client
+    from mcp.client import streamable_http
+
+    async with AsyncExitStack() as stack:
+        http = streamable_http.create_mcp_http_client(auth=login(server, kept))
+        await stack.enter_async_context(http)
+        transport = streamable_http.streamable_http_client(server.base_url + MCP_PATH, http_client=http)
+        client = await stack.enter_async_context(Client(transport, mode=mode))
+        assert client.protocol_version == NEWEST_VERSION, client.protocol_version
+
+        async def call(name: str, arguments: Mapping[str, Any]) -> Any:
+            result = await client.call_tool(name, dict(arguments))
+            assert not result.is_error, result
+            return result.structured_content
+
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        await from_brief_to_live(server, listed, call)
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        async with site(Path(folder)) as server:
+            line, wanted = (
+                (first_line, [*VERSIONS]) if INSTALLED.startswith("1.") else (second_line, ["auto", "legacy"])
+            )
+            for one in wanted:
+                kept = Kept()
+                await line(server, kept, one)
+                await line(server, kept, one)  # with the tokens of the first
+                print(f"mcp {INSTALLED}, {one}: the whole flow over OAuth, twice")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

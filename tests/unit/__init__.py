@@ -1,0 +1,1 @@
+"""The tests of ``adsunify``: each stands where its subject stands."""
