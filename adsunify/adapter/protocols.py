@@ -191,15 +191,12 @@ class Plans(Protocol):
         ...
 
 
-class Reads(Protocol):
-    """``reads.py``: connecting and reading, as flows; ``sign_request`` adds the credentials to a finished request.
+class CredentialFlows(Protocol):
+    """Connecting with credentials, and what every login has: refreshing, revoking and signing.
 
-    ``now`` of the connecting functions is in milliseconds. ``redirect_uri`` and ``verifier`` (PKCE) are the caller's.
-    How a connection begins depends on ``Login.kind``: ``build_authorization_url`` (oauth2, see
-    :class:`AuthorizationReads`), ``fetch_request_token`` (oauth1, see :class:`RequestTokenReads`), nothing
-    (credentials; their ``app`` is ``NO_OAUTH_CLIENT``, redirect and verifier are empty). A flow raises the
-    ProviderError that the ERRORS table makes of an error response, and ProviderUnreadable for a response that is not
-    the network's.
+    ``now`` is in milliseconds. ``redirect_uri`` and ``verifier`` (PKCE) are the caller's; for credentials of a person
+    both are empty, and ``app`` is ``NO_OAUTH_CLIENT``. A flow raises the ProviderError that the ERRORS table makes of
+    an error response, and ProviderUnreadable for a response that is not the network's.
     """
 
     def fetch_credentials(
@@ -227,6 +224,33 @@ class Reads(Protocol):
         ``now`` in milliseconds and ``nonce``, 32 random hexadecimal digits, are for signatures (OAuth 1.0a).
         """
         ...
+
+
+class AuthorizationFlows(CredentialFlows, Protocol):
+    """A login that begins with the network's consent page (``Login.kind`` is ``oauth2``)."""
+
+    def build_authorization_url(self, app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
+        """The address of the consent page; ``state`` comes back with the answer. With PKCE, the verifier's challenge
+        goes along."""
+        ...
+
+
+class RequestTokenFlows(CredentialFlows, Protocol):
+    """A login that begins with a request token (``Login.kind`` is ``oauth1``)."""
+
+    def fetch_request_token(self, app: OAuthClient, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
+        """The token is the ``state``, its secret the ``verifier`` of ``fetch_credentials``. ``state`` here is only
+        random.
+        """
+        ...
+
+
+class Reads(Protocol):
+    """``reads.py``: reading, as flows.
+
+    A flow raises the ProviderError that the ERRORS table makes of an error response, and ProviderUnreadable for a
+    response that is not the network's.
+    """
 
     def discover_accounts(self) -> Flow[list[DiscoveredAccount]]:
         """Every ad account that the credentials reach, with its currency, time zone and extras."""
@@ -274,32 +298,14 @@ class Reads(Protocol):
         ...
 
 
-class AuthorizationReads(Reads, Protocol):
-    """``reads.py`` of a network whose login is ``oauth2``."""
-
-    def build_authorization_url(self, app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
-        """The address of the consent page; ``state`` comes back with the answer. With PKCE, the verifier's challenge
-        goes along."""
-        ...
-
-
-class RequestTokenReads(Reads, Protocol):
-    """``reads.py`` of a network whose login is ``oauth1``."""
-
-    def fetch_request_token(self, app: OAuthClient, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
-        """The token is the ``state``, its secret the ``verifier`` of ``fetch_credentials``. ``state`` here is only
-        random.
-        """
-        ...
-
-
 @frozen
 class Adapter:
     """One network, by its modules.
 
     ``native_targeting`` and ``editable_targeting`` are the module ``targeting``, where the network has that function.
-    ``authorization`` (login ``oauth2``) and ``request_tokens`` (login ``oauth1``) are the module ``reads``; a network
-    that is connected with credentials has neither.
+    Exactly one of ``authorization`` (``Login.kind`` oauth2), ``request_tokens`` (oauth1) and ``credentials``
+    (credentials) is given: an :class:`~adsunify.adapter.oauth.AuthorizationCodeLogin`, or the module ``reads`` of a
+    network whose login differs.
     """
 
     native: Native
@@ -309,10 +315,19 @@ class Adapter:
     plans: Plans
     native_targeting: NativeTargeting | None = None
     editable_targeting: EditableTargeting | None = None
-    authorization: AuthorizationReads | None = None
-    request_tokens: RequestTokenReads | None = None
+    authorization: AuthorizationFlows | None = None
+    request_tokens: RequestTokenFlows | None = None
+    credentials: CredentialFlows | None = None
 
     @property
     def network(self) -> Network:
         """All tables of the network."""
         return self.tables.NETWORK
+
+    @property
+    def credential_flows(self) -> CredentialFlows:
+        """The login: ``authorization``, ``request_tokens`` or ``credentials``. Raises LookupError without one."""
+        for flows in (self.authorization, self.request_tokens, self.credentials):
+            if flows is not None:
+                return flows
+        raise LookupError(f"The adapter of {self.network.title} has no login.")

@@ -199,12 +199,12 @@ async def _exchange_credentials(
     service: Service, actor: Actor, network: str, redirect: str, answer: Mapping[str, str], verifier: str
 ) -> Json:
     """Exchange what the network or a person gave for credentials, find the accounts, and keep both."""
-    reads = get_adapter(network).reads
-    flow = reads.fetch_credentials(
+    adapter = get_adapter(network)
+    flow = adapter.credential_flows.fetch_credentials(
         service.get_oauth_client(network), redirect, answer, verifier, service.store.clock.wall()
     )
     credentials = await _run_network_flow(service, network, flow)
-    found = await _run_network_flow(service, network, reads.discover_accounts(), credentials)
+    found = await _run_network_flow(service, network, adapter.reads.discover_accounts(), credentials)
     return await save_connection(service, actor, network, credentials, found)
 
 
@@ -246,7 +246,7 @@ async def disconnect_network(service: Service, actor: Actor, *, connection_id: s
         # dead already, out of reach, or not to be opened any more: here they are forgotten in any case
         with suppress(ProviderError, VaultError, InvalidInput):
             credentials = decrypt_credentials(service, actor.workspace_id, connection_id, found[CREDENTIALS_FIELD])
-            flow = get_adapter(record.network).reads.revoke_credentials(
+            flow = get_adapter(record.network).credential_flows.revoke_credentials(
                 service.get_oauth_client(record.network), credentials
             )
             await _run_network_flow(service, record.network, flow, credentials)
@@ -264,7 +264,7 @@ async def _run_network_flow(service: Service, network: str, flow: Flow[T], crede
         if credentials is None or not request.is_signed:
             return request
         now, nonce = service.store.clock.wall(), secrets.token_hex(16)
-        return one.reads.sign_request(request, credentials, service.get_oauth_client(network), now, nonce)
+        return one.credential_flows.sign_request(request, credentials, service.get_oauth_client(network), now, nonce)
 
     async with service.transport.open_pool() as pool:
         return await run_flow_async(flow, partial(service.send, one.network, sign=sign, pool=pool))

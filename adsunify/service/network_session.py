@@ -172,7 +172,7 @@ class NetworkSession:
             if not request.is_signed:
                 return request
             now = self.service.store.clock.wall()
-            return self.adapter.reads.sign_request(request, credentials, app, now, secrets.token_hex(16))
+            return self.adapter.credential_flows.sign_request(request, credentials, app, now, secrets.token_hex(16))
 
         return sign
 
@@ -233,7 +233,7 @@ class NetworkSession:
         async def send(request: Request) -> Response:
             return await self.service.send(network, request, REFRESH_SECONDS)
 
-        fresh = await run_flow_async(self.adapter.reads.refresh_credentials(app, current, now), send)
+        fresh = await run_flow_async(self.adapter.credential_flows.refresh_credentials(app, current, now), send)
         if fresh == current and (refusal := await self._probe_token()) is not None:  # there is nothing to renew
             raise TokenRefused(f"{network.title} {NOT_RENEWED_MESSAGE}", native=refusal.native)
         connection_id = self.account.connection_id

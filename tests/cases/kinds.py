@@ -227,19 +227,20 @@ def _milliseconds(case: Case) -> int:
 
 
 def _connect(case: Case, library: Library, talk: Conversation) -> Done:
-    given, reads, first = case.input, get_adapter(case.network).reads, _first_request(case)
+    given, adapter, first = case.input, get_adapter(case.network), _first_request(case)
     answer = given.get("answer") or {"code": given.get("code") or ""}
     redirect = given.get("redirectUri") or first.get("redirect_uri") or "https://ads.example/connect/callback"
     verifier = given.get("verifier") or given.get("codeVerifier") or first.get("code_verifier") or "verifier"
-    found = run_flow(reads.fetch_credentials(_app(case), redirect, answer, verifier, _milliseconds(case)), talk.answer)
+    flow = adapter.credential_flows.fetch_credentials(_app(case), redirect, answer, verifier, _milliseconds(case))
+    found = run_flow(flow, talk.answer)
     value = found.to_json()
     if talk.left:
-        value["accounts"] = _shown_accounts(case.network, run_flow(reads.discover_accounts(), talk.answer))
+        value["accounts"] = _shown_accounts(case.network, run_flow(adapter.reads.discover_accounts(), talk.answer))
     return Done(value)
 
 
 def _refresh(case: Case, library: Library, talk: Conversation) -> Done:
-    flow = get_adapter(case.network).reads.refresh_credentials(
+    flow = get_adapter(case.network).credential_flows.refresh_credentials(
         _app(case), _credentials(need(case, "credentials")), _milliseconds(case)
     )
     found = run_flow(flow, talk.answer)
@@ -254,7 +255,7 @@ def _sign(case: Case, library: Library, talk: Conversation) -> Done:
     if request.body is not None and request.encoding == "none":
         request = evolve(request, encoding="json")
     nonce = str(case.input.get("nonce") or "nonce")
-    sign = get_adapter(case.network).reads.sign_request
+    sign = get_adapter(case.network).credential_flows.sign_request
     made = sign(request, _credentials(need(case, "credentials")), _app(case), _milliseconds(case), nonce)
     return Done({**made.to_json(), "url": build_request_url(made)})
 

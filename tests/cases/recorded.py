@@ -81,7 +81,7 @@ def request_differences(
 
 
 def _signed(network: str, request: Request) -> Request:
-    sign = get_adapter(network).reads.sign_request
+    sign = get_adapter(network).credential_flows.sign_request
     return sign(request, Credentials(PLANTED), OAuthClient(PLANTED, PLANTED), 0, PLANTED)
 
 

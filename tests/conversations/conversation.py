@@ -128,15 +128,15 @@ async def _cassette(network: str, simulated: bool) -> AsyncIterator[Cassette]:
 
 async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
     """The whole conversation; returns what came of it, without ids of ours."""
-    reads, app = get_adapter(network).reads, service.get_oauth_client(network)
+    adapter, app = get_adapter(network), service.get_oauth_client(network)
     redirect = connections.consent_redirect_uri(service, network)
     answer, verifier = _answer(network, code)
     credentials = await connections._run_network_flow(  # the exchange alone: the consent page is a person's
         service,
         network,
-        reads.fetch_credentials(app, redirect, answer, verifier, service.store.clock.now()),
+        adapter.credential_flows.fetch_credentials(app, redirect, answer, verifier, service.store.clock.now()),
     )
-    found = await connections._run_network_flow(service, network, reads.discover_accounts(), credentials)
+    found = await connections._run_network_flow(service, network, adapter.reads.discover_accounts(), credentials)
     await connections.save_connection(service, actor, network, credentials, found)
     while service.background_tasks:
         await asyncio.wait(service.background_tasks)  # awaiting a task that is done would never yield

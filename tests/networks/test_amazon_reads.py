@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from adsunify.adapter.flows import completed_flow, run_flow
 from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.network import Account
-from adsunify.adapter.oauth import Credentials, OAuthClient
+from adsunify.adapter.oauth import AuthorizationCodeLogin, Credentials, OAuthClient
 from adsunify.errors import (
     AdsunifyError,
     InvalidInput,
@@ -30,7 +30,7 @@ from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled,
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief
 from adsunify.networks import get_adapter
-from adsunify.networks.amazon import plans, reads
+from adsunify.networks.amazon import native, plans, reads, tables
 from adsunify.networks.amazon.native import MARKETPLACES
 from adsunify.networks.amazon.tables import NETWORK
 from adsunify.planning import plan
@@ -39,6 +39,8 @@ from adsunify.values.exact_json import dumps, dumps_canonical
 
 from .amazon_calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, brief, created
 from .calls import answering, unasked
+
+LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
 
 # -- preflight ----------------------------------------------------------------------------------------------------
 
@@ -88,38 +90,39 @@ def test_preflight_refuses_and_warns() -> None:
 
 def test_consent_and_tokens() -> None:
     app = OAuthClient("client", "secret")
-    url = reads.build_authorization_url(app, "https://me.example/back", "state", "v" * 43)
-    assert url.startswith("https://www.amazon.com/ap/oa?client_id=client&scope=advertising%3A%3Acampaign_management")
+    url = LOGIN.build_authorization_url(app, "https://me.example/back", "state", "v" * 43)
+    assert url.startswith("https://www.amazon.com/ap/oa?client_id=client&")
+    assert "&scope=advertising%3A%3Acampaign_management" in url
     assert "code_challenge_method=S256" in url
     asked: list[Request] = []
     token = {"access_token": "Atza|new", "token_type": "bearer", "expires_in": 3600, "refresh_token": "Atzr|1"}
     answer = answering({"POST https://api.amazon.com/auth/o2/token": token}, asked)
-    kept = run_flow(reads.fetch_credentials(app, "https://me.example/back", {"code": "c"}, "v" * 43, 1000), answer)
+    kept = run_flow(LOGIN.fetch_credentials(app, "https://me.example/back", {"code": "c"}, "v" * 43, 1000), answer)
     assert kept == Credentials("Atza|new", "Atzr|1", 3_601_000)
     assert asked[0].body["code_verifier"] == "v" * 43
     assert (asked[0].encoding, asked[0].kind, asked[0].is_signed) == ("form", "read_once", False)
-    assert run_flow(reads.refresh_credentials(app, kept, 0), answer).refresh_token == "Atzr|1"
+    assert run_flow(LOGIN.refresh_credentials(app, kept, 0), answer).refresh_token == "Atzr|1"
     assert asked[1].body["grant_type"] == "refresh_token"
     with pytest.raises(InvalidInput, match="denied"):
-        run_flow(reads.fetch_credentials(app, "", {"error_description": "denied"}, "v", 0), unasked)
+        run_flow(LOGIN.fetch_credentials(app, "", {"error_description": "denied"}, "v", 0), unasked)
     for code, kind in (("invalid_grant", "TokenRefused"), ("invalid_client", "PermissionRefused")):
         refusal = Response(400, {}, {"error": code, "error_description": "No."})
         with pytest.raises(ProviderError) as refused:
-            run_flow(reads.refresh_credentials(app, kept, 0), lambda request, answer=refusal: answer)  # type: ignore[misc] # bound now
+            run_flow(LOGIN.refresh_credentials(app, kept, 0), lambda request, answer=refusal: answer)  # type: ignore[misc] # bound now
         assert type(refused.value).__name__ == kind
-    assert run_flow(reads.revoke_credentials(app, kept), unasked) is None
+    assert run_flow(LOGIN.revoke_credentials(app, kept), unasked) is None
 
 
 def test_credentials_go_to_amazon_only() -> None:
     app, credentials = OAuthClient("client", "secret"), Credentials("Atza|1")
-    own = reads.sign_request(Request("GET", f"{HOST}/v2/profiles"), credentials, app, 0, "")
+    own = LOGIN.sign_request(Request("GET", f"{HOST}/v2/profiles"), credentials, app, 0, "")
     assert own.headers == {
         "Amazon-Advertising-API-ClientId": "client",
         "Authorization": "Bearer Atza|1",
     }
     for url, signed in ((f"{HOST}/x", False), ("https://files.example/x", True), ("http://" + HOST[8:], True)):
         request = Request("GET", url, is_signed=signed)
-        assert reads.sign_request(request, credentials, app, 0, "") == request
+        assert LOGIN.sign_request(request, credentials, app, 0, "") == request
 
 
 def test_profiles_of_three_regions() -> None:
@@ -482,7 +485,7 @@ def test_no_answer_breaks_the_reading(body: Any, status: int) -> None:
         reads.fetch_catalog_page(SELLER, "products", ListQuery()),
     ]
     flows += [reads.fetch_insights(SELLER, NOW.date(), NOW.date(), job, NOW) for job in (None, "r1")]
-    flows += [reads.fetch_credentials(OAuthClient("a", "b"), "", {"code": "c"}, "v", 0)]
+    flows += [LOGIN.fetch_credentials(OAuthClient("a", "b"), "", {"code": "c"}, "v", 0)]
     for flow in flows:
         with suppress(AdsunifyError):
             run_flow(flow, lambda request: answer)

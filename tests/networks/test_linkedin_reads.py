@@ -9,13 +9,15 @@ import pytest
 
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.hierarchy import ListQuery
-from adsunify.adapter.oauth import Credentials, OAuthClient
+from adsunify.adapter.oauth import AuthorizationCodeLogin, Credentials, OAuthClient
 from adsunify.errors import InvalidInput, ProviderError, ProviderUnreadable, TokenRefused
 from adsunify.http.messages import Request, Response, build_request_url
-from adsunify.networks.linkedin import reads
+from adsunify.networks.linkedin import native, reads, tables
 
 from .calls import json_of, unasked
 from .linkedin_calls import ACCOUNT, CAMPAIGN, GROUP, HEADERS, HOST, answering
+
+LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
 
 APP = OAuthClient("client", "secret")
 OWN = f"{HOST}/adAccounts/518121035"
@@ -32,21 +34,22 @@ CREATIVE = {
 
 
 def test_the_consent_page_names_scopes_with_blanks_and_no_challenge() -> None:
-    url = reads.build_authorization_url(APP, "https://ads.example/callback", "state", "verifier")
-    assert url.startswith("https://www.linkedin.com/oauth/v2/authorization?response_type=code&client_id=client")
+    url = LOGIN.build_authorization_url(APP, "https://ads.example/callback", "state", "verifier")
+    assert url.startswith("https://www.linkedin.com/oauth/v2/authorization?")
+    assert "response_type=code" in url and "client_id=client" in url
     assert "scope=rw_ads%20r_ads_reporting%20r_organization_social" in url and "challenge" not in url
 
 
 def test_a_code_becomes_a_token_with_or_without_a_refresh_token() -> None:
     asked: list[Request] = []
     answers: dict[str, Any] = {"https://www.linkedin.com/oauth/v2/accessToken": {"access_token": "a", "expires_in": 60}}
-    flow = reads.fetch_credentials(APP, "https://ads.example/callback", {"code": "c"}, "", 1_000)
+    flow = LOGIN.fetch_credentials(APP, "https://ads.example/callback", {"code": "c"}, "", 1_000)
     found = run_flow(flow, answering(answers, asked))
     assert (found.access_token, found.refresh_token, found.expires_at) == ("a", None, 61_000)
     assert asked[0].kind == "read_once" and not asked[0].is_signed
     assert set(asked[0].body) == {"grant_type", "code", "redirect_uri", "client_id", "client_secret"}
-    assert run_flow(reads.refresh_credentials(APP, found, 1_000), unasked) == found
-    kept = run_flow(reads.refresh_credentials(APP, Credentials("old", "r"), 1_000), answering(answers))
+    assert run_flow(LOGIN.refresh_credentials(APP, found, 1_000), unasked) == found
+    kept = run_flow(LOGIN.refresh_credentials(APP, Credentials("old", "r"), 1_000), answering(answers))
     assert (kept.access_token, kept.refresh_token) == ("a", "r")
 
 
@@ -54,9 +57,9 @@ def test_a_refused_refresh_blames_the_token() -> None:
     refused = Response(400, {}, {"error": "invalid_grant", "error_description": "expired"})
     answers = {"https://www.linkedin.com/oauth/v2/accessToken": refused}
     with pytest.raises(TokenRefused):
-        run_flow(reads.refresh_credentials(APP, Credentials("old", "r"), 0), answering(answers))
+        run_flow(LOGIN.refresh_credentials(APP, Credentials("old", "r"), 0), answering(answers))
     with pytest.raises(InvalidInput, match="user_cancelled_login"):
-        run_flow(reads.fetch_credentials(APP, "", {"error": "user_cancelled_login"}, "", 0), unasked)
+        run_flow(LOGIN.fetch_credentials(APP, "", {"error": "user_cancelled_login"}, "", 0), unasked)
 
 
 def test_both_tokens_are_revoked_whatever_becomes_of_the_first() -> None:
@@ -68,16 +71,17 @@ def test_both_tokens_are_revoked_whatever_becomes_of_the_first() -> None:
             raise ProviderError("gone")
         return Response(200, {}, None, "empty")
 
-    run_flow(reads.revoke_credentials(APP, Credentials("a", "r")), answer)
+    with pytest.raises(ProviderError, match="gone"):
+        run_flow(LOGIN.revoke_credentials(APP, Credentials("a", "r")), answer)
     assert revoked == ["r", "a"]
 
 
 def test_only_linkedins_hosts_get_the_token() -> None:
-    signed = reads.sign_request(Request("GET", f"{HOST}/adAccounts", headers=HEADERS), Credentials("t"), APP, 0, "")
+    signed = LOGIN.sign_request(Request("GET", f"{HOST}/adAccounts", headers=HEADERS), Credentials("t"), APP, 0, "")
     assert signed.headers == {**HEADERS, "Authorization": "Bearer t"}
     assert (
         "Authorization"
-        not in reads.sign_request(Request("GET", "https://x.example/"), Credentials("t"), APP, 0, "").headers
+        not in LOGIN.sign_request(Request("GET", "https://x.example/"), Credentials("t"), APP, 0, "").headers
     )
 
 

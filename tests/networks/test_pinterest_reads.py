@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.hierarchy import ListQuery
-from adsunify.adapter.oauth import Credentials
+from adsunify.adapter.oauth import AuthorizationCodeLogin, Credentials
 from adsunify.errors import (
     AdsunifyError,
     InvalidInput,
+    PermissionRefused,
     ProviderError,
     ProviderNotFound,
     ProviderThrottled,
@@ -27,10 +28,12 @@ from adsunify.errors import (
     TokenRefused,
 )
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks.pinterest import plans, reads
+from adsunify.networks.pinterest import native, plans, reads, tables
 
 from .calls import answer_of, run
 from .pinterest_calls import ACCOUNT, API, APP, BELOW, NOW, failing, listed
+
+LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
 
 BASIC = "Basic MTIzNDphcHAtc2VjcmV0"
 TOKENS = {
@@ -49,7 +52,7 @@ NEW_YORK = evolve(ACCOUNT, timezone="America/New_York")
 
 
 def test_consent() -> None:
-    address = urlsplit(reads.build_authorization_url(APP, "https://ads.example/back", "s t", "unused"))
+    address = urlsplit(LOGIN.build_authorization_url(APP, "https://ads.example/back", "s t", "unused"))
     assert f"{address.scheme}://{address.netloc}{address.path}" == "https://www.pinterest.com/oauth/"
     assert {name: values[0] for name, values in parse_qs(address.query).items()} == {
         "client_id": "1234",
@@ -62,7 +65,7 @@ def test_consent() -> None:
 
 def test_a_code_becomes_tokens() -> None:
     found, asked = run(
-        reads.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "", 1000), answer_of(TOKENS)
+        LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "", 1000), answer_of(TOKENS)
     )
     assert found == Credentials("pina_new", "pinr_new", 1000 + 2592000 * 1000)
     (request,) = asked
@@ -78,41 +81,42 @@ def test_a_code_becomes_tokens() -> None:
 
 def test_a_consent_that_was_not_given() -> None:
     with pytest.raises(InvalidInput, match="access_denied"):
-        run(reads.fetch_credentials(APP, "https://ads.example/back", {"error": "access_denied"}, "", 0))
+        run(LOGIN.fetch_credentials(APP, "https://ads.example/back", {"error": "access_denied"}, "", 0))
 
 
 def test_refreshing_rotates_the_refresh_token() -> None:
     kept = Credentials("old", "pinr_old", 5)
-    found, asked = run(reads.refresh_credentials(APP, kept, 0), answer_of(TOKENS))
+    found, asked = run(LOGIN.refresh_credentials(APP, kept, 0), answer_of(TOKENS))
     assert (found.access_token, found.refresh_token) == ("pina_new", "pinr_new")
     assert asked[0].body == {"grant_type": "refresh_token", "refresh_token": "pinr_old"}
-    same, _ = run(reads.refresh_credentials(APP, kept, 0), answer_of({"access_token": "a", "expires_in": 1}))
+    same, _ = run(LOGIN.refresh_credentials(APP, kept, 0), answer_of({"access_token": "a", "expires_in": 1}))
     assert same.refresh_token == "pinr_old"
 
 
 @pytest.mark.parametrize("answer", [failing(1, 400), failing(2, 401)])
 def test_a_refresh_that_is_refused(answer: Any) -> None:
     with pytest.raises(TokenRefused):
-        run(reads.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), answer)
+        run(LOGIN.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), answer)
 
 
 def test_a_refresh_that_is_throttled_is_not_refused() -> None:
     with pytest.raises(ProviderThrottled):
-        run(reads.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), failing(8, 429))
+        run(LOGIN.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), failing(8, 429))
 
 
-def test_a_users_token_is_forgotten_where_it_cannot_be_revoked() -> None:
-    for answer in (answer_of(b"", 204), failing(29, 403)):
-        _, asked = run(reads.revoke_credentials(APP, Credentials("a", "r")), answer)
-        assert asked[0].url == f"{API}/oauth/token/revoke"
+def test_the_access_token_is_revoked() -> None:
+    _, asked = run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), answer_of(b"", 204))
+    assert (asked[0].url, asked[0].body["token"]) == (f"{API}/oauth/token/revoke", "a")
+    with pytest.raises(PermissionRefused):  # a user's token cannot be revoked
+        run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), failing(29, 403))
 
 
 def test_signing() -> None:
     request = Request("GET", f"{BELOW}/ads")
-    signed = reads.sign_request(request, Credentials("secret"), APP, 0, "n")
+    signed = LOGIN.sign_request(request, Credentials("secret"), APP, 0, "n")
     assert signed.headers["Authorization"] == "Bearer secret"
     for other in (Request("GET", "https://files.example/report.json"), evolve(request, is_signed=False)):
-        assert reads.sign_request(other, Credentials("secret"), APP, 0, "n") == other
+        assert LOGIN.sign_request(other, Credentials("secret"), APP, 0, "n") == other
 
 
 def test_accounts_of_every_page() -> None:
@@ -402,7 +406,7 @@ READERS = (
     lambda: reads.fetch_tree(ACCOUNT),
     lambda: reads.list_entities(ACCOUNT, "ad", ListQuery(search="x")),
     lambda: reads.fetch_editable_entity(ACCOUNT, "adGroup", "6"),
-    lambda: reads.fetch_credentials(APP, "https://ads.example", {"code": "c"}, "", 0),
+    lambda: LOGIN.fetch_credentials(APP, "https://ads.example", {"code": "c"}, "", 0),
     lambda: reads.fetch_insights(NEW_YORK, date(2026, 11, 1), date(2026, 11, 2), None, TODAY),
     lambda: reads.fetch_insights(NEW_YORK, date(2026, 3, 1), date(2026, 4, 2), None, TODAY),
     lambda: reads.fetch_insights(NEW_YORK, date(2026, 3, 1), date(2026, 4, 2), "dA", TODAY),

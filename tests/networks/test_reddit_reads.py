@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.hierarchy import ListQuery
-from adsunify.adapter.oauth import Credentials
+from adsunify.adapter.oauth import AuthorizationCodeLogin, Credentials
 from adsunify.errors import (
     AdsunifyError,
     InvalidInput,
@@ -27,10 +27,12 @@ from adsunify.errors import (
     TokenRefused,
 )
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks.reddit import plans, reads
+from adsunify.networks.reddit import native, plans, reads, tables
 
 from .calls import answer_of, run
 from .reddit_calls import ACCOUNT, API, APP, BELOW, NOW, data, failing, listed, refusal_of
+
+LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
 
 BASIC = "Basic MTIzNDphcHAtc2VjcmV0"
 TOKENS = {
@@ -46,7 +48,7 @@ KEPT = Credentials("old-access", "old-refresh", 5)
 
 
 def test_consent() -> None:
-    address = urlsplit(reads.build_authorization_url(APP, "https://ads.example/back", "s t", "unused"))
+    address = urlsplit(LOGIN.build_authorization_url(APP, "https://ads.example/back", "s t", "unused"))
     assert f"{address.scheme}://{address.netloc}{address.path}" == "https://www.reddit.com/api/v1/authorize"
     assert {name: values[0] for name, values in parse_qs(address.query).items()} == {
         "client_id": "1234",
@@ -59,7 +61,7 @@ def test_consent() -> None:
 
 
 def test_the_code_becomes_tokens() -> None:
-    flow = reads.fetch_credentials(APP, "https://ads.example/back", {"code": "c1"}, "", 1_000)
+    flow = LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c1"}, "", 1_000)
     found, (request,) = run(flow, answer_of(TOKENS))
     assert found == Credentials("new-access", "new-refresh", 86_401_000)
     assert (request.method, request.url) == ("POST", "https://www.reddit.com/api/v1/access_token")
@@ -74,15 +76,15 @@ def test_the_code_becomes_tokens() -> None:
 
 
 def test_no_code() -> None:
-    assert refusal_of(reads.fetch_credentials(APP, "https://a.example", {"error": "access_denied"}, "", 0)) == {"code"}
+    assert refusal_of(LOGIN.fetch_credentials(APP, "https://a.example", {"error": "access_denied"}, "", 0)) == {"code"}
 
 
 def test_refreshing() -> None:
-    found, (request,) = run(reads.refresh_credentials(APP, KEPT, 1_000), answer_of(TOKENS))
+    found, (request,) = run(LOGIN.refresh_credentials(APP, KEPT, 1_000), answer_of(TOKENS))
     assert found.refresh_token == "new-refresh"
     assert request.body == {"grant_type": "refresh_token", "refresh_token": "old-refresh"}
     kept = {name: value for name, value in TOKENS.items() if name != "refresh_token"}
-    assert run(reads.refresh_credentials(APP, KEPT, 1_000), answer_of(kept))[0].refresh_token == "old-refresh"
+    assert run(LOGIN.refresh_credentials(APP, KEPT, 1_000), answer_of(kept))[0].refresh_token == "old-refresh"
 
 
 @pytest.mark.parametrize(
@@ -99,15 +101,15 @@ def test_refreshing() -> None:
 )
 def test_refreshes_that_fail(body: Any, status: int, problem: type[AdsunifyError]) -> None:
     with pytest.raises(problem):
-        run(reads.refresh_credentials(APP, KEPT, 0), answer_of(body, status))
+        run(LOGIN.refresh_credentials(APP, KEPT, 0), answer_of(body, status))
 
 
 def test_revoking() -> None:
-    _, (request,) = run(reads.revoke_credentials(APP, KEPT), answer_of(b"", 204))
+    _, (request,) = run(LOGIN.revoke_credentials(APP, KEPT), answer_of(b"", 204))
     assert (request.method, request.url) == ("POST", "https://www.reddit.com/api/v1/revoke_token")
     assert request.body == {"token": "old-refresh", "token_type_hint": "refresh_token"}
     assert request.headers["Authorization"] == BASIC
-    _, (request,) = run(reads.revoke_credentials(APP, Credentials("a")), answer_of(b"", 200))
+    _, (request,) = run(LOGIN.revoke_credentials(APP, Credentials("a")), answer_of(b"", 200))
     assert request.body == {"token": "a", "token_type_hint": "access_token"}
 
 
@@ -120,7 +122,7 @@ def test_revoking() -> None:
     ],
 )
 def test_only_reddit_gets_the_token(url: str, signed: bool) -> None:
-    request = reads.sign_request(Request("GET", url), Credentials("secret"), APP, 0, "")
+    request = LOGIN.sign_request(Request("GET", url), Credentials("secret"), APP, 0, "")
     assert request.headers == ({"Authorization": "Bearer secret"} if signed else {})
 
 
@@ -471,7 +473,7 @@ READERS = [
     ),
     lambda: reads.fetch_catalog_page(ACCOUNT, "funding_instruments", ListQuery()),
     lambda: reads.fetch_catalog_page(ACCOUNT, "post_job:1", ListQuery()),
-    lambda: reads.refresh_credentials(APP, KEPT, 0),
+    lambda: LOGIN.refresh_credentials(APP, KEPT, 0),
     lambda: plans.plan_edit(ACCOUNT, "adGroup", "1", Edit({"budget": "5"}, {"genders": ["male"]}), NOW),
     lambda: plans.plan_delete(ACCOUNT, "ad", "1"),
 ]

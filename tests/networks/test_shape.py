@@ -28,7 +28,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "plans": ("steps", "create", "activate and status", "native", "edit", "preflight"),
 }
 """The files of an adapter, each standing on those before it, and their sections."""
-ABSENT = {"signing", "what is looked up", "what an edit says"}
+ABSENT = {"signing", "what is looked up", "what an edit says", "connecting"}
 """Sections that a network may do without."""
 
 TABLES = ("LEVELS", "FORMATS", "CATALOGS", "TEMPLATES", "METRICS", "ERRORS", "NETWORK")
@@ -37,9 +37,8 @@ PLANS = (
     *("plan_edit", "preflight"),
 )
 READS = (
-    *("fetch_credentials", "refresh_credentials", "revoke_credentials", "discover_accounts", "fetch_tree"),
-    *("list_entities", "fetch_entity", "fetch_editable_entity", "parse_daily_metrics", "fetch_insights"),
-    *("fetch_catalog_page", "sign_request"),
+    *("discover_accounts", "fetch_tree", "list_entities", "fetch_entity", "fetch_editable_entity"),
+    *("parse_daily_metrics", "fetch_insights", "fetch_catalog_page"),
 )
 PROTOCOLS: Mapping[str, type] = {
     "native": protocols.Native,
@@ -49,12 +48,18 @@ PROTOCOLS: Mapping[str, type] = {
     "plans": protocols.Plans,
     "native_targeting": protocols.NativeTargeting,
     "editable_targeting": protocols.EditableTargeting,
-    "authorization": protocols.AuthorizationReads,
-    "request_tokens": protocols.RequestTokenReads,
+    "authorization": protocols.AuthorizationFlows,
+    "request_tokens": protocols.RequestTokenFlows,
+    "credentials": protocols.CredentialFlows,
 }
 """The Protocol of each module of an ``Adapter``."""
-BEGINS = {"oauth2": ("build_authorization_url",), "oauth1": ("fetch_request_token",), "credentials": ()}
-"""By which function a connection begins, by the kind of login."""
+LOGINS = {
+    "authorization": ("build_authorization_url",),
+    "request_tokens": ("fetch_request_token",),
+    "credentials": (),
+}
+"""By which function a connection begins, by the member of ``Adapter`` that holds the login."""
+CREDENTIALS = ("fetch_credentials", "refresh_credentials", "revoke_credentials")
 
 
 def names(path: Path) -> Iterator[str]:
@@ -98,7 +103,17 @@ def test_the_functions_and_tables_of_an_adapter_stand_in_one_order(code: str) ->
     in_order(folder / "tables.py", TABLES)
     assert list(names(folder / "tables.py"))[-1] == "NETWORK"
     in_order(folder / "plans.py", PLANS)
-    in_order(folder / "reads.py", (*BEGINS[get_adapter(code).network.login.kind], *READS))
+    adapter = get_adapter(code)
+    own = [names for member, names in LOGINS.items() if getattr(adapter, member) is adapter.reads]
+    login = (*own[0], *CREDENTIALS) if own else ()
+    in_order(folder / "reads.py", (*login, *READS, *(("sign_request",) if own else ())))
+
+
+@pytest.mark.parametrize("code", ADAPTER_PACKAGES)
+def test_an_adapter_has_the_login_that_its_table_names(code: str) -> None:
+    adapter = get_adapter(code)
+    members = {"oauth2": "authorization", "oauth1": "request_tokens", "credentials": "credentials"}
+    assert [name for name in LOGINS if getattr(adapter, name) is not None] == [members[adapter.network.login.kind]]
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)

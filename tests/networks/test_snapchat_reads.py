@@ -13,7 +13,7 @@ from attrs import evolve
 
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.hierarchy import ListQuery
-from adsunify.adapter.oauth import Credentials
+from adsunify.adapter.oauth import AuthorizationCodeLogin, Credentials
 from adsunify.errors import (
     InvalidInput,
     ProviderError,
@@ -22,55 +22,57 @@ from adsunify.errors import (
     TokenRefused,
 )
 from adsunify.http.messages import Request, Response, build_request_url
-from adsunify.networks.snapchat import reads
+from adsunify.networks.snapchat import native, reads, tables
 
 from .calls import answer_of, run
 from .snapchat_calls import ACCOUNT, AD, API, APP, CAMPAIGN, ID, NOW, SQUAD, wrapped
+
+LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
 
 # -- connect ----------------------------------------------------------------------------------------------------------
 
 
 def test_consent() -> None:
-    url = reads.build_authorization_url(APP, "https://ads.example/back", "s1", "v")
+    url = LOGIN.build_authorization_url(APP, "https://ads.example/back", "s1", "v")
     assert url == (
-        "https://accounts.snapchat.com/login/oauth2/authorize?response_type=code&client_id=app-1"
-        "&redirect_uri=https%3A%2F%2Fads.example%2Fback&scope=snapchat-marketing-api&state=s1"
+        "https://accounts.snapchat.com/login/oauth2/authorize?client_id=app-1"
+        "&redirect_uri=https%3A%2F%2Fads.example%2Fback&state=s1&response_type=code&scope=snapchat-marketing-api"
     )
 
 
 def test_the_code_becomes_tokens() -> None:
     answer = answer_of({"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expires_in": 3600})
-    found, asked = run(reads.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "v", 1_000), answer)
+    found, asked = run(LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "v", 1_000), answer)
     assert found == Credentials("a", "r", 3_601_000)
     assert (asked[0].encoding, asked[0].kind, asked[0].is_signed) == ("form", "read_once", False)
     assert "code_verifier" not in asked[0].body
     with pytest.raises(InvalidInput, match="access_denied"):
-        run(reads.fetch_credentials(APP, "https://ads.example/back", {"error": "access_denied"}, "v", 1_000))
+        run(LOGIN.fetch_credentials(APP, "https://ads.example/back", {"error": "access_denied"}, "v", 1_000))
 
 
 @pytest.mark.parametrize(("more", "kept"), [({}, "old"), ({"refresh_token": "new"}, "new")])
 def test_a_refresh_token_may_rotate(more: Mapping[str, str], kept: str) -> None:
     answer = answer_of({"access_token": "b", "expires_in": 1800, **more})
-    found, asked = run(reads.refresh_credentials(APP, Credentials("a", "old", 1), 1_000), answer)
+    found, asked = run(LOGIN.refresh_credentials(APP, Credentials("a", "old", 1), 1_000), answer)
     assert found == Credentials("b", kept, 1_801_000)
     assert asked[0].body["refresh_token"] == "old"
 
 
 def test_a_refresh_that_is_refused() -> None:
     with pytest.raises(TokenRefused):
-        run(reads.refresh_credentials(APP, Credentials("a", "old"), 0), answer_of({"error": "invalid_grant"}, 400))
+        run(LOGIN.refresh_credentials(APP, Credentials("a", "old"), 0), answer_of({"error": "invalid_grant"}, 400))
 
 
 def test_only_snaps_own_hosts_get_the_token() -> None:
     credentials = Credentials("secret")
-    signed = reads.sign_request(Request("GET", f"{API}/me"), credentials, APP, 0, "n")
+    signed = LOGIN.sign_request(Request("GET", f"{API}/me"), credentials, APP, 0, "n")
     assert signed.headers == {"Authorization": "Bearer secret"}
     for request in (
         Request("GET", "https://adsapisc.appspot.com/v1/me"),
         Request("GET", "http://adsapi.snapchat.com/v1/me"),
         Request("GET", f"{API}/me", is_signed=False),
     ):
-        assert reads.sign_request(request, credentials, APP, 0, "n") == request
+        assert LOGIN.sign_request(request, credentials, APP, 0, "n") == request
 
 
 def test_accounts_of_every_organization() -> None:

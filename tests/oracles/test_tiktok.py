@@ -111,7 +111,7 @@ def read_text(kind: str, value: str) -> Json:
 
 def native(request: Request, body: Json) -> Any:
     """What the SDK would send with the same input, None where it has no such function."""
-    request = get_adapter("tiktok").reads.sign_request(
+    request = get_adapter("tiktok").credential_flows.sign_request(
         request, Credentials("T"), OAuthClient("app", "secret"), 0, "nonce"
     )
     function = operations().get((request.method, path_of(request)))

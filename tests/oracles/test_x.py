@@ -478,7 +478,7 @@ def test_a_request_is_signed_as_by_oauthlib(one: Write | Exchange) -> None:
         return  # the legs of the consent: see below
     host = urlsplit(build_request_url(one.request)).netloc
     asked = evolve(one.request, headers={})
-    signed = get_adapter("x").reads.sign_request(
+    signed = get_adapter("x").credential_flows.sign_request(
         asked, Credentials(TOKEN, extras={TOKEN_SECRET_EXTRA: SECRET}), APP, 1_793_800_000_000, "n1"
     )
     if host == native.DOWNLOAD_HOST:

@@ -1,5 +1,6 @@
 """Amazon Ads: Sponsored Products campaigns that advertise a listing by keywords."""
 
+from adsunify.adapter.oauth import AuthorizationCodeLogin
 from adsunify.adapter.protocols import Adapter
 
 from . import native, plans, reads, settings, tables
@@ -10,5 +11,5 @@ ADAPTER = Adapter(
     tables,
     reads,
     plans,
-    authorization=reads,
+    authorization=AuthorizationCodeLogin(tables.NETWORK, native.LOGIN),
 )

@@ -19,6 +19,7 @@ from adsunify.adapter.network import (
     require_currency,
     require_timezone,
 )
+from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import Issue, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
@@ -30,12 +31,7 @@ from adsunify.values.json_pointer import get_text, get_value, parse_id
 
 CODE = "amazon"
 VERSION = "Sponsored Products v3"
-CONSENT_URL = "https://www.amazon.com/ap/oa"
-# Codes and tokens are good on all regions' hosts, so that one token endpoint serves them all.
-TOKEN_URL = "https://api.amazon.com/auth/o2/token"
-OAUTH_SCOPE = "advertising::campaign_management"
 SCOPE_HEADER = "Amazon-Advertising-API-Scope"
-CLIENT_HEADER = "Amazon-Advertising-API-ClientId"
 REQUEST_ID_HEADERS = ("x-amzn-requestid", "x-amz-request-id")  # (unverified)
 
 HOSTS: Mapping[str, str] = {
@@ -43,6 +39,16 @@ HOSTS: Mapping[str, str] = {
     "EU": "advertising-api-eu.amazon.com",
     "FE": "advertising-api-fe.amazon.com",
 }
+
+LOGIN = OAuth2(
+    consent_url="https://www.amazon.com/ap/oa",
+    # Codes and tokens are good on all regions' hosts, so that one token endpoint serves them all.
+    token_url="https://api.amazon.com/auth/o2/token",
+    scopes=("advertising::campaign_management",),
+    has_pkce=True,
+    client_id_header="Amazon-Advertising-API-ClientId",
+    note="Login with Amazon; there is no call to revoke it.",
+)
 
 
 @frozen

@@ -8,10 +8,10 @@ from datetime import date, datetime, timedelta
 
 from attrs import evolve
 
-from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
-from adsunify.adapter.flows import completed_flow, fetch_pages, fetch_response
+from adsunify.adapter.flows import fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import (
     DiscoveredAccount,
     EntityPage,
@@ -23,14 +23,6 @@ from adsunify.adapter.hierarchy import (
 )
 from adsunify.adapter.insights import Coverage, DatedValues, DateRange, Insights, PendingReport
 from adsunify.adapter.network import Account, Level, Metric, get_level
-from adsunify.adapter.oauth import (
-    Credentials,
-    OAuthClient,
-    add_bearer_token,
-    build_token_request,
-    can_sign,
-    make_code_challenge,
-)
 from adsunify.adapter.reports import download_report, join_job_ids, parse_report_rows, split_job_id
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
@@ -42,18 +34,14 @@ from adsunify.values.json_pointer import get_objects, get_text, get_value, requi
 
 from .native import (
     BROAD_MATCH,
-    CLIENT_HEADER,
-    CONSENT_URL,
     DAILY,
     HOSTS,
-    OAUTH_SCOPE,
     REPORT_COLUMNS,
     REPORT_DAYS,
     REPORT_MEDIA_TYPE,
     REPORTS_PATH,
     SCOPE_HEADER,
     SELLER,
-    TOKEN_URL,
     VENDOR,
     build_list_request,
     build_profiles_request,
@@ -72,52 +60,6 @@ FIRST_POLL_MS, LATER_POLL_MS = 30_000, 60_000  # milliseconds; a report takes up
 RESTATED_DAYS = 28 + 14  # conversions are restated for 28 days and their window, traffic for 3 days
 _ONE_DAY = timedelta(days=1)
 _find_duplicate = re.compile(r"duplicate of\s*:\s*([0-9A-Za-z-]{1,100})").search
-
-
-# -- connecting ---------------------------------------------------------------------------------------------------
-
-
-def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
-    """The consent page of Login with Amazon."""
-    return oauth.build_consent_url(
-        CONSENT_URL,
-        client_id=app.client_id,
-        scope=OAUTH_SCOPE,
-        response_type="code",
-        redirect_uri=redirect_uri,
-        state=state,
-        code_challenge=make_code_challenge(verifier),
-        code_challenge_method="S256",
-    )
-
-
-def fetch_credentials(
-    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
-) -> Flow[Credentials]:
-    """The code of the consent, good for 5 minutes, becomes tokens."""
-    if not answer.get("code"):
-        said = ", ".join(answer[name].rstrip(".") for name in ("error", "error_description") if answer.get(name))
-        raise invalid_input("code", "required", f"Amazon gave no code: {said or 'no reason'}.")
-    request = build_token_request(
-        TOKEN_URL,
-        grant_type="authorization_code",
-        code=answer["code"],
-        redirect_uri=redirect_uri,
-        client_id=app.client_id,
-        client_secret=app.client_secret,
-        code_verifier=verifier,
-    )
-    return (yield from oauth.fetch_token(NETWORK, request, now))
-
-
-def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """A new access token; the refresh token stays the same and does not expire."""
-    return (yield from oauth.refresh_access_token(NETWORK, TOKEN_URL, app, credentials, now))
-
-
-def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Nothing to call: the user removes the app in the Amazon account."""
-    return (yield from completed_flow(None))
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
@@ -357,10 +299,3 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """One page of a catalog."""
     return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
-
-
-def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The access token (its ``Atza|`` is part of it) and the app's id."""
-    if not can_sign(NETWORK, request):
-        return request
-    return add_bearer_token(evolve(request, headers={**request.headers, CLIENT_HEADER: app.client_id}), credentials)

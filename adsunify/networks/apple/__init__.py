@@ -12,4 +12,5 @@ ADAPTER = Adapter(
     plans,
     native_targeting=targeting,
     editable_targeting=targeting,
+    credentials=reads,
 )

@@ -1,5 +1,6 @@
 """Google Ads: responsive search ads with keywords."""
 
+from adsunify.adapter.oauth import AuthorizationCodeLogin
 from adsunify.adapter.protocols import Adapter
 
 from . import native, plans, reads, settings, tables, targeting
@@ -11,5 +12,5 @@ ADAPTER = Adapter(
     reads,
     plans,
     native_targeting=targeting,
-    authorization=reads,
+    authorization=AuthorizationCodeLogin(tables.NETWORK, native.LOGIN),
 )

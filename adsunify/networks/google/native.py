@@ -9,7 +9,16 @@ from functools import lru_cache
 
 from attrs import field, frozen
 
-from adsunify.adapter.network import Account, ItemResult, MoneyUnit, ParsedError, require_currency, require_timezone
+from adsunify.adapter.network import (
+    Account,
+    ItemResult,
+    MoneyUnit,
+    ParsedError,
+    require_currency,
+    require_timezone,
+    split_words,
+)
+from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
@@ -24,11 +33,19 @@ CODE = "google"
 VERSION = "v26"
 HOST, CONSENT_HOST, TOKEN_HOST = "googleads.googleapis.com", "accounts.google.com", "oauth2.googleapis.com"
 API_URL = f"https://{HOST}/{VERSION}"
-CONSENT_URL = f"https://{CONSENT_HOST}/o/oauth2/v2/auth"
-TOKEN_URL, REVOKE_URL = f"https://{TOKEN_HOST}/token", f"https://{TOKEN_HOST}/revoke"
-OAUTH_SCOPE = "https://www.googleapis.com/auth/adwords"
 LOGIN_HEADER = "login-customer-id"
 OPERATIONS, RESPONSES = "mutateOperations", "mutateOperationResponses"
+# A developer token is not sent: it is sunset since 2026-09-09, and access belongs to the app's Cloud project.
+LOGIN = OAuth2(
+    consent_url=f"https://{CONSENT_HOST}/o/oauth2/v2/auth",
+    token_url=f"https://{TOKEN_HOST}/token",
+    revoke_url=f"https://{TOKEN_HOST}/revoke",
+    scopes=("https://www.googleapis.com/auth/adwords",),
+    has_pkce=True,
+    consent_extras={"access_type": "offline", "prompt": "consent"},  # together they always bring a refresh token
+    exchange_members=split_words("grant_type code client_id client_secret redirect_uri"),
+    revoke_members=("token",),
+)
 
 ENABLED, PAUSED, REMOVED = "ENABLED", "PAUSED", "REMOVED"
 SEARCH, SEARCH_GROUP, SEARCH_AD = "SEARCH", "SEARCH_STANDARD", "RESPONSIVE_SEARCH_AD"

@@ -7,9 +7,8 @@ from datetime import date, datetime, timedelta
 
 from attrs import evolve
 
-from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
@@ -23,14 +22,6 @@ from adsunify.adapter.hierarchy import (
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
 from adsunify.adapter.network import Account, Level, get_level, split_words
-from adsunify.adapter.oauth import (
-    Credentials,
-    OAuthClient,
-    add_bearer_token,
-    build_token_request,
-    can_sign,
-    make_code_challenge,
-)
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, invalid_input
@@ -63,56 +54,6 @@ def _fetch_query_rows(account: Account, query: str) -> Flow[list[Mapping[str, Js
     """All rows of a query."""
     answers = yield from fetch_pages(NETWORK, google.build_search_request(account, query), _build_next_request)
     return [row for answer in answers for row in get_objects(answer.body, "/results")]
-
-
-# -- connecting ---------------------------------------------------------------------------------------------------
-
-
-def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
-    """The consent page. ``offline`` and ``consent`` together always bring a refresh token."""
-    return oauth.build_consent_url(
-        google.CONSENT_URL,
-        client_id=app.client_id,
-        redirect_uri=redirect_uri,
-        response_type="code",
-        scope=google.OAUTH_SCOPE,
-        access_type="offline",
-        prompt="consent",
-        state=state,
-        code_challenge=make_code_challenge(verifier),
-        code_challenge_method="S256",
-    )
-
-
-def fetch_credentials(
-    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
-) -> Flow[Credentials]:
-    """The code of the consent becomes tokens."""
-    if not answer.get("code"):
-        raise invalid_input("code", "required", f"Google gave no code: {answer.get('error') or 'no reason'}.")
-    request = build_token_request(
-        google.TOKEN_URL,
-        grant_type="authorization_code",
-        code=answer["code"],
-        client_id=app.client_id,
-        client_secret=app.client_secret,
-        redirect_uri=redirect_uri,
-        code_verifier=verifier,
-    )
-    return (yield from oauth.fetch_token(NETWORK, request, now))
-
-
-def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """A new access token; the refresh token stays the same."""
-    return (yield from oauth.refresh_access_token(NETWORK, google.TOKEN_URL, app, credentials, now))
-
-
-def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Ends the consent; a token that is dead already is as good."""
-    response = yield build_token_request(google.REVOKE_URL, token=credentials.refresh_token or credentials.access_token)
-    problem = find_read_error(NETWORK, response)
-    if problem is not None and problem.native.code != "invalid_token":
-        raise problem
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
@@ -355,8 +296,3 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """One page of a catalog."""
     return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
-
-
-def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The access token. A developer token is sunset (2026-09-09): access belongs to the app's Cloud project."""
-    return add_bearer_token(request, credentials) if can_sign(NETWORK, request) else request

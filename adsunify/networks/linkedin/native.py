@@ -10,6 +10,7 @@ from typing import TypeGuard
 from urllib.parse import quote
 
 from adsunify.adapter.network import Account, Level, MoneyUnit, ParsedError, require_currency, to_native_units
+from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
@@ -21,15 +22,20 @@ from adsunify.values.json_pointer import find_values, get_objects, get_text, req
 CODE = "linkedin"
 HOST, LOGIN_HOST = "api.linkedin.com", "www.linkedin.com"
 API_URL = f"https://{HOST}/rest"
-CONSENT_URL = f"https://{LOGIN_HOST}/oauth/v2/authorization"
-TOKEN_URL = f"https://{LOGIN_HOST}/oauth/v2/accessToken"
-REVOKE_URL = f"https://{LOGIN_HOST}/oauth/v2/revoke"
-OAUTH_SCOPES = ("rw_ads", "r_ads_reporting", "r_organization_social")
 VERSION = "202609"  # no version of a December exists, so it is never derived from the calendar
 HEADERS: Mapping[str, str] = {"LinkedIn-Version": VERSION, "X-Restli-Protocol-Version": "2.0.0"}
 METHOD_HEADER = "X-RestLi-Method"
 FINDER, PARTIAL_UPDATE = "FINDER", "PARTIAL_UPDATE"
 MAX_URL_BYTES = 4_000  # longer addresses are refused
+LOGIN = OAuth2(
+    consent_url=f"https://{LOGIN_HOST}/oauth/v2/authorization",  # PKCE is for native apps at another endpoint
+    token_url=f"https://{LOGIN_HOST}/oauth/v2/accessToken",
+    revoke_url=f"https://{LOGIN_HOST}/oauth/v2/revoke",
+    scopes=("rw_ads", "r_ads_reporting", "r_organization_social"),
+    revoke_members=("token", "client_id", "client_secret"),
+    is_revoking_all=True,
+    note="Consent lasts 60 days; apps of approved partners renew it for up to 365 days.",
+)
 
 ACCOUNT_URN = "urn:li:sponsoredAccount:"
 GROUP_URN = "urn:li:sponsoredCampaignGroup:"

@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from attrs import evolve
 
-from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.flows import fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import (
@@ -21,9 +21,8 @@ from adsunify.adapter.hierarchy import (
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
 from adsunify.adapter.network import Account, Level, get_level
-from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, build_token_request, can_sign
 from adsunify.adapter.reports import parse_report_rows
-from adsunify.errors import ProviderError, ProviderUnreadable, invalid_input
+from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
@@ -37,56 +36,6 @@ TIMEZONE = "UTC"  # budget days, schedules and reports of every account
 ACCOUNTS_PAGE_SIZE = 500
 PAGE_SIZE, CREATIVES_PAGE_SIZE = 1_000, 100
 MAX_CAMPAIGNS_PER_REQUEST = 20  # whose creatives one request asks for: a longer address would be refused
-
-
-# -- connecting ---------------------------------------------------------------------------------------------------
-
-
-def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
-    """The consent page. PKCE is for native apps at another endpoint, so it is not sent."""
-    return oauth.build_consent_url(
-        linkedin.CONSENT_URL,
-        response_type="code",
-        client_id=app.client_id,
-        redirect_uri=redirect_uri,
-        state=state,
-        scope=" ".join(linkedin.OAUTH_SCOPES),
-    )
-
-
-def fetch_credentials(
-    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
-) -> Flow[Credentials]:
-    """The code of the consent becomes a token of 60 days; only approved partners get a refresh token with it."""
-    if not answer.get("code"):
-        said = ", ".join(answer[name].rstrip(".") for name in ("error", "error_description") if answer.get(name))
-        raise invalid_input("code", "required", f"LinkedIn gave no code: {said or 'no reason'}.")
-    request = build_token_request(
-        linkedin.TOKEN_URL,
-        grant_type="authorization_code",
-        code=answer["code"],
-        redirect_uri=redirect_uri,
-        client_id=app.client_id,
-        client_secret=app.client_secret,
-    )
-    return (yield from oauth.fetch_token(NETWORK, request, now))
-
-
-def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """A new access token, where LinkedIn gave this app a refresh token; its own 365 days are not prolonged."""
-    return (yield from oauth.refresh_access_token(NETWORK, linkedin.TOKEN_URL, app, credentials, now))
-
-
-def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Both tokens; one that is refused was dead already, and does not keep the other alive."""
-    for token in (credentials.refresh_token, credentials.access_token):
-        if token is None:
-            continue
-        form = {"token": token, "client_id": app.client_id, "client_secret": app.client_secret}
-        try:
-            yield build_token_request(linkedin.REVOKE_URL, **form)
-        except ProviderError:
-            continue
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
@@ -263,8 +212,3 @@ def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flo
             raise invalid_input("search", "required", "LinkedIn's typeahead needs the text to search for.")
         resource, query = f"{resource}:{query.search}", evolve(query, search=None)
     return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
-
-
-def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The member's token."""
-    return add_bearer_token(request, credentials) if can_sign(NETWORK, request) else request

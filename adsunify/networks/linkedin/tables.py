@@ -25,7 +25,6 @@ from adsunify.adapter.network import (
     History,
     Input,
     Level,
-    Login,
     Metric,
     Network,
     Template,
@@ -507,11 +506,7 @@ NETWORK = Network(
     version=linkedin.VERSION,
     sunset=date(2027, 9, 15),  # (unverified) a version lives at least 12 months: 202608 to about mid August 2027
     hosts=(linkedin.HOST, linkedin.LOGIN_HOST),
-    login=Login(
-        "oauth2",
-        scopes=linkedin.OAUTH_SCOPES,
-        note="Consent lasts 60 days; apps of approved partners renew it for up to 365 days.",
-    ),
+    login=linkedin.LOGIN,
     get_money_unit=linkedin.get_money_unit,
     parse_error=linkedin.parse_error,
     levels=LEVELS,

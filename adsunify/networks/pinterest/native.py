@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from attrs import evolve
 
 from adsunify.adapter.network import Account, ItemResult, MoneyUnit, ParsedError, require_currency, split_words
+from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
@@ -24,12 +25,22 @@ VERSION = "v5"
 HOST = "api.pinterest.com"
 CONSENT_HOST = "www.pinterest.com"
 API_URL = f"https://{HOST}/{VERSION}"
-CONSENT_URL = f"https://{CONSENT_HOST}/oauth/"
-TOKEN_URL = f"{API_URL}/oauth/token"
-REVOKE_URL = f"{API_URL}/oauth/token/revoke"
-OAUTH_SCOPES = split_words("ads:read ads:write boards:read boards:write pins:read pins:write user_accounts:read")
 HEADERS: Mapping[str, str] = {"Accept": "application/json"}
 REQUEST_ID_HEADER = "x-pinterest-rid"  # (unverified)
+LOGIN = OAuth2(
+    consent_url=f"https://{CONSENT_HOST}/oauth/",
+    token_url=f"{API_URL}/oauth/token",
+    revoke_url=f"{API_URL}/oauth/token/revoke",
+    scopes=split_words("ads:read ads:write boards:read boards:write pins:read pins:write user_accounts:read"),
+    scope_separator=",",
+    # Apps registered before 2025-09-25 ask for a refresh token that can be renewed.
+    exchange_extras={"continuous_refresh": "true"},
+    is_client_in_header=True,
+    headers=HEADERS,
+    revoked_tokens=("access_token",),  # those of system users only; a user's token is refused (403)
+    grant_refused_statuses=(400,),
+    note="A refresh token is good for 60 days and renewed with each use. A user's token cannot be revoked by us.",
+)
 
 CURRENCIES = split_words(
     "USD GBP CAD EUR AUD NZD SEK ILS CHF HKD JPY SGD KRW NOK DKK PLN RON HUF CZK BRL MXN ARS CLP COP INR TRY"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 from attrs import evolve
 
-from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import fetch_pages, fetch_response
@@ -24,10 +23,9 @@ from adsunify.adapter.hierarchy import (
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport
 from adsunify.adapter.network import Account, Level, get_level
-from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, build_token_request, can_sign
 from adsunify.adapter.reports import download_report, parse_report_rows
 from adsunify.adapter.settings import to_account_time
-from adsunify.errors import NativeError, PermissionRefused, ProviderError, TokenRefused, invalid_input
+from adsunify.errors import NativeError, ProviderError, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.base64url import decode_base64url, encode_base64url
@@ -37,63 +35,6 @@ from adsunify.values.json_pointer import get_objects, get_text, get_value, requi
 
 from . import native as pinterest
 from .tables import AD, AD_GROUP, CAMPAIGN, INTERESTS_CATALOG, KEYWORD, METRICS, NETWORK
-
-# -- connecting ---------------------------------------------------------------------------------------------------
-
-
-def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
-    """The consent page. PKCE is not documented for v5."""
-    query = {"client_id": app.client_id, "redirect_uri": redirect_uri, "state": state}
-    return oauth.build_consent_url(
-        pinterest.CONSENT_URL, **query, response_type="code", scope=",".join(pinterest.OAUTH_SCOPES)
-    )
-
-
-def _build_basic_auth_request(app: OAuthClient, address: str, **form: str) -> Request:
-    """A form with the app's own credentials."""
-    basic = base64.b64encode(f"{app.client_id}:{app.client_secret}".encode()).decode("ascii")
-    request = build_token_request(address, **form)
-    return evolve(request, headers={**pinterest.HEADERS, "Authorization": f"Basic {basic}"})
-
-
-def fetch_credentials(
-    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
-) -> Flow[Credentials]:
-    """The code of the consent, good once, becomes tokens."""
-    if not answer.get("code"):
-        said = ", ".join(answer[name] for name in ("error", "error_description") if answer.get(name))
-        raise invalid_input("code", "required", f"Pinterest gave no code: {said or 'no reason'}.")
-    form = {"grant_type": "authorization_code", "code": answer["code"], "redirect_uri": redirect_uri}
-    # Apps registered before 2025-09-25 need to ask for a refresh token that can be renewed.
-    request = _build_basic_auth_request(app, pinterest.TOKEN_URL, **form, continuous_refresh="true")
-    return (yield from oauth.fetch_token(NETWORK, request, now))
-
-
-def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """New tokens; the answer brings a new refresh token, too."""
-    if credentials.refresh_token is None:
-        return credentials
-    form = {"grant_type": "refresh_token", "refresh_token": credentials.refresh_token}
-    try:
-        return (
-            yield from oauth.fetch_token(
-                NETWORK, _build_basic_auth_request(app, pinterest.TOKEN_URL, **form), now, credentials
-            )
-        )
-    except ProviderError as problem:
-        if problem.native.status == 400:  # a refresh token that is not valid (any more)
-            raise TokenRefused(problem.message, native=problem.native) from problem
-        raise
-
-
-def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Works for tokens of system users only: a user's token is forgotten here, and runs out there."""
-    form = {"token": credentials.access_token, "token_type_hint": "access_token"}
-    try:
-        yield from fetch_response(NETWORK, _build_basic_auth_request(app, pinterest.REVOKE_URL, **form))
-    except PermissionRefused:
-        return
-
 
 # -- accounts -----------------------------------------------------------------------------------------------------
 
@@ -362,8 +303,3 @@ def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flo
     if resource != INTERESTS_CATALOG or pinterest.match_digits(sought):
         return page
     return evolve(page, rows=tuple(row for row in page.rows if sought.casefold() in row.name.casefold()))
-
-
-def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The access token as a header."""
-    return add_bearer_token(request, credentials) if can_sign(NETWORK, request) else request

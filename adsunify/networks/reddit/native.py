@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from attrs import evolve
 
 from adsunify.adapter.network import Account, MoneyUnit, ParsedError, require_currency, split_words
+from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import InvalidInput, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.values.dates import format_utc, parse_instant
@@ -22,15 +23,23 @@ VERSION = "v3"
 HOST, LOGIN_HOST = "ads-api.reddit.com", "www.reddit.com"
 API_PATH = f"/api/{VERSION}"
 API_URL = f"https://{HOST}{API_PATH}"
-CONSENT_URL = f"https://{LOGIN_HOST}/api/v1/authorize"
-TOKEN_URL = f"https://{LOGIN_HOST}/api/v1/access_token"
-REVOKE_URL = f"https://{LOGIN_HOST}/api/v1/revoke_token"
-OAUTH_SCOPES = ("adsread", "adsedit")
 # Ads API: a client that does not name itself in its own words is answered 403 or 429.
 HEADERS: Mapping[str, str] = {
     "Accept": "application/json",
     "User-Agent": "adsunify (unified advertising API; Reddit Ads API v3)",
 }
+LOGIN = OAuth2(
+    consent_url=f"https://{LOGIN_HOST}/api/v1/authorize",
+    token_url=f"https://{LOGIN_HOST}/api/v1/access_token",
+    revoke_url=f"https://{LOGIN_HOST}/api/v1/revoke_token",
+    scopes=("adsread", "adsedit"),
+    scope_separator=",",
+    consent_extras={"duration": "permanent"},  # without it there is no refresh token
+    is_client_in_header=True,
+    headers=HEADERS,
+    client_refused_statuses=(401,),
+    note="The app lives in Reddit's Business Manager, where an admin of the business makes it.",
+)
 
 ACTIVE, PAUSED, ARCHIVED, DELETED = STATUSES = split_words("ACTIVE PAUSED ARCHIVED DELETED")
 CLOSED_STATUSES = (ARCHIVED, DELETED)

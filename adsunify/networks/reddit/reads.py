@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 
 from attrs import evolve
 
-from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.flows import fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import (
@@ -24,9 +23,8 @@ from adsunify.adapter.hierarchy import (
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
 from adsunify.adapter.network import Account, Level, get_level, require_timezone
-from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, build_token_request, can_sign
 from adsunify.adapter.reports import parse_date, parse_report_rows
-from adsunify.errors import PermissionRefused, ProviderError, ProviderUnreadable, invalid_input
+from adsunify.errors import ProviderError, ProviderUnreadable
 from adsunify.http.messages import Flow, Request
 from adsunify.plans.records import Kind
 from adsunify.values.dates import format_utc, get_timezone
@@ -35,67 +33,6 @@ from adsunify.values.json_pointer import get_text, get_value, require_id
 
 from . import native as reddit
 from .tables import AD, LEVELS, METRICS, NETWORK
-
-# -- connecting ---------------------------------------------------------------------------------------------------
-
-
-def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
-    """The consent page; without ``duration=permanent`` there would be no refresh token. Reddit has no PKCE."""
-    return oauth.build_consent_url(
-        reddit.CONSENT_URL,
-        client_id=app.client_id,
-        response_type="code",
-        state=state,
-        redirect_uri=redirect_uri,
-        duration="permanent",
-        scope=",".join(reddit.OAUTH_SCOPES),
-    )
-
-
-def _build_basic_auth_request(app: OAuthClient, address: str, **form: str) -> Request:
-    """A form with the app's own credentials, which Reddit takes from the Basic header only."""
-    basic = base64.b64encode(f"{app.client_id}:{app.client_secret}".encode()).decode("ascii")
-    return evolve(build_token_request(address, **form), headers={**reddit.HEADERS, "Authorization": f"Basic {basic}"})
-
-
-def _fetch_tokens(request: Request, now: int, kept: Credentials | None = None) -> Flow[Credentials]:
-    try:
-        return (yield from oauth.fetch_token(NETWORK, request, now, kept))
-    except ProviderError as problem:
-        if problem.native.status == 401:  # not the consent is refused here, but the app
-            message = "Reddit refuses the app's client id and secret."
-            raise PermissionRefused(message, native=problem.native) from problem
-        raise
-
-
-def fetch_credentials(
-    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
-) -> Flow[Credentials]:
-    """The code of the consent, good once and for ten minutes, becomes tokens."""
-    if not answer.get("code"):
-        said = ", ".join(answer[name].rstrip(".") for name in ("error", "error_description") if answer.get(name))
-        raise invalid_input("code", "required", f"Reddit gave no code: {said or 'no reason'}.")
-    form = {"grant_type": "authorization_code", "code": answer["code"], "redirect_uri": redirect_uri}
-    return (yield from _fetch_tokens(_build_basic_auth_request(app, reddit.TOKEN_URL, **form), now))
-
-
-def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """A new access token; the refresh token may be another one from then on."""
-    if credentials.refresh_token is None:
-        return credentials
-    form = {"grant_type": "refresh_token", "refresh_token": credentials.refresh_token}
-    return (yield from _fetch_tokens(_build_basic_auth_request(app, reddit.TOKEN_URL, **form), now, credentials))
-
-
-def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """The refresh token, and with it all that came of it."""
-    token, hint = credentials.refresh_token, "refresh_token"
-    if token is None:
-        token, hint = credentials.access_token, "access_token"
-    yield from fetch_response(
-        NETWORK, _build_basic_auth_request(app, reddit.REVOKE_URL, token=token, token_type_hint=hint)
-    )
-
 
 # -- accounts -----------------------------------------------------------------------------------------------------
 
@@ -290,8 +227,3 @@ def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flo
     if name == "geolocations" and suffix and query.search:
         resource, query = f"{resource} {query.search}", evolve(query, search=None)
     return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
-
-
-def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The access token."""
-    return add_bearer_token(request, credentials) if can_sign(NETWORK, request) else request

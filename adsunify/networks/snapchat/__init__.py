@@ -1,5 +1,6 @@
 """Snapchat: campaigns, ad squads and ads over the Snap Marketing API."""
 
+from adsunify.adapter.oauth import AuthorizationCodeLogin
 from adsunify.adapter.protocols import Adapter
 
 from . import native, plans, reads, settings, tables, targeting
@@ -12,5 +13,5 @@ ADAPTER = Adapter(
     plans,
     native_targeting=targeting,
     editable_targeting=targeting,
-    authorization=reads,
+    authorization=AuthorizationCodeLogin(tables.NETWORK, native.LOGIN),
 )

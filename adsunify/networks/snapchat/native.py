@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 from attrs import evolve
 
 from adsunify.adapter.network import Account, ItemResult, Level, MoneyUnit, ParsedError, require_currency, split_words
+from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import InvalidInput, ProviderUnreadable
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Step
@@ -21,9 +22,14 @@ CODE = "snapchat"
 VERSION = "v1"
 HOST, LOGIN_HOST = "adsapi.snapchat.com", "accounts.snapchat.com"
 API_URL = f"https://{HOST}/{VERSION}"
-CONSENT_URL = f"https://{LOGIN_HOST}/login/oauth2/authorize"
-TOKEN_URL = f"https://{LOGIN_HOST}/login/oauth2/access_token"
-OAUTH_SCOPE = "snapchat-marketing-api"
+LOGIN = OAuth2(
+    consent_url=f"https://{LOGIN_HOST}/login/oauth2/authorize",
+    token_url=f"https://{LOGIN_HOST}/login/oauth2/access_token",
+    scopes=("snapchat-marketing-api",),
+    exchange_members=split_words("grant_type client_id client_secret code redirect_uri"),
+    refresh_before_seconds=60,
+    note="There is no call to revoke it: the user removes the app in the Snapchat account.",
+)
 
 SUCCESS, ERROR = "SUCCESS", "ERROR"
 ACTIVE, PAUSED = "ACTIVE", "PAUSED"

@@ -9,9 +9,9 @@ from functools import lru_cache, partial
 
 from attrs import evolve
 
-from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.flows import completed_flow, fetch_pages, fetch_response
+from adsunify.adapter.flows import fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
     DiscoveredAccount,
@@ -25,7 +25,6 @@ from adsunify.adapter.hierarchy import (
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport
 from adsunify.adapter.network import Account, Level, get_level, require_timezone
-from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, build_token_request, can_sign
 from adsunify.adapter.reports import download_report, parse_report_rows
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
@@ -42,49 +41,6 @@ from .tables import LEVELS, METRICS, NETWORK, PLACE_CATALOGS, parse_suffix_count
 def _build_next_request(request: Request, response: Response) -> Request | None:
     cursor = snap.parse_next_cursor(response)
     return None if cursor is None else evolve(request, query={**request.query, "cursor": cursor})
-
-
-# -- connecting ---------------------------------------------------------------------------------------------------
-
-
-def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
-    """The consent page; Snap has no PKCE."""
-    return oauth.build_consent_url(
-        snap.CONSENT_URL,
-        response_type="code",
-        client_id=app.client_id,
-        redirect_uri=redirect_uri,
-        scope=snap.OAUTH_SCOPE,
-        state=state,
-    )
-
-
-def fetch_credentials(
-    app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
-) -> Flow[Credentials]:
-    """The code of the consent becomes tokens."""
-    if not answer.get("code"):
-        said = ", ".join(answer[name].rstrip(".") for name in ("error", "error_description") if answer.get(name))
-        raise invalid_input("code", "required", f"Snapchat gave no code: {said or 'no reason'}.")
-    request = build_token_request(
-        snap.TOKEN_URL,
-        grant_type="authorization_code",
-        client_id=app.client_id,
-        client_secret=app.client_secret,
-        code=answer["code"],
-        redirect_uri=redirect_uri,
-    )
-    return (yield from oauth.fetch_token(NETWORK, request, now))
-
-
-def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """A new access token; the refresh token may be another one from then on."""
-    return (yield from oauth.refresh_access_token(NETWORK, snap.TOKEN_URL, app, credentials, now))
-
-
-def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Nothing to call: the user removes the app in the Snapchat account."""
-    return (yield from completed_flow(None))
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
@@ -347,8 +303,3 @@ def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flo
         return page
     before = f"{parse_suffix_country(suffix or query.search or '')}:{PLACE_CATALOGS[name]}:"
     return evolve(page, rows=tuple(evolve(row, id=before + row.id) for row in page.rows))
-
-
-def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The access token."""
-    return add_bearer_token(request, credentials) if can_sign(NETWORK, request) else request
