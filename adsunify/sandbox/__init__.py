@@ -1,4 +1,83 @@
-"""Simulated ad networks over real HTTP, on 127.0.0.1 only. How to write one: `adsunify.sandbox.framework`."""
+"""Simulated ad networks over real HTTP, on 127.0.0.1 only, and how to write one.
+
+A network is a package `adsunify/sandbox/networks/<code>` with one `NETWORK`, and one line in `networks/__init__.py`.
+It imports the modules of `adsunify.sandbox` and nothing else of adsunify:
+
+    network   Network, Route, Request, Response, AbortRequest
+    world     Account, StoredEntity, World: the state, with undo
+    checks    text, integer, choice, record and the other checks of values
+    oauth     OAuthConfig, the consent page, token calls and bearer tokens
+    paging    cursors and offsets
+    instants  dates, instants and the days of a range
+    figures   daily figures drawn from a seed, sums and shares
+    parsing   InvalidRequest, exact JSON, forms
+    faults    the faults that a test asks for
+
+A small network:
+
+    HOST = "ads.example"
+    LOGIN = OAuthConfig(consent_pages=(("login.example", "/oauth"),), required_scopes=("ads",), access_seconds=3600)
+
+    def format_error(request: Request, problem: InvalidRequest) -> Response:  # a failed check in the native shape
+        return Response(400, {"error": {"code": problem.code, "field": problem.where, "message": problem.message}})
+
+    def format_status_error(request: Request, status: int) -> Response:         # 404, 405 and the fault `status`
+        return Response(status, {"error": {"code": status}}, {"Retry-After": "7"} if status == 429 else {})
+
+    def issue_token(request: Request) -> Response:
+        _, issued = redeem_token_form(request, LOGIN)
+        return Response(200, render_tokens(LOGIN, issued))
+
+    def create_campaign(request: Request) -> Response:
+        account = request.path_parameters["account"]
+        if request.find_account(account) is None:
+            raise AbortRequest(format_status_error(request, 404))
+        members = request.parse_json(CAMPAIGN_CHECK)
+        campaign = request.world.create("campaign", account, {"status": "ACTIVE", **members})
+        return Response(200, {"id": campaign.id})
+
+    CAMPAIGN_CHECK = record(required={"name": text(1, 400), "budget": number(1, places=2)},
+                            optional={"status": choice("ACTIVE", "PAUSED")})
+    NETWORK = Network(
+        code="example", first_id=6001,
+        accounts=(Account("act_1", "Demo", "USD", "America/New_York"), Account("act_2", "Demo", "JPY", "Asia/Tokyo")),
+        routes=(*consent_routes(LOGIN),
+                Route("POST", ("login.example",), "/token", issue_token, role="login"),
+                Route("POST", (HOST,), "/v1/{account}/campaigns", create_campaign)),
+        format_error=format_error, format_status_error=format_status_error, authorize_request=require_bearer_token)
+
+**Handlers** are plain functions `(Request) -> Response`, never async: one request is atomic. A handler that raises
+`AbortRequest(response)` or `InvalidRequest(code, where, message, value)` changes nothing, and nothing is logged. A
+Response of any status that a handler returns keeps the changes. Batches whose items fail alone (207) handle each item
+in `with request.world.savepoint():` and catch InvalidRequest outside of the `with`. `validate_only`: do the work, then
+`raise AbortRequest(Response(200, ...))`.
+
+**State** is `request.world`: `create`, `replace`, `remove`, `find`, `list_entities` (oldest first), `allocate_id` and
+`now`. Each entity that a request creates, replaces or removes is one row of the log of writes; report jobs have
+`logged=False`. A network keeps nothing anywhere else: a reset makes new worlds.
+
+**Checks** are `(value, where) -> value` and raise InvalidRequest. JSON numbers arrive as int or Decimal, and a Response
+holds int or Decimal (a float is a TypeError). `where` is a JSON pointer into the body, or the name of a parameter.
+
+**Codes** of InvalidRequest: `unreadable`, `duplicate`, `unknown` (member or parameter), `required`, `type`, `value`,
+`header`, `media_type` (415), `accept` (406); `missing`, `ineligible`, `processing` (ids of objects made elsewhere);
+`token_missing`, `token_invalid`, `token_expired` (401); `invalid_client`, `invalid_grant` (token calls). A network may
+add codes: `format_error` gets them too.
+
+**Faults**: the server performs latency, reset_before, reset_after, status, truncate, html and empty. A route names
+those of partial, error_in_200 and slow_media that its handler performs: `Route(..., faults=frozenset({"partial"}))`;
+the handler asks `request.get_fault("partial")` (`value`: retryAfterMs of slow_media). partial: the last item fails,
+the others are applied. error_in_200: nothing is applied, and the native error comes with status 200. A fault without
+`path` meets only routes of role "api"; `path` is a prefix of the native path, or a glob where it holds one of `*?[`,
+and may begin with the host: `/advertising-api-eu.amazon.com/sp`.
+
+**Quiet days**: `POST /_sandbox/quiet {"network": "example", "days": ["2026-11-02"]}` names the days without delivery
+(the list replaces the one before; a reset empties it). Reports ask `request.world.delivers(day)` and answer such a day
+as the network documents it: no row, a row of zeros, or nulls.
+
+**Links** in responses (report downloads, paging) name the real https hosts. Routes of a download host have the role
+"download" (no guard), and refuse an `Authorization` header where the real host does.
+"""
 
 from adsunify.sandbox.server import RunningSandbox, Sandbox, get_fresh_id_offset, run_sandbox, sandbox, sandbox_thread
 

@@ -119,6 +119,21 @@ def choice(*choices: Any) -> Check:
     return check
 
 
+def boolean_text(value: Any, where: str) -> bool:
+    """true or false as the text of a query parameter."""
+    return bool(choice("true", "false")(value, where) == "true")
+
+
+def comma_separated(item: Check) -> Check:
+    """A text of values joined by commas, each checked by `item`; answers their list."""
+    return lambda value, where: [item(part, where) for part in str(value).split(",")]
+
+
+def rule_error(where: str, message: str) -> InvalidRequest:
+    """The InvalidRequest for a rule about fields that a request breaks."""
+    return InvalidRequest("rule", where, message)
+
+
 def array(item: Check, least: int = 0, most: int | None = None) -> Check:
     """A JSON array of `least` to `most` items, each checked by `item`."""
 

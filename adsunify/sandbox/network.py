@@ -1,8 +1,9 @@
 """What a simulated network is made of: routes, requests and answers. The guide stands in `framework`."""
 
 import re
+import uuid
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Literal
 from urllib.parse import unquote
@@ -98,6 +99,15 @@ class Request:
     def query_pairs(self) -> tuple[tuple[str, str], ...]:
         """Every query parameter in order. Problem `unreadable`."""
         return parse_pairs(self.raw_query)
+
+    @property
+    def stable_id(self) -> uuid.UUID:
+        """An id of the request: the same request in the same world has the same one."""
+        return uuid.uuid5(uuid.NAMESPACE_URL, f"{self.method} {self.path} {len(self.world.journal)}")
+
+    def get_local_date(self, account: Account) -> date:
+        """The sandbox's present date in the time zone of an account."""
+        return self.world.get_local_date(account)
 
     def get_fault(self, fault: str) -> Fault | None:
         """The fault of this name that this request is to perform (`.value`: retryAfterMs of slow_media), or None."""

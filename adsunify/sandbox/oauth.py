@@ -9,10 +9,10 @@ import binascii
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from attrs import field, frozen
@@ -27,10 +27,15 @@ from adsunify.sandbox.world import CLIENT_SECRET, AuthorizationCode, Token
 class OAuthConfig:
     """How one network's consent and tokens look.
 
-    pages: (host, path) of every consent page. needed / allowed: scopes that must / may be asked for; both empty = the
-    network has no scope parameter. required / optional: further query parameters of the page with their checks.
-    Lifetimes in seconds; `refresh_seconds` None = no end; `refreshes` False = no refresh tokens; `rotates` = a refresh
-    token is replaced when it is used. Prefixes stand before the random part of a token ("Atza|").
+    consent_pages: (host, path) of every consent page. required_scopes and optional_scopes: the scopes that the page
+    must and may be asked for; both empty: the network has no scope parameter. required_parameters and
+    optional_parameters: further query parameters of the page with their checks.
+    Lifetimes are in seconds; None is a token without an end. rotates_refresh_tokens: a refresh token is replaced when
+    it is used. A prefix begins the text of a token ("Atza|").
+    has_basic_client: the token endpoint takes client id and secret by `Authorization: Basic`, not in its form.
+    token_form and refresh_form: further members of the form for a code and for a refresh token, all optional.
+    token_members: the members of a token response in their order, of `access_token`, `token_type`, `expires_in`,
+    `scope` and `refresh_token`.
     """
 
     consent_pages: tuple[tuple[str, str], ...]
@@ -38,6 +43,7 @@ class OAuthConfig:
     optional_scopes: tuple[str, ...] = ()
     scope_separator: str = " "
     client_id_name: str = "client_id"
+    client_secret_name: str = "client_secret"
     response_type: str | None = "code"
     code_name: str = "code"
     pkce: Literal["refused", "optional", "required"] = "optional"
@@ -50,6 +56,11 @@ class OAuthConfig:
     rotates_refresh_tokens: bool = False
     access_prefix: str = ""
     refresh_prefix: str = ""
+    has_basic_client: bool = False
+    token_form: Mapping[str, Check] = field(factory=dict)
+    refresh_form: Mapping[str, Check] = field(factory=dict)
+    token_type: str = "bearer"
+    token_members: tuple[str, ...] = ("access_token", "token_type", "expires_in", "refresh_token")
 
 
 @frozen
@@ -67,22 +78,14 @@ def consent_routes(login: OAuthConfig) -> tuple[Route, ...]:
         try:
             _parse_consent_query(request, login)
         except InvalidRequest as problem:
-            return _build_html_response(
-                400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>"
-            )
-        action = escape(f"/{request.host}{request.path}?{request.raw_query}")
-        button = '<button type="submit">Allow</button>'
-        return _build_html_response(
-            200, f'<form method="post" action="{action}"><p>{request.world.client_id}</p>{button}</form>'
-        )
+            return build_refusal_page(problem)
+        return build_consent_page(request, "Allow")
 
     def allow(request: Request) -> Response:
         try:
             asked = _parse_consent_query(request, login)
         except InvalidRequest as problem:
-            return _build_html_response(
-                400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>"
-            )
+            return build_refusal_page(problem)
         code = secrets.token_urlsafe(24)
         request.world.codes[code] = AuthorizationCode(
             client_id=asked[login.client_id_name],
@@ -101,6 +104,76 @@ def consent_routes(login: OAuthConfig) -> tuple[Route, ...]:
         for hosts, path in by_host
         for method, handler in (("GET", page), ("POST", allow))
     )
+
+
+def build_consent_page(request: Request, button: str) -> Response:
+    """The page that asks for consent, with one button."""
+    action = escape(f"/{request.host}{request.path}?{request.raw_query}")
+    form = f'<p>{request.world.client_id}</p><button type="submit">{button}</button>'
+    return _build_html_response(200, f'<form method="post" action="{action}">{form}</form>')
+
+
+def build_refusal_page(problem: InvalidRequest) -> Response:
+    """The page for a consent request with a wrong query."""
+    where, message = escape(problem.where.lstrip("/")), escape(problem.message)
+    return _build_html_response(400, f"<p>Refused: {where}: {message}</p>")
+
+
+def redeem_token_form(request: Request, login: OAuthConfig) -> tuple[dict[str, str], IssuedTokens]:
+    """Check the form of a token call and redeem its code or refresh token. Returns the checked form and the tokens.
+
+    Raises InvalidRequest: what the checks of the form raise, `invalid_client` or `invalid_grant`.
+    """
+    credentials: dict[str, Check] = {}
+    client = None
+    if login.has_basic_client:
+        client = parse_basic_auth(request)
+        check_client(request, *client)
+    else:
+        credentials = {login.client_id_name: text(), login.client_secret_name: text()}
+    members = {"grant_type": choice("authorization_code", "refresh_token"), **credentials}
+    form: dict[str, str] = request.parse_form()
+    if form.get("grant_type") == "refresh_token":
+        check = record({**members, "refresh_token": text()}, login.refresh_form)
+    else:
+        check = record({**members, login.code_name: text(), "redirect_uri": text()}, login.token_form)
+    form = check(form, "")
+    return form, redeem_grant(request, login, form, client)
+
+
+def redeem_grant(
+    request: Request, login: OAuthConfig, members: Mapping[str, str], client: tuple[str, str] | None = None
+) -> IssuedTokens:
+    """Redeem the code or the refresh token in the checked members of a token call; `client`: its id and secret."""
+    client = client or (members[login.client_id_name], members[login.client_secret_name])
+    if "refresh_token" in members:
+        return refresh_tokens(request, login, *client, members["refresh_token"])
+    code, redirect_uri = members[login.code_name], members.get("redirect_uri")
+    return exchange_code(request, login, *client, code, redirect_uri, members.get("code_verifier"))
+
+
+def render_tokens(login: OAuthConfig, issued: IssuedTokens) -> dict[str, Any]:
+    """The members of a token response, in the order of the network."""
+    members = {
+        "access_token": issued.access.text,
+        "token_type": login.token_type,
+        "expires_in": login.access_seconds,
+        "scope": " ".join(issued.access.scopes),
+        "refresh_token": issued.refresh.text if issued.refresh is not None else None,
+    }
+    return {name: members[name] for name in login.token_members}
+
+
+def format_oauth_error(
+    problem: InvalidRequest, codes: Collection[str], description: str | None = None, client_status: int = 401
+) -> Response:
+    """The error of a token call (RFC 6749, section 5.2). A problem whose code is not in `codes` is `invalid_request`.
+
+    `client_status` is the HTTP status of `invalid_client`; all others are 400.
+    """
+    code = problem.code if problem.code in codes else "invalid_request"
+    body = {"error": code, **({} if description is None else {"error_description": description})}
+    return Response(client_status if code == "invalid_client" else 400, body)
 
 
 def exchange_code(

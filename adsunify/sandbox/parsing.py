@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 class InvalidRequest(Exception):
     """What is wrong with a request, before the network has put it into its own words (`Network.problem` does).
 
-    `code` is one of the codes listed in `adsunify.sandbox.framework` or a network's own; `where` is a JSON pointer
+    `code` is one of the codes listed in `adsunify.sandbox` or a network's own; `where` is a JSON pointer
     into the body, or the name of a header or parameter; `message` is for people; `value` is the offending value, for
     native errors that name it.
     """
@@ -21,6 +21,11 @@ class InvalidRequest(Exception):
         self.where = where
         self.message = message
         self.value = value
+
+    def format_sentence(self) -> str:
+        """The place, with dots between its members, and the message."""
+        place = self.where.strip("/").replace("/", ".")
+        return f"{place}: {self.message}" if place else self.message
 
 
 def parse_json(content: bytes | str, where: str = "") -> Any:
@@ -93,3 +98,8 @@ def _serialize_name(name: Any) -> str:
     if not isinstance(name, str):
         raise TypeError("member names are strings")
     return json.dumps(name, ensure_ascii=False)
+
+
+def split_words(table: str) -> tuple[str, ...]:
+    """The words of a table in a text, separated by blanks and line ends."""
+    return tuple(table.split())

@@ -7,15 +7,16 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
 from attrs import define, field, frozen
 
-from adsunify.sandbox.checks import array, choice, record, text
+from adsunify.sandbox.checks import array, choice, record
 from adsunify.sandbox.faults import HANDLER_FAULTS, Fault, FaultQueue, parse_fault
+from adsunify.sandbox.instants import date_check
 from adsunify.sandbox.network import AbortRequest, Network, Request, Response, Route
 from adsunify.sandbox.networks import load_networks
 from adsunify.sandbox.parsing import InvalidRequest, parse_json, parse_pairs, require_unique_names, serialize_json
@@ -170,7 +171,7 @@ class Sandbox:
                     self.faults.pending.clear()
                     return _json_response(200, {"faults": 0})
                 case "POST", "quiet":
-                    quiet = record(required={"network": choice(*self.networks), "days": array(_day)})(
+                    quiet = record(required={"network": choice(*self.networks), "days": array(date_check())})(
                         parse_json(body), ""
                     )
                     self.worlds[quiet["network"]].quiet_days = frozenset(quiet["days"])
@@ -291,13 +292,6 @@ def _to_http_response(answer: Response) -> web.Response:
 
 def _json_response(status: int, body: Any) -> web.Response:
     return web.Response(status=status, text=serialize_json(body), content_type="application/json")
-
-
-def _day(value: Any, where: str) -> date:
-    try:
-        return date.fromisoformat(text(10, 10)(value, where))
-    except ValueError as error:
-        raise InvalidRequest("value", where, "must be a date YYYY-MM-DD", value) from error
 
 
 def _is_same_origin(http: web.Request) -> bool:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from attrs import define, evolve, field, frozen
 
@@ -23,6 +24,11 @@ class Account:
     currency: str
     timezone: str
     extra: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of the account's days."""
+        return ZoneInfo(self.timezone)
 
 
 @frozen
@@ -88,6 +94,10 @@ class World:
     def now(self) -> datetime:
         """The sandbox's present, an aware UTC instant."""
         return self.clock()
+
+    def get_local_date(self, account: Account) -> date:
+        """The sandbox's present date in the time zone of an account."""
+        return self.now.astimezone(account.zone).date()
 
     @property
     def client_id(self) -> str:

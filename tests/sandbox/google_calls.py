@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 
 from adsunify.sandbox import sandbox
-from adsunify.sandbox.framework import Network
+from adsunify.sandbox.network import Network
 from adsunify.sandbox.networks.google import NETWORK
 
 from . import calls

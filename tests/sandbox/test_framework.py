@@ -20,38 +20,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.sandbox import RunningSandbox, sandbox, sandbox_thread
-from adsunify.sandbox.framework import (
-    AbortRequest,
-    Account,
-    InvalidRequest,
-    Network,
-    OAuthConfig,
-    Request,
-    Response,
-    Route,
+from adsunify.sandbox.checks import (
     array,
-    check_client,
     choice,
-    consent_routes,
     country_code,
-    exchange_code,
-    extend_token,
     external_id,
     integer_text,
-    issue_grant,
     json_text,
     nullable,
     number,
-    parse_basic_auth,
-    parse_json,
     record,
-    refresh_tokens,
-    require_bearer_token,
-    revoke_grant,
-    serialize_json,
     text,
     visible_text,
 )
+from adsunify.sandbox.network import AbortRequest, Network, Request, Response, Route
+from adsunify.sandbox.oauth import (
+    OAuthConfig,
+    check_client,
+    consent_routes,
+    exchange_code,
+    extend_token,
+    issue_grant,
+    parse_basic_auth,
+    refresh_tokens,
+    require_bearer_token,
+    revoke_grant,
+)
+from adsunify.sandbox.parsing import InvalidRequest, parse_json, serialize_json
+from adsunify.sandbox.world import Account
 
 from . import calls
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.sandbox.framework import InvalidRequest
 from adsunify.sandbox.networks.google import make_network
 from adsunify.sandbox.networks.google.gaql import compile_like, parse_query
+from adsunify.sandbox.parsing import InvalidRequest
 from tests.sandbox.google_calls import (
     AD,
     ADS,

@@ -6,9 +6,8 @@ Simulated strictly: three regional hosts, vendor media types both ways, 207 batc
 
 from datetime import timedelta
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import Network, Route, World, consent_routes
+from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.amazon.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.amazon.entities import RESOURCES
 from adsunify.sandbox.networks.amazon.lists import list_portfolios, make_list_handler
@@ -27,12 +26,14 @@ from adsunify.sandbox.networks.amazon.writes import (
     make_delete_handler,
     make_update_handler,
 )
+from adsunify.sandbox.oauth import consent_routes
+from adsunify.sandbox.world import World
 
 
 def seed_world(world: World) -> None:
     """Every profile has run one campaign for a year, so that its reports have rows, and has two portfolios."""
     for account in world.accounts.values():
-        begun = world.now.astimezone(ZoneInfo(account.timezone)).date() - timedelta(days=365)
+        begun = world.get_local_date(account) - timedelta(days=365)
         lowest = MARKETPLACES[account.extra["country"]].budget_limits[0]
         on = {"state": "ENABLED"}
         name = f"Evergreen {account.extra['country']}"

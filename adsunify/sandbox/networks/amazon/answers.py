@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from datetime import date
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, require_bearer_token
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.amazon.tables import CLIENT_HEADER, REGION_BY_HOST, SCOPE_HEADER
+from adsunify.sandbox.oauth import format_oauth_error, require_bearer_token
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 STATUS_BY_CODE = {
     "media_type": 415,
@@ -33,6 +34,7 @@ CODE_BY_STATUS = {
     429: "THROTTLED",
     500: "INTERNAL_ERROR",
 }
+_OAUTH_ERRORS = ("invalid_client", "invalid_grant", "unsupported_grant_type")
 RETRY_AFTER_HEADERS = {"Retry-After": "2"}
 
 
@@ -85,17 +87,10 @@ def require_account(request: Request) -> Account:
     return account
 
 
-def get_account_date(request: Request, account: Account) -> date:
-    """The date in the profile's time zone."""
-    return request.now.astimezone(ZoneInfo(account.timezone)).date()
-
-
 def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request as a whole."""
     if request.route.role == "login":  # 400 for invalid_client too: the documentation gives no other status
-        known = ("invalid_client", "invalid_grant", "unsupported_grant_type")
-        code = problem.code if problem.code in known else "invalid_request"
-        return Response(400, {"error": code, "error_description": problem.message})
+        return format_oauth_error(problem, _OAUTH_ERRORS, problem.message, client_status=400)
     status = STATUS_BY_CODE.get(problem.code, 400)
     body = _build_error_body(request, status, problem.message)
     if status == 400 and "message" in body:

@@ -12,20 +12,12 @@ from typing import Any
 
 from attrs import field, frozen
 
-from adsunify.sandbox.framework import (
-    Check,
-    InvalidRequest,
-    StoredEntity,
-    array,
-    integer,
-    nullable,
-    number,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, array, integer, nullable, number, record, text
 from adsunify.sandbox.networks.amazon import rules
 from adsunify.sandbox.networks.amazon.answers import ItemError
 from adsunify.sandbox.networks.amazon.rules import Rule, WriteItem
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import StoredEntity
 
 Data = dict[str, Any]
 ARCHIVED = "ARCHIVED"

@@ -4,12 +4,12 @@ A campaign's figures are integers (money in the smallest unit of the currency) d
 and day; ad groups, ads, keywords and placements share them out without remainder, so that every report type adds up.
 """
 
-import hashlib
 from datetime import date
 from decimal import Decimal
 
-from adsunify.sandbox.framework import Account, StoredEntity, World
+from adsunify.sandbox.figures import draw_numbers
 from adsunify.sandbox.networks.amazon.tables import MARKETPLACES
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 Figures = dict[str, int]
 ATTRIBUTION_WINDOWS = ("1d", "7d", "14d", "30d")
@@ -23,8 +23,7 @@ _CONVERSION_PERCENT_BY_WINDOW = {
 
 def generate_daily_figures(account: Account, campaign: StoredEntity, day: date) -> Figures:
     """One campaign on one day. `cost` and `sales...` in the currency's smallest unit."""
-    digest = hashlib.sha256(f"{account.id} {campaign.id} {day}".encode()).digest()
-    drawn = [int.from_bytes(digest[start : start + 4], "big") for start in range(0, 32, 4)]
+    drawn = draw_numbers(account.id, campaign.id, day)
     places = MARKETPLACES[account.extra["country"]].decimals
     budget = int(campaign.data["budget"]["budget"].scaleb(places))
     impressions = 900 + drawn[0] % 2600
@@ -49,7 +48,7 @@ def generate_daily_figures(account: Account, campaign: StoredEntity, day: date) 
     return made
 
 
-def get_share(whole: Figures, parts: int, position: int) -> Figures:
+def get_part(whole: Figures, parts: int, position: int) -> Figures:
     """The part at `position` of figures shared out over `parts`; all parts together are the whole."""
     return {name: value // parts + (position < value % parts) for name, value in whole.items()}
 
@@ -85,8 +84,3 @@ def list_enabled_leaves(world: World, campaign: StoredEntity, kind: str) -> list
         for leaf in world.list_entities(kind, campaign.account, group.id)
         if leaf.data["state"] == "ENABLED"
     ]
-
-
-def sum_figures(many: list[Figures]) -> Figures:
-    """Figures of several days added up."""
-    return {name: sum(one[name] for one in many) for name in many[0]}

@@ -5,26 +5,14 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    World,
-    array,
-    boolean,
-    choice,
-    integer,
-    record,
-    serialize_json,
-    text,
-)
-from adsunify.sandbox.networks.amazon.answers import get_account_date, require_account
+from adsunify.sandbox.checks import Check, array, boolean, choice, integer, record, text
+from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.amazon.answers import require_account
 from adsunify.sandbox.networks.amazon.entities import ARCHIVED, Data, Resource
 from adsunify.sandbox.networks.amazon.tables import MAX_ITEMS, PORTFOLIO_MEDIA_TYPE
 from adsunify.sandbox.networks.amazon.writes import Handler, parse_body
+from adsunify.sandbox.parsing import InvalidRequest, serialize_json
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 _STATES = ("ENABLED", "PAUSED", "ARCHIVED", "ENABLING", "USER_DELETED", "OTHER")
 _NAME_FILTER_CHECK = record(
@@ -85,7 +73,7 @@ def make_list_handler(resource: Resource) -> Handler:
         page, paging = _paginate(request, account, found, asked)
         rows = [resource.render_entity(entity) for entity in page]
         if asked.get("includeExtendedDataFields"):
-            day = get_account_date(request, account)
+            day = request.get_local_date(account)
             rows = [{**row, "extendedData": _build_extended_data(request.world, entity, day)}
                     for row, entity in zip(rows, page, strict=True)]  # fmt: skip
         return Response(200, {resource.collection: rows, **paging}, media_type=resource.media_type)

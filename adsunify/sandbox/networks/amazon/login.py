@@ -3,45 +3,26 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    InvalidRequest,
-    Request,
-    Response,
-    choice,
-    exchange_code,
-    record,
-    refresh_tokens,
-    text,
-)
+from adsunify.sandbox.checks import choice, comma_separated
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.amazon.tables import LOGIN, MARKETPLACES, REGION_BY_HOST
+from adsunify.sandbox.oauth import redeem_token_form, render_tokens
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
-_CLIENT_CHECKS = {"grant_type": text(), "client_id": text(), "client_secret": text()}
-_FORM_BY_GRANT_TYPE = {
-    "authorization_code": record(
-        {**_CLIENT_CHECKS, "code": text(), "redirect_uri": text()}, {"code_verifier": text(43, 128)}
-    ),
-    "refresh_token": record({**_CLIENT_CHECKS, "refresh_token": text()}),
-}
+_GRANT_TYPES = ("authorization_code", "refresh_token")
 _ACCOUNT_TYPES = ("seller", "vendor", "agency")
 
 
 def issue_token(request: Request) -> Response:
     """`POST /auth/o2/token` on any of the three hosts: codes and tokens hold in all regions."""
-    form = request.parse_form()
-    if "grant_type" not in form:
+    grant_type = request.parse_form().get("grant_type")
+    if grant_type is None:
         raise InvalidRequest("required", "grant_type", "grant_type is required")
-    if form["grant_type"] not in _FORM_BY_GRANT_TYPE:
-        raise InvalidRequest("unsupported_grant_type", "grant_type", f"must be one of {', '.join(_FORM_BY_GRANT_TYPE)}")
-    given = _FORM_BY_GRANT_TYPE[form["grant_type"]](form, "")
-    app = (given["client_id"], given["client_secret"])
-    if given["grant_type"] == "refresh_token":
-        issued = refresh_tokens(request, LOGIN, *app, given["refresh_token"])
-    else:
-        issued = exchange_code(request, LOGIN, *app, given["code"], given["redirect_uri"], given.get("code_verifier"))
-    assert issued.refresh is not None
-    body = {"access_token": issued.access.text, "token_type": "bearer", "expires_in": LOGIN.access_seconds}
-    return Response(200, {**body, "refresh_token": issued.refresh.text})
+    if grant_type not in _GRANT_TYPES:
+        raise InvalidRequest("unsupported_grant_type", "grant_type", f"must be one of {', '.join(_GRANT_TYPES)}")
+    _, issued = redeem_token_form(request, LOGIN)
+    return Response(200, render_tokens(LOGIN, issued))
 
 
 def list_profiles(request: Request) -> Response:
@@ -50,7 +31,7 @@ def list_profiles(request: Request) -> Response:
         optional={
             "apiProgram": choice("billing", "campaign", "paymentMethod", "store", "report", "account", "posts"),
             "accessLevel": choice("edit", "view"),
-            "profileTypeFilter": _check_account_types,
+            "profileTypeFilter": comma_separated(choice(*_ACCOUNT_TYPES)),
             "validPaymentMethodFilter": choice("true", "false"),
         }
     )
@@ -90,8 +71,3 @@ def _render_profile(account: Account) -> Mapping[str, Any]:
         "timezone": account.timezone,
         "accountInfo": info,
     }
-
-
-def _check_account_types(value: str, where: str) -> list[str]:
-    """A comma-separated list of account types."""
-    return [choice(*_ACCOUNT_TYPES)(one, where) for one in value.split(",")]

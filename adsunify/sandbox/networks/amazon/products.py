@@ -9,21 +9,9 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    InvalidRequest,
-    Request,
-    Response,
-    any_value,
-    array,
-    boolean,
-    choice,
-    integer,
-    parse_json,
-    record,
-    text,
-)
-from adsunify.sandbox.networks.amazon.answers import get_account_date, require_account
+from adsunify.sandbox.checks import any_value, array, boolean, choice, integer, record, text
+from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.amazon.answers import require_account
 from adsunify.sandbox.networks.amazon.figures import get_spend, is_serving
 from adsunify.sandbox.networks.amazon.tables import (
     METADATA_REQUEST_MEDIA_TYPE,
@@ -32,6 +20,8 @@ from adsunify.sandbox.networks.amazon.tables import (
     USAGE_MEDIA_TYPE,
 )
 from adsunify.sandbox.networks.amazon.writes import parse_body
+from adsunify.sandbox.parsing import InvalidRequest, parse_json
+from adsunify.sandbox.world import Account
 
 _ELIGIBILITY_CHECK = record(
     required={"productDetailsList": array(record({"asin": text()}, {"sku": text()}), 1, 30)},
@@ -127,7 +117,7 @@ def list_keyword_recommendations(request: Request) -> Response:
 def get_budget_usage(request: Request) -> Response:
     """`POST /sp/campaigns/budget/usage`: 207, `success` and `error` side by side, each with its index."""
     given, account = parse_body(request, USAGE_MEDIA_TYPE, _USAGE_CHECK)["campaignIds"], require_account(request)
-    success, errors, day = list[dict[str, Any]](), list[dict[str, Any]](), get_account_date(request, account)
+    success, errors, day = list[dict[str, Any]](), list[dict[str, Any]](), request.get_local_date(account)
     for index, campaign_id in enumerate(given):
         campaign = request.world.find("campaign", campaign_id, account.id)
         if campaign is None:

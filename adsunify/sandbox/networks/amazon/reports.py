@@ -7,23 +7,15 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    AbortRequest,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    World,
-    array,
-    choice,
-    record,
-    serialize_json,
-    text,
-)
-from adsunify.sandbox.networks.amazon.answers import get_account_date, require_account
+from adsunify.sandbox.checks import array, choice, record, text
+from adsunify.sandbox.instants import date_check
+from adsunify.sandbox.network import AbortRequest, Request, Response
+from adsunify.sandbox.networks.amazon.answers import require_account
 from adsunify.sandbox.networks.amazon.columns import REPORT_TYPES, ReportType
 from adsunify.sandbox.networks.amazon.rows import build_rows
 from adsunify.sandbox.networks.amazon.tables import REPORT_MEDIA_TYPE, STORAGE_HOST
+from adsunify.sandbox.parsing import InvalidRequest, serialize_json
+from adsunify.sandbox.world import StoredEntity, World
 
 MAX_DAYS, MAX_DAYS_BACK = 31, 95  # days of one report, days of history
 LINK_SECONDS = 3600
@@ -44,10 +36,7 @@ _CONFIGURATION_CHECK = record(
 
 
 def _check_date(value: Any, where: str) -> str:
-    try:
-        return date.fromisoformat(text(10, 10)(value, where)).isoformat()
-    except ValueError as error:
-        raise InvalidRequest("value", where, "must be YYYY-MM-DD", value) from error
+    return str(date_check("must be YYYY-MM-DD")(value, where))
 
 
 _REPORT_CHECK = record(
@@ -60,7 +49,7 @@ def create_report(request: Request) -> Response:
     """`POST /reporting/reports`. 425 while an identical request exists, COMPLETED ones included (our reading)."""
     given, account = request.parse_json(_REPORT_CHECK, REPORT_MEDIA_TYPE), require_account(request)
     request.parse_query()
-    _check_date_range(given, get_account_date(request, account))
+    _check_date_range(given, request.get_local_date(account))
     _check_columns(given["configuration"])
     for job in request.world.list_entities("report", account.id):
         if job.data["request"] == given:

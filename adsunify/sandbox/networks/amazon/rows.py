@@ -1,24 +1,24 @@
 """The rows of a report: one per entity of the grouping and day, only where there was activity."""
 
 from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account, StoredEntity, World
+from adsunify.sandbox.figures import sum_figures
+from adsunify.sandbox.instants import iterate_days
 from adsunify.sandbox.networks.amazon.figures import (
     ATTRIBUTION_WINDOWS,
     Figures,
     generate_daily_figures,
-    get_share,
+    get_part,
     is_serving,
     list_enabled_leaves,
-    sum_figures,
 )
 from adsunify.sandbox.networks.amazon.tables import MARKETPLACES
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 Row = dict[str, Any]
 _MONEY_COLUMNS = (
@@ -51,9 +51,8 @@ class CampaignPart:
 def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> list[Row]:
     """The rows of a checked report request, with the asked columns in the asked order."""
     configuration = request["configuration"]
-    start, asked_end = date.fromisoformat(request["startDate"]), date.fromisoformat(request["endDate"])
-    end = min(asked_end, world.now.astimezone(ZoneInfo(account.timezone)).date())
-    days = [start + timedelta(days=number) for number in range((end - start).days + 1)]
+    start, end = date.fromisoformat(request["startDate"]), date.fromisoformat(request["endDate"])
+    days = list(iterate_days(start, min(end, world.get_local_date(account))))
     daily = configuration["timeUnit"] == "DAILY"
     found: list[Row] = []
     for span in [[day] for day in days] if daily else [days]:
@@ -69,7 +68,7 @@ def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> li
                     {
                         **dates,
                         **part.name_columns,
-                        **_render_metrics(account, get_share(whole, part.parts, part.position)),
+                        **_render_metrics(account, get_part(whole, part.parts, part.position)),
                     }
                     for part in _split_campaign(world, account, campaign, configuration)
                 ]

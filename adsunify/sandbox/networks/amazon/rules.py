@@ -8,7 +8,6 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account, StoredEntity, World
 from adsunify.sandbox.networks.amazon.answers import ItemError
 from adsunify.sandbox.networks.amazon.tables import (
     MARKETPLACES,
@@ -19,6 +18,7 @@ from adsunify.sandbox.networks.amazon.tables import (
     NAME_CHARACTER_CLASS,
     Marketplace,
 )
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 
 @frozen

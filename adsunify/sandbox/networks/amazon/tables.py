@@ -5,7 +5,9 @@ from decimal import Decimal
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account, OAuthConfig
+from adsunify.sandbox.checks import text
+from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.world import Account
 
 # a profile is reachable only at the host of its region
 REGION_BY_HOST = {
@@ -33,6 +35,7 @@ LOGIN = OAuthConfig(
     access_seconds=3600,
     access_prefix="Atza|",
     refresh_prefix="Atzr|",
+    token_form={"code_verifier": text(43, 128)},
 )
 
 PORTFOLIO_MEDIA_TYPE = "application/vnd.spPortfolio.v3+json"

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import InvalidRequest, Request, Response, StoredEntity, array, parse_json, record
+from adsunify.sandbox.checks import array, record
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.amazon import rules
-from adsunify.sandbox.networks.amazon.answers import ItemError, get_account_date, require_account
+from adsunify.sandbox.networks.amazon.answers import ItemError, require_account
 from adsunify.sandbox.networks.amazon.entities import ANY_TEXT_CHECK, ARCHIVED, CREATE_CALL, UPDATE_CALL, Data, Resource
 from adsunify.sandbox.networks.amazon.rules import WriteItem
 from adsunify.sandbox.networks.amazon.tables import MAX_ITEMS
+from adsunify.sandbox.parsing import InvalidRequest, parse_json
+from adsunify.sandbox.world import StoredEntity
 
 Handler = Callable[[Request], Response]
 BATCH_FAULTS = frozenset({"partial", "error_in_200"})
@@ -86,7 +89,7 @@ def make_delete_handler(resource: Resource) -> Handler:
 def _apply_each(request: Request, resource: Resource, items: list[Any],
           apply: Callable[[Request, WriteItem, Any], StoredEntity], where: str | None = None) -> Response:  # fmt: skip
     account, success, refused = require_account(request), list[Data](), list[Data]()
-    day, whole = get_account_date(request, account), _wants_representation(request)
+    day, whole = request.get_local_date(account), _wants_representation(request)
     for index, given in enumerate(items):
         place = f"{where or f'/{resource.collection}'}/{index}"
         try:

@@ -5,7 +5,7 @@ tables do not know are refused, though the real API may ignore some of them. Not
 of ad accounts, hourly, weekly and monthly reports, and grouped ones.
 """
 
-from adsunify.sandbox.framework import Network, Route
+from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.apple import accounts, catalogs, entities, lists, login, reports, writes
 from adsunify.sandbox.networks.apple.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.apple.seed import seed_world

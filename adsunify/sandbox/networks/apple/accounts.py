@@ -1,8 +1,10 @@
 """The user, its organization, its ad accounts and what was delegated to them."""
 
-from adsunify.sandbox.framework import InvalidRequest, Request, Response, choice
+from adsunify.sandbox.checks import choice
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.apple.answers import build_response, not_found_error, require_account
 from adsunify.sandbox.networks.apple.tables import ORGANIZATION, USER
+from adsunify.sandbox.parsing import InvalidRequest
 
 
 def get_user(request: Request) -> Response:

@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, require_bearer_token, text
+from adsunify.sandbox.checks import text
+from adsunify.sandbox.instants import InstantFormat
+from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.oauth import format_oauth_error, require_bearer_token
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 # Code of a problem: HTTP status and Apple's word. Everything else is a VALIDATION_ERROR.
 _ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
@@ -43,7 +47,7 @@ def _build_headers(remaining: int = _RATE_LIMIT - 1) -> dict[str, str]:
 def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request."""
     if request.route.role == "login":  # the shape of OAuth (unverified)
-        return Response(400, {"error": problem.code if problem.code in _OAUTH_ERRORS else "invalid_request"})
+        return format_oauth_error(problem, _OAUTH_ERRORS, client_status=400)
     status, _ = map_error(problem)
     return build_response({"error": render_error(problem)}, status)
 
@@ -93,33 +97,13 @@ def not_found_error(what: str) -> InvalidRequest:
     return InvalidRequest("absent", "", f"{what} not found")
 
 
-def rule_error(where: str, message: str) -> InvalidRequest:
-    """A rule about fields that is broken."""
-    return InvalidRequest("rule", where, message)
-
-
-_INSTANT_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}")
-
-
-def check_instant(value: Any, where: str) -> str:
-    """`yyyy-MM-dd'T'HH:mm:ss.SSS`: UTC, and nothing says so."""
-    if not isinstance(value, str) or not _INSTANT_PATTERN.fullmatch(value):
-        raise InvalidRequest("value", where, "must be yyyy-MM-dd'T'HH:mm:ss.SSS, UTC without a suffix")
-    try:
-        parse_instant(value)
-    except ValueError as error:
-        raise InvalidRequest("value", where, "is no instant") from error
-    return value
-
-
-def parse_instant(value: str) -> datetime:
-    """An `instant` as an aware one."""
-    return datetime.fromisoformat(value).replace(tzinfo=UTC)
-
-
-def format_instant(at: datetime) -> str:
-    """An aware instant as Apple writes it."""
-    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
+INSTANT = InstantFormat(
+    pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}",
+    decimals="milliseconds",
+    suffix="",
+    message="must be yyyy-MM-dd'T'HH:mm:ss.SSS, UTC without a suffix",
+    missing_message="is no instant",
+)
 
 
 def paginate(

@@ -3,24 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    InvalidRequest,
-    Request,
-    Response,
-    any_value,
-    array,
-    boolean,
-    choice,
-    integer,
-    integer_text,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import any_value, array, boolean, choice, integer, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.apple.answers import build_response, not_found_error, paginate
 from adsunify.sandbox.networks.apple.creatives import make_destination
 from adsunify.sandbox.networks.apple.fields import APP_ID_CHECK
 from adsunify.sandbox.networks.apple.lists import PAGINATION_CHECK, build_page_response, check_filters
 from adsunify.sandbox.networks.apple.tables import DEFAULT_PAGE_SIZE, DEMO_APP, MAX_PAGE_SIZE, STOREFRONTS
+from adsunify.sandbox.paging import OffsetPaging
+from adsunify.sandbox.parsing import InvalidRequest
 
 _APPS: Mapping[str, str] = {DEMO_APP: "Yoga Timer", "1440000002": "Tea Timer", "1440000003": "Run Timer"}
 _PRODUCT_PAGES = ("Winter", "Spring", "Summer", "Autumn")
@@ -44,7 +35,8 @@ _BODY_CHECK = record(
         "pagination": PAGINATION_CHECK,
     }
 )
-_PAGING_CHECKS = {"offset": integer_text(0), "pageSize": integer_text(1, MAX_PAGE_SIZE)}
+_PAGING = OffsetPaging("offset", "pageSize")
+_PAGING_CHECKS = _PAGING.make_checks(MAX_PAGE_SIZE)
 
 
 def get_app(request: Request) -> Response:
@@ -74,7 +66,7 @@ def search_apps(request: Request) -> Response:
     """GET /search/apps?query=...: parameters as in v5 (unverified)."""
     wanted = request.parse_query({"query": text()}, {**_PAGING_CHECKS, "returnOwnedApps": choice("true", "false")})
     found = [_render_app(one) for one, name in _APPS.items() if wanted["query"].lower() in name.lower()]
-    rows, pagination = paginate(found, wanted.get("offset", 0), wanted.get("pageSize", DEFAULT_PAGE_SIZE))
+    rows, pagination = paginate(found, *_PAGING.get_bounds(wanted, DEFAULT_PAGE_SIZE))
     return build_response({"result": rows, "pagination": pagination})
 
 
@@ -138,7 +130,7 @@ def search_places(request: Request) -> Response:
         and (sought == "*" or sought.lower() in row["displayName"].lower())
         and (wanted.get("eligible") != "true" or row["eligibility"] == "ELIGIBLE")
     ]
-    rows, pagination = paginate(found, wanted.get("offset", 0), wanted.get("pageSize", DEFAULT_PAGE_SIZE))
+    rows, pagination = paginate(found, *_PAGING.get_bounds(wanted, DEFAULT_PAGE_SIZE))
     return build_response({"result": rows, "pagination": pagination})
 
 

@@ -3,9 +3,9 @@
 import uuid
 from typing import Any
 
-from adsunify.sandbox.framework import Account, StoredEntity, World
-from adsunify.sandbox.networks.apple.answers import format_instant
+from adsunify.sandbox.networks.apple.answers import INSTANT
 from adsunify.sandbox.networks.apple.tables import CUSTOM_PRODUCT_PAGE, DEMO_APP
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 
 def find_creative(world: World, account: Account, native_id: int) -> dict[str, Any] | None:
@@ -40,6 +40,6 @@ def render_creative(entity: StoredEntity) -> dict[str, Any]:
         "adAccountId": int(entity.account),
         **{name: value for name, value in entity.data.items() if not name.startswith("_")},
         "deleted": "_deleted" in entity.data,
-        "creationTime": format_instant(entity.created_at),
-        "modificationTime": format_instant(entity.updated_at),
+        "creationTime": INSTANT.format(entity.created_at),
+        "modificationTime": INSTANT.format(entity.updated_at),
     }

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Request, Response, StoredEntity, World
-from adsunify.sandbox.networks.apple.answers import build_response, format_instant, not_found_error, require_account
+from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.apple.answers import INSTANT, build_response, not_found_error, require_account
 from adsunify.sandbox.networks.apple.creatives import find_creative, render_creative
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 # Word of the path, and kind.
 KIND_BY_COLLECTION: Mapping[str, str] = {
@@ -52,8 +53,8 @@ def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
         row |= _derive_system_status(world, entity)
     return {
         **row,
-        "creationTime": format_instant(entity.created_at),
-        "modificationTime": format_instant(entity.updated_at),
+        "creationTime": INSTANT.format(entity.created_at),
+        "modificationTime": INSTANT.format(entity.updated_at),
     }
 
 
@@ -62,7 +63,7 @@ def _derive_system_status(world: World, entity: StoredEntity) -> dict[str, Any]:
     reasons = [] if entity.data["status"] == "ENABLED" else ["PAUSED_BY_USER"]
     if "_deleted" in entity.data:
         reasons = ["DELETED_BY_USER"]
-    now = format_instant(world.now)
+    now = INSTANT.format(world.now)
     if entity.data.get("startTime", "") > now:
         reasons.append("START_TIME_IN_THE_FUTURE")
     if entity.data.get("endTime", "9") <= now:

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import (
+from adsunify.sandbox.checks import (
     Check,
-    InvalidRequest,
     any_value,
     array,
     boolean,
@@ -18,7 +17,7 @@ from adsunify.sandbox.framework import (
     text,
     visible_text,
 )
-from adsunify.sandbox.networks.apple.answers import check_instant
+from adsunify.sandbox.networks.apple.answers import INSTANT
 from adsunify.sandbox.networks.apple.tables import (
     APP_PROMOTION,
     BID_GOALS,
@@ -33,6 +32,7 @@ from adsunify.sandbox.networks.apple.tables import (
     PRICING_MODELS,
     STATUSES,
 )
+from adsunify.sandbox.parsing import InvalidRequest
 
 _AMOUNT_PATTERN = re.compile(r"(0|[1-9][0-9]{0,14})(\.[0-9]{1,2})?")
 _INT64_CHECK = integer(1, 2**63 - 1)
@@ -88,7 +88,7 @@ GROUP_TARGETING_CHECK = record(
 )
 _NAME_CHECK = visible_text(1, MAX_NAME_LENGTH)
 _STATUS_CHECK = choice(*STATUSES)
-_TIME_MEMBERS: Mapping[str, Check] = {"startTime": check_instant, "endTime": check_instant}
+_TIME_MEMBERS: Mapping[str, Check] = {"startTime": INSTANT.check, "endTime": INSTANT.check}
 
 # What may change, then what is set at creation: kind -> required and optional members.
 _CHANGEABLE_MEMBERS: Mapping[str, Mapping[str, Check]] = {

@@ -3,29 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    array,
-    boolean,
-    choice,
-    integer,
-    record,
-    text,
-)
-from adsunify.sandbox.networks.apple.answers import build_response, check_instant, paginate, require_account, rule_error
+from adsunify.sandbox.checks import Check, array, boolean, choice, integer, record, rule_error, text
+from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.apple.answers import INSTANT, build_response, paginate, require_account
 from adsunify.sandbox.networks.apple.entities import KIND_BY_COLLECTION, render_entity
 from adsunify.sandbox.networks.apple.fields import APP_ID_CHECK
 from adsunify.sandbox.networks.apple.tables import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
+from adsunify.sandbox.parsing import InvalidRequest
 
 _EQUALITY_OPERATORS, _MEMBERSHIP_OPERATORS = ("EQUALS",), ("EQUALS", "IN")
 _TEXT_OPERATORS = ("EQUALS", "IN", "LIKE", "STARTS_WITH", "ENDS_WITH")
 _COMPARISON_OPERATORS = ("LESS_THAN", "GREATER_THAN")
 _ID_CHECK = integer(1)
 _TIME_FILTER: tuple[Check, tuple[str, ...]] = (
-    check_instant,
+    INSTANT.check,
     (*_COMPARISON_OPERATORS, "LESS_THAN_OR_EQUAL", "GREATER_THAN_OR_EQUAL"),
 )
 Filters = Mapping[str, tuple[Check, tuple[str, ...]]]
@@ -47,8 +38,8 @@ FILTERS_BY_COLLECTION: Mapping[str, Filters] = {
         "campaignId": (_ID_CHECK, _EQUALITY_OPERATORS),
         "name": (text(), ("EQUALS", "STARTS_WITH")),
         "status": (text(), _MEMBERSHIP_OPERATORS),
-        "startTime": (check_instant, _COMPARISON_OPERATORS),
-        "endTime": (check_instant, _COMPARISON_OPERATORS),
+        "startTime": (INSTANT.check, _COMPARISON_OPERATORS),
+        "endTime": (INSTANT.check, _COMPARISON_OPERATORS),
         "deleted": (boolean, _EQUALITY_OPERATORS),
     },
     "ads": {

@@ -11,17 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-from adsunify.sandbox.framework import (
-    InvalidRequest,
-    Request,
-    Response,
-    choice,
-    integer,
-    issue_grant,
-    parse_json,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import choice, integer, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.apple.tables import (
     AUDIENCE,
     CLIENT_ID,
@@ -32,6 +23,8 @@ from adsunify.sandbox.networks.apple.tables import (
     SCOPE,
     TEAM_ID,
 )
+from adsunify.sandbox.oauth import issue_grant, render_tokens
+from adsunify.sandbox.parsing import InvalidRequest, parse_json
 
 _TOKEN_FORM = record(required={"grant_type": text(), "client_id": text(), "client_secret": text(), "scope": text()})
 _JWT_HEADER_CHECK = record(required={"alg": choice("ES256"), "kid": choice(KEY_ID)})
@@ -61,12 +54,7 @@ def issue_token(request: Request) -> Response:
     except InvalidRequest as problem:
         raise InvalidRequest("invalid_client", problem.where, problem.message) from problem
     issued = issue_grant(request, LOGIN, (SCOPE,))
-    return Response(200, {
-        "access_token": issued.access.text,
-        "token_type": "Bearer",
-        "expires_in": LOGIN.access_seconds,
-        "scope": SCOPE,
-    })  # fmt: skip
+    return Response(200, render_tokens(LOGIN, issued))
 
 
 def _verify_client_secret(secret: str, now: datetime) -> None:

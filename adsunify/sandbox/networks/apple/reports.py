@@ -6,26 +6,19 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import (
-    Account,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    any_value,
-    array,
-    choice,
-    integer,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import any_value, array, choice, integer, record, rule_error, text
+from adsunify.sandbox.figures import Figures, get_share, sum_figures
+from adsunify.sandbox.instants import iterate_days
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.apple import figures
-from adsunify.sandbox.networks.apple.answers import build_response, paginate, require_account, rule_error
+from adsunify.sandbox.networks.apple.answers import build_response, paginate, require_account
 from adsunify.sandbox.networks.apple.tables import (
     DEFAULT_REPORT_PAGE_SIZE,
     MAX_REPORT_PAGE_SIZE,
     ZERO_DECIMAL_CURRENCIES,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 _MONEY_FIELDS = ("localSpend", "cpt", "cpm", "tapInstallCPI")
 REPORT_FIELDS = (*figures.COUNT_METRICS, *_MONEY_FIELDS, "ttr")
@@ -69,7 +62,7 @@ def query_report(request: Request) -> Response:
     if "groupBy" in asked:
         raise rule_error("/groupBy", "is not simulated")
     rows: list[dict[str, Any]] = []
-    all_days: list[figures.Figures] = []
+    all_days: list[Figures] = []
     for one in request.world.list_entities(_KIND_BY_LEVEL[request.path_parameters["level"]], account.id):
         if str(one.id if one.kind == "campaign" else one.data["campaignId"]) not in campaigns:
             continue
@@ -79,11 +72,7 @@ def query_report(request: Request) -> Response:
             all_days += by_day.values()
     paging = asked.get("pagination", {})
     page, pagination = paginate(rows, paging.get("offset", 0), paging.get("pageSize", DEFAULT_REPORT_PAGE_SIZE))
-    grand = (
-        {"grandTotal": _render_metrics(figures.sum_figures(all_days), asked, account)}
-        if "GRAND_TOTAL" in options
-        else {}
-    )
+    grand = {"grandTotal": _render_metrics(sum_figures(all_days), asked, account)} if "GRAND_TOTAL" in options else {}
     return build_response({"result": {"rows": page, "summary": grand}, "pagination": pagination})
 
 
@@ -107,7 +96,7 @@ def _parse_days(wanted: Mapping[str, str], today: date) -> list[date]:
             pass
         case _:
             raise rule_error("/timeRange/granularity", "is not simulated: DAILY, or none")
-    return [start + timedelta(days=number) for number in range((end - start).days + 1)]
+    return list(iterate_days(start, end))
 
 
 def _parse_campaign_ids(filters: list[dict[str, Any]]) -> set[str]:
@@ -124,16 +113,14 @@ def _parse_campaign_ids(filters: list[dict[str, Any]]) -> set[str]:
     raise AssertionError("the filters are checked to be there")
 
 
-def _get_entity_figures(
-    request: Request, account: Account, one: StoredEntity, day: date, zone: ZoneInfo
-) -> figures.Figures:
+def _get_entity_figures(request: Request, account: Account, one: StoredEntity, day: date, zone: ZoneInfo) -> Figures:
     """The figures of an object on a day."""
-    world, unit = request.world, figures.get_currency_unit(account.currency)
+    world = request.world
     if one.kind == "campaign":
         groups = world.list_entities("adGroup", account.id, one.id)
-        return figures.sum_figures(figures.get_daily_figures(world, group, day, zone, unit) for group in groups)
+        return sum_figures(figures.get_daily_figures(world, group, day, zone) for group in groups)
     if one.kind == "adGroup":
-        return figures.get_daily_figures(world, one, day, zone, unit)
+        return figures.get_daily_figures(world, one, day, zone)
     group = world.find("adGroup", str(one.parent))
     assert group is not None
     beside = [
@@ -141,8 +128,8 @@ def _get_entity_figures(
     ]
     if one.id not in beside:
         return {}
-    return figures.get_share(
-        figures.get_daily_figures(world, group, day, zone, unit), beside.index(one.id), len(beside)
+    return get_share(
+        figures.get_daily_figures(world, group, day, zone), beside.index(one.id), beside.index(one.id) + 1, len(beside)
     )
 
 
@@ -150,7 +137,7 @@ def _build_row(
     request: Request,
     account: Account,
     one: StoredEntity,
-    by_day: Mapping[date, figures.Figures],
+    by_day: Mapping[date, Figures],
     asked: Mapping[str, Any],
 ) -> dict[str, Any]:
     names = ("name", "text", "matchType", "status", "campaignId", "adGroupId")
@@ -159,7 +146,7 @@ def _build_row(
         metadata["searchTermText"] = one.data["text"]
     row: dict[str, Any] = {
         "metadata": {**metadata, "deleted": "_deleted" in one.data},
-        "totalMetrics": _render_metrics(figures.sum_figures(by_day.values()), asked, account),
+        "totalMetrics": _render_metrics(sum_figures(by_day.values()), asked, account),
     }
     if "granularity" in asked["timeRange"]:
         row["granularMetrics"] = [
@@ -168,7 +155,7 @@ def _build_row(
     return row
 
 
-def _render_metrics(found: figures.Figures, asked: Mapping[str, Any], account: Account) -> dict[str, Any]:
+def _render_metrics(found: Figures, asked: Mapping[str, Any], account: Account) -> dict[str, Any]:
     """The fields that were asked for; what has no figure is null."""
     wanted = asked.get("fields", REPORT_FIELDS)
     if not found:

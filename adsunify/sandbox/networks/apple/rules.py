@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, StoredEntity, World
-from adsunify.sandbox.networks.apple.answers import parse_instant, rule_error
+from adsunify.sandbox.checks import rule_error
+from adsunify.sandbox.networks.apple.answers import INSTANT
 from adsunify.sandbox.networks.apple.catalogs import find_place
 from adsunify.sandbox.networks.apple.creatives import find_creative
 from adsunify.sandbox.networks.apple.fields import MAPS_ONLY_DIMENSIONS
@@ -18,6 +18,8 @@ from adsunify.sandbox.networks.apple.tables import (
     SUPPLY_SOURCES,
     ZERO_DECIMAL_CURRENCIES,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 Data = dict[str, Any]
 _REQUIRED_FEATURES = {APP_PROMOTION: "APPSTORE_APP_MANUAL"}
@@ -171,5 +173,5 @@ def _check_times(data: Mapping[str, Any], old: Mapping[str, Any] | None, world: 
         return
     if end <= data.get("startTime", ""):
         raise rule_error("/endTime", "must be after startTime")
-    if end != (old or {}).get("endTime") and parse_instant(end) <= world.now:  # chosen
+    if end != (old or {}).get("endTime") and INSTANT.check_datetime(end, "") <= world.now:  # chosen
         raise rule_error("/endTime", "must be in the future")

@@ -3,10 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import Account, World
-from adsunify.sandbox.networks.apple.answers import format_instant
+from adsunify.sandbox.networks.apple.answers import INSTANT
 from adsunify.sandbox.networks.apple.creatives import make_destination
 from adsunify.sandbox.networks.apple.tables import CUSTOM_PRODUCT_PAGE, DEMO_APP
+from adsunify.sandbox.world import Account, World
 
 # The last digits of a seeded creative's id, its type, its state, and the app it promotes.
 SEED_CREATIVES: tuple[tuple[int, str, str, str], ...] = (
@@ -34,7 +34,7 @@ def seed_world(world: World) -> None:
                         "_seeded": True}  # fmt: skip
                 world.create("creative", account.id, made, id=str(first + last))
             _seed_campaign(world, account, 1, "Evergreen", first + 1, {})
-            gone = {"_deleted": format_instant(world.now - _DELETED_AGE)}
+            gone = {"_deleted": INSTANT.format(world.now - _DELETED_AGE)}
             _seed_campaign(world, account, 2, "Last season", first + 1, gone)
 
 

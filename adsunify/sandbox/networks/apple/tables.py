@@ -3,13 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, OAuthConfig
+from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.ads.apple.com",)
 TOKEN_HOST = "appleid.apple.com"
 
 # The login: no consent page and no refresh token. The demo's credentials stand here again.
-LOGIN = OAuthConfig(consent_pages=(), access_seconds=3600, issues_refresh_tokens=False)
+LOGIN = OAuthConfig(
+    consent_pages=(),
+    access_seconds=3600,
+    issues_refresh_tokens=False,
+    token_type="Bearer",
+    token_members=("access_token", "token_type", "expires_in", "scope"),
+)
 SCOPE = "searchadsorg"
 AUDIENCE = "https://appleid.apple.com"
 CLIENT_ID = "SEARCHADS.sandbox-apple"

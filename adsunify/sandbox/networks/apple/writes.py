@@ -3,27 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    World,
-    any_value,
-    array,
-    boolean,
-    integer,
-    record,
-)
+from adsunify.sandbox.checks import any_value, array, boolean, integer, record, rule_error
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.apple import rules
-from adsunify.sandbox.networks.apple.answers import (
-    build_response,
-    format_instant,
-    render_error,
-    require_account,
-    rule_error,
-)
+from adsunify.sandbox.networks.apple.answers import INSTANT, build_response, render_error, require_account
 from adsunify.sandbox.networks.apple.entities import (
     CHILD_KINDS,
     KIND_BY_COLLECTION,
@@ -33,6 +16,8 @@ from adsunify.sandbox.networks.apple.entities import (
 )
 from adsunify.sandbox.networks.apple.fields import CREATE_CHECKS, IMMUTABLE_MEMBERS, UPDATE_CHECKS
 from adsunify.sandbox.networks.apple.tables import MAX_BULK_ITEMS
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 BULK_FAULTS = frozenset({"partial", "error_in_200"})
 _ID_CHECK = integer(1)
@@ -158,7 +143,7 @@ def _delete_entity(world: World, entity: StoredEntity) -> StoredEntity:
         for one in world.list_entities(kind, entity.account, entity.id):
             if "_deleted" not in one.data:
                 _delete_entity(world, one)
-    return world.replace(entity, {**entity.data, "_deleted": format_instant(world.now)})
+    return world.replace(entity, {**entity.data, "_deleted": INSTANT.format(world.now)})
 
 
 def _create_bulk_item(world: World, account: Account, sent: Any) -> dict[str, Any]:

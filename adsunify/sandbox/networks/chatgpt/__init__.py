@@ -6,7 +6,7 @@ tables do not know are refused, though the real API may ignore some of them. The
 not daily, old values that reads show for some seconds.
 """
 
-from adsunify.sandbox.framework import Network, Route
+from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.chatgpt import catalogs, conversions, entities, insights, writes
 from adsunify.sandbox.networks.chatgpt.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.chatgpt.seed import seed_world

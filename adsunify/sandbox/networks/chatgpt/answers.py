@@ -1,23 +1,15 @@
 """Errors, the guard, arrays in queries and lists with cursors."""
 
 import re
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    AbortRequest,
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    choice,
-    integer_text,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, choice, integer_text, record, text
+from adsunify.sandbox.network import AbortRequest, Request, Response
 from adsunify.sandbox.networks.chatgpt.tables import KEY_WITHOUT_ACCESS, KEYS
+from adsunify.sandbox.paging import find_position
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 # Code of a problem: HTTP status, and the `code` of the error (of which the documentation names only `invalid_type`).
 _ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
@@ -71,18 +63,12 @@ def _build_error(
 
 def _build_headers(request: Request) -> Mapping[str, str]:
     """The same request in the same world has the same id."""
-    seen = uuid.uuid5(uuid.NAMESPACE_URL, f"{request.method} {request.path} {len(request.world.journal)}")
-    return {"x-request-id": f"req_{seen.hex}"}
+    return {"x-request-id": f"req_{request.stable_id.hex}"}
 
 
 def build_response(request: Request, body: Any) -> Response:
     """200, as every single-resource call answers."""
     return Response(200, body, _build_headers(request))
-
-
-def rule_error(where: str, message: str) -> InvalidRequest:
-    """A rule between fields that is broken: 422."""
-    return InvalidRequest("rule", where, message)
 
 
 def not_found_error(what: str) -> InvalidRequest:
@@ -164,18 +150,17 @@ def build_page_response(
     limit = wanted.get("limit", default)
     has_more = False
     if "before" in wanted:
-        found = found[: _find_position(found, wanted["before"], "before")]
+        found = found[: find_position(found, wanted["before"], _position_error("before"))]
         has_more, page = len(found) > limit, found[-limit:]
     else:
-        found = found[_find_position(found, wanted["after"], "after") + 1 :] if "after" in wanted else found
+        found = (
+            found[find_position(found, wanted["after"], _position_error("after")) + 1 :] if "after" in wanted else found
+        )
         has_more, page = len(found) > limit, found[:limit]
     ends = {"first_id": page[0]["id"] if page else None, "last_id": page[-1]["id"] if page else None}
     body = {"object": "list", "data": [view(row) for row in page], **more, **ends, "has_more": has_more}
     return build_response(request, body)
 
 
-def _find_position(rows: Sequence[Mapping[str, Any]], wanted: str, name: str) -> int:
-    at = next((position for position, row in enumerate(rows) if row["id"] == wanted), None)
-    if at is None:
-        raise InvalidRequest("value", f"/{name}", "is not an id of this list")
-    return at
+def _position_error(name: str) -> InvalidRequest:
+    return InvalidRequest("value", f"/{name}", "is not an id of this list")

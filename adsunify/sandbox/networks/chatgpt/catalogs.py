@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Request, Response, World, choice, integer_text, text
+from adsunify.sandbox.checks import choice, integer_text, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.chatgpt.answers import (
     LIST_CHECKS,
     build_page_response,
@@ -12,6 +13,7 @@ from adsunify.sandbox.networks.chatgpt.answers import (
     require_account,
 )
 from adsunify.sandbox.networks.chatgpt.tables import AUDIENCES, EVENT_SETTINGS, INTENDED_USES, PLACES
+from adsunify.sandbox.world import Account, World
 
 _DEFAULT_PLACES = 20  # without `limit` (chosen)
 

@@ -5,25 +5,17 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    array,
-    boolean,
-    choice,
-    integer,
-    json_text,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import array, boolean, choice, integer, json_text, record, rule_error, text
+from adsunify.sandbox.figures import sum_figures
+from adsunify.sandbox.instants import iterate_days
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.chatgpt import figures
-from adsunify.sandbox.networks.chatgpt.answers import build_response, not_found_error, require_account, rule_error
+from adsunify.sandbox.networks.chatgpt.answers import build_response, not_found_error, require_account
 from adsunify.sandbox.networks.chatgpt.entities import get_ancestry
 from adsunify.sandbox.networks.chatgpt.insights import parse_period
 from adsunify.sandbox.networks.chatgpt.tables import LEVELS, MICROS
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 _MAX_ROWS, _MAX_DAYS = 2000, 365
 _SECONDS_CHECK = text(1, 12, "[0-9]+")
@@ -60,7 +52,7 @@ def get_conversion_insights(request: Request) -> Response:
         raise rule_error("/time_ranges", f"must span at most {_MAX_DAYS} days")
     since, until = parse_period(request.world, account, asked)
     groups = _group_ads(request, account, level, given["entity_ids"] if grouped else None)
-    days = list(figures.list_days(since, until))
+    days = list(iterate_days(since, until))
     if len(days) * len(groups) > _MAX_ROWS:
         raise InvalidRequest("too_large", "/time_ranges", f"The report has more than {_MAX_ROWS} rows.")
     rows = [_build_row(request, account, native_id, ads, day) for day in days for native_id, ads in groups.items()]
@@ -87,7 +79,7 @@ def _group_ads(
 def _build_row(
     request: Request, account: Account, native_id: str, ads: list[StoredEntity], day: date
 ) -> dict[str, Any]:
-    did = figures.sum_figures(figures.get_ad_figures(request.world, ad, day) for ad in ads)
+    did = sum_figures((figures.get_ad_figures(request.world, ad, day) for ad in ads), figures.NO_FIGURES)
     bought, worth = did["conversions"], did["order_created_attributed_sales"]
     return {
         "date": day.isoformat(),

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import InvalidRequest, Request, Response, StoredEntity, World, choice, text
+from adsunify.sandbox.checks import choice, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.chatgpt.answers import (
     LIST_CHECKS,
     build_page_response,
@@ -19,6 +20,8 @@ from adsunify.sandbox.networks.chatgpt.tables import (
     PARENT_KINDS,
     PLACES,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import StoredEntity, World
 
 REVIEW_SECONDS = 300  # OpenAI Advertiser API: usually minutes; how many is chosen
 _INCLUDE_OPTIONS: Mapping[str, tuple[str, ...]] = {

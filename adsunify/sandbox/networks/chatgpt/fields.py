@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from adsunify.sandbox.framework import (
+from adsunify.sandbox.checks import (
     Check,
-    InvalidRequest,
     array,
     choice,
     country_code,
@@ -19,6 +18,7 @@ from adsunify.sandbox.framework import (
     visible_text,
 )
 from adsunify.sandbox.networks.chatgpt.tables import BID_STRATEGIES, BIDDING_TYPES, MIN_BUDGET, PLATFORMS
+from adsunify.sandbox.parsing import InvalidRequest
 
 
 def check_url(value: Any, where: str) -> str:

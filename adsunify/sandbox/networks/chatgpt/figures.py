@@ -4,15 +4,15 @@ The figures of an ad are integers drawn from a digest of its id and the day. Sta
 now counts as delivering since it was made.
 """
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import date, datetime, timedelta
+from collections.abc import Mapping
+from datetime import date, datetime
 from functools import lru_cache
-from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import Account, StoredEntity, World
+from adsunify.sandbox.figures import draw_bytes
+from adsunify.sandbox.instants import iterate_days
 from adsunify.sandbox.networks.chatgpt.entities import get_ancestry, get_review
 from adsunify.sandbox.networks.chatgpt.tables import CURRENCIES
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 METRICS = ("impressions", "clicks", "spend", "conversions", "order_created_attributed_sales")
 NO_FIGURES: Mapping[str, int] = dict.fromkeys(METRICS, 0)
@@ -21,7 +21,7 @@ NO_FIGURES: Mapping[str, int] = dict.fromkeys(METRICS, 0)
 @lru_cache(maxsize=20000)
 def _generate_daily_figures(ad: str, day: str, unit: int, smallest: int) -> Mapping[str, int]:
     """The figures of one ad on one day (ISO 8601). Money in micros."""
-    dice = hashlib.sha256(f"{ad} {day}".encode()).digest()
+    dice = draw_bytes(ad, day)
     shown = 1800 + 7 * dice[0] + dice[1]
     clicks = shown * (8 + dice[2] % 20) // 1000
     bought = clicks // 25 + dice[3] % 3
@@ -34,26 +34,6 @@ def _generate_daily_figures(ad: str, day: str, unit: int, smallest: int) -> Mapp
     }
 
 
-def sum_figures(many: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Figures added up."""
-    added = dict(NO_FIGURES)
-    for one in many:
-        for name, value in one.items():
-            added[name] += value
-    return added
-
-
-def get_account_date(world: World, account: Account) -> date:
-    """The day it is in the account's time zone."""
-    return world.now.astimezone(ZoneInfo(account.timezone)).date()
-
-
-def list_days(since: date, until: date) -> Iterator[date]:
-    """Every day, `until` included."""
-    for number in range((until - since).days + 1):
-        yield since + timedelta(days=number)
-
-
 def get_ad_figures(world: World, ad: StoredEntity, day: date) -> Mapping[str, int]:
     """The figures of one ad on one day of its account's time zone; conversions only once the day is over.
 
@@ -61,30 +41,30 @@ def get_ad_figures(world: World, ad: StoredEntity, day: date) -> Mapping[str, in
     """
     account = world.accounts[ad.account]
     first, last = _get_delivery_span(world, account, ad)
-    if not first <= day <= min(last, get_account_date(world, account)) or not world.delivers(day):
+    if not first <= day <= min(last, world.get_local_date(account)) or not world.delivers(day):
         return NO_FIGURES
     currency = CURRENCIES[account.currency]
     drawn = _generate_daily_figures(ad.id, day.isoformat(), currency.approximate_dollar, currency.smallest_unit)
-    if day == get_account_date(world, account):
+    if day == world.get_local_date(account):
         return {**drawn, "conversions": 0, "order_created_attributed_sales": 0}
     return drawn
 
 
 def get_spend(world: World, campaign: StoredEntity) -> int:
     """What a campaign has spent so far, in micros."""
-    now = get_account_date(world, world.accounts[campaign.account])
+    now = world.get_local_date(world.accounts[campaign.account])
     ads = [ad for ad in world.list_entities("ad", campaign.account) if get_ancestry(world, ad)[2].id == campaign.id]
     found = 0
     for ad in ads:
         first, _ = _get_delivery_span(world, world.accounts[ad.account], ad)
-        found += sum_figures(get_ad_figures(world, ad, day) for day in list_days(first, now))["spend"]
+        found += sum(get_ad_figures(world, ad, day)["spend"] for day in iterate_days(first, now))
     return found
 
 
 def _get_delivery_span(world: World, account: Account, ad: StoredEntity) -> tuple[date, date]:
     """The first and the last day on which an ad delivers; the last is before the first where it does not."""
     ad, group, campaign = get_ancestry(world, ad)
-    zone = ZoneInfo(account.timezone)
+    zone = account.zone
     if any(one.data["status"] != "active" for one in (ad, group, campaign)):
         return date.max, date.min
     if get_review(world, ad)["status"] != "approved":

@@ -7,22 +7,16 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import (
-    Account,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    World,
-    choice,
-    json_text,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import choice, json_text, record, text
+from adsunify.sandbox.figures import sum_figures
+from adsunify.sandbox.instants import iterate_days
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.chatgpt import figures
 from adsunify.sandbox.networks.chatgpt.answers import build_page_response, paging_checks, parse_query, require_account
 from adsunify.sandbox.networks.chatgpt.entities import get_ancestry, require_entity
 from adsunify.sandbox.networks.chatgpt.tables import KIND_BY_COLLECTION, LEVELS, MICROS
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 _MAX_PAGE_SIZE, _DEFAULT_PAGE_SIZE = 2000, 20
 _RETENTION_TIME = timedelta(days=365)
@@ -71,9 +65,9 @@ def _build_insights_response(request: Request, scope: str, scope_id: str) -> Res
     since, until = parse_period(request.world, account, wanted["time_ranges"][0])
     keys = _map_row_keys(level, wanted["fields"] or ["impressions"])
     rows = []
-    for day in figures.list_days(since, until):
+    for day in iterate_days(since, until):
         for native_id, ads in _group_ads(request.world, account, level, scope, scope_id).items():
-            did = figures.sum_figures(figures.get_ad_figures(request.world, ad, day) for ad in ads)
+            did = sum_figures((figures.get_ad_figures(request.world, ad, day) for ad in ads), figures.NO_FIGURES)
             if did["impressions"] or wanted["includes"]:
                 rows.append(_build_row(request.world, account, level, native_id, day, did, keys))
     return build_page_response(request, rows, wanted, default=_DEFAULT_PAGE_SIZE, count=len(rows))
@@ -81,7 +75,7 @@ def _build_insights_response(request: Request, scope: str, scope_id: str) -> Res
 
 def parse_period(world: World, account: Account, given: Mapping[str, str]) -> tuple[date, date]:
     """The days of a time range, the last included. Nothing is kept for longer than 365 days. Problem."""
-    where, zone = "/time_ranges", ZoneInfo(account.timezone)
+    where, zone = "/time_ranges", account.zone
     dates = given["type"] == "date_range"
     names = ("since", "until") if dates else ("start", "end")
     if {*given} - {"type", "timezone" if dates else "type"} != {*names}:
@@ -92,7 +86,7 @@ def parse_period(world: World, account: Account, given: Mapping[str, str]) -> tu
         since, until = (_parse_date(given[name]) for name in names)
     else:
         since, until = _parse_unix_range(given, zone)
-    now = figures.get_account_date(world, account)
+    now = world.get_local_date(account)
     if until < since:
         raise InvalidRequest("value", where, "ends before it starts")
     if until > now:
@@ -161,7 +155,7 @@ def _build_row(
     world: World, account: Account, level: str, native_id: str, day: date, did: Mapping[str, int],
     keys: Mapping[str, tuple[str, str | None]],
 ) -> dict[str, Any]:  # fmt: skip
-    zone = ZoneInfo(account.timezone)
+    zone = account.zone
     identity = hashlib.sha256(f"{native_id} {day} {sorted(keys)}".encode()).hexdigest()[:24]
     row: dict[str, Any] = {
         "id": f"ins_{identity}",  # not the same for another list of fields

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, StoredEntity, World
+from adsunify.sandbox.checks import rule_error
 from adsunify.sandbox.networks.chatgpt import figures
-from adsunify.sandbox.networks.chatgpt.answers import rule_error
 from adsunify.sandbox.networks.chatgpt.catalogs import build_event_settings
 from adsunify.sandbox.networks.chatgpt.tables import (
     BIDDING_TYPE_BY_STRATEGY,
@@ -13,6 +12,8 @@ from adsunify.sandbox.networks.chatgpt.tables import (
     CURRENCIES,
     MICROS,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 _DAILY_LIMIT, _LIFETIME_LIMIT = "daily_spend_limit_micros", "lifetime_spend_limit_micros"
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Account, World
 from adsunify.sandbox.networks.chatgpt.tables import CURRENCIES
+from adsunify.sandbox.world import Account, World
 
 SEED_START = 1706774400  # 2024-02-01T08:00:00Z
 _COUNTRIES = {"USD": "US", "JPY": "JP", "EUR": "FR"}

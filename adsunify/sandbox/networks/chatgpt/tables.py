@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account
+from adsunify.sandbox.world import Account
 
 HOST = "api.ads.openai.com"
 API_HOSTS = (HOST,)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, StoredEntity
+from adsunify.sandbox.checks import rule_error
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.chatgpt import rules
-from adsunify.sandbox.networks.chatgpt.answers import build_response, not_found_error, require_account, rule_error
+from adsunify.sandbox.networks.chatgpt.answers import build_response, not_found_error, require_account
 from adsunify.sandbox.networks.chatgpt.entities import check_not_archived, render_entity, require_entity
 from adsunify.sandbox.networks.chatgpt.fields import CREATE_CHECKS, IDEMPOTENCY_KEY_CHECK, UPDATE_CHECKS, UPLOAD_CHECK
 from adsunify.sandbox.networks.chatgpt.tables import (
@@ -15,6 +16,8 @@ from adsunify.sandbox.networks.chatgpt.tables import (
     PARENT_ID_MEMBERS,
     PARENT_KINDS,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 _STATUS_BY_ACTION = {"activate": "active", "pause": "paused", "archive": "archived"}
 # What a campaign is that is not told, and what every read answers.

@@ -5,7 +5,7 @@
 queries, `errors` words every refusal.
 """
 
-from adsunify.sandbox.framework import Network, Route, World, consent_routes
+from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.google import catalogs
 from adsunify.sandbox.networks.google.connect import (
     LOGIN,
@@ -24,6 +24,8 @@ from adsunify.sandbox.networks.google.operations import (
 )
 from adsunify.sandbox.networks.google.search import make_search_handler, suggest_geo_targets
 from adsunify.sandbox.networks.google.tables import API_VERSION, HOST, PAGE_SIZE, RESOURCES, TOKEN_HOST
+from adsunify.sandbox.oauth import consent_routes
+from adsunify.sandbox.world import World
 
 _API_HOSTS, _CUSTOMER_PATH = (HOST,), f"/{API_VERSION}/customers/{{customer}}"
 _COLLECTIONS = "|".join(one.collection for one in RESOURCES)

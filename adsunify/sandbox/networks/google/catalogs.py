@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account
+from adsunify.sandbox.world import Account
 
 MANAGER_ID = "5550001110"
 

@@ -3,22 +3,13 @@
 import re
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    InvalidRequest,
-    OAuthConfig,
-    Request,
-    Response,
-    choice,
-    exchange_code,
-    record,
-    refresh_tokens,
-    require_bearer_token,
-    revoke_grant,
-    text,
-)
+from adsunify.sandbox.checks import choice, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.google.errors import build_response
 from adsunify.sandbox.networks.google.tables import LOGIN_HOST, SCOPE
+from adsunify.sandbox.oauth import OAuthConfig, redeem_token_form, require_bearer_token, revoke_grant
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 # offline and consent: both needed to always get a refresh token; so here both are required
 LOGIN = OAuthConfig(
@@ -29,30 +20,21 @@ LOGIN = OAuthConfig(
     access_seconds=3600,
     access_prefix="ya29.",
     refresh_prefix="1//",
+    token_form={"code_verifier": text(43, 128)},
 )
-_CLIENT_CHECKS = {"grant_type": text(), "client_id": text(), "client_secret": text()}
-_CODE_FORM = record({**_CLIENT_CHECKS, "code": text(), "redirect_uri": text()}, {"code_verifier": text(43, 128)})
-_REFRESH_FORM = record({**_CLIENT_CHECKS, "refresh_token": text()})
 
 
 def issue_token(request: Request) -> Response:
     """A code or a refresh token against an access token; the refresh token stays the same and is given once."""
     request.parse_query()
-    form = request.parse_form()
-    match form.get("grant_type"):
-        case "authorization_code":
-            given = _CODE_FORM(form, "")
-            issued = exchange_code(request, LOGIN, given["client_id"], given["client_secret"], given["code"],
-                              given["redirect_uri"], given.get("code_verifier"))  # fmt: skip
-            extra = {} if issued.refresh is None else {"refresh_token": issued.refresh.text}
-        case "refresh_token":
-            given = _REFRESH_FORM(form, "")
-            issued = refresh_tokens(request, LOGIN, given["client_id"], given["client_secret"], given["refresh_token"])
-            extra = {}
-        case other:
-            raise InvalidRequest("unsupported_grant_type", "grant_type", f"grant_type {other!r} is not supported")
+    grant_type = request.parse_form().get("grant_type")
+    if grant_type not in ("authorization_code", "refresh_token"):
+        raise InvalidRequest("unsupported_grant_type", "grant_type", f"grant_type {grant_type!r} is not supported")
+    _, issued = redeem_token_form(request, LOGIN)
     body = {"access_token": issued.access.text, "expires_in": 3599, "scope": SCOPE, "token_type": "Bearer"}
-    return Response(200, {**body, **extra})
+    if grant_type == "authorization_code" and issued.refresh is not None:
+        body["refresh_token"] = issued.refresh.text
+    return Response(200, body)
 
 
 def revoke_token(request: Request) -> Response:

@@ -5,8 +5,10 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import InvalidRequest, Request, Response
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.google.messages import to_snake_case
+from adsunify.sandbox.oauth import format_oauth_error
+from adsunify.sandbox.parsing import InvalidRequest
 
 FAILURE_TYPE = "type.googleapis.com/google.ads.googleads.v26.errors.GoogleAdsFailure"
 PLAIN_ERROR = None  # an error without a GoogleAdsFailure
@@ -48,9 +50,7 @@ ERROR_BY_STATUS: Mapping[int, tuple[str, str, str | None]] = {
 }  # fmt: skip
 UNKNOWN_ERROR = ("UNKNOWN", "Unknown error.", PLAIN_ERROR)
 RETRY_DETAILS = {"quotaErrorDetails": {"rateScope": "ACCOUNT", "rateName": "Requests per minute", "retryDelay": "2s"}}
-# the OAuth hosts have their own words (RFC 6749): framework code -> HTTP status and error
-LOGIN_ERRORS = {"invalid_client": (401, "invalid_client"), "invalid_grant": (400, "invalid_grant"),
-                "unsupported_grant_type": (400, "unsupported_grant_type")}  # fmt: skip
+_OAUTH_ERRORS = ("invalid_client", "invalid_grant", "unsupported_grant_type")
 
 
 def build_response(body: Any, status: int = 200, request_id: str | None = None) -> Response:
@@ -61,8 +61,7 @@ def build_response(body: Any, status: int = 200, request_id: str | None = None) 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
     """Any refusal, in the shape of the host that refuses."""
     if request.route.role == "login":
-        status, error = LOGIN_ERRORS.get(problem.code, (400, "invalid_request"))
-        return Response(status, {"error": error, "error_description": problem.message})
+        return format_oauth_error(problem, _OAUTH_ERRORS, problem.message)
     code = map_error(problem)
     if code is PLAIN_ERROR:
         return _build_error(401 if problem.code == "token_missing" else 400, problem.message, None, None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from adsunify.sandbox.framework import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest
 
 _TOKEN_PATTERN = re.compile(
     r"""\s+ | (?P<string>'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*") | (?P<number>-?[0-9]+(?:\.[0-9]+)?(?![\w.]))

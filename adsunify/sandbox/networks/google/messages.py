@@ -6,16 +6,9 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from adsunify.sandbox.framework import (
-    InvalidRequest,
-    Request,
-    boolean,
-    integer,
-    integer_text,
-    number,
-    serialize_json,
-    text,
-)
+from adsunify.sandbox.checks import boolean, integer, integer_text, number, text
+from adsunify.sandbox.network import Request
+from adsunify.sandbox.parsing import InvalidRequest, serialize_json
 
 UNSET_ENUM_VALUES = ("UNSPECIFIED", "UNKNOWN")  # stand in every enum on reads, and are never sent
 _TEXT_CHECK, _INT64_CHECK, _INT32_CHECK, _DOUBLE_CHECK = (

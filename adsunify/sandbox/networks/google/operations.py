@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import define, field
 
-from adsunify.sandbox.framework import AbortRequest, Account, InvalidRequest, Request, Response, StoredEntity, World
+from adsunify.sandbox.network import AbortRequest, Request, Response
 from adsunify.sandbox.networks.google import catalogs
 from adsunify.sandbox.networks.google.connect import require_account
 from adsunify.sandbox.networks.google.errors import build_partial_failure, build_response, map_error, render_error
@@ -30,6 +30,8 @@ from adsunify.sandbox.networks.google.tables import (
     RESOURCES,
     MutableResource,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 BATCH_FAULTS = frozenset({"partial", "error_in_200"})
 _PATH_PATTERN = r"[a-z][A-Za-z0-9]*(\.[a-z][A-Za-z0-9]*)*"

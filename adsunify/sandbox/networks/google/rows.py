@@ -1,20 +1,22 @@
 """The rows that a query is asked of: per FROM resource, every row with what may be joined to it."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Request, StoredEntity
+from adsunify.sandbox.figures import draw_bytes, sum_figures
+from adsunify.sandbox.instants import iterate_days
+from adsunify.sandbox.network import Request
 from adsunify.sandbox.networks.google import catalogs
 from adsunify.sandbox.networks.google.connect import render_customer
 from adsunify.sandbox.networks.google.gaql import Query, query_error
 from adsunify.sandbox.networks.google.messages import to_snake_case
 from adsunify.sandbox.networks.google.operations import build_resource_name
-from adsunify.sandbox.networks.google.rules import get_account_date, get_bidding_strategy
+from adsunify.sandbox.networks.google.rules import get_bidding_strategy
 from adsunify.sandbox.networks.google.tables import RESOURCE_BY_KIND
+from adsunify.sandbox.world import Account, StoredEntity
 
 Row = dict[str, Any]
 _REVIEW_TIME = timedelta(minutes=1)
@@ -62,19 +64,15 @@ def build_customer_rows(request: Request, account: Account, query: Query) -> Ite
     if account.extra["clients"]:
         raise query_error("REQUESTED_METRICS_FOR_MANAGER", "metrics cannot be requested for a manager account")
     first, last = _parse_date_range(query)
-    now = get_account_date(request, account)
+    now = request.get_local_date(account)
     months = now.year * 12 + now.month - 1 - _HISTORY_MONTHS
     first = max(first, date(months // 12, months % 12 + 1, min(now.day, 28)))
-    every_day = (first + timedelta(days=one) for one in range((min(last, now) - first).days + 1))
-    days = [day for day in every_day if request.world.delivers(day)]
+    days = [day for day in iterate_days(first, min(last, now)) if request.world.delivers(day)]
     if "segments.date" in query.select:
         return [
             {**row, "segments": {"date": str(day)}, "metrics": generate_daily_metrics(account, day)} for day in days
         ]
-    total: dict[str, Any] = {}
-    for day in days:
-        for name, value in generate_daily_metrics(account, day).items():
-            total[name] = total.get(name, 0) + value
+    total = sum_figures(generate_daily_metrics(account, day) for day in days)
     return [{**row, "segments": {"date": str(last)}, "metrics": total}]
 
 
@@ -83,7 +81,7 @@ def generate_daily_metrics(account: Account, day: date) -> dict[str, Any]:
 
     Costs are multiples of the billable unit: a click costs 40 to 160 units ($0.40 to $1.60, or ¥40 to ¥160).
     """
-    noise = hashlib.sha256(f"{account.id} {day}".encode()).digest()
+    noise = draw_bytes(account.id, day)
     impressions = (2000 if day.weekday() < 5 else 1200) + noise[0] * 12
     clicks = impressions * (20 + noise[1] % 40) // 1000
     conversions = Decimal(noise[2] % 40) / 4 if noise[2] % 8 else Decimal(0)
@@ -194,7 +192,7 @@ def _render_entity(request: Request, account: Account, entity: StoredEntity, use
 
 def _get_primary_status(request: Request, account: Account, campaign: StoredEntity) -> str:
     """The primary status: ELIGIBLE needs an enabled ad group."""
-    data, now = campaign.data, str(get_account_date(request, account))
+    data, now = campaign.data, str(request.get_local_date(account))
     if data["status"] != "ENABLED":
         return str(data["status"])
     if data.get("endDateTime", "9999")[:10] < now:

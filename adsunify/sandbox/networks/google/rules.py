@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
 from attrs import define
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, StoredEntity, external_id
+from adsunify.sandbox.checks import external_id
+from adsunify.sandbox.network import Request
 from adsunify.sandbox.networks.google import catalogs
 from adsunify.sandbox.networks.google.tables import (
     BIDDING_ONEOF,
@@ -23,6 +23,8 @@ from adsunify.sandbox.networks.google.tables import (
     CAMPAIGN_FIELDS,
     MAX_AMOUNT_MICROS,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 BIDDING_STRATEGIES = tuple(name for name, one in CAMPAIGN_FIELDS.items() if one.oneof == BIDDING_ONEOF)
 CRITERION_TYPES = tuple(name for name, one in CAMPAIGN_CRITERION_FIELDS.items() if one.oneof == "criterion")
@@ -61,12 +63,7 @@ class ResourceChange:
     @property
     def today(self) -> date:
         """The date in the account's time zone."""
-        return get_account_date(self.request, self.account)
-
-
-def get_account_date(request: Request, account: Account) -> date:
-    """The date in an account's time zone."""
-    return request.now.astimezone(ZoneInfo(account.timezone)).date()
+        return self.request.get_local_date(self.account)
 
 
 def get_bidding_strategy(campaign: Mapping[str, Any]) -> str | None:

@@ -1,7 +1,5 @@
 """`googleAds:search` and `geoTargetConstants:suggest`."""
 
-import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Callable, Mapping
@@ -10,7 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import InvalidRequest, Request, Response
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.google import catalogs
 from adsunify.sandbox.networks.google.connect import require_account
 from adsunify.sandbox.networks.google.errors import build_response
@@ -26,6 +24,8 @@ from adsunify.sandbox.networks.google.messages import (
 )
 from adsunify.sandbox.networks.google.rows import ROWS_BY_SOURCE, Row
 from adsunify.sandbox.networks.google.tables import JOINED_RESOURCES, QUERY_FIELDS, SEARCH_MESSAGE, SUGGEST_MESSAGE
+from adsunify.sandbox.paging import CursorFormat, paginate_from
+from adsunify.sandbox.parsing import InvalidRequest
 
 _EQUALITY_OPERATORS, _ORDER_OPERATORS, _LIKE_OPERATORS = (
     ("=", "!=", "IN", "NOT IN"),
@@ -95,12 +95,19 @@ def make_search_handler(page_size: int) -> Callable[[Request], Response]:
             rows.sort(key=partial(_get_comparable_value, name), reverse=descending)
         rows = rows[: query.limit]
         mark = hashlib.sha256(f"{account.id} {given['query']}".encode()).hexdigest()[:16]
-        start = _decode_page_token(given["pageToken"], mark, len(rows)) if given.get("pageToken") else 0
+        cursors = CursorFormat(
+            "/pageToken",
+            f"{mark} ",
+            is_url_safe=True,
+            code="requestError.INVALID_PAGE_TOKEN",
+            message="The page token is not of this query.",
+        )
+        page, token = paginate_from(rows, given.get("pageToken") or None, page_size, cursors)
         body: dict[str, Any] = {"fieldMask": ",".join(one.mask_path for one in selected)}
-        if page := [_render_row(selected, row) for row in rows[start : start + page_size]]:
-            body["results"] = page
-        if start + page_size < len(rows):
-            body["nextPageToken"] = base64.urlsafe_b64encode(f"{mark} {start + page_size}".encode()).decode()
+        if page:
+            body["results"] = [_render_row(selected, row) for row in page]
+        if token is not None:
+            body["nextPageToken"] = token
         if get_at_path(given, ("searchSettings", "returnTotalResultsCount")) and rows:
             body["totalResultsCount"] = str(len(rows))
         return build_response(body)
@@ -205,14 +212,3 @@ def _render_row(selected: list[QueryField], row: Row) -> dict[str, Any]:
                 at = at.setdefault(name, {})
             at[one.path[-1]] = render_value(one.kind, value)
     return result
-
-
-def _decode_page_token(token: str, mark: str, rows: int) -> int:
-    """Where a page token of this very query goes on."""
-    try:
-        held, _, start = base64.b64decode(token, altchars=b"-_", validate=True).decode().partition(" ")
-        if held == mark and 0 < int(start) < rows:
-            return int(start)
-    except (binascii.Error, ValueError):
-        pass
-    raise InvalidRequest("requestError.INVALID_PAGE_TOKEN", "/pageToken", "The page token is not of this query.")

@@ -6,11 +6,12 @@ documentation does not know are refused, though the real API may ignore some of 
 
 from collections.abc import Callable
 
-from adsunify.sandbox.framework import AbortRequest, Network, Request, Response, Route, consent_routes
+from adsunify.sandbox.network import AbortRequest, Network, Request, Response, Route
 from adsunify.sandbox.networks.linkedin import analytics, catalogs, login, posts, reads, writes
 from adsunify.sandbox.networks.linkedin.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.linkedin.restli import is_tunnelled
 from adsunify.sandbox.networks.linkedin.tables import ACCOUNTS, API_HOSTS, LOGIN, LOGIN_HOST
+from adsunify.sandbox.oauth import consent_routes
 
 _LOGIN_HOSTS = (LOGIN_HOST,)
 _ACCOUNT_PATH = "/rest/adAccounts/{account}"

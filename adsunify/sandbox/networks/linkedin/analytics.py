@@ -5,24 +5,15 @@ besides, so it has delivered on every day; above creatives everything is a sum. 
 ACTIVE now counts as active since it was made.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    array,
-    choice,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, array, choice, record, text
+from adsunify.sandbox.figures import draw_bytes, sum_figures
+from adsunify.sandbox.instants import iterate_days
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.linkedin.answers import build_list_response
 from adsunify.sandbox.networks.linkedin.fields import (
     ACCOUNT_PREFIX,
@@ -40,6 +31,8 @@ from adsunify.sandbox.networks.linkedin.tables import (
     MAX_ROWS,
     ZERO_DECIMAL_CURRENCIES,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 Figures = dict[str, Any]
 _PIVOTS: Mapping[str, tuple[str, str, str]] = {  # pivot: its filter, its kind, its prefix
@@ -103,7 +96,7 @@ def get_analytics(request: Request) -> Response:
         for start, end in _split_periods(wanted["timeGranularity"], first, min(last, today)):
             if wanted["timeGranularity"] == "DAILY" and start < today - timedelta(days=MAX_DAILY_DAYS):
                 continue  # daily figures are kept for about six months
-            days = [start + timedelta(days=number) for number in range((end - start).days + 1)]
+            days = iterate_days(start, end)
             delivering = [day for day in days if request.world.delivers(day)]  # the others have no element
             figures = _sum_figures(creatives, account if subject.startswith(ACCOUNT_PREFIX) else None, delivering)
             if figures:
@@ -154,15 +147,12 @@ def _split_periods(granularity: str, first: date, last: date) -> Iterable[tuple[
 
 
 def _sum_figures(creatives: list[StoredEntity], account: Account | None, days: Iterable[date]) -> Figures:
-    total: Figures = {}
+    rows: list[Figures] = []
     for day in days:
-        drawn = [_generate_daily_figures(creative.id, day) for creative in creatives if _get_first_day(creative) <= day]
+        rows += [_generate_daily_figures(creative.id, day) for creative in creatives if _get_first_day(creative) <= day]
         if account is not None:
-            drawn.append(_generate_daily_figures(account.id, day))
-        for one in drawn:
-            for name, value in one.items():
-                total[name] = total.get(name, 0) + value
-    return total
+            rows.append(_generate_daily_figures(account.id, day))
+    return sum_figures(rows)
 
 
 def _get_first_day(creative: StoredEntity) -> date:
@@ -170,7 +160,7 @@ def _get_first_day(creative: StoredEntity) -> date:
 
 
 def _generate_daily_figures(subject: str, day: date) -> Figures:
-    dice = hashlib.sha256(f"{subject} {day}".encode()).digest()
+    dice = draw_bytes(subject, day)
     shown = 900 + 6 * dice[0] + dice[1]
     clicks = shown * (6 + dice[2] % 9) // 1000
     figures = {

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, require_bearer_token
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.linkedin.restli import is_tunnelled
 from adsunify.sandbox.networks.linkedin.tables import (
     MAX_URL_LENGTH,
@@ -16,6 +16,9 @@ from adsunify.sandbox.networks.linkedin.tables import (
     VERSIONS,
     WRITE_SCOPE,
 )
+from adsunify.sandbox.oauth import format_oauth_error, require_bearer_token
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 # Code of a problem: HTTP status, native code. A problem whose code is written in capitals is a native one, with 400.
 _ERROR_BY_PROBLEM: Mapping[str, tuple[int, str]] = {
@@ -80,10 +83,8 @@ def map_error(problem: InvalidRequest) -> tuple[int, str]:
 def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request, in the shape of the log-in or of the collection."""
     if request.route.role == "login":
-        error = problem.code if problem.code in ("invalid_client", "invalid_grant") else "invalid_request"
-        where = problem.where.lstrip("/")
-        body = {"error": error, "error_description": f"{where}: {problem.message}" if where else problem.message}
-        return build_response(401 if error == "invalid_client" else 400, body)
+        answer = format_oauth_error(problem, ("invalid_client", "invalid_grant"), problem.format_sentence())
+        return build_response(answer.status, answer.body)
     status, code = map_error(problem)
     if problem.code == "unknown" and (request.method == "GET" or is_tunnelled(request)):
         code = "QUERY_PARAM_NOT_ALLOWED"

@@ -4,7 +4,8 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import Check, InvalidRequest, Request, Response, choice, integer_text, record, text
+from adsunify.sandbox.checks import Check, choice, integer_text, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.linkedin.answers import build_list_response
 from adsunify.sandbox.networks.linkedin.fields import ACCOUNT_PREFIX, check_targeting, get_urn_number, urn
 from adsunify.sandbox.networks.linkedin.posts import build_offset_page
@@ -18,6 +19,7 @@ from adsunify.sandbox.networks.linkedin.tables import (
     ORGANIZATION_PAGE,
     ZERO_DECIMAL_CURRENCIES,
 )
+from adsunify.sandbox.parsing import InvalidRequest
 
 _OFFSET_CHECKS: dict[str, Check] = {"start": integer_text(0), "count": integer_text(1, 1000)}
 _LOCALE_CHECK = record({"language": text(2, 2, "[a-z]{2}"), "country": text(2, 2, "[A-Z]{2}")})

@@ -9,18 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Check,
-    InvalidRequest,
-    any_value,
-    array,
-    boolean,
-    choice,
-    external_id,
-    integer,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, external_id, integer, record, text
 from adsunify.sandbox.networks.linkedin.tables import (
     CAMPAIGN_TYPES,
     EXCLUSIVE_FACETS,
@@ -35,6 +24,7 @@ from adsunify.sandbox.networks.linkedin.tables import (
     POLITICAL_INTENTS,
     STATUSES,
 )
+from adsunify.sandbox.parsing import InvalidRequest
 
 ACCOUNT_PREFIX, GROUP_PREFIX, CAMPAIGN_PREFIX, CREATIVE_PREFIX = (
     f"urn:li:sponsored{word}:" for word in ("Account", "CampaignGroup", "Campaign", "Creative")

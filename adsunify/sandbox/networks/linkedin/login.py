@@ -2,19 +2,12 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    check_client,
-    choice,
-    exchange_code,
-    refresh_tokens,
-    text,
-)
+from adsunify.sandbox.checks import Check, choice, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.linkedin.answers import build_response
 from adsunify.sandbox.networks.linkedin.tables import LOGIN
+from adsunify.sandbox.oauth import check_client, redeem_grant
+from adsunify.sandbox.parsing import InvalidRequest
 
 _CLIENT_CHECKS: dict[str, Check] = {"client_id": text(), "client_secret": text()}
 _TOKEN_CHECKS = {**_CLIENT_CHECKS, "token": text()}
@@ -25,13 +18,10 @@ def issue_token(request: Request) -> Response:
     from_refresh = b"grant_type=refresh_token" in request.body
     if from_refresh:
         given = _parse_form(request, {**_CLIENT_CHECKS, "grant_type": choice("refresh_token"), "refresh_token": text()})
-        issued = refresh_tokens(request, LOGIN, given["client_id"], given["client_secret"], given["refresh_token"])
     else:
         code = {**_CLIENT_CHECKS, "grant_type": choice("authorization_code"), "code": text(), "redirect_uri": text()}
         given = _parse_form(request, code)
-        issued = exchange_code(
-            request, LOGIN, given["client_id"], given["client_secret"], given["code"], given["redirect_uri"]
-        )
+    issued = redeem_grant(request, LOGIN, given)
     assert issued.refresh is not None
     assert issued.refresh.expires_at is not None
     left = int((issued.refresh.expires_at - request.now).total_seconds())  # it dies a year after the consent

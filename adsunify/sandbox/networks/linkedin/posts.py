@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import InvalidRequest, Request, Response, array, choice, integer_text
+from adsunify.sandbox.checks import array, choice, integer_text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.linkedin.answers import build_list_response, build_response, require_method
 from adsunify.sandbox.networks.linkedin.fields import (
     ACCOUNT_PREFIX,
@@ -12,7 +13,8 @@ from adsunify.sandbox.networks.linkedin.fields import (
     urn,
 )
 from adsunify.sandbox.networks.linkedin.restli import is_finder, parse_query
-from adsunify.sandbox.networks.linkedin.tables import ORGANIZATION_PAGE, OWN_POSTS, POSTS
+from adsunify.sandbox.networks.linkedin.tables import ORGANIZATION_PAGE, OWN_POSTS, PAGING, POSTS
+from adsunify.sandbox.parsing import InvalidRequest
 
 _OFFSET_CHECKS = {"count": integer_text(1, 100), "start": integer_text(0)}
 _AD_TYPES = ("STANDARD", "VIDEO", "CAROUSEL")  # the other ad types of a direct sponsored post are not known here
@@ -88,9 +90,10 @@ def get_video(request: Request) -> Response:
 
 def build_offset_page(wanted: dict[str, Any], rows: list[dict[str, Any]]) -> Response:
     """A page by `start` and `count`, the older paging that has no tokens."""
-    start, count = wanted.get("start", 0), wanted.get("count", 10)
-    shown = rows[start : start + count]
-    return build_list_response(shown, paging={"start": start, "count": count, "total": len(rows), "links": []})
+    start, count = PAGING.get_bounds(wanted, 10)
+    return build_list_response(
+        rows[start : start + count], paging={"start": start, "count": count, "total": len(rows), "links": []}
+    )
 
 
 def _render_post(post: dict[str, Any]) -> dict[str, Any]:

@@ -1,23 +1,10 @@
 """Accounts, searches with cursors, and single entities."""
 
-import base64
-import binascii
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    array,
-    choice,
-    integer_text,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, array, choice, integer_text, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.linkedin.answers import (
     build_list_response,
     build_response,
@@ -42,9 +29,13 @@ from adsunify.sandbox.networks.linkedin.tables import (
     CAMPAIGN_TYPES,
     FINAL_STATUSES,
     PAGE_SIZES,
+    PAGING,
     STATUSES,
 )
 from adsunify.sandbox.networks.linkedin.writes import KIND_BY_COLLECTION, require_entity
+from adsunify.sandbox.paging import CursorFormat
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 REVIEW_SECONDS = 60  # so soon that a test can see its end
 Row = dict[str, Any]
@@ -67,6 +58,8 @@ def _id_check(prefix: str) -> Check:
     return text(pattern=rf"({prefix})?\d{{1,19}}")
 
 
+# Base64 with "+", "/" and "=": characters that must be percent-encoded when the token is sent back.
+_CURSORS = CursorFormat("/pageToken", "after:")
 _BOOLEAN_TEXT_CHECK = choice("true", "false")
 _SEARCH_CHECKS: Mapping[str, Mapping[str, Check]] = {
     "adAccount": {
@@ -115,7 +108,7 @@ def get_account(request: Request) -> Response:
 def list_roles(request: Request) -> Response:
     """GET /adAccountUsers?q=authenticatedUser: the member's roles, paged by offset."""
     wanted = parse_query(
-        request, {"q": choice("authenticatedUser")}, start=integer_text(0), count=integer_text(1, 1000)
+        request, {"q": choice("authenticatedUser")}, **PAGING.make_checks(1000)
     )  # fmt: skip
     rows = [
         {"account": f"{ACCOUNT_PREFIX}{account.id}", "role": account.extra["role"], "user": "urn:li:person:a1B2c3"}
@@ -198,23 +191,10 @@ def _build_page_response(wanted: Row, rows: list[Row], key: Callable[[Row], Any]
     backwards = wanted.get("sortOrder") == "DESCENDING"
     rows = sorted(rows, key=key, reverse=backwards)
     if "pageToken" in wanted:
-        last = _decode_page_token(wanted["pageToken"])
+        last = _CURSORS.decode_position(wanted["pageToken"])
         rows = [row for row in rows if (key(row) < last if backwards else key(row) > last)]
     size = wanted.get("pageSize", 100)
-    more = len(rows) > size
-    # with the characters that have to be percent-encoded when it is sent back
-    token = base64.b64encode(f"after:{key(rows[size - 1])}".encode()).decode() if more else None
-    return build_list_response(rows[:size], token)
-
-
-def _decode_page_token(token: str) -> int:
-    try:
-        word, _, last = base64.b64decode(token, validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
-        word, last = "", ""
-    if word != "after" or not last.isdigit():
-        raise InvalidRequest("value", "/pageToken", "is not one of this list")
-    return int(last)
+    return build_list_response(rows[:size], _CURSORS.encode(key(rows[size - 1])) if len(rows) > size else None)
 
 
 def _render_account(account: Account) -> Row:

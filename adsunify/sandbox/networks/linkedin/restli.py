@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from adsunify.sandbox.framework import Check, InvalidRequest, Request, record, text
+from adsunify.sandbox.checks import Check, record, text
+from adsunify.sandbox.network import Request
+from adsunify.sandbox.parsing import InvalidRequest
 
 _PLAIN_TEXT_PATTERN = re.compile(r"(?:[A-Za-z0-9_.~-]|%[0-9A-Fa-f]{2})*")
 _NAMES_CHECK = text(pattern=r"[A-Za-z]+(,[A-Za-z]+)*")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, StoredEntity
+from adsunify.sandbox.network import Request
 from adsunify.sandbox.networks.linkedin.fields import ACCOUNT_PREFIX, get_amount, get_urn_number
 from adsunify.sandbox.networks.linkedin.posts import make_post
 from adsunify.sandbox.networks.linkedin.tables import (
@@ -15,6 +15,8 @@ from adsunify.sandbox.networks.linkedin.tables import (
     READ_ONLY_STATUSES,
     ZERO_DECIMAL_CURRENCIES,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 Data = Mapping[str, Any]
 _MONEY_MEMBERS = ("dailyBudget", "totalBudget", "unitCost")

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, OAuthConfig
+from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.paging import OffsetPaging
+from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.linkedin.com",)
 LOGIN_HOST = "www.linkedin.com"
@@ -27,6 +29,7 @@ LOGIN = OAuthConfig(
     refresh_prefix="AQX",
 )
 
+PAGING = OffsetPaging("start", "count")  # the older paging, without tokens
 ORGANIZATION_PAGE, OTHER_ORGANIZATION_PAGE = "urn:li:organization:7700123", "urn:li:organization:7700999"
 US_ACCOUNT, TOKYO_ACCOUNT, ENTERPRISE_ACCOUNT, VIEW_ONLY_ACCOUNT = "518121035", "518121036", "518121037", "518121038"
 

@@ -6,7 +6,8 @@ A new id comes back in the header `x-restli-id` alone; bodies of successful writ
 from typing import Any
 from urllib.parse import quote
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, StoredEntity, World, record
+from adsunify.sandbox.checks import record
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.linkedin.answers import (
     build_error_body,
     build_response,
@@ -24,6 +25,8 @@ from adsunify.sandbox.networks.linkedin.fields import (
 )
 from adsunify.sandbox.networks.linkedin.restli import parse_query
 from adsunify.sandbox.networks.linkedin.rules import check_entity, get_status_member
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 KIND_BY_COLLECTION = {"adCampaignGroups": "campaignGroup", "adCampaigns": "campaign", "creatives": "creative"}
 _PARENT_KINDS = {"campaignGroup": None, "campaign": "campaignGroup", "creative": "campaign"}

@@ -4,10 +4,11 @@ Where the documentation is silent, the choice made is marked "chosen" at its pla
 because it is empty, is left out here too: unset fields, `paging` of an empty list, `actions` of a day without any.
 """
 
-from adsunify.sandbox.framework import Network, Request, Response, Route, consent_routes
+from adsunify.sandbox.network import Network, Request, Response, Route
 from adsunify.sandbox.networks.meta import catalogs, insights, login, reads, writes
 from adsunify.sandbox.networks.meta.accounts import ACCOUNTS
 from adsunify.sandbox.networks.meta.errors import authorize_request, format_error, format_status_error, not_found_error
+from adsunify.sandbox.oauth import consent_routes
 
 API_HOSTS = ("graph.facebook.com",)
 ACCOUNT_PATH = "/v26.0/{node:act_[^/]+}"

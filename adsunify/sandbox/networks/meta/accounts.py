@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Account
+from adsunify.sandbox.world import Account
 
 # Minor units per major unit of the currencies that the demo accounts use.
 MINOR_UNITS_PER_MAJOR = {"USD": 100, "JPY": 1, "EUR": 100, "GBP": 100}

@@ -7,23 +7,15 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    array,
-    choice,
-    integer_text,
-    json_text,
-    text,
-)
+from adsunify.sandbox.checks import Check, array, choice, integer_text, json_text, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.meta.errors import build_response, require_account_by_id
 from adsunify.sandbox.networks.meta.parameters import OBJECT_CHECK
 from adsunify.sandbox.networks.meta.reads import PAGING_CHECKS, build_page_response, parse_query, render_rows
 from adsunify.sandbox.networks.meta.targeting import LOCATIONS
 from adsunify.sandbox.networks.meta.writes import parse_form
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 Rows = tuple[dict[str, Any], ...]
 SEED_PAGES: Rows = (

@@ -8,19 +8,11 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import (
-    CLIENT_SECRET,
-    AbortRequest,
-    Account,
-    InvalidRequest,
-    Request,
-    Response,
-    Token,
-    require_access_token,
-    require_bearer_token,
-    serialize_json,
-    text,
-)
+from adsunify.sandbox.checks import text
+from adsunify.sandbox.network import AbortRequest, Request, Response
+from adsunify.sandbox.oauth import require_access_token, require_bearer_token
+from adsunify.sandbox.parsing import InvalidRequest, serialize_json
+from adsunify.sandbox.world import CLIENT_SECRET, Account, Token
 
 API_VERSION = "v26.0"
 CREDENTIAL_CHECKS = {"access_token": text(), "appsecret_proof": text()}

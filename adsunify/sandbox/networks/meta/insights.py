@@ -6,29 +6,16 @@ the day on which they were made. To have every trap of the documentation in it: 
 delivery and has no row, a Saturday brought no purchase, a Sunday no action at all.
 """
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    array,
-    boolean,
-    integer_text,
-    json_text,
-    parse_json,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, array, boolean, integer_text, json_text, record, text
+from adsunify.sandbox.figures import draw_bytes
+from adsunify.sandbox.instants import date_check
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.meta.accounts import MINOR_UNITS_PER_MAJOR
 from adsunify.sandbox.networks.meta.errors import build_response, not_found_error, require_account_by_id
 from adsunify.sandbox.networks.meta.parameters import one_of
@@ -41,6 +28,8 @@ from adsunify.sandbox.networks.meta.reads import (
 )
 from adsunify.sandbox.networks.meta.targeting import fill_keys
 from adsunify.sandbox.networks.meta.writes import parse_form, require_entity
+from adsunify.sandbox.parsing import InvalidRequest, parse_json
+from adsunify.sandbox.world import Account, StoredEntity
 
 LEVELS = ("account", "campaign", "adset", "ad")
 # What successive polls see. A run is done only when both say so: the third has all percent and still runs.
@@ -66,13 +55,6 @@ def _check_field_names(value: Any, where: str) -> str:
     return ",".join(array(text(), 1)(parse_json(names, where), where)) if names.startswith("[") else str(names)
 
 
-def _check_date(value: Any, where: str) -> date:
-    try:
-        return date.fromisoformat(text(10, 10)(value, where))
-    except ValueError as error:
-        raise InvalidRequest("value", where, "must be a date YYYY-MM-DD", value) from error
-
-
 def _check_increment(value: Any, where: str) -> str:
     if not re.fullmatch(r"all_days|[1-9]|[1-8][0-9]|90", value):
         raise InvalidRequest(
@@ -89,7 +71,7 @@ PARAMETER_CHECKS: Mapping[str, Check] = {
     "fields": _check_field_names,
     "level": one_of("account ad adset campaign"),
     "time_increment": _check_increment,
-    "time_range": json_text(record({"since": _check_date, "until": _check_date})),
+    "time_range": json_text(record({"since": date_check(), "until": date_check()})),
     "date_preset": one_of(" ".join(DATE_PRESETS)),
     "limit": integer_text(1, 5000),
     "action_attribution_windows": json_text(array(text())),  # the figures do not depend on these four
@@ -168,8 +150,8 @@ def _check_request(request: Request, node: str, sent: Mapping[str, Any]) -> Acco
     if "time_range" in sent and "date_preset" in sent:
         raise InvalidRequest("combination", "/time_range", "goes without date_preset")
     account = require_account_by_id(request, node if kind == "account" else require_entity(request, node).account)
-    since, until = _get_date_range(request.now, account, sent)
-    today = _get_account_date(request.now, account)
+    since, until = _get_date_range(request.get_local_date(account), sent)
+    today = request.get_local_date(account)
     if since > until:
         raise InvalidRequest("combination", "/time_range", "since must not be after until")
     month = today.year * 12 + today.month - 1 - 37
@@ -183,23 +165,18 @@ def _format_fields(sent: Mapping[str, Any]) -> str:
     return ",".join(dict.fromkeys(["date_start", "date_stop", *sent.get("fields", "impressions,spend").split(",")]))
 
 
-def _get_account_date(now: datetime, account: Account) -> date:
-    return now.astimezone(ZoneInfo(account.timezone)).date()
-
-
-def _get_date_range(now: datetime, account: Account, sent: Mapping[str, Any]) -> tuple[date, date]:
+def _get_date_range(today: date, sent: Mapping[str, Any]) -> tuple[date, date]:
     if "time_range" in sent:
         return sent["time_range"]["since"], sent["time_range"]["until"]
     first, last = DATE_PRESETS[sent.get("date_preset", "last_30d")]
-    today = _get_account_date(now, account)
     return today - timedelta(days=first), today - timedelta(days=last)
 
 
 def _build_rows(request: Request, node: str, sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     kind = "account" if node.startswith("act_") else require_entity(request, node).kind
     account = require_account_by_id(request, node if kind == "account" else require_entity(request, node).account)
-    since, until = _get_date_range(request.now, account, sent)
-    level, today = sent.get("level", kind), _get_account_date(request.now, account)
+    since, until = _get_date_range(request.get_local_date(account), sent)
+    level, today = sent.get("level", kind), request.get_local_date(account)
     subjects = list(_list_subjects(request, account, node, kind, level))
     increment = sent.get("time_increment", "all_days")
     step = (until - since).days + 1 if increment == "all_days" else int(increment)
@@ -244,14 +221,14 @@ def _list_subjects(
             entity = request.world.find(above, chain[above])
             assert entity is not None
             naming = {**naming, f"{above}_id": entity.id, f"{above}_name": entity.data["name"]}
-        yield chain[level], naming, ad.created_at.astimezone(ZoneInfo(account.timezone)).date()
+        yield chain[level], naming, ad.created_at.astimezone(account.zone).date()
 
 
 def _generate_daily_figures(account: Account, subject: str, day: date, today: date) -> dict[str, int] | None:
     """The figures of one day; money in minor units. None: no delivery."""
     if day.day == 13 and (today - day).days > 7:
         return None
-    dice = hashlib.sha256(f"{account.id} {subject} {day}".encode()).digest()
+    dice = draw_bytes(account.id, subject, day)
     impressions = 1500 + 10 * dice[0] + dice[1]
     clicks = impressions * (15 + dice[2] % 20) // 1000
     figures = {

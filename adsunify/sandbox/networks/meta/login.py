@@ -3,21 +3,19 @@
 from datetime import timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Check,
-    InvalidRequest,
+from adsunify.sandbox.checks import Check, text
+from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.meta.errors import CREDENTIAL_CHECKS, authorize_request, build_response
+from adsunify.sandbox.oauth import (
     OAuthConfig,
-    Request,
-    Response,
-    Token,
     check_client,
-    exchange_code,
     extend_token,
+    redeem_grant,
     require_access_token,
     revoke_grant,
-    text,
 )
-from adsunify.sandbox.networks.meta.errors import CREDENTIAL_CHECKS, authorize_request, build_response
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Token
 
 SCOPES = (
     "ads_management", "ads_read", "business_management", "pages_show_list", "pages_read_engagement", "pages_manage_ads",
@@ -46,9 +44,7 @@ def issue_token(request: Request) -> Response:
         )
     else:
         given = request.parse_query({**_CLIENT_CHECKS, "redirect_uri": text(), "code": text()})
-        issued = exchange_code(
-            request, LOGIN, given["client_id"], given["client_secret"], given["code"], given["redirect_uri"]
-        ).access
+        issued = redeem_grant(request, LOGIN, given).access
         seconds = SHORT_TOKEN_SECONDS
     return build_response(request, {"access_token": issued.text, "token_type": "bearer", "expires_in": seconds})
 

@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from adsunify.sandbox.framework import (
+from adsunify.sandbox.checks import (
     Check,
-    InvalidRequest,
     any_value,
     array,
     boolean,
@@ -27,6 +26,7 @@ from adsunify.sandbox.framework import (
     visible_text,
 )
 from adsunify.sandbox.networks.meta.targeting import TARGETING_CHECK, fill_keys, split_words
+from adsunify.sandbox.parsing import InvalidRequest
 
 
 def one_of(names: str) -> Check:

@@ -1,7 +1,5 @@
 """Nodes and edges: fields, cursor paging, filters, effective status."""
 
-import base64
-import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -9,25 +7,8 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    any_value,
-    array,
-    boolean,
-    choice,
-    integer,
-    integer_text,
-    json_text,
-    parse_json,
-    record,
-    serialize_json,
-    text,
-)
+from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, integer_text, json_text, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.meta.errors import (
     CREDENTIAL_CHECKS,
     build_response,
@@ -36,6 +17,9 @@ from adsunify.sandbox.networks.meta.errors import (
 )
 from adsunify.sandbox.networks.meta.fields import FIELDS_BY_NODE
 from adsunify.sandbox.networks.meta.writes import FINAL_STATUSES, KINDS
+from adsunify.sandbox.paging import CursorFormat
+from adsunify.sandbox.parsing import InvalidRequest, parse_json
+from adsunify.sandbox.world import Account, StoredEntity
 
 FieldTree = Mapping[str, "FieldTree | None"]  # a name, and what was asked of the object behind it
 # Minor units that are read as strings of digits; bid_amount is an int in the published lists, and stays one.
@@ -112,6 +96,7 @@ def parse_query(request: Request, optional: Mapping[str, Check]) -> dict[str, An
 
 
 PAGING_CHECKS: Mapping[str, Check] = {"limit": integer_text(1, 5000), "after": text(), "before": text()}
+_CURSORS = CursorFormat("/after", '{"row":', "}", is_url_safe=True, is_padded=False, message="not valid JSON")
 
 
 def build_page_response(
@@ -120,14 +105,14 @@ def build_page_response(
     """One page of rows. An empty page has no `paging`, the last one no `paging.next`."""
     start, limit = 0, given.get("limit", limit)
     if "after" in given:
-        start = _decode_cursor(given["after"]) + 1
+        start = _CURSORS.decode_position(given["after"]) + 1
     elif "before" in given:
-        start = max(_decode_cursor(given["before"]) - limit, 0)
+        start = max(_CURSORS.decode_position(given["before"]) - limit, 0)
     part = rows[start : start + limit]
     if not part:
         return build_response(request, {"data": []})
     paging: dict[str, Any] = {
-        "cursors": {"before": _encode_cursor(start), "after": _encode_cursor(start + len(part) - 1)}
+        "cursors": {"before": _CURSORS.encode(start), "after": _CURSORS.encode(start + len(part) - 1)}
     }
     if start + len(part) < len(rows):
         paging["next"] = f"https://graph.facebook.com{request.path}?after={paging['cursors']['after']}&limit={limit}"
@@ -230,7 +215,7 @@ def _list_entities_below(request: Request, node: str, kind: str) -> list[StoredE
 
 def render_account(account: Account, now: datetime) -> dict[str, Any]:
     """All that can be read of an account."""
-    offset = now.astimezone(ZoneInfo(account.timezone)).utcoffset() or timedelta()
+    offset = now.astimezone(account.zone).utcoffset() or timedelta()
     return {
         "id": account.id,
         "account_id": account.id.removeprefix("act_"),
@@ -245,7 +230,7 @@ def render_account(account: Account, now: datetime) -> dict[str, Any]:
 def render_entity(request: Request, entity: StoredEntity) -> dict[str, Any]:
     """All that can be read of a campaign, ad set, ad or creative."""
     account = require_account_by_id(request, entity.account)
-    zone = ZoneInfo(account.timezone)
+    zone = account.zone
     shown: dict[str, Any] = {
         "id": entity.id,
         "account_id": account.id.removeprefix("act_"),
@@ -325,15 +310,3 @@ def _make_external_creative(node: str) -> dict[str, Any]:
     }
     made = {"id": node, "name": f"Creative {node}", "status": "ACTIVE", "object_story_spec": story}
     return {**made, **_derive_creative_members(made)}
-
-
-def _encode_cursor(position: int) -> str:
-    return base64.urlsafe_b64encode(serialize_json({"row": position}).encode()).decode().rstrip("=")
-
-
-def _decode_cursor(cursor: str) -> int:
-    try:
-        decoded = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-    except (binascii.Error, UnicodeDecodeError, ValueError):
-        decoded = ""
-    return int(json_text(record({"row": integer(0)}))(decoded, "/after")["row"])

@@ -6,9 +6,10 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account, InvalidRequest, StoredEntity
 from adsunify.sandbox.networks.meta.accounts import MIN_BIDS
 from adsunify.sandbox.networks.meta.targeting import check_targeting, reaches_eu
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 
 @frozen

@@ -4,17 +4,8 @@ ask about."""
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from adsunify.sandbox.framework import (
-    Check,
-    InvalidRequest,
-    any_value,
-    array,
-    choice,
-    country_code,
-    integer,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, any_value, array, choice, country_code, integer, record, text
+from adsunify.sandbox.parsing import InvalidRequest
 
 T = TypeVar("T")
 

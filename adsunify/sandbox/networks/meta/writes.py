@@ -4,16 +4,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    AbortRequest,
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    record,
-)
+from adsunify.sandbox.checks import Check, record
+from adsunify.sandbox.network import AbortRequest, Request, Response
 from adsunify.sandbox.networks.meta.errors import (
     CREDENTIAL_CHECKS,
     build_response,
@@ -30,6 +22,8 @@ from adsunify.sandbox.networks.meta.rules import (
     invalid_value_error,
     missing_value_error,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 KINDS = ("campaign", "adset", "ad", "adcreative")
 CHILD_KINDS = {"campaign": "adset", "adset": "ad"}

@@ -5,7 +5,7 @@ tables do not know are refused. Not simulated: rates (only as told faults, the t
 uploads, the search of several locations at once, spend of budgets.
 """
 
-from adsunify.sandbox.framework import Network, Route
+from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.outbrain import budgets, campaigns, catalogs, links, marketers, places, reports
 from adsunify.sandbox.networks.outbrain.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.outbrain.seed import seed_world

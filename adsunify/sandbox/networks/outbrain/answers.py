@@ -1,25 +1,17 @@
 """Answers, the native error shape, the token, times in Eastern time, and what queries share."""
 
 import re
-import uuid
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    any_value,
-    array,
-    choice,
-    integer_text,
-    require_access_token,
-)
+from adsunify.sandbox.checks import any_value, array, rule_error
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.outbrain.tables import EASTERN_TIMEZONE, TOKEN_HEADER
+from adsunify.sandbox.oauth import require_access_token
+from adsunify.sandbox.paging import OffsetPaging
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 # Status by the code of a problem; every other failed check is a 400.
 _STATUS_BY_CODE: Mapping[str, int] = {
@@ -34,15 +26,9 @@ def get_status(problem: InvalidRequest) -> int:
     return _STATUS_BY_CODE.get(problem.code, 400)
 
 
-def format_sentence(problem: InvalidRequest) -> str:
-    """What is wrong, in one line."""
-    place = problem.where.strip("/").replace("/", ".")
-    return f"{place}: {problem.message}" if place else problem.message
-
-
 def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request: there are no machine codes."""
-    return _build_error(request, get_status(problem), format_sentence(problem))
+    return _build_error(request, get_status(problem), problem.format_sentence())
 
 
 def format_status_error(request: Request, status: int) -> Response:
@@ -64,8 +50,7 @@ def build_response(request: Request, body: Any) -> Response:
 
 
 def _build_headers(request: Request) -> dict[str, str]:
-    name = f"{request.method} {request.path} {len(request.world.journal)}"
-    return {"AMPLIFY-REQUEST-ID": str(uuid.uuid5(uuid.NAMESPACE_URL, name))}
+    return {"AMPLIFY-REQUEST-ID": str(request.stable_id)}
 
 
 def authorize_request(request: Request) -> None:
@@ -96,7 +81,7 @@ def apply_each(request: Request, most: int, apply: Callable[[Any], dict[str, Any
                 row = apply(item)
         except InvalidRequest as problem:
             named = {"id": item["id"]} if isinstance(item, dict) and isinstance(item.get("id"), str) else {}
-            rows.append({**named, "operationStatus": {"status": "Failure", "reason": [format_sentence(problem)]}})
+            rows.append({**named, "operationStatus": {"status": "Failure", "reason": [problem.format_sentence()]}})
         else:
             rows.append({**row, "operationStatus": {"status": "Success", "reason": []}})
     return build_response(request, rows)
@@ -108,11 +93,6 @@ def require_entity(request: Request, kind: str, native_id: str, where: str = "")
     if entity is None:
         raise InvalidRequest("absent", where, f"no such {kind}")
     return entity
-
-
-def rule_error(where: str, message: str) -> InvalidRequest:
-    """A rule that is broken."""
-    return InvalidRequest("rule", where, message)
 
 
 def get_eastern_date(now: datetime) -> date:
@@ -135,29 +115,7 @@ def check_date(value: Any, where: str) -> str:
         raise InvalidRequest("value", where, "is no day of the calendar") from error
 
 
-def check_boolean_text(value: Any, where: str) -> bool:
-    """true or false in a query."""
-    return bool(choice("true", "false")(value, where) == "true")
-
-
-def comma_separated(*known: str) -> Check:
-    """Comma-separated words of a query."""
-
-    def check(value: Any, where: str) -> list[str]:
-        return [choice(*known)(word, where) for word in str(value).split(",")]
-
-    return check
-
-
-def paging_checks(most: int) -> dict[str, Check]:
-    """The parameters of a list: `limit` from 1, `offset` from 0."""
-    return {"limit": integer_text(1, most), "offset": integer_text(0)}
-
-
-def paginate(rows: list[Any], wanted: Mapping[str, Any], default: int) -> list[Any]:
-    """The rows that were asked for."""
-    start = wanted.get("offset", 0)
-    return rows[start : start + wanted.get("limit", default)]
+PAGING = OffsetPaging("offset", "limit")
 
 
 def split_ids(text: str, most: int) -> list[str]:

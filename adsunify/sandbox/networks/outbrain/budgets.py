@@ -5,29 +5,15 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    World,
-    boolean,
-    choice,
-    number,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, boolean, boolean_text, choice, number, record, rule_error, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.outbrain.answers import (
     build_response,
-    check_boolean_text,
     check_date,
     format_instant,
     get_eastern_date,
     require_account_by_id,
     require_entity,
-    rule_error,
 )
 from adsunify.sandbox.networks.outbrain.tables import (
     BUDGET_TYPES,
@@ -37,6 +23,8 @@ from adsunify.sandbox.networks.outbrain.tables import (
     MIN_MONTHLY_DAYS,
     PACINGS,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 _AMOUNT_CHECK = number(Decimal("0.01"), places=2)
 _CHANGEABLE_MEMBERS: Mapping[str, Check] = {
@@ -132,7 +120,7 @@ def get_budget(request: Request) -> Response:
 
 def list_budgets(request: Request) -> Response:
     """GET /marketers/{marketer}/budgets: all at once; `detachedOnly` leaves those that no campaign uses."""
-    wanted = request.parse_query({}, {"detachedOnly": check_boolean_text})
+    wanted = request.parse_query({}, {"detachedOnly": boolean_text})
     account = require_account_by_id(request, request.path_parameters["marketer"])
     kept = [one for one in request.world.list_entities("budget", account.id)
             if not (wanted.get("detachedOnly") and count_campaigns(request.world, one.id))]  # fmt: skip

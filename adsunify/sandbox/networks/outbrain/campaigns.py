@@ -5,38 +5,32 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
+from adsunify.sandbox.checks import (
     Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    World,
     any_value,
     array,
     boolean,
+    boolean_text,
     choice,
+    comma_separated,
     integer_text,
     number,
     record,
+    rule_error,
     text,
     visible_text,
 )
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.outbrain import budgets, targeting
 from adsunify.sandbox.networks.outbrain.answers import (
+    PAGING,
     apply_each,
     build_response,
-    check_boolean_text,
     check_date,
-    comma_separated,
     format_instant,
     get_eastern_date,
-    paginate,
-    paging_checks,
     require_account_by_id,
     require_entity,
-    rule_error,
     split_ids,
 )
 from adsunify.sandbox.networks.outbrain.links import get_approval
@@ -53,6 +47,8 @@ from adsunify.sandbox.networks.outbrain.tables import (
     ON_AIR_TYPES,
     OPTIMIZATIONS_BY_OBJECTIVE,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 _OPTIMIZATION_TYPES = dict.fromkeys(kind for kinds in OPTIMIZATIONS_BY_OBJECTIVE.values() for kind in kinds)
 _HOUR_CHECK = text(8, 8, r"(0[1-9]|1[0-2]):[0-5]\d (AM|PM)")
@@ -104,11 +100,11 @@ _UPDATE_MEMBERS: Mapping[str, Check] = {
 }  # fmt: skip
 UPDATE_CHECK = record(optional=_UPDATE_MEMBERS)
 _UPDATE_ITEM_CHECK = record(required={"id": text()}, optional=_UPDATE_MEMBERS)
-_EXTRAS_CHECK = {"extraFields": comma_separated(*CAMPAIGN_EXTRA_FIELDS)}
+_EXTRAS_CHECK = {"extraFields": comma_separated(choice(*CAMPAIGN_EXTRA_FIELDS))}
 _LIST_CHECKS: Mapping[str, Check] = {
     **_EXTRAS_CHECK,
-    **paging_checks(MAX_CAMPAIGN_PAGE_SIZE),
-    "includeArchived": check_boolean_text,
+    **PAGING.make_checks(MAX_CAMPAIGN_PAGE_SIZE),
+    "includeArchived": boolean_text,
     "fetch": choice("all", "basic"),
     "fromBudgetStartDate": check_date,
     "toBudgetEndDate": check_date,
@@ -233,7 +229,7 @@ def _list_campaigns(request: Request, entities: list[StoredEntity]) -> Response:
         rows = [{"id": one.id, "name": one.data["name"]} for one in kept]
     else:
         extras = wanted.get("extraFields", ())
-        rows = [render_campaign(world, one, extras) for one in paginate(kept, wanted, DEFAULT_CAMPAIGN_PAGE_SIZE)]
+        rows = [render_campaign(world, one, extras) for one in PAGING.slice(kept, wanted, DEFAULT_CAMPAIGN_PAGE_SIZE)]
     return build_response(request, {"count": len(rows), "totalCount": len(kept), "campaigns": rows})
 
 

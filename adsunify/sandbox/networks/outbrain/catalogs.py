@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Request, Response, integer_text, text
+from adsunify.sandbox.checks import integer_text, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.outbrain.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.outbrain.tables import BROWSERS, CURRENCIES, OPERATING_SYSTEMS
 from adsunify.sandbox.networks.outbrain.targeting import LANGUAGES

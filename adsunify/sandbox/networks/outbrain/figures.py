@@ -1,26 +1,30 @@
 """What a campaign did on a day: plausible, and the same whenever it is asked for. Statuses have no history."""
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from adsunify.sandbox.framework import StoredEntity, World
+from adsunify.sandbox.figures import draw_bytes, get_currency_unit
 from adsunify.sandbox.networks.outbrain.answers import get_eastern_date
 from adsunify.sandbox.networks.outbrain.campaigns import get_on_air_reason
 from adsunify.sandbox.networks.outbrain.tables import CURRENCY_DECIMALS, EASTERN_TIMEZONE
+from adsunify.sandbox.parsing import split_words
+from adsunify.sandbox.world import StoredEntity, World
 
-_CURRENCY_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
-SUM_METRICS = ("impressions", "viewableImpressions", "clicks", "spend", "conversions", "viewConversions", "sumValue",
-        "viewSumValue", "dstFeeCost", "videoPlays")  # fmt: skip
+NO_FIGURES: Mapping[str, Decimal] = dict.fromkeys(
+    split_words("""
+    impressions viewableImpressions clicks spend conversions viewConversions sumValue viewSumValue dstFeeCost videoPlays
+"""),
+    Decimal(0),
+)
 
 
 @lru_cache(maxsize=20000)
 def generate_daily_figures(campaign: str, day: str, unit: int) -> Mapping[str, Decimal]:
     """The figures of a campaign on one day (ISO 8601); money in hundredths of a unit of the currency."""
-    dice = hashlib.sha256(f"{campaign} {day}".encode()).digest()
+    dice = draw_bytes(campaign, day)
     shown = 8000 + 30 * dice[0] + dice[1]
     clicks = shown * (2 + dice[2] % 5) // 1000
     bought = clicks // 15 + dice[3] % 2
@@ -51,20 +55,11 @@ def find_daily_figures(world: World, campaign: StoredEntity, on: date) -> Mappin
         if on < since or get_on_air_reason(world, campaign) != "CAMPAIGN_ON_AIR":
             return None
     currency = world.accounts[campaign.account].currency
-    whole = generate_daily_figures(campaign.id, on.isoformat(), _CURRENCY_UNITS.get(currency, 1))
+    whole = generate_daily_figures(campaign.id, on.isoformat(), get_currency_unit(currency))
     if on < present:
         return whole
     hours = world.now.astimezone(EASTERN_TIMEZONE).hour
     return {name: value * hours // 24 for name, value in whole.items()}
-
-
-def sum_figures(many: Iterable[Mapping[str, Decimal]]) -> dict[str, Decimal]:
-    """Figures added up."""
-    added = dict.fromkeys(SUM_METRICS, Decimal(0))
-    for one in many:
-        for name in SUM_METRICS:
-            added[name] += one[name]
-    return added
 
 
 def render_metrics(one: Mapping[str, Decimal], currency: str, *, video: bool, viewable: bool) -> dict[str, Any]:

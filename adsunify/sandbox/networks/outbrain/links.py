@@ -5,31 +5,26 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import (
+from adsunify.sandbox.checks import (
     Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    World,
     any_value,
     boolean,
+    boolean_text,
     choice,
+    comma_separated,
     external_id,
     number,
     record,
+    rule_error,
     text,
 )
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.outbrain.answers import (
+    PAGING,
     apply_each,
     build_response,
-    check_boolean_text,
-    comma_separated,
     format_instant,
-    paginate,
-    paging_checks,
     require_entity,
-    rule_error,
     split_ids,
 )
 from adsunify.sandbox.networks.outbrain.budgets import allocate_native_id
@@ -41,6 +36,8 @@ from adsunify.sandbox.networks.outbrain.tables import (
     MAX_LINKS_PER_WRITE,
     PLAY_MODES,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import StoredEntity, World
 
 _REVIEW_TIME = timedelta(hours=1)  # chosen
 _MAX_LINKS = 30_000
@@ -81,12 +78,12 @@ CREATE_CHECK = record(
 _UPDATE_ITEM_CHECK = record(required={"id": text()}, optional={**_CONTENT_MEMBERS, "title": text(), "enabled": boolean})
 _ALWAYS_EDITABLE_MEMBERS = frozenset({"enabled", "cpcAdjustment"})  # the first by the documentation, the second chosen
 _APPROVAL_STATUSES = ("APPROVED", "PENDING", "REJECTED")
-_EXTRAS_CHECK = {"extraFields": comma_separated(*LINK_EXTRA_FIELDS)}
+_EXTRAS_CHECK = {"extraFields": comma_separated(choice(*LINK_EXTRA_FIELDS))}
 _LIST_CHECKS: Mapping[str, Check] = {
     **_EXTRAS_CHECK,
-    **paging_checks(MAX_LINK_PAGE_SIZE),
-    "enabled": check_boolean_text,
-    "statuses": comma_separated(*_APPROVAL_STATUSES),
+    **PAGING.make_checks(MAX_LINK_PAGE_SIZE),
+    "enabled": boolean_text,
+    "statuses": comma_separated(choice(*_APPROVAL_STATUSES)),
 }
 
 
@@ -166,7 +163,8 @@ def list_links(request: Request) -> Response:
             if wanted.get("enabled", one.data["enabled"]) == one.data["enabled"]
             and get_approval(world, one)["status"].upper() in wanted.get("statuses", _APPROVAL_STATUSES)]  # fmt: skip
     rows = [
-        render_link(world, one, wanted.get("extraFields", ())) for one in paginate(kept, wanted, DEFAULT_LINK_PAGE_SIZE)
+        render_link(world, one, wanted.get("extraFields", ()))
+        for one in PAGING.slice(kept, wanted, DEFAULT_LINK_PAGE_SIZE)
     ]
     return build_response(request, {"count": len(rows), "totalCount": len(kept), "promotedLinks": rows})
 

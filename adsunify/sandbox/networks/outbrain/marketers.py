@@ -2,11 +2,15 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, issue_grant, parse_basic_auth
-from adsunify.sandbox.networks.outbrain.answers import build_response, comma_separated, require_account_by_id
+from adsunify.sandbox.checks import choice, comma_separated
+from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.outbrain.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.outbrain.tables import LOGIN, PASSWORD, TOKEN_HEADER, USER_NAME
+from adsunify.sandbox.oauth import issue_grant, parse_basic_auth
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
-_EXTRA_CHECK = {"extraFields": comma_separated("Account")}
+_EXTRA_CHECK = {"extraFields": comma_separated(choice("Account"))}
 
 
 def log_in(request: Request) -> Response:

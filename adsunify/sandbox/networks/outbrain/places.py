@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from adsunify.sandbox.framework import Request, Response, choice, external_id, integer_text, text
-from adsunify.sandbox.networks.outbrain.answers import build_response, check_boolean_text, comma_separated
+from adsunify.sandbox.checks import boolean_text, choice, comma_separated, external_id, integer_text, text
+from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.outbrain.answers import build_response
 
 LOCATION_TYPES = ("Country", "Region", "SubRegion", "DMA", "PostalCode")
 LOCATION_VERSIONS = ("V1", "V2")  # FIPS, which the search takes by itself, and ISO 3166
@@ -48,9 +49,9 @@ _SUBDIVISIONS = (
 )
 _QUERY_CHECKS = {
     "limit": integer_text(1, 300),
-    "include": comma_separated(*LOCATION_TYPES),
-    "exclude": comma_separated(*LOCATION_TYPES),
-    "exactMatch": check_boolean_text,
+    "include": comma_separated(choice(*LOCATION_TYPES)),
+    "exclude": comma_separated(choice(*LOCATION_TYPES)),
+    "exactMatch": boolean_text,
     "country": text(2, 2, "[A-Z]{2}"),
     "locationsVersion": choice(*LOCATION_VERSIONS),
 }

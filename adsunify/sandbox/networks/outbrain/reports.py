@@ -4,24 +4,25 @@ from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Check, Request, Response, StoredEntity, choice, text
+from adsunify.sandbox.checks import Check, boolean_text, choice, rule_error, text
+from adsunify.sandbox.figures import sum_figures
+from adsunify.sandbox.instants import iterate_days
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.outbrain.answers import (
+    PAGING,
     build_response,
-    check_boolean_text,
     check_date,
     format_instant,
     get_eastern_date,
-    paginate,
-    paging_checks,
     require_account_by_id,
-    rule_error,
 )
-from adsunify.sandbox.networks.outbrain.figures import find_daily_figures, render_metrics, sum_figures
+from adsunify.sandbox.networks.outbrain.figures import NO_FIGURES, find_daily_figures, render_metrics
 from adsunify.sandbox.networks.outbrain.tables import DEFAULT_REPORT_PAGE_SIZE, MAX_REPORT_PAGE_SIZE, MAX_REPORT_YEARS
+from adsunify.sandbox.world import Account, StoredEntity
 
 _SORT_CHECK = text(2, None, r"[+-](fromDate|impressions|clicks|spend)")  # the plus has to be sent as %2B
 _PARAMETER_CHECKS: Mapping[str, Check] = {
-    **paging_checks(MAX_REPORT_PAGE_SIZE),
+    **PAGING.make_checks(MAX_REPORT_PAGE_SIZE),
     "breakdown": choice("daily", "weekly", "monthly"),
     "sort": _SORT_CHECK,
     "campaignId": text(),
@@ -29,7 +30,7 @@ _PARAMETER_CHECKS: Mapping[str, Check] = {
     **dict.fromkeys(
         ("includeArchivedCampaigns", "enabledCampaignsOnly", "conversionsByClickDate", "includeConversionDetails",
          "includeVideoStats", "includeViewedImpressions"),
-        check_boolean_text,
+        boolean_text,
     ),
 }  # fmt: skip
 _REQUIRED_CHECKS = {"from": check_date, "to": check_date}
@@ -99,7 +100,7 @@ def _build_results(
     shape = {"currency": account.currency, "video": wanted.get("includeVideoStats", False),
              "viewable": wanted.get("includeViewedImpressions", False)}  # fmt: skip
     periods: dict[date, list[date]] = {}
-    for on in (first + timedelta(days=offset) for offset in range((last - first).days + 1)):
+    for on in iterate_days(first, last):
         periods.setdefault(start(on), []).append(on)
     sums = {}
     for period, days in periods.items():
@@ -120,7 +121,7 @@ def _build_results(
     part = "metadata" if sort[1:] == "fromDate" else "metrics"
     rows.sort(key=lambda row: row[part][sort[1:]], reverse=sort[0] == "-")
     return {
-        "results": paginate(rows, wanted, DEFAULT_REPORT_PAGE_SIZE),
+        "results": PAGING.slice(rows, wanted, DEFAULT_REPORT_PAGE_SIZE),
         "totalResults": len(rows),
-        "summary": render_metrics(sum_figures(sums.values()), **shape),
+        "summary": render_metrics(sum_figures(sums.values(), NO_FIGURES), **shape),
     }

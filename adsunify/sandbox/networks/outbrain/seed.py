@@ -3,9 +3,9 @@
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import Account, World
 from adsunify.sandbox.networks.outbrain import places
 from adsunify.sandbox.networks.outbrain.tables import PLATFORMS
+from adsunify.sandbox.world import Account, World
 
 _HOME_COUNTRIES = {"USD": "United States", "JPY": "Japan", "EUR": "Germany", "GBP": "United Kingdom"}
 SEED_START = "2020-01-02"

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import Account, OAuthConfig
+from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.world import Account
 
 HOST = "api.outbrain.com"
 API_HOSTS = (HOST,)

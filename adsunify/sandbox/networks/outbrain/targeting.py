@@ -3,8 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Check, any_value, array, boolean, choice, external_id, record, text
-from adsunify.sandbox.networks.outbrain.answers import rule_error
+from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, external_id, record, rule_error, text
 from adsunify.sandbox.networks.outbrain.places import (
     ID_CHECK,
     LOCATION_TYPES,

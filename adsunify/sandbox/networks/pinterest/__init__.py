@@ -4,11 +4,12 @@ Where the documentation is silent the choice made is marked "chosen" at its plac
 descriptions do not know are refused, though the real API may ignore some of them.
 """
 
-from adsunify.sandbox.framework import Network, Route, consent_routes
+from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.pinterest import analytics, catalogs, keywords, login, pins, reads, writes
 from adsunify.sandbox.networks.pinterest.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.pinterest.seed import seed_world
 from adsunify.sandbox.networks.pinterest.tables import ACCOUNTS, API_HOSTS, LOGIN, STORAGE_HOST
+from adsunify.sandbox.oauth import consent_routes
 
 ACCOUNT_PATH = "/v5/ad_accounts/{account}"
 ENTITIES_PATH = f"{ACCOUNT_PATH}/{{entities:{'|'.join(reads.KIND_BY_COLLECTION)}}}"

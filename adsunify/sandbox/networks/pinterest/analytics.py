@@ -10,21 +10,10 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    World,
-    array,
-    choice,
-    nullable,
-    record,
-    serialize_json,
-    text,
-)
+from adsunify.sandbox.checks import Check, array, choice, nullable, record, text
+from adsunify.sandbox.figures import sum_figures
+from adsunify.sandbox.instants import date_check, iterate_days
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.pinterest.answers import DIGITS_CHECK, parse_query, repeated_values, require_account
 from adsunify.sandbox.networks.pinterest.columns import SYNC_COLUMNS, is_job_column
 from adsunify.sandbox.networks.pinterest.figures import (
@@ -32,9 +21,10 @@ from adsunify.sandbox.networks.pinterest.figures import (
     generate_daily_figures,
     get_local_date,
     list_delivering_ads,
-    sum_figures,
 )
 from adsunify.sandbox.networks.pinterest.tables import STORAGE_HOST
+from adsunify.sandbox.parsing import InvalidRequest, serialize_json
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 LINK_SECONDS, REPORT_SECONDS = 300, 3600
 # Level: the column of its id, and the one of its name.
@@ -50,11 +40,7 @@ _WINDOW_DAYS = ("0", "1", "7", "14", "30", "60")
 _TIMEZONE_CHECK = choice("PINTEREST_TIME_ZONE", "AD_ACCOUNT_TIME_ZONE")
 
 
-def _check_date(value: Any, where: str) -> date:
-    try:
-        return date.fromisoformat(text(10, 10, r"\d{4}-\d{2}-\d{2}")(value, where))
-    except ValueError as error:
-        raise InvalidRequest("value", where, "must be a date YYYY-MM-DD", value) from error
+_check_date = date_check(pattern=r"\d{4}-\d{2}-\d{2}")
 
 
 def _check_granularity(value: Any, where: str) -> str:
@@ -263,7 +249,7 @@ def _build_rows(world: World, account: Account, wanted: ReportRequest) -> Iterat
 
 def _split_periods(wanted: ReportRequest, last: date) -> Iterator[tuple[date | None, list[date]]]:
     """The day a row is dated with (none for TOTAL) and the days in it."""
-    days = [wanted.start + timedelta(days=offset) for offset in range((last - wanted.start).days + 1)]
+    days = list(iterate_days(wanted.start, last))
     if wanted.granularity == "TOTAL":
         yield None, days
         return

@@ -1,24 +1,15 @@
 """The native error shape, the guard, account look-up, and lists with bookmarks."""
 
-import base64
-import binascii
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    AbortRequest,
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    choice,
-    integer_text,
-    record,
-    require_bearer_token,
-    text,
-)
+from adsunify.sandbox.checks import Check, integer_text, record, text
+from adsunify.sandbox.network import AbortRequest, Request, Response
 from adsunify.sandbox.networks.pinterest.tables import MAX_IDS, WRITER_ROLES
+from adsunify.sandbox.oauth import require_bearer_token
+from adsunify.sandbox.paging import CursorFormat, paginate_after
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 # Code of a problem: HTTP status, Pinterest's own number, its text where it does not depend on the case.
 _UNAUTHENTICATED_ERROR = (401, 2, "Authentication failed.")
@@ -136,12 +127,8 @@ def repeated_values(item: Check, most: int = MAX_IDS) -> Check:
     return check
 
 
-def check_boolean_text(value: Any, where: str) -> bool:
-    """true or false in a query."""
-    return bool(choice("true", "false")(value, where) == "true")
-
-
 PAGING_CHECKS: Mapping[str, Check] = {"page_size": integer_text(1, 250), "bookmark": text(0)}
+_BOOKMARKS = CursorFormat("/bookmark", "after|")
 
 
 def build_page_response(
@@ -151,31 +138,8 @@ def build_page_response(
 
     The bookmark names the last id of the page, so that what is created meanwhile shifts nothing.
     """
-    found = list(rows)
-    if wanted.get("bookmark"):
-        last = _decode_bookmark(wanted["bookmark"])
-        at = next((position for position, row in enumerate(found, 1) if row["id"] == last), None)
-        if at is None:
-            raise InvalidRequest("value", "/bookmark", "is not one of this list")
-        found = found[at:]
-    size = wanted.get("page_size", 25)
-    items = found[:size]
-    bookmark = _encode_bookmark(items[-1]["id"]) if len(found) > size else None
-    return Response(200, {"items": [view(row) for row in items], "bookmark": bookmark})
-
-
-def _encode_bookmark(last: str) -> str:
-    return base64.b64encode(f"after|{last}".encode()).decode()
-
-
-def _decode_bookmark(bookmark: str) -> str:
-    try:
-        word, _, last = base64.b64decode(bookmark, validate=True).decode().partition("|")
-    except (binascii.Error, UnicodeDecodeError):
-        word, last = "", ""
-    if word != "after":
-        raise InvalidRequest("value", "/bookmark", "is not one of this list")
-    return last
+    page, bookmark = paginate_after(list(rows), wanted.get("bookmark"), wanted.get("page_size", 25), _BOOKMARKS)
+    return Response(200, {"items": [view(row) for row in page], "bookmark": bookmark})
 
 
 def not_found_error(what: str) -> AbortRequest:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Request, Response, array, choice, record, text
+from adsunify.sandbox.checks import array, boolean_text, choice, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.pinterest.answers import (
     DIGITS_CHECK,
     PAGING_CHECKS,
     build_page_response,
-    check_boolean_text,
     not_found_error,
     parse_query,
     require_account,
@@ -107,7 +107,7 @@ def list_audiences(request: Request) -> Response:
 def list_conversion_tags(request: Request) -> Response:
     """GET /ad_accounts/{account}/conversion_tags: not paged."""
     account = require_account(request)
-    wanted = parse_query(request, filter_deleted=check_boolean_text)
+    wanted = parse_query(request, filter_deleted=boolean_text)
     rows: list[dict[str, Any]] = [
         {"id": native, "ad_account_id": account.id, "name": name, "status": status, "version": "3",
          "enhanced_match_status": None, "last_fired_time_ms": None, "code_snippet": "", "configs": {}}

@@ -7,9 +7,8 @@ not given, which is right on creation; what it means in an update stands in `rul
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import (
+from adsunify.sandbox.checks import (
     Check,
-    InvalidRequest,
     any_value,
     array,
     boolean,
@@ -24,6 +23,7 @@ from adsunify.sandbox.framework import (
 )
 from adsunify.sandbox.networks.pinterest.tables import CREATIVE_TYPES, OBJECTIVES, STATUSES
 from adsunify.sandbox.networks.pinterest.targeting import TARGETING_CHECK
+from adsunify.sandbox.parsing import InvalidRequest
 
 # Unix SECONDS from 2001 to 2100: milliseconds are refused.
 _TIMESTAMP_CHECK = integer(1_000_000_000, 4_102_444_800)

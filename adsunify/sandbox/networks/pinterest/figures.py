@@ -6,27 +6,23 @@ every day; above the ads everything is a sum. Statuses have no history: what is 
 since it was made.
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import Account, StoredEntity, World
+from adsunify.sandbox.figures import Figures, draw_bytes, get_currency_unit
 from adsunify.sandbox.networks.pinterest.tables import MICROS
-
-Figures = Mapping[str, int]
-_CURRENCY_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 
 def generate_daily_figures(account: Account, subject: str, day: date, zone: str) -> dict[str, int]:
     """The figures of one ad, or of the earlier ads of an account (`subject` its id), on one day."""
-    dice = hashlib.sha256(f"{account.id} {subject} {day} {zone}".encode()).digest()
+    dice = draw_bytes(account.id, subject, day, zone)
     paid = 1800 + 8 * dice[0] + dice[1]
     earned = paid * (dice[2] % 20) // 100
     clicks = paid * (12 + dice[3] % 20) // 1000
-    unit = MICROS * _CURRENCY_UNITS.get(account.currency, 1)
+    unit = MICROS * get_currency_unit(account.currency)
     bought = 1 + clicks // 20
     figures = {
         "IMPRESSION_1": paid,
@@ -49,15 +45,6 @@ def generate_daily_figures(account: Account, subject: str, day: date, zone: str)
             "TOTAL_IMPRESSION_USER": paid * (55 + dice[8] % 40) // 100,
         }
     return figures
-
-
-def sum_figures(many: Iterable[Figures]) -> dict[str, int]:
-    """Figures added up."""
-    added: dict[str, int] = {}
-    for one in many:
-        for name, value in one.items():
-            added[name] = added.get(name, 0) + value
-    return added
 
 
 def add_derived_metrics(plain: Figures) -> dict[str, int | Decimal]:

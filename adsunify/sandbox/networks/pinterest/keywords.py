@@ -3,20 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    array,
-    boolean,
-    choice,
-    integer,
-    nullable,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import array, boolean, choice, integer, nullable, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.pinterest.answers import (
     DIGITS_CHECK,
     PAGING_CHECKS,
@@ -28,6 +16,8 @@ from adsunify.sandbox.networks.pinterest.answers import (
 )
 from adsunify.sandbox.networks.pinterest.rules import FINAL_STATUSES
 from adsunify.sandbox.networks.pinterest.tables import MATCH_TYPES
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 _BID_MEMBER = {"bid": nullable(integer(0))}  # deprecated: ignored, and null in answers
 _CREATE_CHECK = record(

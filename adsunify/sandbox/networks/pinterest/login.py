@@ -2,48 +2,30 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    InvalidRequest,
-    IssuedTokens,
-    Request,
-    Response,
-    check_client,
-    choice,
-    exchange_code,
-    parse_basic_auth,
-    record,
-    refresh_tokens,
-    text,
-)
+from adsunify.sandbox.checks import choice, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.pinterest.answers import DIGITS_CHECK, parse_query
 from adsunify.sandbox.networks.pinterest.tables import LOGIN, USER
+from adsunify.sandbox.oauth import check_client, parse_basic_auth, redeem_token_form, render_tokens
+from adsunify.sandbox.parsing import InvalidRequest
 
-_GRANT_TYPE_CHECK = {"grant_type": choice("authorization_code", "refresh_token")}
-_CODE_FORM = record(
-    required={**_GRANT_TYPE_CHECK, "code": text(), "redirect_uri": text()},
-    # needed by apps of before 2025-09-25; this app is younger, so nothing depends on it
-    optional={"continuous_refresh": choice("true", "false")},
-)
-_REFRESH_FORM = record(required={**_GRANT_TYPE_CHECK, "refresh_token": text()}, optional={"scope": text()})
 _REVOKE_FORM = record(required={"token": text()}, optional={"token_type_hint": choice("access_token", "refresh_token")})
 
 
 def issue_token(request: Request) -> Response:
     """POST /oauth/token: a code, or a refresh token, against new tokens."""
     request.parse_query()
-    app = parse_basic_auth(request)
-    check_client(request, *app)
-    kind = request.parse_form().get("grant_type")
-    if kind == "refresh_token":
-        given = request.parse_form(_REFRESH_FORM)
-        issued = refresh_tokens(request, LOGIN, *app, given["refresh_token"])
-        asked_for = {*given.get("scope", "").replace(",", " ").split()}
-        if not asked_for <= {*issued.access.scopes}:
-            raise InvalidRequest("value", "/scope", "must lie within the scopes that were consented to")
-        return Response(200, _build_token_response(request, kind, issued))
-    given = request.parse_form(_CODE_FORM)
-    issued = exchange_code(request, LOGIN, *app, given["code"], given["redirect_uri"])
-    return Response(200, _build_token_response(request, "authorization_code", issued))
+    form, issued = redeem_token_form(request, LOGIN)
+    scopes = {*form.get("scope", "").replace(",", " ").split()}
+    if not scopes <= {*issued.access.scopes}:
+        raise InvalidRequest("value", "/scope", "must lie within the scopes that were consented to")
+    assert LOGIN.refresh_seconds is not None
+    return Response(200, {
+        "response_type": form["grant_type"],
+        **render_tokens(LOGIN, issued),
+        "refresh_token_expires_in": LOGIN.refresh_seconds,
+        "refresh_token_expires_at": int(request.now.timestamp()) + LOGIN.refresh_seconds,
+    })  # fmt: skip
 
 
 def refuse_revocation(request: Request) -> Response:
@@ -72,19 +54,3 @@ def get_acting_user(request: Request, wanted: dict[str, Any]) -> dict[str, Any]:
         raise InvalidRequest("user" if request.path == "/v5/user_account" else "role", "/ad_account_id", "no access")
     owner: dict[str, Any] = account.extra["native"]["owner"]
     return owner
-
-
-def _build_token_response(request: Request, kind: str, issued: IssuedTokens) -> dict[str, Any]:
-    assert issued.refresh is not None
-    assert issued.refresh.expires_at is not None
-    assert LOGIN.refresh_seconds is not None
-    return {
-        "response_type": kind,
-        "access_token": issued.access.text,
-        "token_type": "bearer",
-        "expires_in": LOGIN.access_seconds,
-        "scope": " ".join(issued.access.scopes),  # the separator is chosen
-        "refresh_token": issued.refresh.text,
-        "refresh_token_expires_in": LOGIN.refresh_seconds,
-        "refresh_token_expires_at": int(request.now.timestamp()) + LOGIN.refresh_seconds,
-    }

@@ -7,12 +7,12 @@ consented. A board or Pin that nothing here knows was made elsewhere, and exists
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import InvalidRequest, Request, Response, StoredEntity, choice, external_id
+from adsunify.sandbox.checks import boolean_text, choice, external_id
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.pinterest.answers import (
     DIGITS_CHECK,
     PAGING_CHECKS,
     build_page_response,
-    check_boolean_text,
     get_bearer_scopes,
     parse_query,
     repeated_values,
@@ -20,6 +20,8 @@ from adsunify.sandbox.networks.pinterest.answers import (
 from adsunify.sandbox.networks.pinterest.fields import PIN_CHECK
 from adsunify.sandbox.networks.pinterest.login import get_acting_user
 from adsunify.sandbox.networks.pinterest.tables import CREATIVE_TYPES
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import StoredEntity
 
 PRIVACIES = ("ALL", "PUBLIC", "PROTECTED", "SECRET", "PUBLIC_AND_SECRET")
 _EXTERNAL_ID = external_id(r"\d+")
@@ -55,7 +57,7 @@ def list_board_pins(request: Request) -> Response:
         **PAGING_CHECKS,
         ad_account_id=DIGITS_CHECK,
         creative_types=repeated_values(choice(*CREATIVE_TYPES)),
-        pin_metrics=check_boolean_text,
+        pin_metrics=boolean_text,
     )
     owner = get_acting_user(request, wanted)["username"]
     board = request.world.find("board", request.path_parameters["id"], owner)
@@ -71,8 +73,8 @@ def list_pins(request: Request) -> Response:
         **PAGING_CHECKS,
         ad_account_id=DIGITS_CHECK,
         creative_types=repeated_values(choice(*CREATIVE_TYPES)),
-        pin_metrics=check_boolean_text,
-        include_protected_pins=check_boolean_text,
+        pin_metrics=boolean_text,
+        include_protected_pins=boolean_text,
         pin_filter=choice("exclude_native", "exclude_repins", "has_been_promoted"),
         pin_type=choice("PRIVATE"),
     )
@@ -90,7 +92,7 @@ def list_pins(request: Request) -> Response:
 
 def get_pin(request: Request) -> Response:
     """GET /pins/{id}."""
-    get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK, pin_metrics=check_boolean_text))
+    get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK, pin_metrics=boolean_text))
     return Response(200, _render_pin(request, request.path_parameters["id"]))
 
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adsunify.sandbox.framework import Check, InvalidRequest, Request, Response, StoredEntity, choice
+from adsunify.sandbox.checks import Check, boolean_text, choice
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.pinterest.answers import (
     DIGITS_CHECK,
     PAGING_CHECKS,
     build_page_response,
-    check_boolean_text,
     not_found_error,
     parse_query,
     repeated_values,
@@ -17,6 +17,8 @@ from adsunify.sandbox.networks.pinterest.answers import (
 )
 from adsunify.sandbox.networks.pinterest.rules import get_review_status, get_summary_status
 from adsunify.sandbox.networks.pinterest.tables import STATUSES, USER
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import StoredEntity
 
 KIND_BY_COLLECTION = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
 _IDS_CHECK = repeated_values(DIGITS_CHECK)
@@ -49,7 +51,7 @@ _SHOWN_MEMBERS: Mapping[str, str] = {
 
 def list_accounts(request: Request) -> Response:
     """GET /ad_accounts: those of the person, and those that others share."""
-    wanted = parse_query(request, include_shared_accounts=check_boolean_text, **PAGING_CHECKS)
+    wanted = parse_query(request, include_shared_accounts=boolean_text, **PAGING_CHECKS)
     rows = [account.extra["native"] for account in request.world.accounts.values()]
     if not wanted.get("include_shared_accounts", True):
         rows = [row for row in rows if row["owner"]["id"] == USER["id"]]
@@ -65,7 +67,7 @@ def get_account(request: Request) -> Response:
 def list_entities(request: Request) -> Response:
     """GET /ad_accounts/{account}/campaigns, /ad_groups, /ads: ACTIVE and PAUSED unless other statuses are named."""
     kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], require_account(request)
-    more: dict[str, Check] = {"translate_interests_to_names": check_boolean_text} if kind == "ad_group" else {}
+    more: dict[str, Check] = {"translate_interests_to_names": boolean_text} if kind == "ad_group" else {}
     wanted = parse_query(
         request, **PAGING_CHECKS, **more, entity_statuses=repeated_values(choice(*STATUSES)),
         order=choice("ASCENDING", "DESCENDING"), **dict.fromkeys(MEMBER_BY_FILTER[kind], _IDS_CHECK),

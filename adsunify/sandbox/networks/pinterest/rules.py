@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, StoredEntity
 from adsunify.sandbox.networks.pinterest.tables import (
     BID_FLOORS,
     BILLABLE_EVENTS,
@@ -18,6 +17,8 @@ from adsunify.sandbox.networks.pinterest.tables import (
     MICROS,
 )
 from adsunify.sandbox.networks.pinterest.targeting import check_targeting
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 Data = Mapping[str, Any]
 FINAL_STATUSES = ("ARCHIVED", "DELETED_DRAFT")

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from adsunify.sandbox.framework import Account, World
 from adsunify.sandbox.networks.pinterest.tables import DAY_SECONDS, MICROS
+from adsunify.sandbox.world import Account, World
 
 # The existing Pin of the documented example and one of each other sort: id, type, whether the account's owner owns it.
 SEED_PINS: tuple[tuple[str, str | None, bool], ...] = (

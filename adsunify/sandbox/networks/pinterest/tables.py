@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, OAuthConfig
+from adsunify.sandbox.checks import choice, text
+from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.pinterest.com",)
 CONSENT_HOST = "www.pinterest.com"
@@ -26,6 +28,12 @@ LOGIN = OAuthConfig(
     rotates_refresh_tokens=True,
     access_prefix="pina_",
     refresh_prefix="pinr_",
+    has_basic_client=True,
+    # Apps created before 2025-09-25 need continuous_refresh. This app is younger, so nothing depends on it.
+    token_form={"continuous_refresh": choice("true", "false")},
+    refresh_form={"scope": text()},
+    # The separator of the scopes in a token response (a blank) is chosen.
+    token_members=("access_token", "token_type", "expires_in", "scope", "refresh_token"),
 )
 
 STATUSES = ("ACTIVE", "PAUSED", "ARCHIVED", "DRAFT", "DELETED_DRAFT")

@@ -4,18 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Check,
-    InvalidRequest,
-    array,
-    choice,
-    external_id,
-    integer,
-    nullable,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, array, choice, external_id, integer, nullable, record, text
 from adsunify.sandbox.networks.pinterest.tables import COUNTRIES
+from adsunify.sandbox.parsing import InvalidRequest
 
 AGE_BUCKETS = ("18-24", "19+", "20+", "21+", "25-34", "35-44", "45-49", "50-54", "55-64", "65+")
 GENDERS = ("unknown", "male", "female")

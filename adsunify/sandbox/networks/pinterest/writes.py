@@ -7,7 +7,8 @@ object for ads; of an object that failed nothing is applied and `data` is null.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, StoredEntity, any_value, array
+from adsunify.sandbox.checks import any_value, array
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.pinterest.answers import ITEM_PROBLEM_CODES, map_error, require_account
 from adsunify.sandbox.networks.pinterest.fields import CREATE_CHECKS, UPDATE_CHECKS
 from adsunify.sandbox.networks.pinterest.pins import check_exists, find_pin_type
@@ -22,6 +23,8 @@ from adsunify.sandbox.networks.pinterest.rules import (
     rule_error,
 )
 from adsunify.sandbox.networks.pinterest.tables import MAX_AD_GROUPS, MAX_ITEMS_PER_WRITE
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 BATCH_FAULTS = frozenset({"partial", "error_in_200"})
 # What the network makes of what is left out.

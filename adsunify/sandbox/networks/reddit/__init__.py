@@ -5,11 +5,12 @@ tables do not know are refused, though the real API may ignore some of them. Not
 forecasts.
 """
 
-from adsunify.sandbox.framework import Network, Route, consent_routes
+from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.reddit import accounts, catalogs, entities, login, posts, reports, writes
 from adsunify.sandbox.networks.reddit.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.reddit.seed import seed_world
 from adsunify.sandbox.networks.reddit.tables import ACCOUNTS, API_HOSTS, LOGIN, LOGIN_HOSTS
+from adsunify.sandbox.oauth import consent_routes
 
 _BASE_PATH = "/api/v3"
 _ACCOUNT_PATH = f"{_BASE_PATH}/ad_accounts/{{account}}"

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Request, Response, record
+from adsunify.sandbox.checks import record
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.reddit.answers import (
     PAGING_CHECKS,
     build_page_response,

@@ -1,23 +1,11 @@
 """The envelope, the native error shape, the guard, and lists in pages."""
 
-import base64
-import binascii
-import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlencode
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    integer_text,
-    require_bearer_token,
-    text,
-)
+from adsunify.sandbox.checks import Check, integer_text, text
+from adsunify.sandbox.instants import InstantFormat
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.reddit.tables import (
     DEFAULT_PAGE_SIZE,
     GENERIC_AGENTS,
@@ -27,6 +15,10 @@ from adsunify.sandbox.networks.reddit.tables import (
     WRITABLE_APPROVALS,
     WRITE_SCOPE,
 )
+from adsunify.sandbox.oauth import format_oauth_error, require_bearer_token
+from adsunify.sandbox.paging import CursorFormat, build_next_url, paginate_from
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 _REASONS = {
     400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 410: "Gone", 429: "Too Many Requests",
@@ -70,8 +62,7 @@ def _format_login_error(problem: InvalidRequest) -> Response:
         return Response(401, {"message": "Unauthorized", "error": 401})
     if problem.code == "access":
         return Response(403, {"message": "Forbidden", "error": 403})
-    code = problem.code if problem.code == "invalid_grant" else "invalid_request"
-    return Response(400, {"error": code})
+    return format_oauth_error(problem, ("invalid_grant",))
 
 
 def authorize_request(request: Request) -> None:
@@ -119,6 +110,7 @@ def check_account_writable(account: Account) -> None:
 
 
 PAGING_CHECKS: Mapping[str, Check] = {"page.size": integer_text(1, MAX_PAGE_SIZE), "page.token": text()}
+_CURSORS = CursorFormat("/page.token", "from:", is_url_safe=True)
 
 
 def build_page_response(request: Request, rows: Sequence[Any], wanted: Mapping[str, Any]) -> Response:
@@ -131,45 +123,14 @@ def paginate(
     request: Request, rows: Sequence[Any], wanted: Mapping[str, Any]
 ) -> tuple[Sequence[Any], dict[str, str | None]]:
     """A page and its `pagination`. Problem where the token is not one of ours. Without a size: 100 (chosen)."""
-    first, size = 0, wanted.get("page.size", DEFAULT_PAGE_SIZE)
-    if "page.token" in wanted:
-        first = _decode_page_token(wanted["page.token"])
-    last = first + size
-    if last >= len(rows):
-        return rows[first:], {"next_url": None}
-    query = [(name, value) for name, value in request.query_pairs if name != "page.token"]
-    query.append(("page.token", base64.urlsafe_b64encode(f"from:{last}".encode()).decode()))
-    return rows[first:last], {"next_url": f"https://{HOST}{request.path}?{urlencode(query)}"}
+    page, token = paginate_from(rows, wanted.get("page.token"), wanted.get("page.size", DEFAULT_PAGE_SIZE), _CURSORS)
+    return page, {"next_url": build_next_url(request, HOST, "page.token", token) if token else None}
 
 
-def _decode_page_token(token: str) -> int:
-    try:
-        found = re.fullmatch(r"from:(\d{1,9})", base64.urlsafe_b64decode(token).decode())
-    except (binascii.Error, ValueError):
-        found = None
-    if found is None:
-        raise InvalidRequest("value", "/page.token", "is not one of this list")
-    return int(found[1])
-
-
-_INSTANT_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
-
-
-def check_datetime(value: Any, where: str) -> datetime:
-    """An ISO 8601 instant with an offset or Z."""
-    try:
-        if isinstance(value, str) and _INSTANT_PATTERN.fullmatch(value):
-            return datetime.fromisoformat(value).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise InvalidRequest("value", where, "must be a valid datetime", value) from error
-    raise InvalidRequest("value", where, "must be a valid datetime", value)
-
-
-def check_instant(value: Any, where: str) -> str:
-    """A `moment` as it is kept and answered: UTC in seconds."""
-    return format_instant(check_datetime(value, where))
-
-
-def format_instant(at: datetime) -> str:
-    """UTC, in seconds, with Z."""
-    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+INSTANT = InstantFormat(
+    pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)",
+    decimals="seconds",
+    suffix="Z",
+    message="must be a valid datetime",
+    missing_message="must be a valid datetime",
+)

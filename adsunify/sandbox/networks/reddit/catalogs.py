@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 from zoneinfo import available_timezones
 
-from adsunify.sandbox.framework import Account, Request, Response, choice, text
+from adsunify.sandbox.checks import choice, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.reddit.answers import PAGING_CHECKS, build_page_response, require_account
 from adsunify.sandbox.networks.reddit.tables import FUNDING_CURRENCIES, LANGUAGES, MICROS
+from adsunify.sandbox.world import Account
 
 _MODES = ("ACTIVE", "INACTIVE", "UPCOMING", "SELECTABLE", "ALL")
 _COUNTRIES: Mapping[str, str] = {

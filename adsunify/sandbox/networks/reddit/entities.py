@@ -4,18 +4,20 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import Check, InvalidRequest, Request, Response, StoredEntity, World
+from adsunify.sandbox.checks import Check
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.reddit.answers import (
+    INSTANT,
     PAGING_CHECKS,
     build_page_response,
     build_response,
-    check_datetime,
-    format_instant,
     not_found_error,
     require_account,
 )
 from adsunify.sandbox.networks.reddit.fields import ID_CHECK
 from adsunify.sandbox.networks.reddit.tables import EFFECTIVE_STATUSES, MAX_IDS, STATUSES
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import StoredEntity, World
 
 # path word -> kind
 KIND_BY_COLLECTION: Mapping[str, str] = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
@@ -112,8 +114,8 @@ def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
         **{name: value for name, value in entity.data.items() if not name.startswith("_")},
         "effective_status": get_effective_status(world, entity),
         "delivery_status": [],
-        "created_at": format_instant(entity.created_at),
-        "modified_at": format_instant(entity.updated_at),
+        "created_at": INSTANT.format(entity.created_at),
+        "modified_at": INSTANT.format(entity.updated_at),
     }
 
 
@@ -128,7 +130,7 @@ def get_effective_status(world: World, entity: StoredEntity) -> str:
             return "PAUSED" if one is entity else f"{one.kind.upper()}_PAUSED"
     if every[-1].data.get("funding_instrument_id") is None:
         return "PENDING_BILLING_INFO"
-    ends = [check_datetime(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None]
+    ends = [INSTANT.check_datetime(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None]
     if ends and min(ends) <= world.now:
         return "COMPLETED"
     if entity.kind == "ad" and world.now - _get_post_time(entity) < _REVIEW_TIME:
@@ -138,4 +140,4 @@ def get_effective_status(world: World, entity: StoredEntity) -> str:
 
 def _get_post_time(ad: StoredEntity) -> datetime:
     """When the ad got its post: then its review begins, and begins again."""
-    return check_datetime(ad.data["_posted_at"], "") if "_posted_at" in ad.data else ad.created_at
+    return INSTANT.check_datetime(ad.data["_posted_at"], "") if "_posted_at" in ad.data else ad.created_at

@@ -7,9 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import (
+from adsunify.sandbox.checks import (
     Check,
-    InvalidRequest,
     any_value,
     array,
     boolean,
@@ -22,7 +21,7 @@ from adsunify.sandbox.framework import (
     text,
     visible_text,
 )
-from adsunify.sandbox.networks.reddit.answers import check_instant
+from adsunify.sandbox.networks.reddit.answers import INSTANT
 from adsunify.sandbox.networks.reddit.tables import (
     LANGUAGES,
     MAX_NAME_LENGTH,
@@ -34,6 +33,7 @@ from adsunify.sandbox.networks.reddit.tables import (
     STATUSES,
     VIEW_MODES,
 )
+from adsunify.sandbox.parsing import InvalidRequest
 
 ID_CHECK = text(pattern=r"[0-9]+")
 POST_ID_CHECK = external_id(r"t3_\w+")
@@ -98,8 +98,8 @@ _SPENDING_MEMBERS: dict[str, Check] = {
     "bid_value": nullable(_MICROS_CHECK),
     "optimization_goal": nullable(choice(*OPTIMIZATION_GOALS)),
     "view_through_conversion_type": choice("SEVEN_DAY_CLICKS", "SEVEN_DAY_CLICKS_ONE_DAY_VIEW"),
-    "start_time": check_instant,
-    "end_time": nullable(check_instant),
+    "start_time": INSTANT.check,
+    "end_time": nullable(INSTANT.check),
     "schedule": _SCHEDULE_CHECK,
 }
 # Only where the campaign optimizes its budget itself (step 1)
@@ -132,7 +132,7 @@ _AD_MEMBERS: dict[str, Check] = {
     "click_url": text(1, MAX_URL_LENGTH, r"https?://\S+"),
     "click_url_query_parameters": array(record({"name": text(), "value": text(0)}), 0, 14),
     "event_trackers": array(record({"type": choice("CLICK", "VIEW"), "url": text(1, None, r"https://\S+")})),
-    "preview_expiry": check_instant,
+    "preview_expiry": INSTANT.check,
     "products": array(any_value, 0, 6),
 }
 

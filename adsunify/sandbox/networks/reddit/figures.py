@@ -4,26 +4,25 @@ The figures of an ad are integers drawn from a digest of its id and the day; a p
 Statuses have no history: what is active now counts as delivering since it was made.
 """
 
-import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import lru_cache
 from typing import Any
 
-from adsunify.sandbox.framework import Account, StoredEntity, World
-from adsunify.sandbox.networks.reddit.answers import check_datetime
+from adsunify.sandbox.figures import draw_bytes
+from adsunify.sandbox.networks.reddit.answers import INSTANT
 from adsunify.sandbox.networks.reddit.entities import get_ancestry
 from adsunify.sandbox.networks.reddit.tables import MICROS
+from adsunify.sandbox.world import Account, StoredEntity, World
 
-_CURRENCY_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
 MINUTES_PER_DAY = 24 * 60
 
 
 @lru_cache(maxsize=20000)
 def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
     """The figures of one ad on one day (ISO 8601). Spend in micros, values of conversions in hundredths."""
-    dice = hashlib.sha256(f"{ad} {day}".encode()).digest()
+    dice = draw_bytes(ad, day)
     shown = 2600 + 9 * dice[0] + dice[1]
     clicked = shown * (4 + dice[2] % 12) // 1000
     bought = clicked // 12 + dice[3] % 2
@@ -47,11 +46,6 @@ def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
         "conversion_page_visit_clicks": clicked,
         "conversion_page_visit_views": clicked // 3,
     }
-
-
-def get_share(day: Mapping[str, int], first: int, last: int) -> dict[str, int]:
-    """What of a day falls between two of its minutes (0 to 1440): the shares of all parts add up."""
-    return {name: value * last // MINUTES_PER_DAY - value * first // MINUTES_PER_DAY for name, value in day.items()}
 
 
 def build_row(total: Mapping[str, int], fields: list[str], currency: str) -> dict[str, Any]:
@@ -83,14 +77,11 @@ def list_delivering_ads(world: World, account: Account) -> list[tuple[tuple[Stor
         every = get_ancestry(world, ad)
         if any(one.data["configured_status"] != "ACTIVE" for one in every):
             continue
-        starts = [check_datetime(one.data["start_time"], "") for one in every if "start_time" in one.data]
+        starts = [INSTANT.check_datetime(one.data["start_time"], "") for one in every if "start_time" in one.data]
         if "_evergreen" not in ad.data:
             starts.append(ad.created_at)
-        ends = [check_datetime(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None]
+        ends = [
+            INSTANT.check_datetime(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None
+        ]
         found.append((tuple(every), max(starts, default=ad.created_at), min([*ends, world.now])))
     return found
-
-
-def get_currency_unit(account: Account) -> int:
-    """About a dollar in the account's currency."""
-    return _CURRENCY_UNITS.get(account.currency, 1)

@@ -6,10 +6,12 @@ yet; `ineligible`, it cannot be promoted; `text`, `video`, `carousel`, its type 
 
 from typing import Any
 
-from adsunify.sandbox.framework import InvalidRequest, Request, Response, choice, text
+from adsunify.sandbox.checks import choice, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.reddit.answers import PAGING_CHECKS, build_page_response, build_response, not_found_error
 from adsunify.sandbox.networks.reddit.fields import POST_ID_CHECK
 from adsunify.sandbox.networks.reddit.tables import POST_TYPES
+from adsunify.sandbox.parsing import InvalidRequest
 
 _POST_CREATED_AT = "2026-01-02T10:00:00Z"
 _POST_IDS = ("t3_abc123", "t3_text123", "t3_video123", "t3_carousel123")

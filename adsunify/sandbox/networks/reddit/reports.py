@@ -9,26 +9,14 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from adsunify.sandbox.framework import (
-    Account,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    array,
-    choice,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import array, choice, record, text
+from adsunify.sandbox.figures import get_currency_unit, get_share, sum_figures
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.reddit import figures
-from adsunify.sandbox.networks.reddit.answers import (
-    PAGING_CHECKS,
-    check_datetime,
-    format_instant,
-    paginate,
-    require_account,
-)
+from adsunify.sandbox.networks.reddit.answers import INSTANT, PAGING_CHECKS, paginate, require_account
 from adsunify.sandbox.networks.reddit.entities import get_effective_status
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 _BREAKDOWNS = (
     "AD_ACCOUNT_ID", "AD_GROUP_ID", "AD_ID", "CAMPAIGN_ID", "COUNTRY", "DATE", "HOUR", "DMA", "METRO", "CAROUSEL_CARD",
@@ -67,7 +55,7 @@ def _check_timezone(value: Any, where: str) -> ZoneInfo:
 _BODY_CHECK = record(
     required={
         "data": record(
-            {"starts_at": check_datetime, "ends_at": check_datetime, "fields": array(_check_field, 1)},
+            {"starts_at": INSTANT.check_datetime, "ends_at": INSTANT.check_datetime, "fields": array(_check_field, 1)},
             {"time_zone_id": _check_timezone, "breakdowns": array(choice(*_BREAKDOWNS)), "filter": text()},
         )
     }
@@ -82,7 +70,7 @@ def create_report(request: Request) -> Response:
     _check_request(asked)
     rows = _build_rows(request, account, asked)
     page, pagination = paginate(request, rows, wanted)
-    updated = format_instant(request.now.replace(minute=0, second=0))
+    updated = INSTANT.format(request.now.replace(minute=0, second=0))
     return Response(200, {"data": {"metrics": list(page), "metrics_updated_at": updated}, "pagination": pagination})
 
 
@@ -120,14 +108,11 @@ def _build_rows(request: Request, account: Account, asked: Mapping[str, Any]) ->
             if not request.world.delivers(date.fromisoformat(day)):
                 continue
             key = tuple(_get_breakdown_value(name, every, account, day, minute) for name in breakdowns)
-            part = figures.get_share(
-                figures.generate_daily_figures(every[0].id, day, figures.get_currency_unit(account)), minute, last
-            )
+            whole = figures.generate_daily_figures(every[0].id, day, get_currency_unit(account.currency))
+            part = get_share(whole, minute, last, figures.MINUTES_PER_DAY)
             if day < _REACH_SINCE:
                 del part["reach"]
-            total = totals.setdefault(key, {})
-            for name, value in part.items():
-                total[name] = total.get(name, 0) + value
+            totals[key] = sum_figures([part], totals.get(key))
     return [
         {
             **dict(zip(map(str.lower, breakdowns), key, strict=True)),

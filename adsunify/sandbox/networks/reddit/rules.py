@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, StoredEntity
-from adsunify.sandbox.networks.reddit.answers import check_datetime
+from adsunify.sandbox.networks.reddit.answers import INSTANT
 from adsunify.sandbox.networks.reddit.fields import OPTIMIZED_MEMBERS
 from adsunify.sandbox.networks.reddit.tables import MAX_CPC_BID, MIN_CPC_BID
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 _AD_GROUP_SPENDING_MEMBERS = ("goal_type", "goal_value", "bid_value")
 _REPAUSE_DELAY = timedelta(hours=3)
@@ -68,7 +69,7 @@ def _check_times(data: Mapping[str, Any]) -> None:
     if data.get("end_time") is not None:
         if "start_time" not in data:
             raise rule_error("end_time", "needs start_time")
-        if check_datetime(data["end_time"], "") <= check_datetime(data["start_time"], ""):
+        if INSTANT.check_datetime(data["end_time"], "") <= INSTANT.check_datetime(data["start_time"], ""):
             raise rule_error("end_time", "must be after start_time")
 
 
@@ -76,9 +77,9 @@ def check_start_time(data: Mapping[str, Any], old: Mapping[str, Any], now: datet
     """A new start lies ahead, and one that has passed stays (both unverified: taken as rules)."""
     if "start_time" not in data or data["start_time"] == old.get("start_time"):
         return
-    if "start_time" in old and check_datetime(old["start_time"], "") <= now:
+    if "start_time" in old and INSTANT.check_datetime(old["start_time"], "") <= now:
         raise rule_error("start_time", "has passed and cannot be changed")
-    if check_datetime(data["start_time"], "") < now.replace(microsecond=0):
+    if INSTANT.check_datetime(data["start_time"], "") < now.replace(microsecond=0):
         raise rule_error("start_time", "must not be in the past")
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Account, World
 from adsunify.sandbox.networks.reddit.tables import MICROS
+from adsunify.sandbox.world import Account, World
 
 SEED_START = "2024-01-15T08:00:00Z"
 _PLACES = {"USD": "US", "JPY": "JP", "AUD": "AU", "EUR": "IE", "GBP": "GB"}

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, OAuthConfig, choice
+from adsunify.sandbox.checks import choice
+from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.world import Account
 
 HOST, LOGIN_HOST = "ads-api.reddit.com", "www.reddit.com"
 API_HOSTS, LOGIN_HOSTS = (HOST,), (LOGIN_HOST,)
@@ -20,6 +22,8 @@ LOGIN = OAuthConfig(
     required_parameters={"duration": choice("permanent")},  # chosen: without it there would be no refresh token to keep
     access_seconds=86400,
     rotates_refresh_tokens=True,  # seen on live accounts; here always
+    has_basic_client=True,
+    token_members=("access_token", "token_type", "expires_in", "scope", "refresh_token"),
 )  # fmt: skip
 # Words that begin the User-Agent of a library nobody has named (which ones is chosen).
 GENERIC_AGENTS = ("python", "httpx", "aiohttp", "curl", "java", "okhttp", "go-http-client", "node", "axios", "mozilla")

@@ -3,17 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, StoredEntity, any_value, record
+from adsunify.sandbox.checks import any_value, record
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.reddit import rules
-from adsunify.sandbox.networks.reddit.answers import (
-    build_response,
-    check_account_writable,
-    format_instant,
-    require_account,
-)
+from adsunify.sandbox.networks.reddit.answers import INSTANT, build_response, check_account_writable, require_account
 from adsunify.sandbox.networks.reddit.entities import KIND_BY_COLLECTION, PARENT_KINDS, render_entity, require_entity
 from adsunify.sandbox.networks.reddit.fields import CREATE_CHECKS, IMMUTABLE_MEMBERS, READ_ONLY, UPDATE_CHECKS
 from adsunify.sandbox.networks.reddit.posts import require_post
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 _ENVELOPE_CHECK = record(required={"data": any_value})
 _PARENT_ID_MEMBERS = {"ad_group": "campaign_id", "ad": "ad_group_id"}
@@ -50,7 +48,7 @@ def update_entity(request: Request) -> Response:
         _check_rules(request, kind, {**entity.data, **wanted}, above, account)
         rules.check_start_time(wanted, entity.data, request.now)
     if "post_id" in wanted:
-        wanted["_posted_at"] = format_instant(request.now)
+        wanted["_posted_at"] = INSTANT.format(request.now)
     return build_response(render_entity(request.world, request.world.replace(entity, {**entity.data, **wanted})))
 
 

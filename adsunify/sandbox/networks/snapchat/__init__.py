@@ -5,11 +5,12 @@ tables do not know are refused, though the real API may ignore some of them. Not
 uploading media.
 """
 
-from adsunify.sandbox.framework import Network, Route, consent_routes
+from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.snapchat import accounts, catalogs, entities, login, stats, writes
 from adsunify.sandbox.networks.snapchat.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.snapchat.seed import seed_world
 from adsunify.sandbox.networks.snapchat.tables import ACCOUNTS, ACCOUNTS_HOST, API_HOSTS, LOGIN, STORAGE_HOST
+from adsunify.sandbox.oauth import consent_routes
 
 ACCOUNT_PATH = "/v1/adaccounts/{account}"
 ORGANIZATION_PATH = "/v1/organizations/{organization}"

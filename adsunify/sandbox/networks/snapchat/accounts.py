@@ -2,21 +2,22 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Request, Response
+from adsunify.sandbox.checks import boolean_text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.snapchat.answers import (
     PAGING_CHECKS,
     build_page_response,
     build_response,
-    check_boolean_text,
     require_account,
     role_error,
 )
 from adsunify.sandbox.networks.snapchat.tables import ORGANIZATIONS
+from adsunify.sandbox.world import Account
 
 
 def list_organizations(request: Request) -> Response:
     """GET /me/organizations: with the short form of their ad accounts where it is asked for."""
-    wanted = request.parse_query({}, {**PAGING_CHECKS, "with_ad_accounts": check_boolean_text})
+    wanted = request.parse_query({}, {**PAGING_CHECKS, "with_ad_accounts": boolean_text})
     rows = []
     for native_id, name in ORGANIZATIONS:
         row: dict[str, Any] = {"id": native_id, "name": name, "country": "US", "type": "ENTERPRISE", "state": "ACTIVE"}

@@ -1,27 +1,16 @@
 """Envelopes, the native error shape, the guard, and lists with cursors."""
 
-import base64
-import binascii
-import re
-import uuid
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlencode
 
-from adsunify.sandbox.framework import (
-    AbortRequest,
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    choice,
-    integer_text,
-    require_bearer_token,
-    text,
-)
+from adsunify.sandbox.checks import Check, integer_text, text
+from adsunify.sandbox.instants import InstantFormat
+from adsunify.sandbox.network import AbortRequest, Request, Response
 from adsunify.sandbox.networks.snapchat.tables import MAX_PAGE_SIZE, MIN_PAGE_SIZE, NEXT_LINK_HOST
+from adsunify.sandbox.oauth import format_oauth_error, require_bearer_token
+from adsunify.sandbox.paging import CursorFormat, build_next_url, paginate_after
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 # Code of a problem: HTTP status and Snap's own code. The documentation names E1008, E3002, E2023, E4001 and "E2xxx
 # field rules"; the other codes are chosen.
@@ -46,20 +35,12 @@ def map_error(problem: InvalidRequest) -> tuple[int, str]:
     return _ERRORS_BY_CODE.get(problem.code, (400, "E1001"))
 
 
-def format_sentence(problem: InvalidRequest) -> str:
-    """What is wrong, in one line."""
-    place = problem.where.strip("/").replace("/", ".")
-    return f"{place}: {problem.message}" if place else problem.message
-
-
 def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A refused request as a whole."""
     if request.route.role == "login":  # the standard shape of OAuth (chosen: none is documented)
-        code = problem.code if problem.code in ("invalid_client", "invalid_grant") else "invalid_request"
-        status = 401 if code == "invalid_client" else 400
-        return Response(status, {"error": code, "error_description": format_sentence(problem)})
+        return format_oauth_error(problem, ("invalid_client", "invalid_grant"), problem.format_sentence())
     status, code = map_error(problem)
-    return _build_error(request, status, code, format_sentence(problem))
+    return _build_error(request, status, code, problem.format_sentence())
 
 
 def format_status_error(request: Request, status: int) -> Response:
@@ -71,7 +52,7 @@ def _build_error(request: Request, status: int, code: str, message: str) -> Resp
     """An error of the API. Every 401 has the documented header."""
     body = {
         "request_status": "ERROR",
-        "request_id": build_request_id(request),
+        "request_id": request.stable_id.hex,
         "debug_message": message,
         "display_message": "We're sorry, but the request could not be completed.",
         "error_code": code,
@@ -79,19 +60,9 @@ def _build_error(request: Request, status: int, code: str, message: str) -> Resp
     return Response(status, body, {"WWW-Authenticate": 'Bearer error="invalid_token"'} if status == 401 else {})
 
 
-def rule_error(where: str, message: str) -> InvalidRequest:
-    """A rule about fields that is broken (E2xxx)."""
-    return InvalidRequest("rule", where, message)
-
-
-def build_request_id(request: Request) -> str:
-    """An id as the real network writes them; the same request in the same world has the same one."""
-    return uuid.uuid5(uuid.NAMESPACE_URL, f"{request.method} {request.path} {len(request.world.journal)}").hex
-
-
 def build_response(request: Request, more: Mapping[str, Any], status: str = "success") -> Response:
     """The envelope around an answer. Reads say `success` and writes `SUCCESS`: both occur."""
-    return Response(200, {"request_status": status, "request_id": build_request_id(request), **more})
+    return Response(200, {"request_status": status, "request_id": request.stable_id.hex, **more})
 
 
 def authorize_request(request: Request) -> None:
@@ -117,12 +88,8 @@ def role_error() -> InvalidRequest:
     return InvalidRequest("role", "", "the member has no role that permits this")
 
 
-def check_boolean_text(value: Any, where: str) -> bool:
-    """true or false in a query."""
-    return bool(choice("true", "false")(value, where) == "true")
-
-
 PAGING_CHECKS: Mapping[str, Check] = {"limit": integer_text(MIN_PAGE_SIZE, MAX_PAGE_SIZE), "cursor": text()}
+_CURSORS = CursorFormat("/cursor", "after|")
 
 
 def build_page_response(
@@ -150,52 +117,18 @@ def paginate(
         if "cursor" in wanted:
             raise InvalidRequest("required", "/limit", "a cursor goes with limit")
         return sorted(rows, key=lambda row: str(row["id"])), {}
-    found = rows
-    if "cursor" in wanted:
-        last = _decode_cursor(wanted["cursor"])
-        at = next((position for position, row in enumerate(rows, 1) if row["id"] == last), None)
-        if at is None:
-            raise InvalidRequest("value", "/cursor", "is not one of this list")
-        found = rows[at:]
-    page = found[: wanted["limit"]]
-    if len(found) <= len(page):
-        return page, {}
-    query = [(name, value) for name, value in request.query_pairs if name != "cursor"]
-    query.append(("cursor", base64.b64encode(f"after|{page[-1]['id']}".encode()).decode()))
-    return page, {"next_link": f"https://{NEXT_LINK_HOST}{request.path}?{urlencode(query)}"}
+    page, cursor = paginate_after(rows, wanted.get("cursor"), wanted["limit"], _CURSORS)
+    return page, {"next_link": build_next_url(request, NEXT_LINK_HOST, "cursor", cursor)} if cursor else {}
 
 
-def _decode_cursor(cursor: str) -> str:
-    try:
-        word, _, last = base64.b64decode(cursor, validate=True).decode().partition("|")
-    except (binascii.Error, UnicodeDecodeError):
-        word, last = "", ""
-    if word != "after":
-        raise InvalidRequest("value", "/cursor", "is not one of this list")
-    return last
-
-
-_INSTANT_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)")
-
-
-def check_datetime(value: Any, where: str) -> datetime:
-    """An ISO 8601 instant with an offset or Z."""
-    if not isinstance(value, str) or not _INSTANT_PATTERN.fullmatch(value):
-        raise InvalidRequest("rule", where, "must be ISO 8601 with offset or Z")
-    try:
-        return datetime.fromisoformat(value)
-    except ValueError as error:
-        raise InvalidRequest("rule", where, "is no instant") from error
-
-
-def check_instant(value: Any, where: str) -> str:
-    """A `moment`, as it is kept and answered: UTC with milliseconds."""
-    return format_instant(check_datetime(value, where))
-
-
-def format_instant(at: datetime) -> str:
-    """UTC with milliseconds."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+INSTANT = InstantFormat(
+    pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)",
+    decimals="milliseconds",
+    suffix="Z",
+    message="must be ISO 8601 with offset or Z",
+    missing_message="is no instant",
+    code="rule",
+)
 
 
 def not_found_error(request: Request, what: str) -> AbortRequest:

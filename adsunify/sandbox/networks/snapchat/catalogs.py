@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Request, Response, StoredEntity, choice, text
+from adsunify.sandbox.checks import choice, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.snapchat.answers import (
     PAGING_CHECKS,
     build_page_response,
@@ -14,6 +15,7 @@ from adsunify.sandbox.networks.snapchat.answers import (
     require_permitted_account,
 )
 from adsunify.sandbox.networks.snapchat.targeting import AGE_GROUPS
+from adsunify.sandbox.world import StoredEntity
 
 _COUNTRIES: Mapping[str, str] = {
     "ae": "United Arab Emirates", "at": "Austria", "au": "Australia", "be": "Belgium", "br": "Brazil", "ca": "Canada",

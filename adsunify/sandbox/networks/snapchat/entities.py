@@ -4,18 +4,20 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import InvalidRequest, Request, Response, StoredEntity, World
+from adsunify.sandbox.checks import boolean_text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.snapchat.answers import (
+    INSTANT,
     PAGING_CHECKS,
     build_page_response,
     build_response,
-    check_boolean_text,
-    format_instant,
     not_found_error,
     require_permitted_account,
 )
 from adsunify.sandbox.networks.snapchat.fields import ID_CHECK
 from adsunify.sandbox.networks.snapchat.tables import ACCOUNTS, AD_TYPE_BY_CREATIVE_TYPE
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import StoredEntity, World
 
 # path word -> word of one object
 KIND_BY_COLLECTION: Mapping[str, str] = {
@@ -81,8 +83,8 @@ def _is_below(world: World, entity: StoredEntity, parent: StoredEntity) -> bool:
 
 
 def _read_checks(word: str) -> dict[str, Any]:
-    more = {"return_placement_v2": check_boolean_text} if word == "adsquads" else {}
-    return {"read_deleted_entities": check_boolean_text, **more}
+    more = {"return_placement_v2": boolean_text} if word == "adsquads" else {}
+    return {"read_deleted_entities": boolean_text, **more}
 
 
 def render_entity(world: World, entity: StoredEntity, *, placement: bool = True) -> dict[str, Any]:
@@ -92,8 +94,8 @@ def render_entity(world: World, entity: StoredEntity, *, placement: bool = True)
         data.pop("placement_v2", None)
     shown = {
         "id": entity.id,
-        "updated_at": format_instant(entity.updated_at),
-        "created_at": format_instant(entity.created_at),
+        "updated_at": INSTANT.format(entity.updated_at),
+        "created_at": INSTANT.format(entity.created_at),
         **data,
     }
     if "_deleted" in entity.data:
@@ -140,9 +142,9 @@ def get_delivery_status(world: World, entity: StoredEntity) -> list[str]:
 
 def _list_own_delivery_issues(now: datetime, entity: StoredEntity) -> list[str]:
     why = [] if entity.data["status"] == "ACTIVE" else ["INVALID_NOT_ACTIVE"]
-    if entity.data.get("start_time", "") > format_instant(now):
+    if entity.data.get("start_time", "") > INSTANT.format(now):
         why.append("INVALID_START_TIME")
-    if entity.data.get("end_time", "9") <= format_instant(now):
+    if entity.data.get("end_time", "9") <= INSTANT.format(now):
         why.append("INVALID_END_TIME")
     return why
 

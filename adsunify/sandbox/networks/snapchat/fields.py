@@ -6,7 +6,7 @@
 
 from collections.abc import Mapping
 
-from adsunify.sandbox.framework import (
+from adsunify.sandbox.checks import (
     Check,
     any_value,
     array,
@@ -18,7 +18,7 @@ from adsunify.sandbox.framework import (
     text,
     visible_text,
 )
-from adsunify.sandbox.networks.snapchat.answers import check_instant
+from adsunify.sandbox.networks.snapchat.answers import INSTANT
 from adsunify.sandbox.networks.snapchat.tables import (
     AD_TYPES,
     ALL_GOALS,
@@ -46,9 +46,9 @@ _STATUS_CHECK = choice(*STATUSES)
 _POSITIONS_CHECK = array(choice(*POSITIONS), 1)
 
 _CAMPAIGN_MEMBERS: tuple[Mapping[str, Check], Mapping[str, Check]] = (
-    {"ad_account_id": ID_CHECK, "name": _NAME_CHECK, "status": _STATUS_CHECK, "start_time": check_instant},
+    {"ad_account_id": ID_CHECK, "name": _NAME_CHECK, "status": _STATUS_CHECK, "start_time": INSTANT.check},
     {
-        "end_time": check_instant,
+        "end_time": INSTANT.check,
         "buy_model": choice("AUCTION", "RESERVED"),
         "objective_v2_properties": record(
             required={"objective_v2_type": choice(*OBJECTIVES)},
@@ -90,8 +90,8 @@ _AD_SQUAD_MEMBERS: tuple[Mapping[str, Check], Mapping[str, Check]] = (
         "bid_micro": integer(1),
         "daily_budget_micro": integer(MIN_DAILY_BUDGET),
         "lifetime_budget_micro": integer(MIN_LIFETIME_BUDGET),
-        "start_time": check_instant,
-        "end_time": check_instant,
+        "start_time": INSTANT.check,
+        "end_time": INSTANT.check,
         "pacing_type": choice("STANDARD", "ACCELERATED"),
         "conversion_window": choice("SWIPE_28DAY_VIEW_1DAY", "SWIPE_7DAY"),
         "pixel_id": ID_CHECK,

@@ -4,16 +4,14 @@ The figures of an ad are integers drawn from a digest of its id and the day; a d
 over its hours. Statuses have no history: what is active now counts as delivering since it was made.
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from adsunify.sandbox.framework import Account, StoredEntity, World
-from adsunify.sandbox.networks.snapchat.answers import check_datetime
-from adsunify.sandbox.networks.snapchat.tables import MICROS
+from adsunify.sandbox.figures import draw_bytes
+from adsunify.sandbox.networks.snapchat.answers import INSTANT
+from adsunify.sandbox.world import Account, StoredEntity, World
 
-_CURRENCY_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
 DAILY_METRICS = (
     "impressions", "swipes", "spend", "video_views", "video_views_time_based", "video_views_15s", "quartile_1",
     "quartile_2", "quartile_3", "view_completion", "screen_time_millis", "total_installs", "native_leads", "shares",
@@ -27,7 +25,7 @@ TOTAL_ONLY_METRICS = ("uniques", "frequency", "attachment_uniques", "attachment_
 @lru_cache(maxsize=20000)
 def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
     """The figures of one ad on one day (ISO 8601)."""
-    dice = hashlib.sha256(f"{ad} {day}".encode()).digest()
+    dice = draw_bytes(ad, day)
     shown = 2400 + 9 * dice[0] + dice[1]
     swipes = shown * (8 + dice[2] % 20) // 1000
     bought = swipes // 30 + dice[3] % 3
@@ -47,20 +45,6 @@ def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
     }
 
 
-def get_hourly_figures(day: Mapping[str, int], hour: int) -> dict[str, int]:
-    """The share of an hour (0 to 23) in the figures of its day: the shares add up."""
-    return {name: value * (hour + 1) // 24 - value * hour // 24 for name, value in day.items()}
-
-
-def sum_figures(many: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Figures added up."""
-    added: dict[str, int] = {}
-    for one in many:
-        for name, value in one.items():
-            added[name] = added.get(name, 0) + value
-    return added
-
-
 def list_delivering_ads(world: World, account: Account) -> list[tuple[StoredEntity, datetime, datetime]]:
     """Every ad that delivers now, with the first and the last instant at which it does."""
     found = []
@@ -72,14 +56,9 @@ def list_delivering_ads(world: World, account: Account) -> list[tuple[StoredEnti
         line = (ad, squad, campaign)
         if any(one.data["status"] != "ACTIVE" or "_deleted" in one.data for one in line):
             continue
-        since = [check_datetime(one.data["start_time"], "") for one in line if "start_time" in one.data]
+        since = [INSTANT.check_datetime(one.data["start_time"], "") for one in line if "start_time" in one.data]
         if "_evergreen" not in campaign.data:
             since.append(ad.created_at)
-        until = [check_datetime(one.data["end_time"], "") for one in line if "end_time" in one.data]
+        until = [INSTANT.check_datetime(one.data["end_time"], "") for one in line if "end_time" in one.data]
         found.append((ad, max(since), min(until, default=datetime.max.replace(tzinfo=UTC))))
     return found
-
-
-def get_currency_unit(account: Account) -> int:
-    """About a dollar in micros of the account's currency."""
-    return MICROS * _CURRENCY_UNITS.get(account.currency, 1)

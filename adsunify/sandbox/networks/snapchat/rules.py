@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import AbortRequest, Account, InvalidRequest, Request, StoredEntity
-from adsunify.sandbox.networks.snapchat.answers import format_instant, format_status_error, rule_error
+from adsunify.sandbox.checks import rule_error
+from adsunify.sandbox.network import AbortRequest, Request
+from adsunify.sandbox.networks.snapchat.answers import INSTANT, format_status_error
 from adsunify.sandbox.networks.snapchat.entities import find_creative, get_ad_type
 from adsunify.sandbox.networks.snapchat.fields import DERIVED_MEMBERS, IMMUTABLE_MEMBERS
 from adsunify.sandbox.networks.snapchat.tables import GOALS_BY_OBJECTIVE
 from adsunify.sandbox.networks.snapchat.targeting import add_defaults
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 _CONSTRAINT_BY_BUDGET = {"daily_budget_micro": "DAILY_BUDGET", "lifetime_budget_micro": "LIFETIME_BUDGET"}
 _SAME_CREATIVE_WINDOW = timedelta(seconds=1)
@@ -133,4 +136,4 @@ def _check_times(data: Mapping[str, Any], old: Mapping[str, Any] | None, now: st
 
 def format_now(request: Request) -> str:
     """The present as instants are kept."""
-    return format_instant(request.now)
+    return INSTANT.format(request.now)

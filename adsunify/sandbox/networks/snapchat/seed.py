@@ -3,9 +3,9 @@
 import uuid
 from typing import Any
 
-from adsunify.sandbox.framework import Account, World
 from adsunify.sandbox.networks.snapchat.tables import AD_TYPE_BY_CREATIVE_TYPE, MICROS
 from adsunify.sandbox.networks.snapchat.targeting import add_defaults
+from adsunify.sandbox.world import Account, World
 
 # The first group of a seeded creative's id; the rest of it is the account's. Then type, review and packaging status.
 SEED_CREATIVES: tuple[tuple[str, str, str, str], ...] = (

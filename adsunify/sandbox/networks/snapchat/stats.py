@@ -5,19 +5,22 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, StoredEntity, choice, text
+from adsunify.sandbox.checks import boolean_text, choice, text
+from adsunify.sandbox.figures import get_currency_unit, get_share, sum_figures
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.snapchat import figures
 from adsunify.sandbox.networks.snapchat.answers import (
+    INSTANT,
     PAGING_CHECKS,
     build_response,
-    check_boolean_text,
-    check_datetime,
     not_found_error,
     paginate,
     require_account,
 )
 from adsunify.sandbox.networks.snapchat.entities import KIND_BY_COLLECTION, PARENT_KINDS
-from adsunify.sandbox.networks.snapchat.tables import STORAGE_HOST
+from adsunify.sandbox.networks.snapchat.tables import MICROS, STORAGE_HOST
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 _MAX_RANGES = {"DAY": timedelta(days=31), "HOUR": timedelta(days=7)}
 _FINALIZATION_TIME = timedelta(hours=48)
@@ -29,12 +32,12 @@ _OPTIONAL_CHECKS = {
     "breakdown": choice("campaign", "adsquad", "ad"),
     "start_time": text(),
     "end_time": text(),
-    "omit_empty": check_boolean_text,
+    "omit_empty": boolean_text,
     "swipe_up_attribution_window": choice("1_DAY", "7_DAY", "28_DAY"),
     "view_attribution_window": choice("none", "1_HOUR", "3_HOUR", "6_HOUR", "1_DAY", "7_DAY", "28_DAY"),
     "action_report_time": choice("conversion", "impression"),
-    "test": check_boolean_text,
-    "async": check_boolean_text,
+    "test": boolean_text,
+    "async": boolean_text,
     "async_format": choice("json", "csv"),
 }
 
@@ -89,7 +92,7 @@ def _is_completed(request: Request, report: StoredEntity) -> bool:
 
 def _parse_stats_query(wanted: Mapping[str, Any], account: Account) -> tuple[datetime, datetime, list[str]]:
     """First and last instant and the fields. Problem `stats` or `window`."""
-    granularity, zone = wanted["granularity"], ZoneInfo(account.timezone)
+    granularity, zone = wanted["granularity"], account.zone
     fields = wanted.get("fields", "spend").split(",")
     known = figures.DAILY_METRICS + (figures.TOTAL_ONLY_METRICS if granularity in ("TOTAL", "LIFETIME") else ())
     for name in fields:
@@ -116,7 +119,7 @@ def _parse_stats_query(wanted: Mapping[str, Any], account: Account) -> tuple[dat
 
 def _check_bound(value: str, where: str, granularity: str, zone: ZoneInfo) -> datetime:
     """A bound is a full hour, and for days local midnight of the account with the offset it has there."""
-    given = check_datetime(value, where)
+    given = INSTANT.check_datetime(value, where)
     local = given.astimezone(zone)
     if (given.minute, given.second, given.microsecond) != (0, 0, 0):
         raise InvalidRequest("stats", where, "must be a full hour")
@@ -185,7 +188,7 @@ def _build_series(
             _sum_figures(request, account, ads, a, b)
             for a, b in _split_range("DAY", max(start, _get_oldest_instant(account)), min(end, now))
         ]
-        return {"stats": _select_metrics(figures.sum_figures(days), fields)}
+        return {"stats": _select_metrics(sum_figures(days), fields)}
     rows = []
     for begins, ends in _split_range(granularity, start, end):
         if begins > now:
@@ -201,7 +204,7 @@ def _build_series(
 
 
 def _get_oldest_instant(account: Account) -> datetime:
-    return datetime(2024, 2, 1, tzinfo=ZoneInfo(account.timezone))
+    return datetime(2024, 2, 1, tzinfo=account.zone)
 
 
 def _select_metrics(found: Mapping[str, int], fields: list[str]) -> dict[str, Any]:
@@ -229,17 +232,17 @@ def _sum_figures(
     begins: datetime,
     ends: datetime,
 ) -> dict[str, int]:
-    unit, day, hour = figures.get_currency_unit(account), begins.date(), begins.hour
+    unit, day, hour = MICROS * get_currency_unit(account.currency), begins.date(), begins.hour
     found = []
     for ad, first, last in ads if request.world.delivers(day) else ():
         if first < ends and last > begins:
             whole = figures.generate_daily_figures(ad.id, day.isoformat(), unit)
-            found.append(whole if ends - begins > timedelta(hours=1) else figures.get_hourly_figures(whole, hour))
-    return figures.sum_figures(found)
+            found.append(whole if ends - begins > timedelta(hours=1) else get_share(whole, hour, hour + 1, 24))
+    return sum_figures(found)
 
 
 def _format_finalized_until(request: Request, account: Account) -> str:
     """The last local midnight whose day before it is 48 hours past."""
-    zone = ZoneInfo(account.timezone)
+    zone = account.zone
     last: date = (request.now - _FINALIZATION_TIME).astimezone(zone).date()
     return datetime.combine(last, datetime.min.time(), zone).isoformat(timespec="milliseconds")

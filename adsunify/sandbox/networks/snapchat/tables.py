@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, OAuthConfig
+from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.world import Account
 
 API_HOSTS = ("adsapi.snapchat.com",)
 ACCOUNTS_HOST = "accounts.snapchat.com"
@@ -20,6 +21,8 @@ LOGIN = OAuthConfig(
     access_seconds=3600,
     refresh_seconds=None,
     rotates_refresh_tokens=True,  # Snap Marketing API: it may; here it always does, and the old one dies at once
+    token_type="Bearer",
+    token_members=("access_token", "token_type", "expires_in", "refresh_token", "scope"),
 )
 
 STATUSES = ("ACTIVE", "PAUSED")

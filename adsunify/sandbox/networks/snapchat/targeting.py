@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Check, any_value, array, boolean, choice, country_code, record, text
-from adsunify.sandbox.networks.snapchat.answers import rule_error
+from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, country_code, record, rule_error, text
 
 # Snap Marketing API: objects inside one entry are ANDed; which may be excluded is not said: here all kinds may.
 _OPERATION_CHECK = choice("INCLUDE", "EXCLUDE")

@@ -10,24 +10,14 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    any_value,
-    array,
-    record,
-)
+from adsunify.sandbox.checks import any_value, array, record, rule_error
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.snapchat import rules
 from adsunify.sandbox.networks.snapchat.answers import (
     build_response,
-    format_sentence,
     map_error,
     not_found_error,
     require_permitted_account,
-    rule_error,
 )
 from adsunify.sandbox.networks.snapchat.entities import (
     KIND_BY_COLLECTION,
@@ -43,6 +33,8 @@ from adsunify.sandbox.networks.snapchat.fields import (
     REPLACE_CHECKS,
 )
 from adsunify.sandbox.networks.snapchat.tables import MAX_BATCH_SIZES
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 BATCH_FAULTS = frozenset({"partial", "error_in_200"})
 
@@ -88,7 +80,7 @@ def _apply_each(request: Request, apply: Callable[[Request, str, Account, Any], 
             status, code = map_error(problem)
             if status == 400 and code == "E1001":
                 code = "E2002"  # a member of the object, not of the envelope
-            reason = f"Error code: {code}, message: {format_sentence(problem)}"
+            reason = f"Error code: {code}, message: {problem.format_sentence()}"
             items.append({"sub_request_status": "ERROR", "sub_request_error_reason": reason})
         else:
             items.append({"sub_request_status": "SUCCESS", kind: render_entity(request.world, entity)})

@@ -8,7 +8,7 @@ never binds), and the announced end of manual creation, for which the documentat
 from collections.abc import Callable
 from functools import partial
 
-from adsunify.sandbox.framework import Network, Request, Response, Route, World, consent_routes
+from adsunify.sandbox.network import Network, Request, Response, Route
 from adsunify.sandbox.networks.tiktok import catalogs, identities, login, media, places, reports, writes
 from adsunify.sandbox.networks.tiktok.accounts import ACCOUNTS, LEGACY_ACCOUNT
 from adsunify.sandbox.networks.tiktok.answers import (
@@ -21,6 +21,8 @@ from adsunify.sandbox.networks.tiktok.answers import (
 from adsunify.sandbox.networks.tiktok.entities import KINDS, LEGACY_SMART_FLOW
 from adsunify.sandbox.networks.tiktok.reads import get_advertiser_info, list_entities
 from adsunify.sandbox.networks.tiktok.status import update_status
+from adsunify.sandbox.oauth import consent_routes
+from adsunify.sandbox.world import World
 
 Handler = Callable[[Request], Response]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account
+from adsunify.sandbox.world import Account
 
 
 @frozen

@@ -4,7 +4,10 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, Token, require_access_token
+from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.oauth import require_access_token
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, Token
 
 HOSTS = ("business-api.tiktok.com",)
 API_PATH = "/open_api/v1.3"
@@ -43,9 +46,7 @@ def build_response(data: Mapping[str, Any], code: int = 0, message: str = "OK") 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
     """A failed check: its code, and a message that names the parameter."""
     del request
-    place = problem.where.strip("/").replace("/", ".")
-    message = f"{place}: {problem.message}" if place else problem.message
-    return build_response({}, CODE_BY_PROBLEM.get(problem.code, PARAMETER_ERROR), message)
+    return build_response({}, CODE_BY_PROBLEM.get(problem.code, PARAMETER_ERROR), problem.format_sentence())
 
 
 def format_status_error(request: Request, status: int) -> Response:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Request, Response, array, boolean, choice, json_text, record, text
+from adsunify.sandbox.checks import array, boolean, choice, json_text, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.members import INDUSTRIES_CHECK, LANGUAGES
 from adsunify.sandbox.networks.tiktok.places import PLACEMENTS

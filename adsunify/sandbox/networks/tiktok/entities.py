@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, StoredEntity, World
+from adsunify.sandbox.network import Request
 from adsunify.sandbox.networks.tiktok.shapes import parse_instant
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 MANUAL_FLOW, SMART_FLOW, LEGACY_SMART_FLOW = "MANUAL", "UPGRADED_SMART_PLUS", "SMART_PLUS"
 KINDS = ("campaign", "adgroup", "ad")

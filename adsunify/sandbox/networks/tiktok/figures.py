@@ -5,14 +5,14 @@ Levels below show the ads that are delivering now, from the day on which they we
 the 13th of a month had no delivery, and has no row.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import Account
+from adsunify.sandbox.figures import draw_bytes
 from adsunify.sandbox.networks.tiktok.accounts import CURRENCIES
+from adsunify.sandbox.world import Account
 
 Counts = Mapping[str, int]  # of one or more days; `spend` in hundredths of the ratio of the currency
 _QUIET_DAY_OF_MONTH = 13
@@ -20,7 +20,7 @@ _QUIET_DAY_OF_MONTH = 13
 
 def generate_daily_counts(account: Account, subject: str, day: date, share: int = 1) -> Counts:
     """What a subject (account or ad) did on a day, or in one of `share` equal parts of it."""
-    seed = hashlib.sha256(f"tiktok {account.id} {subject} {day}".encode()).digest()
+    seed = draw_bytes("tiktok", account.id, subject, day)
     impressions = (4000 + int.from_bytes(seed[:2], "big") % 6000) // share
     clicks = impressions * (8 + seed[2] % 12) // 1000
     return {

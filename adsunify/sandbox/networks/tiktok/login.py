@@ -1,23 +1,14 @@
 """Consent and the token, which has no end and no refresh token."""
 
-from adsunify.sandbox.framework import (
-    Check,
-    OAuthConfig,
-    Request,
-    Response,
-    boolean,
-    check_client,
-    exchange_code,
-    record,
-    require_access_token,
-    revoke_grant,
-    text,
-)
+from adsunify.sandbox.checks import Check, boolean, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok.answers import HOSTS, build_response
+from adsunify.sandbox.oauth import OAuthConfig, check_client, redeem_grant, require_access_token, revoke_grant
 
 LOGIN = OAuthConfig(
     consent_pages=((HOSTS[0], "/portal/auth"),),
     client_id_name="app_id",
+    client_secret_name="secret",
     response_type=None,
     code_name="auth_code",
     pkce="refused",
@@ -35,7 +26,7 @@ def issue_access_token(request: Request) -> Response:
     request.parse_query()
     shape = record({**_CLIENT_CHECKS, "auth_code": text()}, {"return_advertiser_ids": boolean})
     given = request.parse_json(shape)
-    issued = exchange_code(request, LOGIN, given["app_id"], given["secret"], given["auth_code"], None)
+    issued = redeem_grant(request, LOGIN, given)
     data = {"access_token": issued.access.text, "scope": SCOPE_IDS}
     if given.get("return_advertiser_ids", True):
         data["advertiser_ids"] = [*request.world.accounts]

@@ -6,11 +6,8 @@ from email.parser import BytesParser
 from email.policy import HTTP
 from typing import Any
 
-from adsunify.sandbox.framework import (
+from adsunify.sandbox.checks import (
     Check,
-    InvalidRequest,
-    Request,
-    Response,
     array,
     boolean,
     choice,
@@ -21,6 +18,7 @@ from adsunify.sandbox.framework import (
     record,
     text,
 )
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.shapes import (
     ADVERTISER_CHECK,
@@ -30,6 +28,7 @@ from adsunify.sandbox.networks.tiktok.shapes import (
     paginate,
     paging_checks,
 )
+from adsunify.sandbox.parsing import InvalidRequest
 
 PORTRAIT = (720, 1280)
 # The library of every account: id, file name, size. Any other video id was uploaded elsewhere and is a portrait one.

@@ -2,18 +2,7 @@
 
 from collections.abc import Mapping
 
-from adsunify.sandbox.framework import (
-    Check,
-    any_value,
-    array,
-    boolean,
-    choice,
-    external_id,
-    integer,
-    number,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, external_id, integer, number, record, text
 from adsunify.sandbox.networks.tiktok.places import OBJECTIVES, PLACEMENTS, PROMOTIONS
 from adsunify.sandbox.networks.tiktok.shapes import (
     ADVERTISER_CHECK,

@@ -5,9 +5,11 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import InvalidRequest, Request, Response, array, json_text, record, text
+from adsunify.sandbox.checks import array, json_text, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, one_of, split_words
+from adsunify.sandbox.parsing import InvalidRequest
 
 OBJECTIVES = (
     "APP_INSTALL APP_PROMOTION BRAND_CONSIDERATION CATALOG_SALES CONVERSIONS ENGAGEMENT LEAD_GENERATION PRODUCT_SALES"

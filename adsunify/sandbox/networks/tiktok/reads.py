@@ -4,17 +4,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    array,
-    json_text,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, array, json_text, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.entities import (
     SMART_FLOW,
@@ -38,6 +29,8 @@ from adsunify.sandbox.networks.tiktok.shapes import (
     parse_instant,
     split_words,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import StoredEntity
 
 _ACCOUNT_FIELDS = split_words(
     "advertiser_id name currency timezone display_timezone status role country company balance owner_bc_id"

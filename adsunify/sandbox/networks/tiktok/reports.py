@@ -7,22 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    array,
-    boolean,
-    choice,
-    json_text,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, array, boolean, choice, json_text, record, text
+from adsunify.sandbox.instants import date_check
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.entities import get_secondary_status, list_ancestors
 from adsunify.sandbox.networks.tiktok.figures import (
@@ -40,6 +28,8 @@ from adsunify.sandbox.networks.tiktok.shapes import (
     paging_checks,
     parse_instant,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 # TikTok API for Business: the file lies on another host, which is not named; this one is chosen.
 DOWNLOAD_HOST = "ads-report-sg.tiktokcdn.example"
@@ -55,11 +45,7 @@ MAX_DAYS = {DAY_DIMENSION: 30, HOUR_DIMENSION: 1, None: 365}
 _TASK_STATES = ("QUEUING", "PROCESSING", "SUCCESS")  # what the first, second and every later look finds
 
 
-def _check_date(value: Any, where: str) -> date:
-    try:
-        return date.fromisoformat(text(10, 10)(value, where))
-    except ValueError as error:
-        raise InvalidRequest("value", where, "must be YYYY-MM-DD", value) from error
+_check_date = date_check("must be YYYY-MM-DD")
 
 
 def _parameter_checks(lists: bool) -> tuple[dict[str, Check], dict[str, Check]]:
@@ -206,7 +192,7 @@ def _build_rows(request: Request, given: Mapping[str, Any]) -> list[dict[str, An
     metrics = given.get("metrics", ["spend", "impressions"])
     found = []
     for account in _check_request(request, given):
-        today = request.now.astimezone(ZoneInfo(account.timezone)).date()
+        today = request.get_local_date(account)
         last = min(given["end_date"], today)
         for name, ads in _list_subjects(request, account, subject):
             parts: dict[str, list[Mapping[str, int]]] = {}
@@ -243,7 +229,7 @@ def _list_subjects(
     if subject == "advertiser_id":
         yield account.id, [("", date.min)]
         return
-    kind, zone = subject.removesuffix("_id"), ZoneInfo(account.timezone)
+    kind, zone = subject.removesuffix("_id"), account.zone
     together: dict[str, list[tuple[str, date]]] = {}
     for ad in request.world.list_entities("ad", account.id):
         if get_secondary_status(request, ad) == "AD_STATUS_DELIVERY_OK":

@@ -7,10 +7,11 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account, InvalidRequest
 from adsunify.sandbox.networks.tiktok.accounts import CURRENCIES, Currency
 from adsunify.sandbox.networks.tiktok.places import COUNTRIES_WITHOUT_MINORS, LOCATIONS, check_locations
 from adsunify.sandbox.networks.tiktok.shapes import parse_instant
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 Data = Mapping[str, Any]
 INFINITE_BUDGET, TOTAL_BUDGET = "BUDGET_MODE_INFINITE", "BUDGET_MODE_TOTAL"

@@ -7,17 +7,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from adsunify.sandbox.framework import (
-    Check,
-    InvalidRequest,
-    array,
-    choice,
-    integer_text,
-    json_text,
-    number,
-    text,
-    visible_text,
-)
+from adsunify.sandbox.checks import Check, array, choice, integer_text, json_text, number, text, visible_text
+from adsunify.sandbox.parsing import InvalidRequest
 
 T = TypeVar("T")
 # Emoji of the pictograph, dingbat, arrow and flag blocks, the keycap and the joiner.

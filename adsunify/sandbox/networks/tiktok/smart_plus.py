@@ -6,7 +6,7 @@ and LEAD_GENERATION only. No source shows that TRAFFIC is refused, so this simul
 
 from collections.abc import Mapping
 
-from adsunify.sandbox.framework import Check, any_value, array, boolean, choice, external_id, number, record, text
+from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, external_id, number, record, text
 from adsunify.sandbox.networks.tiktok.members import (
     CALLS_TO_ACTION,
     INDUSTRIES_CHECK,

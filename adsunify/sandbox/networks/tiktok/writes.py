@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response, StoredEntity
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok import members, smart_plus
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.entities import get_automation_type, get_id_name, require_entity
@@ -18,6 +18,8 @@ from adsunify.sandbox.networks.tiktok.rules import (
     invalid_value_error,
 )
 from adsunify.sandbox.networks.tiktok.shapes import format_instant
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 Data = dict[str, Any]
 _CREATE_CHECKS = {False: members.CREATE_CHECKS, True: smart_plus.CREATE_CHECKS}

@@ -4,7 +4,7 @@ Simulated strictly: OAuth 1.0a on every request, the query signed as it is sent,
 `tables` holds hosts, enums, limits and demo accounts; `fields` campaigns and line items; `oauth` login and signatures.
 """
 
-from adsunify.sandbox.framework import Network, Route
+from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.x import catalogs, oauth, posts, stats, targeting
 from adsunify.sandbox.networks.x.accounts import get_account, get_user_access, list_accounts
 from adsunify.sandbox.networks.x.answers import format_error, format_status_error

@@ -1,9 +1,10 @@
 """Accounts and what the user may do there."""
 
-from adsunify.sandbox.framework import Account, Request, Response
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.x.answers import Data, build_response, check_flag, parse_parameters, require_account
 from adsunify.sandbox.networks.x.lists import build_page_response
 from adsunify.sandbox.networks.x.tables import USER_ID
+from adsunify.sandbox.world import Account
 
 _CREATED_AT = "2019-02-20T15:04:05Z"
 

@@ -6,8 +6,11 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Check, InvalidRequest, Request, Response, StoredEntity, World, record
+from adsunify.sandbox.checks import Check, record
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.x.tables import LOGIN_HOST, STATUS_BY_CODE
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 Data = dict[str, Any]
 NO_CHECKS: Mapping[str, Check] = {}

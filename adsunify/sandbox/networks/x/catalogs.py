@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 
-from adsunify.sandbox.framework import Check, Request, Response, choice, text
+from adsunify.sandbox.checks import Check, choice, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.x.answers import (
     Data,
     build_response,

@@ -3,20 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    AbortRequest,
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    any_value,
-    array,
-    choice,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, any_value, array, choice, record, text
+from adsunify.sandbox.network import AbortRequest, Request, Response
 from adsunify.sandbox.networks.x.answers import (
     VERSION_HEADERS,
     Data,
@@ -31,6 +19,8 @@ from adsunify.sandbox.networks.x.answers import (
 from adsunify.sandbox.networks.x.fields import Resource, record_activity, require_live_entity
 from adsunify.sandbox.networks.x.lists import build_page_response
 from adsunify.sandbox.networks.x.tables import STATUS_BY_CODE
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 Handler = Callable[[Request], Response]
 MAX_BATCH_SIZE = 40

@@ -6,18 +6,8 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    StoredEntity,
-    World,
-    choice,
-    integer_text,
-    text,
-    visible_text,
-)
+from adsunify.sandbox.checks import Check, choice, integer_text, text, visible_text
+from adsunify.sandbox.network import Request
 from adsunify.sandbox.networks.x.answers import (
     Data,
     check_flag,
@@ -45,6 +35,8 @@ from adsunify.sandbox.networks.x.tables import (
     STATUSES,
     get_smallest_amount,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 DAILY_BUDGET, TOTAL_BUDGET, BID_AMOUNT = (
     "daily_budget_amount_local_micro",

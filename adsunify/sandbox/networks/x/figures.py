@@ -3,14 +3,14 @@
 Drawn from a digest of campaign and day; money in micros, a multiple of what the currency can hold.
 """
 
-import hashlib
 from collections.abc import Sequence
 from datetime import date, datetime, tzinfo
 from typing import Any
 
-from adsunify.sandbox.framework import StoredEntity
+from adsunify.sandbox.figures import draw_numbers
 from adsunify.sandbox.networks.x.answers import Data, parse_instant
 from adsunify.sandbox.networks.x.tables import CONVERSION_PARTS, METRICS, MICROS, get_smallest_amount
+from adsunify.sandbox.world import StoredEntity
 
 Figures = dict[str, int]
 
@@ -29,8 +29,7 @@ def _get_local_date(text: str, zone: tzinfo) -> date:
 
 def generate_daily_figures(campaign: StoredEntity, day: date) -> Figures:
     """One campaign on one day."""
-    digest = hashlib.sha256(f"{campaign.account} {campaign.id} {day}".encode()).digest()
-    drawn = [int.from_bytes(digest[start : start + 4], "big") for start in range(0, 32, 4)]
+    drawn = draw_numbers(campaign.account, campaign.id, day)
     smallest = get_smallest_amount(campaign.data["currency"])
     impressions = 2_000 + drawn[0] % 6_000
     clicks = impressions * (6 + drawn[1] % 12) // 1_000

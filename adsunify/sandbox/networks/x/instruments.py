@@ -2,10 +2,12 @@
 
 import re
 
-from adsunify.sandbox.framework import Account, InvalidRequest, Request, Response
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.x.answers import Data, build_response, require_account
 from adsunify.sandbox.networks.x.lists import build_page_response
 from adsunify.sandbox.networks.x.tables import FundingInstrument
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account
 
 _CREATED_AT = "2019-03-01T00:00:00Z"
 

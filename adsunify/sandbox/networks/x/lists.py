@@ -1,10 +1,9 @@
 """Lists: id filters, search, order, deleted ones, and pages with opaque cursors."""
 
-import base64
-import binascii
 from collections.abc import Mapping, Sequence
 
-from adsunify.sandbox.framework import Check, InvalidRequest, Request, Response, integer_text, text
+from adsunify.sandbox.checks import Check, integer_text, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.x.answers import (
     NO_CHECKS,
     Data,
@@ -14,9 +13,12 @@ from adsunify.sandbox.networks.x.answers import (
     parse_parameters,
 )
 from adsunify.sandbox.networks.x.tables import MAX_FILTER_IDS
+from adsunify.sandbox.paging import CursorFormat, paginate_from
+from adsunify.sandbox.parsing import InvalidRequest
 
 MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE = 1000, 200
 _ID_CHECK = text()
+_CURSORS = CursorFormat("cursor", "from ", is_url_safe=True, is_padded=False, message="is none of ours")
 
 
 def build_page_response(
@@ -51,25 +53,7 @@ def build_page_response(
     if "sort_by" in asked:
         member, _, direction = asked["sort_by"].partition("-")
         found = sorted(found, key=lambda row: str(row.get(member)), reverse=direction == "desc")
-    start, size = _decode_cursor(asked.get("cursor")), asked.get("count", min(DEFAULT_PAGE_SIZE, page))
-    more = len(found) > start + size
+    size = asked.get("count", min(DEFAULT_PAGE_SIZE, page))
+    part, next_cursor = paginate_from(found, asked.get("cursor"), size, _CURSORS)
     beside = {"total_count": len(found)} if asked.get("with_total_count") else {}
-    return build_response(
-        request, found[start : start + size], next_cursor=_encode_cursor(start + size) if more else None, **beside
-    )
-
-
-def _encode_cursor(place: int) -> str:
-    return base64.urlsafe_b64encode(f"from {place}".encode()).rstrip(b"=").decode()
-
-
-def _decode_cursor(cursor: str | None) -> int:
-    if cursor is None:
-        return 0
-    try:
-        word, place = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().split(" ")
-        if word == "from" and place.isdigit():
-            return int(place)
-    except (binascii.Error, ValueError):
-        pass
-    raise InvalidRequest("value", "cursor", "is none of ours", cursor)
+    return build_response(request, part, next_cursor=next_cursor, **beside)

@@ -11,23 +11,21 @@ import re
 import secrets
 from collections.abc import Iterator
 from datetime import timedelta
-from html import escape
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from adsunify.sandbox.framework import (
-    CLIENT_SECRET,
-    InvalidRequest,
-    Request,
-    Response,
-    choice,
+from adsunify.sandbox.checks import choice, text
+from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.x.answers import check_flag, parse_parameters
+from adsunify.sandbox.networks.x.tables import LOGIN, SCREEN_NAME, USER_ID, WRITER_PERMISSIONS
+from adsunify.sandbox.oauth import (
+    build_consent_page,
+    build_refusal_page,
     issue_grant,
     require_access_token,
     revoke_grant,
-    text,
 )
-from adsunify.sandbox.networks.x.answers import check_flag, parse_parameters
-from adsunify.sandbox.networks.x.tables import LOGIN, SCREEN_NAME, USER_ID, WRITER_PERMISSIONS
-from adsunify.sandbox.world import AuthorizationCode
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import CLIENT_SECRET, AuthorizationCode
 
 MAX_CLOCK_SKEW_SECONDS = 300  # X Ads API: a timestamp too far off is refused; how far is our choice
 REQUEST_TOKEN_SECONDS = 600
@@ -78,14 +76,8 @@ def show_consent_page(request: Request) -> Response:
     try:
         _parse_consent_query(request)
     except InvalidRequest as problem:
-        return _build_html_response(
-            400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>"
-        )
-    action = escape(f"/{request.host}{request.path}?{request.raw_query}")
-    button = '<button type="submit">Authorize app</button>'
-    return _build_html_response(
-        200, f'<form method="post" action="{action}"><p>{request.world.client_id}</p>{button}</form>'
-    )
+        return build_refusal_page(problem)
+    return build_consent_page(request, "Authorize app")
 
 
 def grant_consent(request: Request) -> Response:
@@ -93,9 +85,7 @@ def grant_consent(request: Request) -> Response:
     try:
         token, code = _parse_consent_query(request)
     except InvalidRequest as problem:
-        return _build_html_response(
-            400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>"
-        )
+        return build_refusal_page(problem)
     verifier = secrets.token_urlsafe(20)
     request.world.codes[token] = AuthorizationCode(
         code.client_id, code.redirect_uri, code.scopes, verifier, code.expires_at
@@ -255,8 +245,3 @@ def _check_callback(value: str) -> str:
 
 def _build_form_response(**values: str) -> Response:
     return Response(200, urlencode(values).encode(), media_type=f"{FORM_MEDIA_TYPE}; charset=utf-8")
-
-
-def _build_html_response(status: int, content: str) -> Response:
-    document = f"<!doctype html><html><head><title>Consent</title></head><body>{content}</body></html>"
-    return Response(status, document.encode(), media_type="text/html; charset=utf-8")

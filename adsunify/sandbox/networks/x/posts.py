@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from adsunify.sandbox.framework import Check, InvalidRequest, Request, Response, StoredEntity, choice, text
+from adsunify.sandbox.checks import Check, choice, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.x.answers import (
     Data,
     allocate_native_id,
@@ -25,6 +26,8 @@ from adsunify.sandbox.networks.x.tables import (
     REPOSTED_POST,
     REPOSTS_USER,
 )
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import StoredEntity
 
 MAX_POSTS = 50
 _CREATED_AT = "2019-03-01T00:00:00Z"

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-from adsunify.sandbox.framework import Account, World
 from adsunify.sandbox.networks.x.answers import allocate_native_id, format_instant
 from adsunify.sandbox.networks.x.fields import CAMPAIGN_RESOURCE, LINE_ITEM_RESOURCE
 from adsunify.sandbox.networks.x.tables import MICROS, get_smallest_amount
+from adsunify.sandbox.world import Account, World
 
 SEED_START = datetime(2020, 1, 1, tzinfo=UTC)
 _UNITED_STATES = "96683cc9126741d1"

@@ -5,19 +5,9 @@ import hashlib
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    choice,
-    serialize_json,
-    text,
-)
+from adsunify.sandbox.checks import Check, choice, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.x.answers import (
     VERSION_HEADERS,
     Data,
@@ -38,6 +28,8 @@ from adsunify.sandbox.networks.x.figures import (
 )
 from adsunify.sandbox.networks.x.lists import build_page_response
 from adsunify.sandbox.networks.x.tables import DOWNLOAD_HOST, MAX_FILTER_IDS, MAX_JOBS_IN_PROGRESS, METRICS
+from adsunify.sandbox.parsing import InvalidRequest, serialize_json
+from adsunify.sandbox.world import Account, StoredEntity
 
 _MAX_ENTITY_IDS = 20
 _KIND_BY_ENTITY: Mapping[str, str] = {
@@ -132,14 +124,14 @@ def list_active_entities(request: Request) -> Response:
         request, {"entity": choice(*_KIND_BY_ENTITY, "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT"), **_RANGE_CHECKS}, ids
     )
     start, end = _parse_time_range(asked, _MAX_JOB_DAYS)
-    zone = ZoneInfo(account.timezone)
+    zone = account.zone
     days = list_local_days(start, _get_utc_offset(request, account), max((end - start).days, 1) + 1)
     rows = []
     for one in request.world.list_entities(_KIND_BY_ENTITY.get(asked["entity"], "none"), account.id):
         campaign = _require_campaign(request, one)
         if not {one.id, campaign.id} & set(asked.get("campaign_ids", [campaign.id])):
             continue
-        today = _get_account_date(request, account)
+        today = request.get_local_date(account)
         active_days = [day for day in days if request.world.delivers(day) and has_run(campaign, day, zone, today)]
         if active_days:
             first, last = (
@@ -197,13 +189,9 @@ def _check_request(request: Request, account: Account, asked: Data, most_days: i
 
 def _get_utc_offset(request: Request, account: Account) -> timedelta:
     """The account's distance from UTC today, which X applies to all days of a request."""
-    offset = request.now.astimezone(ZoneInfo(account.timezone)).utcoffset()
+    offset = request.now.astimezone(account.zone).utcoffset()
     assert offset is not None  # an aware instant
     return offset
-
-
-def _get_account_date(request: Request, account: Account) -> date:
-    return request.now.astimezone(ZoneInfo(account.timezone)).date()
 
 
 def _require_entity(request: Request, account: Account, kind: str, entity_id: str, where: str) -> StoredEntity:
@@ -255,7 +243,7 @@ def _list_entity_figures(request: Request, account: Account, asked: Data, entity
 def _list_campaign_figures(
     request: Request, account: Account, campaign: StoredEntity, days: list[date]
 ) -> list[Figures]:
-    zone, today = ZoneInfo(account.timezone), _get_account_date(request, account)
+    zone, today = account.zone, request.get_local_date(account)
     delivering = filter(request.world.delivers, days)
     return [generate_daily_figures(campaign, day) for day in delivering if has_run(campaign, day, zone, today)]
 

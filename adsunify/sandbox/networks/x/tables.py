@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account, OAuthConfig
+from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.world import Account
 
 HOST = "ads-api.x.com"
 LOGIN_HOST = "api.x.com"

@@ -2,17 +2,8 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import (
-    Account,
-    Check,
-    InvalidRequest,
-    Request,
-    Response,
-    StoredEntity,
-    choice,
-    record,
-    text,
-)
+from adsunify.sandbox.checks import Check, choice, record, text
+from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.x.answers import (
     Data,
     allocate_native_id,
@@ -28,6 +19,8 @@ from adsunify.sandbox.networks.x.entities import json_checks, make_batch_operati
 from adsunify.sandbox.networks.x.fields import require_live_entity
 from adsunify.sandbox.networks.x.lists import build_page_response
 from adsunify.sandbox.networks.x.tables import MAX_CRITERIA, MAX_FILTER_IDS, OPERATORS, TARGETING_VALUE_PATTERNS
+from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.world import Account, StoredEntity
 
 CRITERION_KIND = "targeting_criterion"
 MAX_BATCH_SIZE = 500

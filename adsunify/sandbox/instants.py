@@ -1,0 +1,66 @@
+"""Dates and instants in text, and the days of a range."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from attrs import frozen
+
+from adsunify.sandbox.checks import Check, text
+from adsunify.sandbox.parsing import InvalidRequest
+
+
+@frozen
+class InstantFormat:
+    """How a network writes an instant of UTC.
+
+    `pattern` is a regular expression for the whole text that a caller may send. A text without an offset is UTC.
+    `decimals` counts the digits after the second in an answer ("seconds", "milliseconds"), `suffix` follows them.
+    A text that does not match is an InvalidRequest of `code` with `message`, a date or time that does not exist one
+    with `missing_message`.
+    """
+
+    pattern: str
+    decimals: str
+    suffix: str
+    message: str
+    missing_message: str
+    code: str = "value"
+
+    def check_datetime(self, value: Any, where: str) -> datetime:
+        """The instant of a text, with the offset that the text has."""
+        if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
+            raise InvalidRequest(self.code, where, self.message)
+        try:
+            instant = datetime.fromisoformat(value)
+            instant.astimezone(UTC)
+        except (ValueError, OverflowError) as error:
+            raise InvalidRequest(self.code, where, self.missing_message) from error
+        return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+    def check(self, value: Any, where: str) -> str:
+        """The instant of a text as the network keeps and answers it."""
+        return self.format(self.check_datetime(value, where))
+
+    def format(self, instant: datetime) -> str:
+        """An aware instant as the network writes it."""
+        return instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=self.decimals) + self.suffix
+
+
+def date_check(message: str = "must be a date YYYY-MM-DD", pattern: str | None = None) -> Check:
+    """A date `YYYY-MM-DD` that exists, in a text that matches `pattern`; answers a `date`."""
+
+    def check(value: Any, where: str) -> date:
+        try:
+            return date.fromisoformat(text(10, 10, pattern)(value, where))
+        except ValueError as error:
+            raise InvalidRequest("value", where, message, value) from error
+
+    return check
+
+
+def iterate_days(first: date, last: date) -> Iterator[date]:
+    """Every day from `first` to `last`, both included; none where `last` is earlier."""
+    for number in range((last - first).days + 1):
+        yield first + timedelta(days=number)
