@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import ssl
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,14 @@ __all__ = ["engine", "migrated_database", "postgresql_server", "shared_database"
 
 settings.register_profile("unhurried", deadline=None)  # how long an example takes says nothing on a shared machine
 settings.load_profile("unhurried")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_read_once() -> Iterator[None]:
+    """Clients share a TLS context: each client of httpx reads a list of authorities otherwise, which takes 25 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
 
 
 @pytest.fixture(scope="session")
