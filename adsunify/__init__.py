@@ -1,6 +1,6 @@
-"""One advertising API over 12 ad networks: prepare a change, have it reviewed, execute it, read what came of it.
+"""One advertising API over 12 ad networks: prepare a change, have it reviewed, execute it, read its results.
 
-``import adsunify`` is light; each name below is imported when it is first used.
+``import adsunify`` is fast: each public name is imported when it is first used.
 """
 
 from __future__ import annotations

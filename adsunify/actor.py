@@ -1,7 +1,7 @@
-"""Who calls: built by the door that authenticated the caller, taken by every use case.
+"""The caller of a use case. REST, MCP, the pages and the library build it after they have authenticated the caller.
 
-Credential identity: an API key is its id; an agent is its client and user, stable over tokens and consents; a browser
-is ``session``; the library is ``local``.
+``Actor.credential`` identifies the credential: the id of an API key; client and user of an agent, which stay the same
+over tokens and consents; ``session`` for a browser; ``local`` for the library.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ ActorKind = Literal["key", "agent", "session", "local"]
 
 @frozen
 class Actor:
-    """One caller in one workspace. ``can_write`` is the credential's; authority is the lesser of it and the role.
+    """One caller in one workspace.
 
-    ``key_id``, ``grant_id``, ``session_hash``: the API key, the agent's grant or the browser's session (the hash of its
-    token) that must still be valid when something is written.
-    ``expires_at``: when the key, or the agent's access token, expires (milliseconds); None: never.
+    The caller's authority is the lesser of its credential (``can_write``) and its ``role``.
+
+    Attributes:
+        key_id: the API key, which must still be valid when something is written.
+        grant_id: the agent's grant, which must still be valid when something is written.
+        session_hash: the hash of the browser's session token, which must still be valid when something is written.
+        expires_at: when the key or the agent's access token expires, in milliseconds since 1970; None means never.
     """
 
     workspace_id: str
@@ -46,14 +50,14 @@ class Actor:
 
     @property
     def can_approve(self) -> bool:
-        """Whether it is a person who signed in; keys, agents and programs act for one, and approve nothing."""
+        """Whether the caller is a signed-in person. API keys, agents and programs cannot approve anything."""
         return self.kind == "session"
 
     def can_see(self, workspace_id: str, user_id: str, credential: str) -> bool:
-        """Whether an operation of this owner is in scope.
+        """Whether the caller may see an operation of this owner.
 
-        An agent sees its own, an admin the workspace, everybody else the operations of his user whatever the
-        credential.
+        An agent sees its own operations. An admin sees all operations of the workspace. Any other caller sees the
+        operations of its user, whichever credential prepared them.
         """
         if workspace_id != self.workspace_id:
             return False

@@ -1,12 +1,14 @@
 """Credentials encrypted at rest: AES-256-GCM under a ring of keys.
 
-The name of the place (table, row, workspace, field) is authenticated with every ciphertext, so one that was moved to
-another place is refused like one that was altered. A sealed text is ``<key id>.<base64url of nonce and ciphertext>``.
+Table, row, workspace and field of a secret are authenticated with its ciphertext. A ciphertext that was moved to
+another field or row cannot be decrypted, like one that was altered. A ciphertext is written
+``<key id>.<base64url of nonce and ciphertext>``.
 
-A ring is written ``id:base64url of 32 bytes``, comma-separated, the newest first: the first seals, all open. To rotate:
-put a new key in front, re-seal everything (:mod:`adsunify.service.key_rotation`), then drop the old one.
+A key ring is written ``id:base64url of 32 bytes``, comma-separated, newest key first. The first key encrypts; every key
+decrypts. To rotate keys: put a new key first, encrypt everything anew (:mod:`adsunify.service.key_rotation`), then
+remove the old key.
 
-cryptography is heavy: it is imported when something is sealed or opened.
+The package cryptography takes long to import, so it is imported at the first encryption or decryption.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ _NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 @frozen
 class SecretContext:
-    """Where a secret belongs."""
+    """The field of the database to which a secret belongs."""
 
     table: str
     row: str
@@ -42,49 +44,55 @@ class SecretContext:
     field: str
 
     def to_associated_data(self) -> bytes:
-        """The place as bytes that no two places share."""
+        """The context as bytes, which are different for different contexts."""
         return dumps_canonical([self.table, self.row, self.workspace, self.field])
 
 
 @frozen
 class KeyRing:
-    """Keys by id, the newest first. The keys do not show in its text."""
+    """Encryption keys by id, newest first. The ``repr`` of a ring does not show the keys."""
 
     keys: Mapping[str, bytes] = field(repr=lambda keys: f"<{len(keys)} keys>")
 
     @property
     def newest_id(self) -> str:
-        """The id of the key that seals."""
+        """The id of the newest key, which encrypts."""
         return next(iter(self.keys))
 
     @property
     def newest_prefix(self) -> str:
-        """How everything begins that the newest key has sealed."""
+        """The prefix of every ciphertext that the newest key has written."""
         return f"{self.newest_id}."
 
     def to_text(self) -> str:
-        """The ring as it is written: all of it is secret."""
+        """The ring in its text form, which is secret."""
         return ",".join(format_key(id_, key) for id_, key in self.keys.items())
 
 
 def format_key(id_: str, key: bytes) -> str:
-    """A key as it stands in a ring: all of it is secret."""
+    """A key in its text form ``id:base64url``, which is secret."""
     return f"{id_}:{encode_base64url(key)}"
 
 
 def derive_secrets(ring: KeyRing, *parts: str) -> Iterator[str]:
-    """A secret of 256 bits made from ``parts``, one for each key of the ring, the newest first.
+    """Derive a secret of 256 bits from ``parts`` for each key of the ring, newest first.
 
-    Who lacks the key cannot make it, even if all parts are known.
+    Nobody can compute a derived secret without the key, even if all parts are known.
     """
     message = dumps_canonical(list(parts))
     for key in ring.keys.values():
-        separate = hmac.digest(key, b"adsunify derived secret", "sha256")  # the key itself only encrypts
+        separate = hmac.digest(
+            key, b"adsunify derived secret", "sha256"
+        )  # the ring's key itself is used for encryption only
         yield encode_base64url(hmac.digest(separate, message, "sha256"))
 
 
 def parse_key_ring(text: str) -> KeyRing:
-    """Read a ring. Raises InvalidInput, which never shows a key."""
+    """Read a key ring from its text form.
+
+    Raises:
+        InvalidInput: the text is malformed. The message never contains a key.
+    """
     keys: dict[str, bytes] = {}
     for position, part in enumerate(text.strip().split(","), 1):
         id_, _, encoded = part.strip().partition(":")
@@ -96,15 +104,15 @@ def parse_key_ring(text: str) -> KeyRing:
             raise invalid_input(
                 "secretKeys",
                 "invalid_key_ring",
-                f"Key {position} of the ring is not usable. A ring is written id:key, comma-separated, the newest "
-                "first; an id is up to 32 letters, digits, - or _ and stands once; a key is base64url of 32 bytes.",
+                f"Key {position} of the key ring is malformed. Write a ring as id:key, comma-separated, newest first. "
+                "An id has up to 32 letters, digits, - or _ and occurs once. A key is base64url of 32 bytes.",
             )
         keys[id_] = key
     return KeyRing(keys)
 
 
 def make_key_ring(before: KeyRing | None = None) -> KeyRing:
-    """A ring with one new key, in front of those of ``before``."""
+    """A ring of one new random key, followed by the keys of ``before``."""
     older = {} if before is None else before.keys
     id_ = secrets.token_hex(4)
     while id_ in older:
@@ -113,9 +121,15 @@ def make_key_ring(before: KeyRing | None = None) -> KeyRing:
 
 
 def load_or_create_key_file(path: Path) -> tuple[KeyRing, bool]:
-    """The ring kept in a file, and whether it was made just now: mode 600, complete before it has its name.
+    """Read the key ring of a file. If the file does not exist, create it with a new key and mode 600.
 
-    Raises InvalidInput for a file that holds no ring or can be read by others.
+    The file is written completely before it gets its name.
+
+    Returns:
+        The ring, and whether this call created the file.
+
+    Raises:
+        InvalidInput: the file does not contain a key ring, or other users can read it.
     """
     created = False
     if not path.exists():
@@ -123,7 +137,7 @@ def load_or_create_key_file(path: Path) -> tuple[KeyRing, bool]:
         with os.fdopen(os.open(draft, _NEW_FILE_FLAGS, 0o600), "w") as file:
             _write_key_ring(file, make_key_ring())
         try:
-            os.link(draft, path)  # of two processes that start together, one makes the file and both read it
+            os.link(draft, path)  # if two processes start together, one creates the file and both read it
             created = True
         except FileExistsError:
             pass
@@ -131,16 +145,15 @@ def load_or_create_key_file(path: Path) -> tuple[KeyRing, bool]:
             draft.unlink()
         _sync_directory(path)
     if os.name == "posix" and path.stat().st_mode & 0o077:
-        raise invalid_input(
-            "secretKeys", "key_file_readable", f"Others can read {path}. Make it yours alone: mode 600."
-        )
+        raise invalid_input("secretKeys", "key_file_readable", f"Other users can read {path}. Set its mode to 600.")
     return parse_key_ring(path.read_text()), created
 
 
 def add_key(path: Path) -> KeyRing:
-    """Put a new key in front of those in a file, and return the ring; at no moment is the file half written.
+    """Add a new key to the front of a key file, and return the ring. The file is replaced atomically.
 
-    Raises InvalidInput for a file that is none, and while somebody else changes it.
+    Raises:
+        InvalidInput: the file does not exist, does not contain a key ring, or another process is changing it.
     """
     if not path.exists():
         raise invalid_input("secretKeys", "missing", f"There is no key file {path}.")
@@ -149,11 +162,13 @@ def add_key(path: Path) -> KeyRing:
         descriptor = os.open(draft, _NEW_FILE_FLAGS, 0o600)
     except FileExistsError:
         raise invalid_input(
-            "secretKeys", "busy", f"{draft} is there: somebody else changes the keys, or was cut."
+            "secretKeys",
+            "busy",
+            f"{draft} exists: another process is changing the keys, or was interrupted. Delete it if no process runs.",
         ) from None
     try:
         with os.fdopen(descriptor, "w") as file:
-            ring = make_key_ring(load_or_create_key_file(path)[0])  # read while the draft keeps others away
+            ring = make_key_ring(load_or_create_key_file(path)[0])  # the draft file locks out other processes
             _write_key_ring(file, ring)
         draft.replace(path)
     except BaseException:
@@ -164,14 +179,17 @@ def add_key(path: Path) -> KeyRing:
 
 
 def _write_key_ring(file: TextIO, ring: KeyRing) -> None:
-    """Write a ring down to the disk."""
+    """Write a ring to a file and wait until it is on the disk."""
     file.write(ring.to_text() + "\n")
     file.flush()
     os.fsync(file.fileno())
 
 
 def _sync_directory(path: Path) -> None:
-    """Make a name durable: a key whose file a power failure undoes has sealed things that nobody opens again."""
+    """Make the name of a new file durable.
+
+    If a power failure removed a key file, nobody could decrypt what its key has encrypted.
+    """
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)
         os.fsync(folder)
@@ -179,7 +197,7 @@ def _sync_directory(path: Path) -> None:
 
 
 def encrypt(ring: KeyRing, place: SecretContext, secret: str) -> str:
-    """Encrypt a secret for its place, under the newest key."""
+    """Encrypt a secret for its context with the newest key of the ring."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     nonce = secrets.token_bytes(NONCE_BYTES)
@@ -188,21 +206,29 @@ def encrypt(ring: KeyRing, place: SecretContext, secret: str) -> str:
 
 
 def decrypt(ring: KeyRing, place: SecretContext, sealed: str) -> str:
-    """Decrypt a secret. Raises VaultError: altered, moved from another place, or its key is not in the ring."""
+    """Decrypt a secret.
+
+    Raises:
+        VaultError: the ciphertext was altered or belongs to another context, or its key is not in the ring.
+    """
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     id_, _, encoded = sealed.partition(".")
     key = ring.keys.get(id_)
     if key is None:
-        raise VaultError("A stored secret was sealed under a key that is not in the key ring.")
+        raise VaultError("A stored secret was encrypted with a key that is not in the key ring.")
     try:
         data = decode_base64url(encoded)
         return AESGCM(key).decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], place.to_associated_data()).decode("utf-8")
     except (InvalidTag, BadBase64, ValueError):
-        raise VaultError("A stored secret was altered, or belongs to another place.") from None
+        raise VaultError("A stored secret was altered, or was moved from another row or field.") from None
 
 
 def reencrypt(ring: KeyRing, place: SecretContext, sealed: str) -> str:
-    """A sealed text under the newest key; one that is under it already stays as it is. Raises VaultError."""
+    """Encrypt a ciphertext anew with the newest key; a ciphertext of the newest key is returned unchanged.
+
+    Raises:
+        VaultError: the ciphertext cannot be decrypted.
+    """
     return sealed if sealed.startswith(ring.newest_prefix) else encrypt(ring, place, decrypt(ring, place, sealed))

@@ -1,30 +1,30 @@
-"""Everything that adsunify raises.
+"""All exceptions of adsunify.
 
 ::
 
     AdsunifyError
      ├─ InvalidInput              422  the caller's input, or a capability the network does not declare
-     │   └─ LookupNeeded          422  a plan needs an answer of the network that was not given
+     │   └─ LookupNeeded          422  a plan needs a read of the network, and no answer for it was given
      ├─ Unauthenticated           401
      ├─ Forbidden                 403
      ├─ NotFound                  404
-     ├─ Conflict                  409  an idempotency key bound to something else
+     ├─ Conflict                  409  an idempotency key is bound to another request
      ├─ RateLimited               429  too many requests of one caller; see ``retry_after``
-     ├─ ProviderError             400  the network answered, and refused
-     │   ├─ TokenRefused               its token is expired, revoked or invalid
-     │   ├─ PermissionRefused          the token may not do this
-     │   ├─ ProviderNotFound      404  the network has no such thing
-     │   ├─ ProviderThrottled          later; see ``retry_after``
+     ├─ ProviderError             400  the network refused, or gave no usable answer
+     │   ├─ TokenRefused               the token is expired, revoked or invalid
+     │   ├─ PermissionRefused          the token lacks a permission
+     │   ├─ ProviderNotFound      404  the network has no such entity in this account
+     │   ├─ ProviderThrottled          the network asks to wait; see ``retry_after``
      │   └─ ProviderUnreadable         no usable answer: 5xx, not JSON, a member missing, a connection lost
      ├─ OperationError            400  the operation's state forbids it; see ``code``
      ├─ ServerUnreachable         503  an adsunify server gave no usable answer (raised by clients of a server)
-     ├─ StoreError                503  the database did not do it
-     └─ VaultError                500  a stored secret cannot be opened
+     ├─ StoreError                503  the database is not reachable or refused the statement
+     └─ VaultError                500  a stored secret cannot be decrypted
 
-Each carries ``status`` (the HTTP status of the answer), ``code`` (stable, for machines) and ``outcome``. Where an
-operation is concerned, the error carries the ``operation`` with its receipt, and ``outcome`` speaks of the whole
-operation: ``not_applied`` (surely no step of it), ``partly_applied`` (the steps that ``applied_steps`` names),
-``applied`` or ``unknown``. Where none is, ``outcome`` speaks of the call alone.
+Each error has ``status`` (the HTTP status of the response), ``code`` (stable, for programs) and ``outcome``. If the
+error concerns an operation, it carries the ``operation`` with its receipt, and ``outcome`` describes the whole
+operation: ``not_applied`` (certainly no step was applied), ``partly_applied`` (``applied_steps`` names the applied
+steps), ``applied`` or ``unknown``. Otherwise ``outcome`` describes the call alone.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ WriteOutcome = Literal["not_applied", "partly_applied", "applied", "unknown"]
 
 
 class Issue(NamedTuple):
-    """One thing wrong with the input: ``path``, a stable ``code``, and a sentence for people.
+    """One error in the input: its ``path``, a stable ``code``, and a sentence for people.
 
-    A path names the members from the top, with list positions as numbers, all joined by dots:
-    ``targeting.keywords.0.text``. It is written the same way in every answer: HTTP, MCP, client, shell and pages.
+    A path joins the member names from the top by dots, with list positions as numbers:
+    ``targeting.keywords.0.text``. HTTP, MCP, the client, the shell and the pages write it the same way.
     """
 
     path: str
@@ -49,11 +49,12 @@ class Issue(NamedTuple):
     message: str
 
     def to_json(self) -> dict[str, str]:
+        """The issue as a response shows it."""
         return {"path": self.path, "code": self.code, "message": self.message}
 
 
 class NativeError(NamedTuple):
-    """The network's own error, never lost: its code, text, request id and HTTP status."""
+    """The network's own error: its code, text, request id and HTTP status."""
 
     code: str | None = None
     message: str | None = None
@@ -61,10 +62,12 @@ class NativeError(NamedTuple):
     status: int | None = None
 
     def to_json(self) -> dict[str, Any]:
+        """The error as a response shows it."""
         return {"code": self.code, "message": self.message, "requestId": self.request_id, "status": self.status}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> NativeError:
+        """Read what :meth:`to_json` wrote."""
         return cls(value.get("code"), value.get("message"), value.get("requestId"), value.get("status"))
 
 
@@ -95,16 +98,16 @@ class AdsunifyError(Exception):
 
 
 MAX_ISSUES = 100
-"""How many issues one error carries."""
+"""The maximum number of issues of one error."""
 MORE_ISSUES_CODE = "more_issues"
-"""The code of the issue that says how many more there are."""
+"""The code of the last issue, which gives the number of issues that are not shown."""
 
 
 class InvalidInput(AdsunifyError):
-    """The input is refused; ``issues`` says where and why, all at once. Nothing was stored or written.
+    """The input is refused. ``issues`` lists every error in it. Nothing was stored or written.
 
-    At most :data:`MAX_ISSUES` are kept; the last one says how many more there are. ``omitted``: so many were left out
-    of ``issues`` by the caller.
+    At most :data:`MAX_ISSUES` issues are kept; the last one gives the number of the others. ``omitted`` is the number
+    of issues that the caller left out of ``issues``.
     """
 
     status = 422
@@ -127,12 +130,12 @@ def _limit_issues(issues: Sequence[Issue], omitted: int) -> tuple[Issue, ...]:
 
 
 def invalid_input(path: str, code: str, message: str) -> InvalidInput:
-    """An :class:`InvalidInput` with one issue, to be raised."""
+    """Make an :class:`InvalidInput` with one issue. The caller raises it."""
     return InvalidInput((Issue(path, code, message),))
 
 
 def raise_if_issues(issues: Iterable[Issue]) -> None:
-    """Raise an :class:`InvalidInput` with all the issues at once, where there are any."""
+    """Raise an :class:`InvalidInput` with all issues, if there are any."""
     if collected := tuple(issues):
         raise InvalidInput(collected)
 
@@ -160,7 +163,7 @@ class Forbidden(AdsunifyError):
 
 
 class NotFound(AdsunifyError):
-    """No such thing in the caller's workspace."""
+    """The caller's workspace does not contain it."""
 
     status = 404
     default_code = "not_found"
@@ -168,7 +171,7 @@ class NotFound(AdsunifyError):
 
 
 class Conflict(AdsunifyError):
-    """The idempotency key is bound to another account or payload, or something else stands in the way just now."""
+    """The idempotency key is bound to another request, or the present state of the object forbids the change."""
 
     status = 409
     default_code = "idempotency_conflict"
@@ -176,8 +179,10 @@ class Conflict(AdsunifyError):
 
 
 class RateLimited(AdsunifyError):
-    """Too many requests of one caller: nothing was done. ``retry_after``: seconds. ``limit``: what is allowed at once,
-    where it is known."""
+    """One caller sent too many requests; this request was not executed.
+
+    ``retry_after`` is in seconds. ``limit`` is the number of requests that are allowed at once, None if unknown.
+    """
 
     status = 429
     default_code = "rate_limited"
@@ -225,7 +230,7 @@ class PermissionRefused(ProviderError):
 class ProviderNotFound(ProviderError):
     """The network has no such entity in this account, or does not show it to this token.
 
-    ``issues``: of several that were asked for, which are not there.
+    ``issues``: if the caller asked for several entities, those that are missing.
     """
 
     status = 404
@@ -247,19 +252,19 @@ class ProviderNotFound(ProviderError):
 
 
 class ProviderThrottled(ProviderError):
-    """The network asks to come back later: ``retry_after`` seconds, where it said so."""
+    """The network asks to wait: ``retry_after`` seconds, None if it gave no time."""
 
     default_code = "provider_throttled"
 
 
 class ProviderUnreadable(ProviderError):
-    """A read brought no usable answer."""
+    """The network gave no usable answer to a read."""
 
     default_code = "provider_unreadable"
 
 
 class RequestNotSent(ProviderUnreadable):
-    """Not one byte of the request left this machine. ``repeatable``: another try may succeed."""
+    """No byte of the request left this machine. ``repeatable``: another attempt may succeed."""
 
     default_code = "not_sent"
 
@@ -269,10 +274,10 @@ class RequestNotSent(ProviderUnreadable):
 
 
 class ResponseLost(ProviderUnreadable):
-    """The request may have left, and no whole response came: its outcome is unknown.
+    """The request may have been sent, and no complete response arrived. Its outcome is unknown.
 
-    ``native.status`` and ``headers`` (names in lower case) hold what arrived of the response. ``repeatable``: a read
-    may be sent again; False where the response itself was at fault.
+    ``native.status`` and ``headers`` (names in lower case) hold the part of the response that arrived. ``repeatable``:
+    a read may be sent again; False if the response itself was faulty.
     """
 
     default_code = "connection_lost"
@@ -286,7 +291,7 @@ class ResponseLost(ProviderUnreadable):
 
 
 class OperationError(AdsunifyError):
-    """The state of an operation forbids the action; its receipt holds what is known. ``retry_after``: seconds."""
+    """The state of the operation forbids the action. Its receipt shows what was written. ``retry_after``: seconds."""
 
     status = 400
     default_code = "operation_refused"
@@ -308,9 +313,9 @@ class OperationError(AdsunifyError):
 
 
 class ServerUnreachable(AdsunifyError):
-    """An adsunify server is down, too slow, was cut off, or something else answers in its place.
+    """An adsunify server is down or too slow, the connection was lost, or another program answers at its address.
 
-    ``outcome``: ``not_applied`` where the request surely did not reach it or only reads, else ``unknown``.
+    ``outcome`` is ``not_applied`` if the request certainly did not reach the server or only reads, else ``unknown``.
     """
 
     status = 503
@@ -319,7 +324,7 @@ class ServerUnreachable(AdsunifyError):
 
 
 class StoreError(AdsunifyError):
-    """The database is not reachable or refused; the caller may read again to learn what was kept."""
+    """The database is not reachable or refused a statement. The caller can read again to see what was stored."""
 
     status = 503
     default_code = "store_unavailable"
@@ -327,7 +332,7 @@ class StoreError(AdsunifyError):
 
 
 class VaultError(AdsunifyError):
-    """A stored secret cannot be opened: its key is not in the ring, or the stored bytes were altered."""
+    """A stored secret cannot be decrypted: its key is not in the ring, or the stored bytes were altered."""
 
     default_code = "vault_error"
-    title = "A stored secret cannot be opened"
+    title = "A stored secret cannot be decrypted"

@@ -1,4 +1,4 @@
-"""The events that subscribers are told of: their names, when they happen, and the body of a notification."""
+"""The events that webhooks deliver: their names, when they happen, and the body of a notification."""
 
 from __future__ import annotations
 
@@ -30,36 +30,36 @@ EVENT_DESCRIPTIONS: dict[EventName, str] = {
     "operation.prepared": "An operation was prepared; nothing is written until it is executed.",
     "operation.running": "An execution claimed the operation.",
     "operation.succeeded": "Every step of the operation was applied.",
-    "operation.unknown": "A write had an ambiguous outcome; the network account must be inspected.",
+    "operation.unknown": "The outcome of a write is unknown; a person must look at the network account.",
     "operation.cancelled": "A prepared operation was cancelled.",
     "account.connected": "An ad account was connected.",
     "account.disconnected": "An ad account was disconnected.",
-    "account.needs_reauth": "The network no longer accepts the account's token, or accepts it again: see the status.",
+    "account.needs_reauth": "The network refuses the account's token, or accepts it again; `status` tells which.",
     "account.ads.initial_sync_completed": "The tree of a newly connected account has been read.",
-    "analytics.synced": "An insights read is complete for its range: its coverage has no missing day.",
-    "sync.failed": "The first reading of an account, or an insights read, failed for good.",
-    "campaign.status_changed": "A campaign has another status than the last one known.",
-    "ad_group.status_changed": "An ad group has another status than the last one known.",
-    "ad.status_changed": "An ad has another status than the last one known.",
+    "analytics.synced": "An insights read is complete: its coverage has no missing day.",
+    "sync.failed": "The first read of a new account, or an insights read, failed and is not repeated.",
+    "campaign.status_changed": "The status of a campaign differs from the last known status.",
+    "ad_group.status_changed": "The status of an ad group differs from the last known status.",
+    "ad.status_changed": "The status of an ad differs from the last known status.",
     "rule.triggered": "A rule of the workspace stopped an execution.",
 }
 """Name -> when it happens."""
 
 DEFAULT_EVENTS = tuple(name for name in EVENT_DESCRIPTIONS if name.startswith("operation."))
-"""What a webhook subscribes to unless it says otherwise."""
+"""The events of a webhook that was created without a list of events."""
 
 TEST_EVENT = "webhook.test"
-"""The type of a test notification: none of the names above, so no receiver takes it for something that happened."""
+"""The type of a test notification. It is not an event name, so receivers do not take it for an event."""
 
 DATA_MEMBERS = ("operationId", "accountId", "network", "status")
 OPTIONAL_DATA_MEMBERS = ("kind", "entityId", "before", "what", "rule", "startDate", "endDate")
-"""What ``data`` says of every event (null where it does not apply), and what it may say besides.
+"""The members of ``data``: those of every event (null if they do not apply), and those of some events.
 
-Identifiers and states, nothing else: native content and credentials never leave in a notification.
+They hold identifiers and states only. A notification never contains native content or credentials.
 """
 
 ACTOR_DATA_MEMBERS = ("executedBy", "cancelledBy")
-"""Who executed or cancelled the operation; each None, or an object with ACTOR_MEMBERS."""
+"""Who executed or cancelled the operation: each is None or an object with ACTOR_MEMBERS."""
 ACTOR_MEMBERS = ("userId", "credential", "at")
 """``credential`` is the identity of a credential, never its secret; ``at`` is an ISO 8601 instant in UTC."""
 
@@ -82,17 +82,18 @@ def _is_actor(value: Any) -> bool:
 def build_event_body(
     event_id: str, name: str, created_at: datetime, workspace_id: str, data: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The body of a notification, as JSON. ``created_at`` is aware.
+    """Build the body of a notification as JSON. ``created_at`` must have a time zone.
 
-    Raises ValueError for a name that is no event, for data that does not belong into one, and for a time without zone.
+    Raises:
+        ValueError: the name is not an event, ``data`` has an unknown member or value, or the time has no zone.
     """
     if name not in EVENT_DESCRIPTIONS and name != TEST_EVENT:
-        raise ValueError(f"{name} is no event")
+        raise ValueError(f"{name} is not an event")
     if created_at.tzinfo is None:
-        raise ValueError("a time without zone names no instant")
+        raise ValueError("created_at has no time zone")
     for member, value in data.items():
         if not (_is_actor(value) if member in ACTOR_DATA_MEMBERS else member in _KNOWN_MEMBERS and _is_text(value)):
-            raise ValueError(f"{member} does not belong into an event")
+            raise ValueError(f"{member} is not allowed in an event, or has a value that is not allowed")
     return {
         "id": event_id,
         "type": name,

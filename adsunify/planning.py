@@ -1,4 +1,4 @@
-"""From a brief to a plan: the check against the tables, then the adapter's flow. Pure: no store, no network access."""
+"""Turns a brief into a plan: checks it against the network's tables, then runs the adapter's flow. Does no I/O."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from .plans.records import Plan, add_operation_marks
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None = None) -> Flow[Plan]:
-    """A flow to the plan that creates what the brief says, everything paused.
+    """Return a flow that plans the campaign of a brief. Every entity of the plan is created paused.
 
-    Raises InvalidInput with all issues before anything is read.
+    Raises:
+        InvalidInput: the network cannot carry out the brief. The error holds all issues; no request was yielded yet.
     """
     adapter = get_adapter(account.network)
     check_brief(adapter.network, account, brief, now)
@@ -33,11 +34,19 @@ def plan(
     now: datetime | None = None,
     operation: str = "",
 ) -> Plan:
-    """The exact native plan of a brief.
+    """Return the native plan of a brief.
 
-    ``lookups``: recorded answers, ``[{"request": {"method", "url"}, "response": {"status", "body"}}]``, for networks
-    that need a read first. ``now`` None: nothing is held against the present. ``operation``: an id of one's own that
-    tells this plan from an equal one, for networks that refuse to do the same twice. Raises InvalidInput with all
-    issues, and LookupNeeded where a needed answer is not among ``lookups``.
+    Args:
+        brief: the campaign.
+        account: the ad account in which the plan creates it.
+        lookups: recorded answers, ``[{"request": {"method", "url"}, "response": {"status", "body"}}]``. Some networks
+            need a read before they can be planned.
+        now: the present; times of the brief are checked against it. None skips these checks.
+        operation: an id of the caller's choice. It distinguishes this plan from an equal one on networks that execute
+            equal requests only once.
+
+    Raises:
+        InvalidInput: the network cannot carry out the brief; the error holds all issues.
+        LookupNeeded: the plan needs a read whose answer is not in ``lookups``.
     """
     return add_operation_marks(replay_flow(plan_create(account, brief, now), lookups), operation)

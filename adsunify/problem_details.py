@@ -1,4 +1,4 @@
-"""Errors as they are told over a wire, and back: RFC 9457 problem details, the same at every door."""
+"""Converts errors to RFC 9457 problem details and back. REST, MCP, the pages and the shell share this form."""
 
 from __future__ import annotations
 
@@ -33,54 +33,57 @@ from adsunify.records import Operation
 TYPE_PREFIX = "urn:adsunify:problem:"
 
 PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
-    "provider_rejected": (400, "The network refused; `network` is its own error."),
+    "provider_rejected": (400, "The network refused; `network` holds its own error."),
     "provider_token_refused": (400, "The network refused the account's token; perhaps it must be connected again."),
     "provider_permission_refused": (400, "The network account or its token lacks a permission."),
-    "provider_throttled": (400, "The network asks to come back later; `retryAfterMs` says when, where it is known."),
+    "provider_throttled": (400, "The network asks to wait; `retryAfterMs` gives the time if the network gave one."),
     "media_processing": (400, "The network is still processing a video or an image; ask again after `retryAfterMs`."),
-    "provider_unreadable": (400, "A read brought no usable answer of the network."),
+    "provider_unreadable": (400, "The network gave no usable answer to a read."),
     "connection_lost": (400, "The connection to the network was lost during a read."),
     "not_sent": (400, "The network could not be reached; nothing was sent."),
-    "step_not_sendable": (400, "A step of the plan does not fit what the steps before it brought."),
+    "step_not_sendable": (400, "A step cannot be sent because an id from an earlier step does not fit into it."),
     "outcome_unknown": (400, "Nobody knows whether a native write was done; look at the account and the receipt."),
-    "operation_stalled": (400, "The process ended during a native write; nobody knows whether it was done."),
+    "operation_stalled": (400, "The server process ended during a native write; nobody knows whether it was done."),
     "operation_expired": (400, "The 30 minutes for review and execution are over."),
     "operation_cancelled": (400, "The operation was cancelled."),
     "operation_running": (400, "The operation is being executed."),
     "operation_succeeded": (400, "The operation was executed already."),
-    "operation_unknown": (400, "Of a write of the operation nobody knows whether it was done."),
-    "clock_ahead": (400, "The operation was changed at a time ahead of the server's clock: `adsunify admin clock`."),
+    "operation_unknown": (400, "Nobody knows whether a native write of the operation was done."),
+    "clock_ahead": (400, "The operation has a time ahead of the server's clock; see `adsunify admin clock`."),
     "account_disconnected": (400, "The account is disconnected; connect it again."),
-    "malformed_request": (400, "The request is not HTTP as the server reads it: its line, headers or framing."),
+    "malformed_request": (400, "The request line, the headers or the framing of the request are not valid HTTP."),
     "unauthenticated": (401, "The bearer token is invalid, expired or revoked."),
     "token_missing": (401, "No bearer token was sent."),
     "forbidden": (403, "Only the owner may do this."),
     "write_required": (403, "This needs a write-enabled credential of a member or admin."),
     "admin_required": (403, "This needs a write-enabled credential of an admin."),
-    "not_for_agents": (403, "This is for people, not for agents."),
-    "approval_required": (403, "In this workspace a signed-in person executes; `operation.reviewUrl` says where."),
-    "access_lost": (403, "Key, role, membership or account no longer permit native writes."),
-    "not_found": (404, "There is no such thing in the workspace, or nothing at this address."),
-    "provider_not_found": (404, "The network has no such thing in this account; of many, `issues` says which."),
-    "method_not_allowed": (405, "The address does not take this method; see `Allow`."),
+    "not_for_agents": (403, "Agents may not do this; a person must."),
+    "approval_required": (403, "In this workspace a signed-in person executes, at `operation.reviewUrl`."),
+    "access_lost": (403, "The key, the role, the membership or the account no longer permits native writes."),
+    "not_found": (404, "The workspace does not contain it, or the address does not exist."),
+    "provider_not_found": (
+        404,
+        "The network has no such entity in this account; `issues` lists those of a bulk request.",
+    ),
+    "method_not_allowed": (405, "The address does not support this method; see `Allow`."),
     "not_acceptable": (406, "The `Accept` header excludes JSON."),
     "idempotency_conflict": (409, "The idempotency key is bound to another request."),
-    "delivery_pending": (409, "The notification waits, or is being delivered."),
-    "webhook_ended": (409, "The webhook's key, grant or membership has ended; nothing is sent to it any more."),
-    "password_changed": (409, "The password was changed at this moment."),
+    "delivery_pending": (409, "The notification is waiting for its delivery, or is being delivered."),
+    "webhook_ended": (409, "The webhook's key, grant or membership has ended, so nothing is sent to it any more."),
+    "password_changed": (409, "Another request changed the password at the same time."),
     "body_too_large": (413, "The body is larger than 1 MiB."),
     "unsupported_media_type": (415, "The body is not application/json."),
-    "invalid_input": (422, "The input is refused; `issues` says where and why."),
-    "lookup_needed": (422, "A plan needs an answer of the network that was not given."),
+    "invalid_input": (422, "The input is refused; `issues` lists every error in it."),
+    "lookup_needed": (422, "A plan needs a read of the network, and no answer for it was given."),
     "rate_limited": (429, "Too many requests of this credential or address; nothing was done. See `Retry-After`."),
-    "too_many_tries": (429, "Too many wrong passwords; a while has to pass."),
-    "internal_error": (500, "Something failed inside."),
-    "vault_error": (500, "A stored secret cannot be opened."),
-    "store_unavailable": (503, "The database did not do it."),
-    "server_unreachable": (503, "Said by clients of a server: it is down, too slow, cut off, or not this API."),
+    "too_many_tries": (429, "Too many wrong passwords; wait before the next try."),
+    "internal_error": (500, "The server failed; its log has the reason."),
+    "vault_error": (500, "A stored secret cannot be decrypted."),
+    "store_unavailable": (503, "The database is not reachable or refused the statement."),
+    "server_unreachable": (503, "Raised by clients: the server is down, too slow, cut off, or is not this API."),
     "not_ready": (503, "The server is shutting down, or its database is not at this version."),
 }
-"""Every code of a problem, with its status and what it means. They are stable; others may be added."""
+"""Problem code -> HTTP status and meaning. Codes are stable; new ones may be added."""
 
 PROBLEM_TITLES: Mapping[str, str] = {
     "provider_rejected": "The network refused",
@@ -96,11 +99,11 @@ PROBLEM_TITLES: Mapping[str, str] = {
     "approval_required": "A person must approve",
     "clock_ahead": "A clock is or was wrong",
 }
-"""The title of a problem, where that of its class says too little."""
+"""Problem code -> title, for codes that are more specific than the title of their error class."""
 
 
 def to_problem_details(error: AdsunifyError) -> dict[str, Any]:
-    """The problem details of an error. What went wrong inside (status 5xx) is for the log, not for the caller."""
+    """Return the problem details of an error. The reason of an internal error (5xx) is logged, not shown."""
     inside = error.status >= 500 and not isinstance(error, ServerUnreachable)
     problem: dict[str, Any] = {
         "type": TYPE_PREFIX + error.code,
@@ -137,7 +140,7 @@ _PROVIDER_ERRORS_BY_CODE: Mapping[str, type[ProviderError]] = {
 
 
 def from_problem_details(problem: Mapping[str, Any]) -> AdsunifyError:
-    """The error that problem details describe: of the class that was raised where they were made."""
+    """Return the error that problem details describe, of the class from which the server made them."""
     message = str(problem["detail"])
     error = _make_error(problem, message, str(problem["code"]))
     operation = problem.get("operation")

@@ -1,4 +1,4 @@
-"""Parts of the API's answers as objects: what errors carry, and what the Python client returns."""
+"""Parts of API responses as objects. Errors carry them, and the Python client returns them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ def _to_canonical_text(data: Mapping[str, Any]) -> str:
 
 @frozen
 class Record:
-    """A part of an answer: ``data`` is all of it, named as in docs/spec.md. Records with the same data are equal."""
+    """A part of a response; ``data`` holds all its members, named as in docs/spec.md. Equal data, equal records."""
 
     data: Mapping[str, Any] = field(eq=_to_canonical_text)
 
 
 @frozen
 class Operation(Record):
-    """A prepared change with its saved receipt, as it was when it was read.
+    """A prepared change with its receipt, as the server returned it.
 
     ``data`` also holds action, createdAt and expiresAt (ISO 8601, UTC), expired, stalled, risk (``low``, ``spend``,
-    ``destructive``), warnings, ``plan`` (its steps: what each does, method, path, body, changes) and ``receipt`` (per
-    step and attempt: state, executedBy, outputs, response, error). ``executedBy`` (who executed it last) and
-    ``cancelledBy`` hold userId, credential and at; each is absent where nobody did.
+    ``destructive``), warnings, ``plan`` (per step: does, method, path, body, changes) and ``receipt`` (per step and
+    attempt: state, executedBy, outputs, response, error). ``executedBy`` (the last one to execute it) and
+    ``cancelledBy`` hold userId, credential and at. Each is absent if nobody executed or cancelled the operation.
     """
 
     @property
@@ -42,16 +42,16 @@ class Operation(Record):
 
     @property
     def next_action(self) -> str | None:
-        """``execute`` where steps remain, and the same operation is to be executed again; else None."""
+        """``execute`` if steps remain and the same operation must be executed again; else None."""
         action = self.data.get("nextAction")
         return None if action is None else str(action)
 
     @property
     def retry_after_ms(self) -> int:
-        """How long to wait before that, in milliseconds; 0 where it need not wait."""
+        """The time to wait before the operation is executed again, in milliseconds; 0 if no wait is needed."""
         return int(self.data.get("retryAfterMs", 0))
 
     @property
     def review_url(self) -> str:
-        """Where a person who signs in reads the plan and executes it."""
+        """The address of the page on which a signed-in person reads the plan and executes it."""
         return str(self.data["reviewUrl"])

@@ -1,8 +1,9 @@
-"""Signatures of webhook deliveries: what the service sends, and what a receiver checks. Standard library only.
+"""Signs webhook deliveries for the service and verifies them for receivers. It needs the standard library only.
 
-A delivery carries two headers: ``Service-Event-Id`` (deduplicate on it; a redelivery repeats it) and
-``Service-Signature: t=<unix seconds>,v1=<hex>``, where the hex is HMAC-SHA256 under the signing secret over the
-timestamp, a dot, the event id, a dot, and the body's bytes. Verify the bytes as received, before anything reads them::
+A delivery has two headers. ``Service-Event-Id`` identifies the event; a redelivery repeats it, so receivers deduplicate
+on it. ``Service-Signature: t=<unix seconds>,v1=<hex>`` holds the signature: HMAC-SHA256, keyed with the signing secret,
+over the timestamp, a dot, the event id, a dot, and the bytes of the body. Verify the bytes as received, before the body
+is parsed::
 
     event_id = adsunify.webhooks.verify(body, headers, secret)
 """
@@ -19,22 +20,28 @@ SIGNATURE_HEADER = "Service-Signature"
 TOLERANCE_SECONDS = 300
 
 _MALFORMED_MESSAGE = f"{SIGNATURE_HEADER} is malformed; it reads t=<unix seconds>,v1=<hex>"
-_MAX_SIGNATURE_LENGTH = 4096  # characters: room for some fifty signatures
+_MAX_SIGNATURE_LENGTH = 4096  # characters: about fifty signatures
 _MAX_EVENT_ID_LENGTH = 200
 
 
 class WebhookVerificationError(Exception):
-    """The delivery is not proven to come from the service: do not act on it."""
+    """The delivery does not prove that it comes from the service. The receiver must not act on it."""
 
 
 def sign(body: bytes, event_id: str, secret: str, timestamp: int) -> str:
-    """The ``Service-Signature`` of a delivery sent at ``timestamp`` (unix seconds).
+    """Return the ``Service-Signature`` header of a delivery.
 
-    ``event_id`` has no dot: a dot ends it in the signed bytes. Raises ValueError for one that has, and for an empty
-    secret.
+    Args:
+        body: the bytes of the body.
+        event_id: the event's id. It must not contain a dot, because a dot ends it in the signed bytes.
+        secret: the signing secret of the webhook.
+        timestamp: when the delivery is sent, in unix seconds.
+
+    Raises:
+        ValueError: ``event_id`` contains a dot, or ``secret`` is empty.
     """
     if "." in event_id or not secret:
-        raise ValueError("an event id has no dot, and a secret is not empty")
+        raise ValueError("The event id contains a dot, or the secret is empty.")
     stamp = str(timestamp)
     return f"t={stamp},v1={digest(secret.encode(), f'{stamp}.{event_id}.'.encode() + body, 'sha256').hex()}"
 
@@ -45,14 +52,20 @@ def verify(
     secret: str | Iterable[str],
     now: float | datetime | None = None,
 ) -> str:
-    """Check a delivery and return its event id.
+    """Verify a delivery and return its event id.
 
-    ``payload`` is the body's bytes as received; names in ``headers`` count in any case. ``secret`` may be several while
-    one replaces another, and the header may carry several ``v1``: one match suffices. A timestamp more than 300
-    seconds from ``now`` (unix seconds or an aware datetime; default: the clock) is refused on either side.
+    The header may contain several ``v1`` signatures. One match with one secret suffices.
 
-    Raises WebhookVerificationError, and nothing else, for whatever is missing, malformed, out of time or not signed
-    with a secret given.
+    Args:
+        payload: the bytes of the body, as received.
+        headers: the headers of the request; the case of their names is ignored.
+        secret: the signing secret, or several secrets while a new one replaces an old one.
+        now: the present, in unix seconds or as a datetime with a zone; None means the clock. A timestamp that is more
+            than 300 seconds before or after it is refused.
+
+    Raises:
+        WebhookVerificationError: a part of the delivery is missing, malformed, too old or too new, or no secret matches
+            the signature. The function raises no other exception.
     """
     if not isinstance(payload, bytes):
         raise WebhookVerificationError("the payload must be the body's bytes, as received")
@@ -66,7 +79,7 @@ def verify(
         if name != "t" or not timestamp.isdigit():
             raise WebhookVerificationError(_MALFORMED_MESSAGE)
         age = (time() if now is None else _to_unix_seconds(now)) - int(timestamp)
-        if not abs(age) <= TOLERANCE_SECONDS:  # this way round nan is refused, too
+        if not abs(age) <= TOLERANCE_SECONDS:  # "not <=" also refuses NaN
             raise WebhookVerificationError("the timestamp is more than 5 minutes from now")
         candidates = _split_signatures(rest) if "," in rest else (rest,)
         signed = f"{timestamp}.{event_id}.".encode() + payload
@@ -74,16 +87,21 @@ def verify(
             if not key:
                 raise WebhookVerificationError("a secret is empty")
             expected = "v1=" + digest(key.encode(), signed, "sha256").hex()
-            for candidate in candidates:  # those of other schemes are never equal
+            for candidate in candidates:  # signatures of other schemes never match
                 if compare_digest(expected, candidate):
                     return event_id
-    except (TypeError, ValueError, AttributeError, ArithmeticError) as reason:  # of another type, or not encodable
+    except (
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+    ) as reason:  # a wrong type, or text that cannot be encoded
         raise WebhookVerificationError("a header, a secret or the time given is malformed") from reason
     raise WebhookVerificationError("no signature matches the body and the secret")
 
 
 def _split_signatures(rest: str) -> list[str]:
-    """What follows the timestamp; a second timestamp is none of it."""
+    """Split the part after the timestamp into signatures. A second timestamp is refused."""
     if len(rest) > _MAX_SIGNATURE_LENGTH or ",t=" in f",{rest}":
         raise WebhookVerificationError(_MALFORMED_MESSAGE)
     return rest.split(",")
@@ -105,5 +123,5 @@ def _to_unix_seconds(now: float | datetime) -> float:
     if not isinstance(now, datetime):
         return now
     if now.tzinfo is None:
-        raise WebhookVerificationError("the time given has no zone")
+        raise WebhookVerificationError("now is a datetime without a time zone")
     return now.timestamp()

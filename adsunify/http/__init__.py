@@ -1,4 +1,4 @@
-"""Requests to other machines and their answers: the only package that opens connections to somebody else's server.
+"""HTTP requests and responses. Only this package opens connections to other servers.
 
-Import the modules themselves: :mod:`adsunify.http.retry_after` needs nothing of the others.
+Import its modules directly: :mod:`adsunify.http.retry_after` does not need the others.
 """

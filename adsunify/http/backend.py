@@ -1,8 +1,8 @@
-"""Connections: httpx requests over an httpcore pool, with a network backend that knows when a request leaves.
+"""Sends httpx requests over an httpcore pool, with a network backend that records when a request leaves the machine.
 
 httpcore reaches the network only through its ``AsyncNetworkBackend``. Ours connects to exactly the address it is given,
-and calls :meth:`RequestProgress.leave` at the first ``write`` of a request. The bytes of a TLS handshake do not pass
-there.
+and calls :meth:`RequestProgress.begin_sending` at the first ``write`` of a request. The bytes of the TLS handshake do
+not pass through this ``write``.
 """
 
 from __future__ import annotations
@@ -20,28 +20,31 @@ from attrs import define, field
 from adsunify.errors import RequestNotSent, ResponseLost
 
 CONNECT_TIMEOUT_SECONDS = 10.0
-"""How long a connection may take, TLS included."""
+"""The maximum time to connect, TLS included."""
 IDLE_TIMEOUT_SECONDS = 3.0
-"""How long a pool keeps an idle connection: less than servers do (5 s and more), which may close it at any moment."""
+"""How long a pool keeps an idle connection. Servers close idle connections after 5 s or more."""
 MAX_CONNECTIONS = 10
-"""The most connections of one pool."""
+"""The maximum number of connections of one pool."""
 MAX_READ_BYTES = 16 * 1024
-"""The most bytes of one read."""
+"""The maximum number of bytes of one read."""
 PROGRESS_EXTENSION = "adsunify_progress"
 """The extension of an httpx request that holds its :class:`RequestProgress`."""
 
 
 def _allow_sending() -> None:
-    """Let every request leave."""
+    """Allow every request to be sent."""
 
 
 @define
 class RequestProgress:
-    """How far one request got; ``status`` and ``headers`` are set when the head of the response is there.
+    """The progress of one request.
 
-    ``check_before_send`` is called right before the first byte of the request leaves; it raises RequestNotSent to
-    prevent that. ``state`` is "connecting" once the backend was asked for a connection, "sent" once the first byte may
-    have left.
+    Attributes:
+        check_before_send: called right before the first byte of the request is sent. It raises RequestNotSent to
+            prevent sending.
+        state: "connecting" when httpcore has asked for a connection, "sent" when the first byte may have been sent.
+        status: the status of the response, None before its head has arrived.
+        headers: the headers of the response, empty before its head has arrived.
     """
 
     check_before_send: Callable[[], None] = _allow_sending
@@ -50,28 +53,35 @@ class RequestProgress:
     headers: Mapping[str, str] = field(factory=dict)
 
     def begin_connecting(self) -> None:
-        """A connection is made for the request; raises ResponseLost where the request may have left over another."""
+        """Record that a connection is made for the request.
+
+        Raises:
+            ResponseLost: the request may have been sent over another connection already.
+        """
         if self.state == "sent":
-            raise ResponseLost("A second connection was asked for, although the request may have left.")
+            raise ResponseLost("The HTTP client opened a second connection although the request may have been sent.")
         self.state = "connecting"
 
     def begin_sending(self) -> None:
-        """Bytes of the request are about to leave; raises RequestNotSent where ``check_before_send`` does."""
+        """Record that bytes of the request are about to be sent, unless ``check_before_send`` raises."""
         if self.state != "sent":
             self.check_before_send()
             self.state = "sent"
 
     def make_error(self, message: str, *, repeatable: bool = True) -> RequestNotSent | ResponseLost:
-        """What is known of a request that failed; lost too where the backend was never asked, which means a defect."""
+        """Make the error of a failed request: RequestNotSent only if it was connecting, else ResponseLost.
+
+        A request that never asked for a connection also counts as lost, because that is a defect.
+        """
         if self.state == "connecting":
             return RequestNotSent(message)
         return ResponseLost(message, self.status, self.headers, repeatable)
 
 
 class NetworkBackend(httpcore.AsyncNetworkBackend):
-    """Connects to ``address`` whatever host is asked for, or to that host where it is None.
+    """Connects to ``address`` for every host, or to the host itself if ``address`` is None.
 
-    ``progress`` belongs to the request that is being sent. ``room``: how many bytes may still be read.
+    ``progress`` belongs to the request that is being sent. ``room`` is the number of bytes that may still be read.
     """
 
     def __init__(self, address: str | None = None, room: float = math.inf) -> None:
@@ -88,39 +98,44 @@ class NetworkBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
+        """Open a connection, and record it in the progress of the request."""
         self.progress.begin_connecting()
         stream = await self._sockets.connect_tcp(self._address or host, port, timeout, local_address, socket_options)
         return NetworkStream(stream, self)
 
 
 class NetworkStream(httpcore.AsyncNetworkStream):
-    """A stream that asks the backend before it writes and reads."""
+    """A stream that bounds reads and records writes in its backend."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream, backend: NetworkBackend) -> None:
         self._stream = stream
         self._backend = backend
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Read at most as many bytes as the backend has room for."""
         most = min(max_bytes, MAX_READ_BYTES, self._backend.room)
         if most <= 0:
             raise httpcore.ReadError("the response is too long")
         try:
             data = await self._stream.read(int(most), timeout)
-        except ssl.SSLError as problem:  # httpcore does not map it: a broken record, or an alert after the handshake
+        except ssl.SSLError as problem:  # a broken record or a late alert, which httpcore does not map
             raise httpcore.ReadError(str(problem)) from problem
         self._backend.room -= len(data)
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Write bytes, unless the check before sending raises."""
         self._backend.progress.begin_sending()
         await self._stream.write(buffer, timeout)
 
     async def aclose(self) -> None:
+        """Close the stream."""
         await self._stream.aclose()
 
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.AsyncNetworkStream:
+        """Start TLS on the stream, and close the stream if that fails."""
         try:
             stream = await self._stream.start_tls(ssl_context, server_hostname, timeout)
         except BaseException:
@@ -129,14 +144,19 @@ class NetworkStream(httpcore.AsyncNetworkStream):
         return NetworkStream(stream, self._backend)
 
     def get_extra_info(self, info: str) -> Any:
+        """Return what the underlying stream knows about ``info``."""
         return self._stream.get_extra_info(info)
 
 
 class PoolTransport(httpx.AsyncBaseTransport):
-    """An httpx transport over one httpcore pool; it sends one request at a time. Close it, or use ``async with``.
+    """An httpx transport over one httpcore pool, which sends one request at a time. Close it, or use ``async with``.
 
-    ``address``: where to connect instead of the request's host, whose name TLS still verifies. ``room``: how many bytes
-    may be read in all. Nothing is followed, repeated or taken from the environment.
+    It does not follow redirects, repeat requests, or read proxies from the environment.
+
+    Args:
+        tls: the TLS settings.
+        address: connect to this address instead of the request's host. TLS still verifies the host name.
+        room: how many bytes may be read in all.
     """
 
     def __init__(self, tls: ssl.SSLContext, *, address: str | None = None, room: float = math.inf) -> None:
@@ -151,7 +171,11 @@ class PoolTransport(httpx.AsyncBaseTransport):
         self._send_lock = asyncio.Lock()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request, whose extension :data:`PROGRESS_EXTENSION` is told of it; raises what httpcore raises."""
+        """Send the request and record its progress in its extension :data:`PROGRESS_EXTENSION`.
+
+        Raises:
+            Exception: what httpcore raises, and what the progress raises.
+        """
         url = httpcore.URL(
             scheme=request.url.raw_scheme,
             host=request.url.raw_host,
@@ -174,11 +198,12 @@ class PoolTransport(httpx.AsyncBaseTransport):
         return httpx.Response(response.status, headers=response.headers, stream=_ResponseStream(response.stream))
 
     async def aclose(self) -> None:
+        """Close all connections of the pool."""
         await self._pool.aclose()
 
 
 class _ResponseStream(httpx.AsyncByteStream):
-    """The body of a response of httpcore, as httpx wants it."""
+    """Adapts the body of an httpcore response to httpx."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -192,7 +217,7 @@ class _ResponseStream(httpx.AsyncByteStream):
 
 
 def describe_error(problem: Exception) -> str:
-    """The reason of a failure in words."""
+    """Describe the reason of a failure in words."""
     if isinstance(problem, TimeoutError | httpcore.TimeoutException):
         return "it took too long"
     return str(problem) or type(problem).__name__

@@ -1,4 +1,4 @@
-"""A timeout that tolerates a blocked event loop: an answer that arrived meanwhile is still read."""
+"""A timeout that tolerates a blocked event loop: a response that arrived during the block is still read."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 TICK_INTERVAL_SECONDS = 1.0
-"""How often the loop is observed, and how long it reads on after it was blocked."""
+"""How often the loop is checked, and how long it may read after it was blocked."""
 BLOCKED_THRESHOLD_SECONDS = 0.5
-"""A tick that is so late shows that the loop was blocked."""
+"""If a check runs so much later than planned, the loop was blocked."""
 
 
 @asynccontextmanager
 async def patient_timeout(deadline: float) -> AsyncIterator[asyncio.Timeout]:
     """Raise TimeoutError at ``deadline``, in seconds of the running loop; infinity means never.
 
-    Yields the timeout, whose ``expired`` tells whether it ended the block.
+    Yields the timeout; its ``expired`` method says whether the deadline ended the block.
 
-    ``asyncio.timeout`` cancels a task whose answer lies in the socket, where the event loop was blocked past the
-    deadline and the answer came meanwhile. Here the deadline moves to one tick after the loop runs again.
+    If the event loop is blocked past the deadline, ``asyncio.timeout`` cancels the task although its response may
+    already wait in the socket. This function moves the deadline to one tick after the loop runs again.
     """
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle

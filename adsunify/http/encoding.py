@@ -1,4 +1,4 @@
-"""Bodies: those of requests are encoded, those of responses are decoded within bounds."""
+"""Encodes request bodies, and decodes response bodies up to a size limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ _FIELD_NAME_PATTERN = re.compile(r"[\w.\[\]-]+", re.A)
 
 
 def encode_body(encoding: BodyEncoding, body: Json) -> tuple[bytes | None, str | None]:
-    """The bytes of a body and their content type. Raises TypeError or ValueError where the body does not fit."""
+    """Return the bytes of a body and their content type.
+
+    Raises:
+        TypeError: the body cannot be written in this encoding.
+        ValueError: the body cannot be written in this encoding.
+    """
     if encoding == "none":
         return None, None
     if encoding == "json":
@@ -35,7 +40,7 @@ def encode_body(encoding: BodyEncoding, body: Json) -> tuple[bytes | None, str |
 
 
 def _format_form_value(value: Json, as_json: bool) -> str:
-    """The text of one form field."""
+    """Return the text of one form field."""
     if isinstance(value, str):
         return value
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
@@ -47,11 +52,13 @@ def _format_form_value(value: Json, as_json: bool) -> str:
 
 def _encode_multipart(fields: Mapping[str, str]) -> tuple[bytes, str]:
     if not all(_FIELD_NAME_PATTERN.fullmatch(name) for name in fields):
-        raise ValueError("a field name cannot be written")
+        raise ValueError("a field name has characters that are not allowed")
     parts = [
         f'Content-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode() for name, value in fields.items()
     ]
-    boundary = hashlib.sha256(b"".join(parts)).hexdigest()[:40]  # of the content, so that no content can hold it
+    boundary = hashlib.sha256(b"".join(parts)).hexdigest()[
+        :40
+    ]  # a hash of the content, which the content cannot contain
     content = b"".join(f"--{boundary}\r\n".encode() + part for part in parts) + f"--{boundary}--\r\n".encode()
     return content, f"multipart/form-data; boundary={boundary}"
 
@@ -60,22 +67,23 @@ def _encode_multipart(fields: Mapping[str, str]) -> tuple[bytes, str]:
 
 
 class BodyDecoder:
-    """The body of a response, inflated, at most ``limit`` bytes of it.
+    """Decompresses the body of a response, up to ``limit`` bytes.
 
-    Raises zlib.error where the body is not what its Content-Encoding says, or ends too early.
+    Raises:
+        zlib.error: the body does not match its Content-Encoding, or ends too early.
     """
 
     def __init__(self, coding: str, limit: int) -> None:
         coding = coding.strip().lower()
         if coding not in ("gzip", "x-gzip", "deflate", "identity", ""):
-            raise zlib.error("an encoding that was not asked for")
+            raise zlib.error("the request did not allow this encoding")
         self._decompressor = None if coding in ("identity", "") else zlib.decompressobj(wbits=47)
         self._is_complete = True
         self._limit = limit
         self.content = bytearray()
 
     def feed(self, chunk: bytes) -> bool:
-        """Take what arrived; False: there is more than the limit, and the rest is not wanted."""
+        """Add bytes that arrived. Returns False if the body exceeds the limit; the caller then stops reading."""
         if self._decompressor is None:
             self.content += chunk
         else:
@@ -86,7 +94,7 @@ class BodyDecoder:
         return False
 
     def _inflate(self, chunk: bytes) -> None:
-        """gzip (one member or several) and zlib, never far beyond the limit whatever the input claims."""
+        """Decompress gzip (with one member or several) or zlib, and stop right after the limit."""
         while chunk and len(self.content) <= self._limit:
             if self._decompressor is None or self._decompressor.eof:
                 self._decompressor = zlib.decompressobj(wbits=47)
@@ -95,15 +103,19 @@ class BodyDecoder:
         self._is_complete = self._decompressor is None or self._decompressor.eof
 
     def finish(self) -> None:
-        """Nothing more comes."""
+        """Check that the body is complete after its last bytes."""
         if not self._is_complete:
             raise zlib.error("the body ends too early")
 
 
 async def read_limited(response: httpx.Response, limit: int) -> tuple[bytearray, bool]:
-    """The body of a response, inflated, at most ``limit`` bytes of it; and whether that is all of it.
+    """Read the decompressed body of a response, up to ``limit`` bytes.
 
-    Raises zlib.error as :class:`BodyDecoder` does.
+    Returns:
+        The bytes, and whether they are the whole body.
+
+    Raises:
+        zlib.error: as :class:`BodyDecoder`.
     """
     stream = response.stream
     assert isinstance(stream, AsyncIterable)

@@ -1,4 +1,4 @@
-"""Requests to a network and its responses, as data. Nothing here opens a socket."""
+"""Requests to a network and its responses, as data. This module opens no socket."""
 
 from __future__ import annotations
 
@@ -25,12 +25,19 @@ BodyState = Literal["json", "empty", "unreadable", "bytes"]
 class Request:
     """One native HTTP request, as data.
 
-    ``url`` is a template: ``{slot}`` is filled from ``path``, percent-encoded. ``body`` is the decoded value; bytes are
-    made when it is sent: ``json``; ``form`` (flat strings); ``form_json`` (form whose objects, arrays and booleans are
-    JSON strings, Meta); ``multipart``. ``kind`` says what it is, which the method does not: ``read`` may be repeated,
-    ``read_once`` may not, ``write`` changes the account. ``query_raw`` is an already encoded query (Rest.li).
-    ``response_format`` is what the body of the answer is. ``is_signed`` false: no credentials are ever added (foreign
-    downloads).
+    Attributes:
+        method: the HTTP method.
+        url: a template; each ``{slot}`` is replaced by the percent-encoded value of ``path``.
+        path: slot -> value.
+        query: the query parameters, not encoded.
+        headers: the headers without credentials.
+        body: the decoded value, which the transport encodes.
+        encoding: how the body is encoded: ``json``; ``form`` (flat strings); ``form_json`` (a form in which objects,
+            arrays and booleans are JSON strings, Meta); ``multipart``; ``none``.
+        kind: ``read`` may be repeated, ``read_once`` may not, ``write`` changes the account. The method does not tell.
+        query_raw: a query that is encoded already (Rest.li); it replaces ``query``.
+        response_format: whether the body of the response is JSON or bytes.
+        is_signed: False for downloads from other hosts, to which no credentials are added.
     """
 
     method: str
@@ -46,7 +53,7 @@ class Request:
     is_signed: bool = True
 
     def to_json(self) -> dict[str, Json]:
-        """As JSON, defaults left out."""
+        """Return the stored form, without members that have their default."""
         value: dict[str, Json] = {"method": self.method, "url": self.url}
         if self.path:
             value["path"] = dict(self.path)
@@ -69,6 +76,7 @@ class Request:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Request:
+        """Read what :meth:`to_json` wrote."""
         return cls(
             method=value["method"],
             url=value["url"],
@@ -88,12 +96,12 @@ _PERCENT_CODES = {code: quote(chr(code), safe="") for code in range(128)}
 
 
 def build_request_url(request: Request) -> str:
-    """The request's address with its path and query values, percent-encoded."""
+    """Return the URL of a request, with its path and query values percent-encoded."""
     return build_url(request.url, request.path, request.query, request.query_raw)
 
 
 def build_url(url: str, path: Mapping[str, str], query: Mapping[str, str], query_raw: str | None = None) -> str:
-    """As :func:`build_request_url`, from the members that make the address of a request."""
+    """Return the URL that a request with these members has."""
     for slot, value in path.items():
         url = url.replace("{" + slot + "}", _percent_encode(value))
     if query_raw is None:
@@ -111,10 +119,15 @@ def _percent_encode(text_: str) -> str:
 
 @frozen
 class Response:
-    """What came back: ``headers`` in lower case; ``body`` is parsed JSON, bytes (``state`` = "bytes"), or None.
+    """A response.
 
-    ``state`` "empty": no body at all. "unreadable": not the JSON it should be; ``body`` is then a short text of why.
-    ``size``: bytes of the body, inflated.
+    Attributes:
+        status: the HTTP status.
+        headers: the headers, with names in lower case.
+        body: the value that ``state`` describes.
+        state: "json" (``body`` is parsed JSON), "bytes" (``body`` is bytes), "empty" (there is no body), or
+            "unreadable" (the body is not the expected JSON, and ``body`` is a short text that says why).
+        size: the bytes of the decompressed body.
     """
 
     status: int
@@ -127,7 +140,7 @@ class Response:
     def from_bytes(
         cls, status: int, headers: Mapping[str, str], content: bytes, answer: ResponseFormat = "json"
     ) -> Response:
-        """Read the bytes of an answer."""
+        """Make a response from its status, headers and decompressed bytes. It never raises."""
         lower = {name.lower(): value for name, value in headers.items()}
         size = len(content)
         if size > MAX_RESPONSE_BYTES:
@@ -143,13 +156,13 @@ class Response:
 
     @property
     def is_ok(self) -> bool:
-        """A 2xx status with a readable body, or none."""
+        """Whether the status is 2xx and the body is readable or empty."""
         return 200 <= self.status < 300 and self.state != "unreadable"
 
 
 @frozen
 class Sleep:
-    """A flow asks to pause: ``seconds``, and why."""
+    """A flow yields this to pause for ``seconds``."""
 
     seconds: float
     reason: str
@@ -157,4 +170,4 @@ class Sleep:
 
 ResultT = TypeVar("ResultT")
 Flow = Generator[Request | Sleep, Response, ResultT]
-"""A read, or the reads before a plan: yields requests and waits, receives responses, returns its result."""
+"""A generator that reads from a network: it yields requests and sleeps, receives responses, and returns a result."""

@@ -1,4 +1,4 @@
-"""Removes secrets and unstorable characters from texts and errors of a network before they are stored or shown."""
+"""Removes secrets and characters that databases refuse from texts of a network before they are stored or shown."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _SECRET_TEXT_PATTERN = re.compile(
     r"|((?:token|bearer)\W{1,3})(?=[\w.|~+/=-]{0,128}[0-9])[\w.|~+/=-]{16,}",
     re.I,
 )
-"""``name=secret``, ``"name": "secret"``, and a token that a sentence repeats (Meta: "Malformed access token EAAB").
+"""Matches ``name=secret``, ``"name": "secret"``, and a token in a sentence (Meta: "Malformed access token EAAB").
 
-A token has a digit among its first 129 characters, which tells it from prose. The bound keeps the search linear.
+A token has a digit among its first 129 characters, which distinguishes it from prose. The bound keeps the search
+linear.
 """
 _UNSTORABLE_PATTERN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
@@ -37,17 +38,17 @@ REQUEST_ID_HEADERS = (
     "x-tt-logid",
     "x-transaction-id",
 )
-"""Where networks name the request, the first that is there."""
+"""The headers in which networks return the id of a request; the first one present counts."""
 
 
 def redact_text(text: object, longest: int = MAX_TEXT_LENGTH) -> str:
-    """Text as it may be kept: bounded, storable, secrets redacted."""
+    """Return a text that may be stored: cut to ``longest`` characters, with secrets redacted."""
     redacted = _SECRET_TEXT_PATTERN.sub(rf"\1\2{REDACTED}", str(text)[:longest])
     return _UNSTORABLE_PATTERN.sub("\ufffd", redacted)
 
 
 def redact_error(error: NativeError) -> NativeError:
-    """A native error as it may be kept."""
+    """Return a native error whose texts may be stored."""
     return NativeError(
         None if error.code is None else redact_text(error.code, MAX_CODE_LENGTH),
         None if error.message is None else redact_text(error.message),
@@ -57,7 +58,7 @@ def redact_error(error: NativeError) -> NativeError:
 
 
 def find_request_id(headers: Mapping[str, str]) -> str | None:
-    """The network's name of the request, from the headers of its answer."""
+    """Return the network's id of the request from the headers of the response; None if there is no such header."""
     for name in REQUEST_ID_HEADERS:
         if headers.get(name):
             return redact_text(headers[name], MAX_CODE_LENGTH)

@@ -1,4 +1,4 @@
-"""The one reader of ``Retry-After`` (RFC 9110, 10.2.3: a number of seconds, or a date) and of dates in headers."""
+"""Parses ``Retry-After`` (RFC 9110, 10.2.3: a number of seconds, or a date) and other dates in headers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 MAX_SECONDS = 1e9
-"""A longer wait is returned as this: callers turn the seconds into milliseconds and dates."""
+"""The longest wait that is returned. Callers convert it to milliseconds and dates, which must not overflow."""
 
 
 def parse_retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Return the seconds that an answer asks to wait, from 0 to 1e9; None where it asks for nothing readable.
+    """Return the seconds that a response asks to wait, from 0 to 1e9; None if there is no readable ``Retry-After``.
 
-    ``headers``: names in lower case, or a mapping that ignores case. A date is compared with the answer's own ``Date``
-    header; without one, with ``now`` (seconds since 1970); without that, it is not readable.
+    Args:
+        headers: names in lower case, or a mapping that ignores case.
+        now: seconds since 1970. A date in ``Retry-After`` is compared with the ``Date`` header of the response, or with
+            ``now`` if there is none. If both are missing, the date is not readable.
     """
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
@@ -29,7 +31,7 @@ def parse_retry_after(headers: Mapping[str, str], now: float | None = None) -> f
 
 
 def parse_http_date(value: str) -> float | None:
-    """Return the seconds since 1970 of an HTTP date, None where it is not readable.
+    """Return the seconds since 1970 of an HTTP date; None if it is not readable.
 
     A date without a zone is UTC (RFC 9110, 5.6.7).
     """

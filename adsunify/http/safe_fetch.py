@@ -1,12 +1,11 @@
-"""The one fetch for every address that is not a network's own: webhook destinations, report downloads, client metadata.
+"""Fetches addresses that come from outside: webhook destinations, report downloads, client metadata.
 
-Such an address comes from outside and is checked before and while it is used: https on port 443, a host name (never a
-literal address in any spelling), no credentials, no fragment; every IPv4 address behind the name is public; the
-connection goes to exactly the address that was checked, while TLS still verifies the name; no redirect is followed;
-the answer is bounded in size (after inflating) and in time. Proxies and environment variables are ignored. Each fetch
-has a connection that is closed after the answer.
+The address must be https on port 443 with a host name, without credentials and fragment. IP addresses are refused in
+every spelling. Every IPv4 address of the name must be public. The connection goes to exactly the address that was
+checked, and TLS verifies the name. Redirects are not followed. The response is limited in size (after decompression)
+and in time. Proxies and environment variables are ignored. Each fetch has its own connection.
 
-Raises :class:`FetchError`, whose ``reason`` says what happened.
+All functions that fetch raise :class:`FetchError`; its ``reason`` is for programs.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ from .encoding import read_limited
 
 MAX_URL_LENGTH = 2_000
 MAX_HEAD_BYTES = 16 * 1024
-"""An answer may have so many bytes beyond the limit of its body."""
+"""How many bytes a response may have beyond the limit of its body."""
 MAX_CONCURRENT_LOOKUPS = 16
-"""The most host names that are looked up at once."""
+"""The maximum number of host names that are looked up at once."""
 
 # Not ipaddress.is_global: on the Pythons we support it calls multicast and a part of 192.0.0.0/24 global.
 NON_PUBLIC_NETWORKS = tuple(
@@ -66,20 +65,23 @@ NON_PUBLIC_NETWORKS = tuple(
 )
 
 _LABEL_PATTERN = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-# The last label begins with a letter: that leaves out every spelling of an IPv4 address (127.1, 0x7f.1, 2130706433).
+# The last label begins with a letter, which excludes every spelling of an IPv4 address (127.1, 0x7f.1, 2130706433).
 _URL_PATTERN = re.compile(
     rf"https://(?P<host>(?:{_LABEL_PATTERN}\.)+[a-z](?:[a-z0-9-]{{0,61}}[a-z0-9])?)(?::443)?(?P<target>[/?][!-~]*)?",
-    re.I | re.ASCII,  # else two letters that are no ASCII match those they resemble
+    re.I | re.ASCII,  # without re.ASCII two non-ASCII letters match "k" and "s"
 )
 
 HTTP_ERRORS = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
-"""What a request over httpcore may raise."""
+"""The exceptions of a request over httpcore."""
 FetchErrorReason = Literal["refused", "unresolved", "unreachable", "timeout", "lost", "too_large"]
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
 
 
 class FetchError(AdsunifyError):
-    """The address was not fetched. ``reason`` "refused": it, or an address behind it, is not allowed."""
+    """The address was not fetched.
+
+    If ``reason`` is "refused", the address or an IP address of its host is not allowed.
+    """
 
     status = 400
     default_code = "fetch_failed"
@@ -92,7 +94,10 @@ class FetchError(AdsunifyError):
 
 @frozen
 class FetchUrl:
-    """An address taken apart: ``host`` in lower case, ``target`` (path and query) as it was written."""
+    """A parsed address: ``host`` in lower case, ``target`` (path and query) as written.
+
+    ``is_guarded`` is False for an exempt address, whose host is not checked.
+    """
 
     scheme: str
     host: str
@@ -103,7 +108,7 @@ class FetchUrl:
 
 @frozen
 class FetchResponse:
-    """What came back: header names in lower case; ``is_truncated`` where ``content`` is not all of the answer."""
+    """The response: header names are in lower case; ``is_truncated`` if ``content`` is not the whole body."""
 
     status: int
     headers: Mapping[str, str]
@@ -112,9 +117,13 @@ class FetchResponse:
 
 
 def parse_public_url(url: str, exempt: Collection[str] = (), path: str = "url") -> FetchUrl:
-    """An address that may be fetched; InvalidInput (issue at ``path``) where it may not.
+    """Parse an address and check that it may be fetched.
 
-    ``exempt``: exactly these addresses are allowed whatever they are (set-ups for development).
+    ``exempt`` lists addresses that are allowed without a check, for development. ``path`` is the member that the issue
+    names.
+
+    Raises:
+        InvalidInput: ``destination_refused``.
     """
     if url in exempt:
         parts = urlsplit(url)
@@ -134,7 +143,7 @@ def parse_public_url(url: str, exempt: Collection[str] = (), path: str = "url") 
 
 
 def is_public_ipv4(address: str) -> bool:
-    """Whether this is a public IPv4 address, in its one proper spelling."""
+    """Whether the text is a public IPv4 address in its standard spelling."""
     try:
         number = IPv4Address(address)
     except AddressValueError:
@@ -148,10 +157,10 @@ def _get_lookup_executor() -> ThreadPoolExecutor:
 
 
 async def resolve_host(host: str) -> Sequence[str]:
-    """Return the IPv4 addresses behind a host name.
+    """Return the IPv4 addresses of a host name.
 
-    A look-up blocks a thread until the name's own server answers. These threads are apart from those of the event loop,
-    so that names from outside delay neither requests to networks nor other work.
+    A look-up blocks a thread until the name server answers. The look-ups have their own threads, so that host names
+    from outside do not delay requests to networks and other work.
     """
     look_up = partial(socket.getaddrinfo, host, 443, family=socket.AF_INET, type=socket.SOCK_STREAM)
     infos = await asyncio.get_running_loop().run_in_executor(_get_lookup_executor(), look_up)
@@ -159,7 +168,11 @@ async def resolve_host(host: str) -> Sequence[str]:
 
 
 async def resolve_public_address(host: str, resolving: Resolver = resolve_host) -> str:
-    """One address behind the name, when all of them are public; FetchError otherwise."""
+    """Return an address of the host if all its addresses are public.
+
+    Raises:
+        FetchError: the host has no address ("unresolved"), or one that is not public ("refused").
+    """
     try:
         addresses = list(await resolving(host))
     except (OSError, UnicodeError):
@@ -167,7 +180,7 @@ async def resolve_public_address(host: str, resolving: Resolver = resolve_host) 
     if not addresses:
         raise FetchError("unresolved", f"{host} has no IPv4 address.")
     if not all(is_public_ipv4(address) for address in addresses):
-        raise FetchError("refused", f"{host} leads to an address that is not public.")
+        raise FetchError("refused", f"{host} has an address that is not public.")
     return addresses[0]
 
 
@@ -189,11 +202,23 @@ async def fetch_url(
     resolving: Resolver = resolve_host,
     tls: ssl.SSLContext | None = None,
 ) -> FetchResponse:
-    """Fetch an address from outside, once, within ``timeout`` seconds in all; raises FetchError.
+    """Fetch an address from outside, once. A redirect is returned and not followed.
 
-    An answer of more than ``limit`` bytes is an error, or with ``cut`` is cut there. With ``cut`` the status counts
-    whatever becomes of the body: it is empty where it ends early, takes too long, or is not what its encoding says.
-    A redirect is returned as it is.
+    Args:
+        url: the address.
+        method: the HTTP method.
+        headers: headers of the request, which replace the defaults.
+        content: the body of the request.
+        timeout: the maximum time in seconds, from the look-up to the last byte.
+        limit: the maximum size of the decompressed body in bytes. A larger body is an error, or is cut if ``cut``.
+        cut: return the status even if the body ends early, takes too long or does not match its encoding. The body is
+            empty then.
+        exempt: addresses that are allowed without a check, for development.
+        resolving: looks up a host name.
+        tls: the TLS settings.
+
+    Raises:
+        FetchError: the address is not allowed, or the fetch failed.
     """
     try:
         where = parse_public_url(url, exempt)
@@ -219,7 +244,7 @@ async def fetch_url(
 def _build_request(
     where: FetchUrl, method: str, more: Mapping[str, str], content: bytes | None, progress: RequestProgress
 ) -> httpx.Request:
-    """The request; raises FetchError where it cannot be written."""
+    """Build the request. Raises FetchError if a part of it has characters that are not allowed."""
     default_port = (where.scheme, where.port) in (("https", 443), ("http", 80))
     name = f"[{where.host}]" if ":" in where.host else where.host
     host = name if default_port else f"{name}:{where.port}"
@@ -231,7 +256,7 @@ def _build_request(
     try:
         return httpx.Request(method, url, headers=headers, content=content, extensions=extensions)
     except (ValueError, httpx.InvalidURL):
-        raise FetchError("refused", f"A request to {where.host} cannot be written.") from None
+        raise FetchError("refused", f"The request to {where.host} has characters that are not allowed.") from None
 
 
 async def _send_request(
@@ -246,13 +271,13 @@ async def _send_request(
 
 
 def _make_fetch_error(host: str, problem: Exception, progress: RequestProgress, timeout: float) -> FetchError:
-    """The error that a failed fetch raises."""
+    """Make the error of a failed fetch."""
     if isinstance(problem, TimeoutError):
         return FetchError("timeout", f"{host} did not answer within {timeout:g} seconds.")
     if isinstance(problem, httpcore.LocalProtocolError):
-        return FetchError("refused", f"A request to {host} cannot be written.")
+        return FetchError("refused", f"The request to {host} has characters that are not allowed.")
     if isinstance(problem, zlib.error):
-        return FetchError("lost", f"The answer of {host} is not what its encoding says.")
+        return FetchError("lost", f"The answer of {host} does not match its content encoding.")
     if progress.state == "connecting":
         return FetchError("unreachable", f"{host} cannot be reached: {describe_error(problem)}")
     return FetchError("lost", f"The connection to {host} was lost.")

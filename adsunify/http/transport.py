@@ -1,10 +1,12 @@
-"""Sends requests to the networks over HTTP, and says exactly what is known of each.
+"""Sends requests to the networks over HTTP and reports whether each one was sent.
 
-A ``read`` is repeated (connection lost, 5xx, 429 with a short ``Retry-After``), a few times, within its time; each try
-is signed anew. A ``read_once`` or a ``write`` leaves at most once: RequestNotSent means that not one byte of it left,
-ResponseLost means anything else. Redirects are not followed, nothing is taken from the environment, answers are bounded
-in size (after inflating) and in time. Credentials go only to the hosts that a network declares; unsigned requests to
-other hosts go through :mod:`adsunify.http.safe_fetch`.
+A ``read`` is repeated a few times within its timeout, after a lost connection, a 5xx, or a 429 with a short
+``Retry-After``. Each attempt is signed anew. A ``read_once`` or a ``write`` is sent at most once: RequestNotSent means
+that no byte of it was sent; every other failure is ResponseLost.
+
+Redirects are not followed, and no settings are read from the environment. Responses are limited in size (after
+decompression) and in time. Credentials go only to the hosts that a network declares. Unsigned requests to other hosts
+go through :mod:`adsunify.http.safe_fetch`.
 """
 
 from __future__ import annotations
@@ -37,20 +39,26 @@ from .safe_fetch import FetchError, fetch_url
 Signer = Callable[[Request], Request]
 
 TIMEOUT_SECONDS = 60.0
-"""How long one request may take in all, repeats included."""
+"""The maximum time of one request, with its repetitions."""
 MAX_WRITE_RESPONSE_BYTES = 1024 * 1024
-"""Answers to writes are small; a long one is nothing that a receipt could be read from."""
+"""The maximum size of the response to a write. Networks answer writes with little data."""
 MAX_READ_TRIES = 3
 MAX_RETRY_AFTER_SECONDS = 10.0
-"""Seconds: a read that is asked to wait longer is answered as it stands."""
+"""If the network asks to wait longer, a read is not repeated."""
 MAX_CONNECTIONS = 100
-"""So many requests are in flight at once; more wait for their turn."""
+"""The maximum number of requests in flight; further requests wait."""
 
 
 class HttpTransport:
-    """Sends requests to networks. It holds no connection between requests, except those of a :meth:`pool`.
+    """Sends requests to networks. It keeps no connection between requests, except those of :meth:`open_pool`.
 
-    ``sandbox_url``: every ``https://HOST/path`` goes to ``<sandbox_url>/HOST/path``; InvalidInput unless loopback.
+    Args:
+        sandbox_url: a loopback address. Every ``https://HOST/path`` is sent to ``<sandbox_url>/HOST/path``.
+        tls: the TLS settings.
+        sleep: waits between the attempts of a read.
+
+    Raises:
+        InvalidInput: ``sandbox_url`` is not a loopback address.
     """
 
     def __init__(
@@ -66,7 +74,7 @@ class HttpTransport:
         self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
 
     def open_pool(self) -> PoolTransport:
-        """Connections for the reads of one flow, to be closed with it: ``async with transport.open_pool() as pool``."""
+        """Open a pool of connections for the reads of one flow: ``async with transport.open_pool() as pool``."""
         return PoolTransport(self._tls)
 
     async def send(
@@ -79,12 +87,22 @@ class HttpTransport:
         check: Callable[[], None] | None = None,
         pool: PoolTransport | None = None,
     ) -> Response:
-        """Send a request and return its answer, whatever its status. Raises RequestNotSent or ResponseLost.
+        """Send a request and return its response, whatever its status.
 
-        ``hosts``: what the network declares. ``timeout``: seconds in all. ``sign`` makes the signed request of each
-        try. ``check`` is called right before the first byte of each try leaves, on a connection that is ready; it
-        raises RequestNotSent to prevent that. ``pool``: reads use its connections. Every other request has a connection
-        made for it and closed after its answer, so that no late answer to another request can be taken for its own.
+        A request other than a read has its own connection, which is closed after the response. So a late response to
+        another request cannot be mistaken for its response.
+
+        Args:
+            request: the request, not signed.
+            hosts: the hosts that the network declares.
+            timeout: the maximum time in seconds, with repetitions.
+            sign: signs the request of each attempt.
+            check: called right before the first byte of each attempt is sent. It raises RequestNotSent to prevent it.
+            pool: the connections that reads use.
+
+        Raises:
+            RequestNotSent: no byte of the request was sent.
+            ResponseLost: the request may have been sent, and no complete response arrived.
         """
         deadline = asyncio.get_running_loop().time() + timeout
 
@@ -111,7 +129,7 @@ class HttpTransport:
 
     @asynccontextmanager
     async def _acquire_slot(self, host: str, deadline: float) -> AsyncIterator[None]:
-        """Hold one of the :data:`MAX_CONNECTIONS`. Raises RequestNotSent if none becomes free in time."""
+        """Acquire one of the :data:`MAX_CONNECTIONS` slots. Raises RequestNotSent if none becomes free in time."""
         latest = asyncio.get_running_loop().time() + CONNECT_TIMEOUT_SECONDS
         try:
             async with asyncio.timeout_at(min(deadline, latest)):
@@ -133,7 +151,7 @@ class HttpTransport:
                 message.method, message.origin, headers=message.headers, content=message.content, extensions=extensions
             )
         except (ValueError, httpx.InvalidURL):
-            raise _unsendable_error(f"{message.host}: the request cannot be written.") from None
+            raise _unsendable_error(f"{message.host}: the request has characters that are not allowed.") from None
         pooled = pool if message.request.kind == "read" else None
         over = pooled or PoolTransport(self._tls)
         response: httpx.Response | None = None
@@ -144,11 +162,11 @@ class HttpTransport:
         except (RequestNotSent, ResponseLost):
             raise
         except zlib.error as problem:
-            text = f"{message.host}: the answer is not what its encoding says."
+            text = f"{message.host}: the answer does not match its content encoding."
             raise progress.make_error(text, repeatable=False) from problem
-        except Exception as problem:  # whatever else it is, only the progress tells what became of the request
+        except Exception as problem:  # whatever was raised, the progress knows whether the request was sent
             raise progress.make_error(f"{message.host}: {describe_error(problem)}") from problem
-        finally:  # outside the timeout: an answer that was read counts, whenever and however the connection ends
+        finally:  # outside the timeout: a response that was read counts even if closing takes long or fails
             with suppress(OSError, httpcore.NetworkError):
                 if pooled is None:
                     await over.aclose()
@@ -157,7 +175,7 @@ class HttpTransport:
 
 
 async def _read_response(response: httpx.Response, message: _PreparedRequest, progress: RequestProgress) -> Response:
-    """Read the body of a response. Raises ResponseLost where it is too long, or where its end may be missing."""
+    """Read the body of a response. Raises ResponseLost if it is too long, or if its end may be missing."""
     progress.status, progress.headers = response.status_code, dict(response.headers.items())
     content, whole = await read_limited(response, message.max_response_bytes)
     if not whole:
@@ -166,12 +184,12 @@ async def _read_response(response: httpx.Response, message: _PreparedRequest, pr
         )
     answer = Response.from_bytes(progress.status, progress.headers, bytes(content), message.request.response_format)
     if answer.state != "json" and not _is_framed(message.method, answer):
-        raise progress.make_error(f"{message.host}: the connection ended, and the answer does not say how long it is.")
+        raise progress.make_error(f"{message.host}: the connection ended, and the answer does not state its length.")
     return answer
 
 
 def _is_framed(method: str, answer: Response) -> bool:
-    """Whether the response says where its body ends (RFC 9112, 6.3), so that a part of it is not taken for all."""
+    """Whether the response states where its body ends (RFC 9112, 6.3), so that a part is not taken for the whole."""
     bodiless = method == "HEAD" or answer.status in (204, 304)
     return bodiless or "content-length" in answer.headers or "transfer-encoding" in answer.headers
 
@@ -205,9 +223,9 @@ def _get_retry_pause(state: RetryCallState) -> float:
 
 @frozen
 class _PreparedRequest:
-    """A request ready to be sent to ``origin``: the target is written as it is, whatever its length.
+    """A request in its final form. It is sent to ``origin``, with ``target`` as it is.
 
-    ``is_foreign``: outside the network's hosts, fetched through the guard.
+    ``is_foreign``: the host is not one of the network's, so the request goes through ``safe_fetch``.
     """
 
     request: Request
@@ -225,17 +243,17 @@ class _PreparedRequest:
 _METHOD_PATTERN = re.compile(r"[A-Z]{3,10}")
 _TARGET_PATTERN = re.compile(r"/[!-~]*")
 _HEADER_NAME_PATTERN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE_PATTERN = re.compile(r"([!-~]([\t -~]*[!-~])?)?")  # no blank at an end
+_HEADER_VALUE_PATTERN = re.compile(r"([!-~]([\t -~]*[!-~])?)?")  # no blank at either end
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
 def _prepare_request(request: Request, hosts: Collection[str], sandbox: str | None) -> _PreparedRequest:
-    """The bytes of a request and where they go; raises RequestNotSent where it cannot be sent."""
+    """Encode a request and decide where it goes. Raises RequestNotSent if it cannot be sent."""
     try:
         url = build_request_url(request)
         parts = urlsplit(url)
     except ValueError:
-        raise _unsendable_error("The address of the request cannot be written.") from None
+        raise _unsendable_error("The address of the request is malformed.") from None
     host = parts.netloc
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     declared = host in hosts
@@ -246,12 +264,12 @@ def _prepare_request(request: Request, hosts: Collection[str], sandbox: str | No
         raise _unsendable_error(f"{host}: an id in the path of the request is empty or a dot.")
     if not declared and (request.is_signed or request.kind == "write"):
         raise _unsendable_error(
-            f"{host} is not a host of the network; only those are written to and receive credentials."
+            f"{host} is not a host of the network. Writes and credentials go to hosts of the network only."
         )
     try:
         content, content_type = encode_body(request.encoding, request.body)
     except (TypeError, ValueError, AttributeError) as reason:
-        raise _unsendable_error(f"{host}: the body of the request cannot be written: {reason}") from None
+        raise _unsendable_error(f"{host}: the body of the request cannot be encoded: {reason}") from None
     headers = {"accept": "*/*", "accept-encoding": "gzip", "user-agent": "adsunify"}
     if content_type is not None:
         headers["content-type"] = content_type
@@ -260,9 +278,9 @@ def _prepare_request(request: Request, hosts: Collection[str], sandbox: str | No
         _HEADER_NAME_PATTERN.fullmatch(name) and _HEADER_VALUE_PATTERN.fullmatch(value)
         for name, value in headers.items()
     ):
-        raise _unsendable_error(f"{host}: the method or a header of the request cannot be written.")
+        raise _unsendable_error(f"{host}: the method or a header of the request has characters that are not allowed.")
     if sandbox is not None:
-        # after signing: the signature names the real host
+        # the request is signed already, and its signature covers the real host
         target = f"/{host}{target}"
     return _PreparedRequest(
         request,
@@ -279,12 +297,12 @@ def _prepare_request(request: Request, hosts: Collection[str], sandbox: str | No
 
 
 def _unsendable_error(message: str) -> RequestNotSent:
-    """The error for a request that no try could send."""
+    """Make the error of a request that no attempt can send."""
     return RequestNotSent(message, repeatable=False)
 
 
 async def _fetch_foreign(message: _PreparedRequest, deadline: float) -> Response:
-    """A download from elsewhere, through the guard."""
+    """Fetch a download from another host through ``safe_fetch``."""
     remaining = max(0.0, deadline - asyncio.get_running_loop().time())
     try:
         fetched = await fetch_url(
@@ -303,11 +321,11 @@ async def _fetch_foreign(message: _PreparedRequest, deadline: float) -> Response
 
 
 def _parse_loopback_url(url: str) -> str:
-    """The sandbox's address without its last slash; InvalidInput unless it is loopback."""
+    """Return the sandbox's address without a trailing slash. Raises InvalidInput if it is not a loopback address."""
     parts = urlsplit(url)
     local = parts.hostname in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", parts.hostname or "")
     if parts.scheme not in _DEFAULT_PORTS or not local or parts.username or parts.query or parts.fragment:
         raise invalid_input(
-            "sandboxUrl", "sandbox_not_loopback", "The simulated networks are used only at http://127.0.0.1:<port>."
+            "sandboxUrl", "sandbox_not_loopback", "The sandbox must run on this machine: http://127.0.0.1:<port>."
         )
     return url.rstrip("/")

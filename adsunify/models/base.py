@@ -1,8 +1,8 @@
-"""The edge: how models of the wire are read. How a refusal is said stands in :mod:`.refusals`.
+"""Base classes of the models that callers write, and the parser that reads them.
 
-Everything that comes in as JSON passes :func:`parse_model` (or ``model_validate`` of the model itself): names in
-camelCase, unknown properties refused, no coercion, ``null`` is not "left out", no NUL in any text, exact numbers, and
-all issues at once.
+All JSON from callers passes :func:`parse_model` or ``model_validate`` of a model. Names are in camelCase. Unknown
+properties, coercion, ``null`` and U+0000 are refused. Numbers stay exact. All issues are reported at once.
+:mod:`adsunify.models.error_messages` writes the messages.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ MAX_DEPTH = 64
 MAX_INTEGER_BITS = 1024
 MAX_COMPARED_ITEMS = 500
 MAX_VALUES = 50_000
-"""How many values one input may hold as JSON: a full edit body, with 3,500 items, has half as many."""
+"""The maximum number of JSON values of one input. A full edit body, with 3,500 items, has half as many."""
 SMALL_INPUT_VALUES = 500
-"""An input with more values is cut to the limits of its lists before a member of them is looked at."""
+"""Lists of an input with more values are cut to their limits before the input is validated."""
 MAX_DESCRIBED_ITEMS = 20
 _PLAIN_INTEGER_LIMIT = 1 << 64
 _PLAIN_TYPES = frozenset((str, bool, NoneType))
 _ROUNDED_MARKER: dict[str, Any] = {"": "a number of a model was rounded"}
-"""On the list of what JSON mode rounded: not one free-form object, the whole has to be read again."""
+"""Entry in the list of rounded objects: a number of a model was rounded, so the whole input must be read again."""
 
 ItemT = TypeVar("ItemT")
 
@@ -63,7 +63,7 @@ ItemT = TypeVar("ItemT")
 
 
 class _NotNull:
-    """Lets a member be left out (its default is None) and refuses ``null``: only writing out knows None."""
+    """Marks a member that may be left out (its default is None) but may not be ``null``."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         nullable: Any = handler(source)
@@ -84,7 +84,7 @@ def _remove_null_defaults(schema: dict[str, Any]) -> None:
 
 
 class ApiModel(BaseModel):
-    """An object of the wire: camelCase outside, snake_case inside, closed, strict and frozen."""
+    """The base of all models: camelCase in JSON, snake_case in Python, no extra members, strict, frozen."""
 
     model_config = ConfigDict(
         strict=True,
@@ -98,33 +98,37 @@ class ApiModel(BaseModel):
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **settings: Any) -> Self:
-        """As pydantic's, with exact numbers in free-form objects; it takes no settings, the model holds them."""
+        """Validate JSON as pydantic does, with exact numbers in free-form objects. It accepts no settings."""
         if settings:
             raise TypeError(f"{cls.__name__} takes no settings: {', '.join(settings)}")
         return _parse_json(cls, json_data)
 
     @classmethod
     def model_validate(cls, obj: Any, **settings: Any) -> Self:
-        """As pydantic's, with U+0000 refused; it takes no settings, the model holds them."""
+        """Validate Python values as pydantic does, and refuse U+0000. It accepts no settings."""
         if settings:
             raise TypeError(f"{cls.__name__} takes no settings: {', '.join(settings)}")
         value: Self = cls.__pydantic_validator__.validate_python(obj)
-        if "\\x00" in repr(obj):  # perhaps
+        if "\\x00" in repr(obj):  # the backslash may be part of the text
             _raise_if_nul(value, obj)
         return value
 
     def to_json(self) -> dict[str, Any]:
-        """The wire form for :func:`~adsunify.values.exact_json.dumps`, with defaults and without omitted members."""
+        """Return the JSON form, with defaults and without omitted members; serialize it with ``exact_json.dumps``."""
         return self.model_dump(exclude_none=True)
 
 
 class CrossFieldModel(ApiModel):
-    """A wire model with rules that span its members."""
+    """A model with rules that involve several of its members."""
 
     @classmethod
     @abstractmethod
     def check_rules(cls, members: Any) -> list[Violation]:
-        """The rules that ``members`` break: an instance, or unchecked values under the same names (or None)."""
+        """Return the rules that ``members`` breaks.
+
+        ``members`` is an instance of the model, or an object that holds the unchecked values under the same names (None
+        for those that are missing or of the wrong type).
+        """
 
     @model_validator(mode="after")
     def _enforce_rules(self) -> Self:
@@ -134,7 +138,7 @@ class CrossFieldModel(ApiModel):
 
 
 def validation_error(refused: object, problems: Iterable[Violation]) -> ValidationError:
-    """What a validator raises for rules of its own; of too many problems it says how many there are."""
+    """Make the pydantic error of our own violations. If there are too many, the last one gives their number."""
     problems = list(problems)
     if len(problems) > MAX_ISSUES:
         omitted = len(problems) - MAX_ISSUES + 1
@@ -150,35 +154,38 @@ def validation_error(refused: object, problems: Iterable[Violation]) -> Validati
 
 
 def find_duplicates(place: Location, values: Any) -> Iterator[Violation]:
-    """Every value of a list, of the member at these names, that stands in it before; one too long is told as such."""
+    """Yield a violation for every value that occurs earlier in its list. ``place`` is the location of the list.
+
+    Lists over the limit are not compared; their length is reported elsewhere.
+    """
     many = values if isinstance(values, list | tuple) and len(values) <= MAX_COMPARED_ITEMS else ()
-    with suppress(TypeError):  # what was refused may hold anything
+    with suppress(TypeError):  # a refused list may contain unhashable values
         if len(set(many)) == len(many):
             return
     for index, value in enumerate(many):
         if value in many[:index]:
-            yield Violation((*place, index), "duplicate", "stands in the list already.")
+            yield Violation((*place, index), "duplicate", "is in the list already.")
 
 
 # -- texts --------------------------------------------------------------------------------------------------------
 
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
-"""Letters and symbols that show nothing: fillers of Hangul, an empty cell of Braille, a note without a head."""
+"""Letters and symbols without a visible shape: Hangul fillers, the empty Braille cell, the null note head."""
 
 
 def is_visible(text: str) -> bool:
-    """Whether a text shows anything: a letter, digit, sign or symbol; blanks, controls and lone marks show nothing."""
+    """Whether a text has a visible character: a letter, digit, punctuation mark or symbol."""
     return any(category(character)[0] in "LNPS" and character not in _FILLERS for character in text)
 
 
 def _require_visible(text: str) -> str:
-    if not is_visible(text) and "\0" not in text:  # U+0000 is refused for itself
+    if not is_visible(text) and "\0" not in text:  # U+0000 has an issue of its own
         raise PydanticCustomError("blank", "must have at least one visible character.")
     return text
 
 
 VISIBLE = AfterValidator(_require_visible)
-"""Refuses a text of blanks, control characters or characters without width."""
+"""Refuses a text without a visible character."""
 
 
 # -- numbers ------------------------------------------------------------------------------------------------------
@@ -191,23 +198,26 @@ def _parse_number(value: Any, info: ValidationInfo) -> Any:
 
 
 def number_schema(**limits: int) -> WithJsonSchema:
-    """The JSON schema of a :data:`Number` with limits, which pydantic does not put beside what reads it."""
+    """Return the JSON schema of a :data:`Number` with limits. Pydantic omits limits where a validator runs before."""
     return WithJsonSchema({"type": "number", **limits})
 
 
 Number = Annotated[Decimal, BeforeValidator(_parse_number), number_schema()]
-"""A JSON number with the digits it was written with; text is no number."""
+"""A JSON number with all its digits. Strings are refused."""
 EntityId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
-"""An id as a network gives it."""
+"""A native id."""
 
 
 # -- free-form objects --------------------------------------------------------------------------------------------
 
 
 def _copy_free_form(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    """A copy. JSON mode has rounded fractions to floats: such objects are put on the list that is the context."""
+    """Copy a free-form object. In JSON mode pydantic has rounded fractions to floats.
+
+    Objects with floats are appended to ``info.context``, so that the caller can restore their numbers.
+    """
     if info.mode == "json" and _is_plain(value):
-        return value  # nobody else has it
+        return value  # pydantic has made it, and nobody else has a reference
     problems: list[Violation] = []
     copied: dict[str, Any] = _copy_json(value, (), problems)
     if problems:
@@ -218,7 +228,7 @@ def _copy_free_form(value: dict[str, Any], info: ValidationInfo) -> dict[str, An
 
 
 def _is_plain(value: dict[str, Any]) -> bool:
-    """Whether it is made of texts, small integers, true, false and null alone, and is not nested deeply."""
+    """Whether all values are texts, small integers, true, false or null, and the nesting is not too deep."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
         deeper: list[Any] = []
@@ -243,7 +253,7 @@ def _has_float(value: Any) -> bool:
 
 
 def _copy_json(value: Any, at: Location, problems: list[Violation]) -> Any:
-    """A copy of JSON, with a Decimal of the same digits for each float; whatever is not JSON becomes a problem."""
+    """Copy JSON, with a Decimal for each float. Values that are not JSON are appended to ``problems``."""
     refusal = None
     if isinstance(value, str):
         refusal = _find_text_error(value)
@@ -251,11 +261,11 @@ def _copy_json(value: Any, at: Location, problems: list[Violation]) -> Any:
         pass
     elif isinstance(value, int):
         if value.bit_length() > MAX_INTEGER_BITS:
-            refusal = ("out_of_range", "must be a number of bearable length.")
+            refusal = ("out_of_range", f"must be an integer of at most {MAX_INTEGER_BITS} bits.")
     elif isinstance(value, float | Decimal):
         value = Decimal(repr(value)) if isinstance(value, float) else value
         if not _is_bearable(value):
-            refusal = ("out_of_range", "must be a finite number of bearable length.")
+            refusal = ("out_of_range", "must be a finite number of at most 400 digits.")
     elif len(at) > MAX_DEPTH:
         refusal = ("too_deep", f"must be nested at most {MAX_DEPTH} deep.")
     elif isinstance(value, list | tuple):
@@ -274,7 +284,7 @@ def _copy_json(value: Any, at: Location, problems: list[Violation]) -> Any:
 
 
 def _is_bearable(number: Decimal) -> bool:
-    from adsunify.values.exact_json import MAX_NUMBER_CHARACTERS  # as in _loaded
+    from adsunify.values.exact_json import MAX_NUMBER_CHARACTERS  # imported late, as in _load_json
 
     return number.is_finite() and abs(number.adjusted()) <= MAX_NUMBER_CHARACTERS
 
@@ -290,7 +300,7 @@ def _find_text_error(text: str) -> tuple[str, str] | None:
 
 
 FreeForm = Annotated[dict[str, Any], AfterValidator(_copy_free_form)]
-"""An object of any JSON, copied; numbers with a fraction are Decimal."""
+"""A JSON object with any members, copied; numbers with a fraction are Decimal."""
 NonEmptyFreeForm = Annotated[dict[str, Any], Field(min_length=1), AfterValidator(_copy_free_form)]
 """A :data:`FreeForm` with at least one member."""
 
@@ -303,9 +313,10 @@ _BACKSLASH = ord("\\")
 
 
 def parse_model(model: type[ModelT], data: bytes | str | Mapping[str, Any], prefix: str = "") -> ModelT:
-    """Read JSON, or the object it stands for, into ``model``.
+    """Parse JSON text, or an object that was parsed already, into ``model``.
 
-    Raises InvalidInput with every issue at once; paths start with ``prefix`` (such as "campaign").
+    Raises:
+        InvalidInput: the input is refused; it holds all issues. Paths start with ``prefix`` (such as "campaign").
     """
     if isinstance(data, (bytes, str)) and (values := count_values(data)) > SMALL_INPUT_VALUES:
         return _parse_large(model, data, values, prefix)
@@ -319,16 +330,16 @@ def parse_model(model: type[ModelT], data: bytes | str | Mapping[str, Any], pref
 
 
 def count_values(data: bytes | str) -> int:
-    """At least as many values as JSON holds; a comma in a text counts, too."""
+    """Return an upper bound of the number of values in JSON text. Commas inside strings are counted as well."""
     marks: tuple[Any, ...] = (",", "[", "{") if isinstance(data, str) else (b",", b"[", b"{")
     return sum(data.count(mark) for mark in marks) + 1
 
 
 def _parse_large(model: type[ModelT], data: bytes | str, values: int, prefix: str) -> ModelT:
-    """As :func:`parse_model`, with an effort that does not grow with what is wrong."""
+    """Parse as :func:`parse_model` does, in a time that does not grow with the number of errors."""
     if values > MAX_VALUES:
         raise invalid_input(prefix, "too_many", f"must hold at most {MAX_VALUES:,} values in all.")
-    from adsunify.values.exact_json import RepeatedMembers  # as in _loaded
+    from adsunify.values.exact_json import RepeatedMembers  # imported late, as in _load_json
 
     try:
         raw = _load_json(data)
@@ -353,7 +364,7 @@ def _parse_large(model: type[ModelT], data: bytes | str, values: int, prefix: st
 
 
 def _reduce_errors(model: type[BaseModel], raw: Any, error: ValidationError) -> ValidationError:
-    """The errors of the first items of every list, if there are any: to describe an error takes time."""
+    """Return the errors of the first items of every list, if they have any. Describing all errors takes too long."""
     cut_lists(raw, MAX_DESCRIBED_ITEMS)
     try:
         model.model_validate(raw)
@@ -365,9 +376,9 @@ def _reduce_errors(model: type[BaseModel], raw: Any, error: ValidationError) -> 
 def _make_invalid_input(
     model: type[BaseModel], raw: Any, problems: list[Violation], omitted: int, prefix: str
 ) -> InvalidInput:
-    """The error of an input: what is wrong with it, and what else is. ``omitted``: so many problems are left out.
+    """Make the error of an input from ``problems`` and the further violations in ``raw``.
 
-    ``raw`` is None where the input could not be read.
+    ``omitted`` is the number of problems that the caller left out. ``raw`` is None if the input could not be parsed.
     """
     violations = dict.fromkeys(problems)
     if raw is not None and len(violations) < MAX_ISSUES:
@@ -383,7 +394,7 @@ def _parse_json(model: type[ModelT], data: str | bytes | bytearray) -> ModelT:
     exact = _load_exact(value, data)
     if _ROUNDED_MARKER in rounded:
         return model.model_validate(exact)
-    if ("\\" if isinstance(data, str) else _BACKSLASH) in data:  # a byte is found faster
+    if ("\\" if isinstance(data, str) else _BACKSLASH) in data:  # searching one byte is faster
         _raise_if_nul(value, exact)
     if rounded:
         _restore_exact_numbers(value, exact, {id(part) for part in rounded})
@@ -391,8 +402,8 @@ def _parse_json(model: type[ModelT], data: str | bytes | bytearray) -> ModelT:
 
 
 def _load_exact(value: ApiModel, data: str | bytes | bytearray) -> Any:
-    """The input with exact numbers. A member that an object names twice is refused; pydantic takes the last of them."""
-    from adsunify.values.exact_json import RepeatedMembers  # as in _loaded
+    """Parse the input with exact numbers. Repeated members are refused; pydantic would accept the last one."""
+    from adsunify.values.exact_json import RepeatedMembers  # imported late, as in _load_json
 
     try:
         return _load_json(data if isinstance(data, str) else bytes(data))
@@ -412,7 +423,7 @@ def _raise_if_nul(value: ApiModel, raw: Any) -> None:
 
 
 def _restore_exact_numbers(value: Any, exact: Any, rounded: set[int]) -> None:
-    """Put the exact numbers into the free-form objects below ``value``."""
+    """Replace rounded numbers in the free-form objects below ``value`` by the exact ones."""
     if isinstance(value, dict):
         if id(value) in rounded:
             value.update(exact)
@@ -426,7 +437,7 @@ def _restore_exact_numbers(value: Any, exact: Any, rounded: set[int]) -> None:
 
 
 def _find_nul(value: Any, at: Location = ()) -> Iterator[Violation]:
-    """Every text below ``value`` that contains U+0000, which databases and networks do not take."""
+    """Yield a violation for every text that contains U+0000, which databases and networks refuse."""
     if isinstance(value, str):
         if "\0" in value:
             yield Violation(at, *NUL_MESSAGE)
@@ -441,12 +452,12 @@ def _find_nul(value: Any, at: Location = ()) -> Iterator[Violation]:
             yield from _find_nul(item, (*at, position))
 
 
-# -- what else is wrong with what was refused ---------------------------------------------------------------------
+# -- further violations of a refused input ------------------------------------------------------------------------
 
 
 def _load_raw(data: bytes | str | Mapping[str, Any]) -> tuple[Any, list[Violation]]:
-    """The input as it came, None where it cannot be read; and the members that it names twice."""
-    from adsunify.values.exact_json import RepeatedMembers  # as in _loaded
+    """Return the parsed input (None if it cannot be parsed) and a violation for each repeated member."""
+    from adsunify.values.exact_json import RepeatedMembers  # imported late, as in _load_json
 
     try:
         return (_load_json(data) if isinstance(data, (bytes, str)) else dict(data)), []
@@ -457,9 +468,7 @@ def _load_raw(data: bytes | str | Mapping[str, Any]) -> tuple[Any, list[Violatio
 
 
 def _load_json(text: bytes | str) -> Any:
-    from adsunify.values.exact_json import (
-        loads,  # what comes with it is not needed to read most briefs, and takes longer to import
-    )
+    from adsunify.values.exact_json import loads  # imported late: it is slow to import, and most briefs do not need it
 
     return loads(text)
 
@@ -467,7 +476,7 @@ def _load_json(text: bytes | str) -> Any:
 def _find_further_violations(
     model: type[BaseModel], raw: Any, wrong: set[Location], at: Location = ()
 ) -> Iterator[Violation]:
-    """What else is wrong with a refused input: pydantic stops at its members, the rules that span them go on."""
+    """Yield the broken cross-field rules of a refused input. Pydantic does not check them if a member is refused."""
     if not at:
         yield from _find_nul(raw)
     if issubclass(model, CrossFieldModel):
@@ -478,7 +487,7 @@ def _find_further_violations(
 
 
 def _collect_unchecked_members(model: type[BaseModel], raw: Any, wrong: set[Location], at: Location) -> SimpleNamespace:
-    """The members as they came, under their names inside; what was left out or is of the wrong type is None."""
+    """Return the unchecked members under their Python names; missing ones and those of a wrong type are None."""
     parts = _list_submodels(model)
     members: dict[str, Any] = {}
     for name, member in model.model_fields.items():
@@ -490,7 +499,7 @@ def _collect_unchecked_members(model: type[BaseModel], raw: Any, wrong: set[Loca
 
 
 def _list_submodels(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
-    """The members that are models themselves, by their names outside."""
+    """Return the members that are models themselves, by their JSON names."""
     return {
         member.alias or name: member.annotation
         for name, member in model.model_fields.items()

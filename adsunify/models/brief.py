@@ -1,8 +1,7 @@
-"""The unified campaign brief: what a caller wants, in words that all networks share.
+"""The unified campaign brief: the campaign that a caller wants, in terms that all networks share.
 
-Lengths, patterns and defaults: docs/spec.md, "Unified campaign brief". What a network makes of the
-brief is in its tables.
-A brief is copied when it is read and never changes. Members that were left out are None.
+docs/spec.md, "Unified campaign brief", defines lengths, patterns and defaults. The tables of a network define what it
+does with a brief. A brief is copied when it is parsed and never changes. Omitted members are None.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ Uri = Annotated[str, Field(pattern=URI_REGEX, json_schema_extra={"format": "uri"
 
 
 class Budget(ApiModel):
-    """``amount``: major units of ``currency``, which is the account's."""
+    """The budget. ``amount`` is in major units of ``currency``, which must be the account's currency."""
 
     amount: Amount
     currency: Annotated[str, Field(pattern=CURRENCY_REGEX)]
@@ -58,27 +57,31 @@ class Budget(ApiModel):
 
 
 class Schedule(ApiModel):
-    """Instants as they were written; :attr:`start` and :attr:`end` are the same in UTC."""
+    """Start and end. ``start_at`` and ``end_at`` are the texts of the brief; ``start`` and ``end`` are in UTC."""
 
     start_at: Instant
     end_at: Omittable[Instant] = None
 
     @cached_property
     def start(self) -> datetime:
+        """The start in UTC."""
         return parse_instant(self.start_at)
 
     @cached_property
     def end(self) -> datetime | None:
+        """The end in UTC; None if the campaign has no end."""
         return None if self.end_at is None else parse_instant(self.end_at)
 
 
 class Keyword(ApiModel):
+    """A keyword with its match type."""
+
     text: Annotated[str, Field(min_length=1, max_length=80)]
     match: Literal["exact", "phrase", "broad"] = "exact"
 
 
 class Targeting(ApiModel):
-    """``native`` replaces ``countries`` and ``location_ids``; its numbers are exact (int and Decimal)."""
+    """The audience. ``native`` replaces ``countries`` and ``location_ids``; its numbers are int or Decimal."""
 
     countries: Omittable[Annotated[tuple[TargetCountry, ...], Field(strict=False, min_length=1, max_length=50)]] = None
     location_ids: Omittable[Annotated[tuple[Identifier, ...], Field(strict=False, min_length=1, max_length=50)]] = None
@@ -87,7 +90,7 @@ class Targeting(ApiModel):
 
 
 class Creative(ApiModel):
-    """Content, or ``existing_id`` of content, which is inherited."""
+    """The content of the ad: either new content, or ``existing_id`` of content that exists at the network."""
 
     existing_id: Omittable[Identifier] = None
     headline: Omittable[Annotated[str, Field(min_length=1, max_length=300), VISIBLE]] = None
@@ -110,12 +113,14 @@ class Creative(ApiModel):
 
 
 class Locale(ApiModel):
+    """A country and a language."""
+
     country: Country
     language: Annotated[str, Field(pattern=LANGUAGE_REGEX)]
 
 
 class Platform(ApiModel):
-    """What some networks need besides."""
+    """Members that only some networks need."""
 
     eu_political_advertising: Omittable[bool] = None
     page_id: Omittable[Identifier] = None
@@ -136,7 +141,7 @@ class Platform(ApiModel):
 
 
 class CampaignBrief(CrossFieldModel):
-    """One campaign, as the caller wants it."""
+    """A campaign with one ad group and one ad, as the caller wants it."""
 
     name: Annotated[str, Field(min_length=3, max_length=100), VISIBLE]
     goal: Literal["traffic", "awareness", "conversions", "app_installs"]
@@ -149,6 +154,7 @@ class CampaignBrief(CrossFieldModel):
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:
+        """Check amounts above 0, the order of start and end, duplicates, and members that exclude each other."""
         problems = []
         amount, bid = members.budget.amount, members.bid
         if amount and not amount.strip("0."):
@@ -173,18 +179,20 @@ _NOT_POSITIVE = ("out_of_range", "must be greater than 0.")
 _UNIQUE_LISTS = {"countries": ("targeting", "countries"), "location_ids": ("targeting", "locationIds")}
 _REPLACED_BY_NATIVE = ("countries", "location_ids")
 _INHERITED_MEMBERS = ("headlines", "descriptions")
-"""Copy that every existing creative brings along. A file brings none: a video (TikTok) no text, address or cover, an
-image (ChatGPT) no headline either. What else is inherited is said by a network's tables."""
+"""Members that every existing creative already has. A network's tables name further ones.
+
+An existing file has none of them: a video (TikTok) has no text, address or cover, an image (ChatGPT) has no headline.
+"""
 INHERITED_MESSAGE = "cannot be combined with creative.existingId, whose content is inherited."
 
 
 def _is_end_too_early(schedule: Any) -> bool:
     start, end = schedule.start_at, schedule.end_at
     if type(schedule) is Schedule and len(start) == len(end) and start[-1] == end[-1] == "Z":
-        return bool(end <= start)  # texts of one form, in UTC: their order is that of the instants
+        return bool(end <= start)  # two UTC texts of the same length sort like their instants
     try:
         return bool(start) and parse_instant(end) <= parse_instant(start)
-    except InvalidInput:  # one of the two is refused for itself
+    except InvalidInput:  # a malformed instant has an issue of its own
         return False
 
 
@@ -195,8 +203,10 @@ def _find_conflicts(part: str, members: Any, names: tuple[str, ...], message: st
 
 
 def read_brief(data: bytes | str | Mapping[str, Any]) -> CampaignBrief:
-    """Read a brief from JSON or from the object it stands for.
+    """Parse a brief from JSON text or from a JSON object.
 
-    Raises InvalidInput with all issues at once. Paths are dotted wire names ("targeting.countries.0").
+    Raises:
+        InvalidInput: the brief is refused; the error holds all issues. Paths are dotted JSON names
+            ("targeting.countries.0").
     """
     return parse_model(CampaignBrief, data)

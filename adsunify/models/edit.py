@@ -1,6 +1,6 @@
-"""A change of something that exists, as a caller writes it: an edit in unified words, or one native mutation.
+"""Changes of existing entities: an edit in unified terms, or one native mutation.
 
-Names: docs/spec.md, "Edit body" and docs/spec.md, "Mutation".
+docs/spec.md defines them under "Edit body" and "Mutation".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Radius = Annotated[Number, Field(gt=0, le=1000), number_schema(exclusiveMinimum=
 
 
 class Item(ApiModel):
-    """One entry of a targeting list: a row of a catalog, perhaps with a radius around it."""
+    """An entry of a targeting list: a row of a catalog, with an optional radius in kilometres."""
 
     id: Label
     name: Label
@@ -46,7 +46,7 @@ TargetingItems = Omittable[Annotated[tuple[Item, ...], Field(strict=False, max_l
 
 
 def _convert_integral(value: Any) -> Any:
-    """To JSON, 20.0 is an integer, whichever way its digits were read."""
+    """Convert a small number with an integral value (20.0) to int; return other values unchanged."""
     return int(value) if isinstance(value, float | Decimal) and -999 < value < 999 and value == int(value) else value
 
 
@@ -54,7 +54,7 @@ Age = Omittable[Annotated[int, Field(ge=13, le=65), BeforeValidator(_convert_int
 
 
 class EditTargeting(CrossFieldModel):
-    """Lists replace what stands there; what is left out stays as it is."""
+    """The targeting of an edit. A list replaces the present list; omitted members stay unchanged."""
 
     locations: TargetingItems = None
     excluded_locations: TargetingItems = None
@@ -79,12 +79,12 @@ class EditTargeting(CrossFieldModel):
             there = {id_ for id_ in _list_item_ids(getattr(members, included)) if isinstance(id_, str)}
             for index, id_ in enumerate(_list_item_ids(getattr(members, excluded))):
                 if isinstance(id_, str) and id_ in there:
-                    problems.append(Violation((to_camel(excluded), index), "conflict", f"stands in {included}, too."))
+                    problems.append(Violation((to_camel(excluded), index), "conflict", f"is in {included} as well."))
         return problems
 
 
 def _list_item_ids(items: Any) -> list[Any]:
-    """The ids of a targeting list, of items or of what came in their place."""
+    """Return the ids of a targeting list of items or of unchecked values; None for a value without an id."""
     members = items if isinstance(items, list | tuple) else ()
     return [
         item.id if isinstance(item, Item) else item.get("id") if isinstance(item, dict) else None for item in members
@@ -92,7 +92,7 @@ def _list_item_ids(items: Any) -> list[Any]:
 
 
 def _validate_fields(value: dict[str, Any]) -> dict[str, Any]:
-    """Check names and values (docs/spec.md, "Limits"); numbers are exact."""
+    """Check number, names and values of the fields (docs/spec.md, "Limits")."""
     if len(value) > MAX_FIELDS:
         raise validation_error(value, [Violation((), "too_many", f"must have {MAX_FIELDS} or fewer members.")])
     problems = list(_find_field_violations(value))
@@ -128,7 +128,7 @@ FieldValues = Annotated[
 
 
 class EditBody(CrossFieldModel):
-    """An edit in unified words: money in major units of the account's currency, instants as in a brief."""
+    """An edit in unified terms. Money is in major units of the account's currency; instants are as in a brief."""
 
     fields: FieldValues = Field({})
     targeting: Omittable[EditTargeting] = None
@@ -142,7 +142,7 @@ class EditBody(CrossFieldModel):
 
 
 class Mutation(CrossFieldModel):
-    """One native change, whole: what ``prepare`` of the agents takes."""
+    """One native change: the argument of the MCP tool ``prepare``."""
 
     action: Literal["create", "update", "delete", "status", "edit"]
     kind: Literal["campaign", "adGroup", "ad"]
@@ -163,7 +163,7 @@ class Mutation(CrossFieldModel):
         strange = sorted(given_names.difference(required, optional))
         return [
             *(Violation((to_camel(name),), "required", f"is required to {members.action}.") for name in missing),
-            *(Violation((to_camel(name),), "conflict", f"has no meaning to {members.action}.") for name in strange),
+            *(Violation((to_camel(name),), "conflict", f"is not allowed with {members.action}.") for name in strange),
         ]
 
 
@@ -174,4 +174,4 @@ MEMBERS_BY_ACTION: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "status": (("entity_id", "status"), ()),
     "edit": (("entity_id", "edit"), ()),
 }
-"""Which members an action requires, and which it takes besides."""
+"""Action -> the members that it requires, and the optional ones."""

@@ -1,6 +1,6 @@
-"""How a refusal of the edge is said: the forms that texts have, and what the models' core found, in our words.
+"""The messages of refused input: patterns of texts with their description, and messages for pydantic's errors.
 
-A message says what is accepted and never repeats the value. A path joins the wire names and list positions by dots
+A message says what is accepted and never repeats the value. A path joins JSON names and list positions by dots
 ("targeting.keywords.0.text").
 """
 
@@ -17,7 +17,7 @@ from adsunify.errors import MAX_ISSUES, InvalidInput, Issue
 from adsunify.values import countries, dates, money
 
 Location = tuple[str | int, ...]
-MAX_SHOWN_NAME_LENGTH = 60  # characters of a member's name that a path shows
+MAX_SHOWN_NAME_LENGTH = 60  # a path shows so many characters of a member's name
 
 UUID_REGEX = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 COUNTRY_REGEX = r"^[A-Z]{2}$"
@@ -27,10 +27,10 @@ URI_REGEX = (
     r"^[A-Za-z][A-Za-z0-9+.-]*://([!$-.0-9:;=A-Z_a-~]*@)?([!$-.0-9;=A-Z_a-~]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{0,5})?"
     r"([/?#][!#-;=?-\[\]_a-~]*)?$"
 )
-"""Absolute, with scheme and host, in ASCII. Braces are let through: networks put macros into them."""
+"""An absolute ASCII URI with scheme and host. Braces are allowed because networks use them for macros."""
 
 WEB_PREFIXES = ("http://", "https://")
-WEB_URL_MESSAGE = "an address begins with http:// or https://"
+WEB_URL_MESSAGE = "an address must begin with http:// or https://"
 
 FORM_BY_PATTERN = {
     money.AMOUNT_REGEX: money.AMOUNT_FORM,
@@ -43,13 +43,13 @@ FORM_BY_PATTERN = {
 }
 """Pattern -> what it accepts, in words."""
 
-# Patterns whose own reader tells more exactly what is wrong.
+# Patterns whose parser gives a more exact message.
 _PARSER_BY_PATTERN: dict[str | None, Callable[[str, str], object]] = {
     money.AMOUNT_REGEX: lambda amount, path: money.to_units(amount, money.MICROS, path),
     dates.INSTANT_REGEX: dates.parse_instant,
 }
 
-# pydantic's error type -> our code, and what is accepted.
+# pydantic's error type -> our code and message
 _MESSAGE_BY_TYPE = {
     "missing": ("required", "is required."),
     "extra_forbidden": ("unknown_property", "is not a property of this object; leave it out."),
@@ -97,12 +97,12 @@ def is_web_address(address: str) -> bool:
 
 
 def find_web_url_error(address: str) -> str | None:
-    """What is wrong with an address that people are sent to; None where nothing is."""
+    """Return what is wrong with the address of a web page; None if it is valid."""
     return None if is_web_address(address) else WEB_URL_MESSAGE
 
 
 class Violation(NamedTuple):
-    """A broken rule: where, a stable code, and a sentence."""
+    """A broken rule: its location, a stable code, and a sentence that follows the path."""
 
     location: Location
     code: str
@@ -110,16 +110,16 @@ class Violation(NamedTuple):
 
 
 def list_violations(error: ValidationError, model: type[BaseModel]) -> Iterator[Violation]:
-    """All that pydantic found, in our words: what is accepted, never the value that was given."""
+    """Yield pydantic's errors as violations with our codes and messages, which never contain the value."""
     described: set[Location] = set()
     for details in error.errors(include_url=False):
-        # pydantic counts the items that it accepted: a list with refused items is not therefore too short
+        # pydantic counts accepted items only, so it also calls a list with refused items too short
         if details["type"] == "too_short" and len(details["input"]) >= details["ctx"]["min_length"]:
             continue
         problem = _make_violation(details["loc"], details["type"], details)
         place = tuple(name for name in problem.location if isinstance(name, str))
         if problem.code == "unknown_property":
-            place = place[:-1]  # its object is told of once, however many stand in it
+            place = place[:-1]  # the object is described once, however many unknown members it has
         if details["type"] in _SCHEMA_DESCRIBERS and place not in described:
             described.add(place)
             problem = problem._replace(
@@ -134,7 +134,7 @@ def _load_model_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _find_member_schema(model: type[BaseModel], place: Location) -> Mapping[str, Any]:
-    """What a model's schema says of a member at these names, list positions left out; nothing of a free-form one."""
+    """Return the schema of the member at these names, without list positions; {} inside a free-form object."""
     whole = _load_model_schema(model)
 
     def resolve(part: Any) -> Mapping[str, Any]:
@@ -149,9 +149,9 @@ def _find_member_schema(model: type[BaseModel], place: Location) -> Mapping[str,
 
 
 def cut_to_schema(model: type[BaseModel], raw: Any, problems: list[Violation]) -> int:
-    """Cut each list of an input to the limit of the model's schema, and report it; members are not looked at before.
+    """Cut each list of an unchecked input to the limit in the model's schema, and report the cut in ``problems``.
 
-    Of unknown members, :data:`MAX_ISSUES` stay in the whole input. Returns how many were left out.
+    At most :data:`MAX_ISSUES` unknown members stay in the input. Returns the number of unknown members removed.
     """
     whole = _load_model_schema(model)
     unknown = 0
@@ -181,7 +181,7 @@ def cut_to_schema(model: type[BaseModel], raw: Any, problems: list[Violation]) -
 
 
 def cut_lists(raw: Any, most: int) -> None:
-    """Cut every list of JSON to so many items."""
+    """Cut every list in ``raw`` to ``most`` items."""
     if isinstance(raw, list):
         del raw[most:]
     for part in raw.values() if isinstance(raw, dict) else raw if isinstance(raw, list) else ():
@@ -210,11 +210,11 @@ _SCHEMA_DESCRIBERS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
     "missing": _describe_missing_member,
     "string_type": _describe_text_form,
 }
-"""pydantic's error type -> what the schema lets us say more exactly."""
+"""pydantic's error type -> a function that makes a more exact message from the member's schema."""
 
 
 def _make_violation(location: Location, kind: str, details: Mapping[str, Any]) -> Violation:
-    if kind not in _PYDANTIC_TYPES:  # one of our own
+    if kind not in _PYDANTIC_TYPES:  # made by validation_error
         return Violation(location, kind, details["msg"])
     context = details.get("ctx", {})
     pattern = context.get("pattern")
@@ -230,6 +230,7 @@ def _make_violation(location: Location, kind: str, details: Mapping[str, Any]) -
 
 
 def to_issue(problem: Violation, prefix: str) -> Issue:
+    """Make the issue of a violation; its path starts with ``prefix``."""
     path = prefix
     for name in problem.location:
         part = str(name)[:MAX_SHOWN_NAME_LENGTH]

@@ -1,4 +1,4 @@
-"""Base64url without padding (RFC 4648, section 5), with one spelling for each value."""
+"""Base64url without padding (RFC 4648, section 5). Each value has exactly one accepted spelling."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 
 def encode_base64url(data: bytes) -> str:
-    """Return the text that stands for ``data``, without padding."""
+    """Encode bytes as base64url without padding."""
     return urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
 def decode_base64url(text: str) -> bytes:
-    """Return the bytes that ``text`` stands for.
+    """Decode base64url without padding.
 
     Raises:
-        ValueError: :func:`encode_base64url` does not write this text. Python's decoder ignores foreign characters.
+        ValueError: :func:`encode_base64url` never writes this text. Python's own decoder ignores foreign characters.
     """
     data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     if encode_base64url(data) != text:

@@ -1,7 +1,7 @@
-"""ISO 3166-1 alpha-2: the official codes of countries, as the tz database lists them (iso3166.tab, public domain).
+"""Country codes: the official ISO 3166-1 alpha-2 codes, as the tz database lists them (iso3166.tab, public domain).
 
-User-assigned codes (XX, ZZ) and exceptional reservations (UK, EU) are not official, so they are refused. One exception:
-Kosovo has no official code, and some networks take the user-assigned XK (Google's geo target 2900).
+User-assigned codes (XX, ZZ) and exceptional reservations (UK, EU) are not official and are refused. There is one
+exception: Kosovo has no official code, and some networks accept the user-assigned XK (Google's geo target 2900).
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ _CORRECTIONS = {
     "KO": "KR", "RC": "TW", "SF": "FI", "SP": "ES", "SU": "RU", "TP": "TL", "UK": "GB", "YU": "RS", "ZH": "CN",
     "ZR": "CD",
 }  # fmt: skip
-"""What is written for a country though it is not its code: other lists, languages, former codes."""
+"""Wrong code -> the code that was probably meant: codes of other lists, language codes, former codes."""
 
 
 @cache
 def load_country_codes() -> frozenset[str]:
-    """Every official code."""
+    """Return every official code."""
     table = get_data("tzdata", "zoneinfo/iso3166.tab") or b""
     return frozenset(line.partition("\t")[0] for line in table.decode().splitlines() if not line.startswith("#"))
 
 
 def parse_country_code(location: str) -> str:
-    """The code in a location's id that names a country: US, us or country:US."""
+    """Return the country code of a location id such as US, us or country:US."""
     return location.rpartition(":")[2].upper()
 
 
 def require_country_code(code: str, path: str, others: Collection[str] = ()) -> str:
-    """The code itself; ``others`` are taken beside the official ones.
+    """Return ``code`` if it is an official country code or one of ``others``.
 
-    Raises InvalidInput ``unknown_country``, with the code that was probably meant.
+    Raises:
+        InvalidInput: ``unknown_country``; the message suggests the code that was probably meant.
     """
     if code in load_country_codes() or code in others:
         return code

@@ -1,6 +1,6 @@
-"""ISO 4217: every current code and its minor-unit exponent, as published by the maintenance agency on 2026-01-01.
+"""Currencies: every current ISO 4217 code with its minor-unit exponent, as published on 2026-01-01.
 
-ISO itself, not CLDR: CLDR states customary digits, which differ from the standard for 13 currencies.
+The table follows ISO 4217 and not CLDR, whose customary digits differ from the standard for 13 currencies.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ _CODES_BY_EXPONENT: dict[int | None, str] = {
     """,
     3: "BHD IQD JOD KWD LYD OMR TND",
     4: "CLF UYW",
-    # Metals, units of account and test codes have no minor unit: no amount is stated in them.
+    # Metals, units of account and test codes have no minor unit, so amounts in them are refused.
     None: "XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX",
 }
 
 EXPONENTS: dict[str, int | None] = {
     code: exponent for exponent, codes in _CODES_BY_EXPONENT.items() for code in codes.split()
 }
-"""Code -> fraction digits of its minor unit; None where ISO 4217 says "not applicable"."""
+"""Code -> fraction digits of its minor unit; None if ISO 4217 says "not applicable"."""
 
 
 def get_exponent(currency: str, path: str = "budget.currency") -> int:
-    """How many fraction digits the currency's minor unit has (USD 2, JPY 0, KWD 3).
+    """Return the number of fraction digits of the currency's minor unit (USD 2, JPY 0, KWD 3).
 
-    Raises InvalidInput ``unknown_currency`` for anything but a current ISO 4217 code of a currency with a minor unit.
+    Raises:
+        InvalidInput: ``unknown_currency``; the code is not a current ISO 4217 code of a currency with a minor unit.
     """
     digits = EXPONENTS.get(currency)
     if digits is None:

@@ -1,7 +1,7 @@
-"""Instants and days: ISO 8601 in, UTC inside, an account's whole local days out.
+"""Reads ISO 8601 instants, keeps them in UTC, and converts them to the local days of an ad account.
 
-An instant names its offset from UTC, so it never depends on the machine. A day is a calendar date in the account's
-time zone; days differ in length where the clocks change, so days are never counted in hours.
+An instant names its offset from UTC, so it does not depend on the machine's time zone. A day is a calendar date in the
+account's time zone. When clocks change a day does not have 24 hours, so no function counts days in hours.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 from adsunify.errors import invalid_input
 
-# The calendar stands in the pattern, so that the core of the models checks it. Years below 1000 and above 8999 are
-# typing errors, and near either end of the calendar not every zone could show the instant.
+# The pattern contains the calendar, so pydantic's core checks the date. Years before 1000 and after 8999 are refused:
+# they are typing errors, and near the ends of Python's calendar some time zones cannot show an instant.
 _DAY_OF_ANY_YEAR = (
     "((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
 )
@@ -22,24 +22,24 @@ _LEAP_YEAR = "([1-8][0-9](0[48]|[2468][048]|[13579][26])|([2468][048]|[1357][26]
 _TIME_PATTERN = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
 _OFFSET_PATTERN = "(Z|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])"
 INSTANT_REGEX = f"^([1-8][0-9]{{3}}-{_DAY_OF_ANY_YEAR}|{_LEAP_YEAR}-02-29)T{_TIME_PATTERN}{_OFFSET_PATTERN}$"
-"""The form of an instant, for models and schemas."""
+"""The pattern of an instant, for models and schemas."""
 INSTANT_FORM = "an ISO 8601 instant with Z or an offset, such as 2027-03-01T08:00:00Z"
-"""The same in words."""
+"""The form of an instant, in words."""
 
 InstantStyle = Literal["zulu", "milliseconds", "offset", "space"]
 
-_STYLE_PARTS: dict[InstantStyle, tuple[str, str]] = {  # what stands between date and time, and after them
+_STYLE_PARTS: dict[InstantStyle, tuple[str, str]] = {  # the separator of date and time, and the suffix
     "zulu": ("T", "Z"),
     "milliseconds": ("T", ".000Z"),
     "offset": ("T", "+0000"),  # Meta
-    "space": (" ", ""),  # TikTok: UTC without saying so
+    "space": (" ", ""),  # TikTok: UTC, without a marker
 }
 
 FractionDigits = Literal[0, 3]
 _FINER_SEARCHES = {0: re.compile(r"\.0*[1-9]").search, 3: re.compile(r"\.[0-9]{3}0*[1-9]").search}
 _PRECISION_NAMES = {0: "whole seconds", 3: "whole milliseconds"}
 
-# What the machine's database also holds: its own zone, no zone, and variants that count leap seconds.
+# Names in the machine's tz database that are not places: the machine's zone, no zone, and zones with leap seconds.
 _NON_GEOGRAPHIC_ZONES = ("localtime", "posixrules", "Factory", "posix/", "right/")
 
 _match_instant = re.compile(INSTANT_REGEX).fullmatch
@@ -48,10 +48,13 @@ _ONE_DAY = timedelta(days=1)
 
 
 def parse_instant(text: str, path: str = "startAt") -> datetime:
-    """The instant in UTC, to the microsecond.
+    """Parse an ISO 8601 instant and return it in UTC, with microseconds.
 
-    Raises InvalidInput: ``no_such_date`` (2027-02-30, or a year outside 1000 to 8999), ``malformed`` (anything else
-    that is no instant with ``Z`` or a numeric offset).
+    ``path`` is the member that an issue names.
+
+    Raises:
+        InvalidInput: ``no_such_date`` (2027-02-30, or a year outside 1000 to 8999), or ``malformed`` (the text is not
+            an instant with ``Z`` or a numeric offset).
     """
     if _match_instant(text):
         return datetime.fromisoformat(text).astimezone(UTC)
@@ -61,9 +64,12 @@ def parse_instant(text: str, path: str = "startAt") -> datetime:
 
 
 def parse_instant_exact(text: str, path: str, network: str, digits: FractionDigits = 0) -> datetime:
-    """The instant in UTC, which a network holds to so many digits of a second.
+    """Parse an instant for a network that stores ``digits`` fraction digits of a second.
 
-    Raises InvalidInput as :func:`parse_instant`, and ``over_precision`` for one that is finer: nothing is cut off.
+    ``network`` is the network's title, for the message. Nothing is rounded.
+
+    Raises:
+        InvalidInput: as :func:`parse_instant`, or ``over_precision`` if the instant has more digits.
     """
     moment = parse_instant(text, path)
     if is_finer(text, digits):
@@ -72,34 +78,44 @@ def parse_instant_exact(text: str, path: str, network: str, digits: FractionDigi
 
 
 def format_utc(moment: datetime, style: InstantStyle = "zulu") -> str:
-    """The instant in UTC as networks write it, in whole seconds (a fraction is cut off).
+    """Format an instant in UTC as networks write it, in whole seconds; fractions are dropped.
 
-    ``zulu`` 2027-03-01T08:00:00Z, ``milliseconds`` 2027-03-01T08:00:00.000Z, ``offset`` 2027-03-01T08:00:00+0000,
-    ``space`` 2027-03-01 08:00:00. Raises ValueError for a datetime without zone.
+    The styles are ``zulu`` 2027-03-01T08:00:00Z, ``milliseconds`` 2027-03-01T08:00:00.000Z, ``offset``
+    2027-03-01T08:00:00+0000 and ``space`` 2027-03-01 08:00:00.
+
+    Raises:
+        ValueError: the datetime has no time zone.
     """
     if moment.tzinfo is None:
-        raise ValueError("a datetime without zone names no instant")
+        raise ValueError("the datetime has no time zone")
     between, after = _STYLE_PARTS[style]
     return moment.astimezone(UTC).isoformat(between, "seconds").removesuffix("+00:00") + after
 
 
 def get_timezone(name: str, path: str = "account.timezone") -> ZoneInfo:
-    """The time zone of an IANA name. Raises InvalidInput ``unknown_timezone``."""
+    """Return the time zone of an IANA name.
+
+    Raises:
+        InvalidInput: ``unknown_timezone``.
+    """
     try:
         if name.startswith(_NON_GEOGRAPHIC_ZONES):
             raise LookupError
         return ZoneInfo(name)
-    except (LookupError, ValueError, OSError):  # unknown; not a relative name; a folder of names, or over-long
+    except (LookupError, ValueError, OSError):  # unknown; an absolute path; a folder, or too long
         raise invalid_input(
             path, "unknown_timezone", "must be an IANA time zone name, such as Europe/Berlin."
         ) from None
 
 
 def to_local_days(start: datetime, end: datetime | None, timezone: str) -> tuple[date, date | None]:
-    """The first and last account-local day that the time from ``start`` up to ``end`` touches, both inclusive.
+    """Return the first and the last local day of the time from ``start`` to ``end``, both inclusive.
 
-    ``end`` is exclusive: at exactly local midnight it means through the day before, inside a day through that day. None
-    runs on. Raises InvalidInput ``unknown_timezone``.
+    ``end`` is exclusive: an end at local midnight means through the day before, an end inside a day means through that
+    day. If ``end`` is None there is no last day.
+
+    Raises:
+        InvalidInput: ``unknown_timezone``.
     """
     local = get_timezone(timezone)
     last = None if end is None else (end.astimezone(UTC) - datetime.resolution).astimezone(local).date()
@@ -107,20 +123,26 @@ def to_local_days(start: datetime, end: datetime | None, timezone: str) -> tuple
 
 
 def get_midnight(day: date, timezone: str) -> datetime:
-    """The first instant of a local day, in UTC: 00:00, or the moment to which the clocks are put forward from 00:00.
+    """Return the first instant of a local day, in UTC.
 
-    Raises InvalidInput ``unknown_timezone``.
+    It is 00:00. Where the clocks skip 00:00, it is the moment of the change.
+
+    Raises:
+        InvalidInput: ``unknown_timezone``.
     """
-    # Of two midnights the first is taken. One that is skipped counts with the offset before the change, which is the
-    # instant of the change: no zone skips 00:00 in any other way (checked for 1990 to 2040, tz database 2026).
+    # If a day has two midnights, the first one counts. A skipped midnight is computed with the offset before the
+    # change. That is the moment of the change in every zone (checked for 1990 to 2040, tz database 2026).
     return datetime.combine(day, time(), get_timezone(timezone)).astimezone(UTC)
 
 
 def parse_start_day(text: str, path: str, network: str, timezone: str) -> date:
-    """The local day that starts at an instant, where a network keeps whole days. An earlier start spends money early.
+    """Return the local day that starts at an instant, for networks that store whole days.
 
-    Raises InvalidInput as :func:`parse_instant`, ``unknown_timezone``, and ``over_precision`` for an instant that is
-    not the first one of a day.
+    An instant inside a day is refused. Rounding it down would spend money earlier than the caller asked for.
+
+    Raises:
+        InvalidInput: as :func:`parse_instant`; ``unknown_timezone``; ``over_precision`` if the instant is not the first
+            one of a local day.
     """
     local, moment = get_timezone(timezone), parse_instant(text, path)
     day = moment.astimezone(local).date()
@@ -128,18 +150,18 @@ def parse_start_day(text: str, path: str, network: str, timezone: str) -> date:
         both = " or ".join(
             get_midnight(midnight_day, timezone).astimezone(local).isoformat() for midnight_day in (day, day + _ONE_DAY)
         )
-        message = f"{network} keeps whole days of {timezone} time, so a start is a midnight there: {both}."
+        message = f"{network} stores whole days in {timezone} time. A start must be a midnight there: {both}."
         raise invalid_input(path, "over_precision", message)
     return day
 
 
 def is_finer(text: str, digits: FractionDigits = 0) -> bool:
-    """Whether an instant has more than so many digits of a second that are not 0."""
+    """Whether the text of an instant has nonzero digits after ``digits`` fraction digits of a second."""
     return _FINER_SEARCHES[digits](text) is not None
 
 
 def split_date_range(start: date, end: date, days: int) -> list[tuple[date, date]]:
-    """The days from ``start`` to ``end``, both inclusive, in order, in pieces of at most ``days`` days."""
+    """Split the days from ``start`` to ``end``, both inclusive, into ranges of at most ``days`` days, in order."""
     pieces = []
     while start <= end:
         last = min(end, start + timedelta(days=days - 1))
@@ -149,6 +171,9 @@ def split_date_range(start: date, end: date, days: int) -> list[tuple[date, date
 
 
 def subtract_months(day: date, months: int) -> date:
-    """The same day of the month so many months earlier; where that month is shorter, as many days into the next."""
+    """Return the same day of the month ``months`` months earlier.
+
+    If that month is too short, the missing days are counted into the next month: 31 March minus 1 is 3 March (2027).
+    """
     year, month = divmod(day.year * 12 + day.month - 1 - months, 12)
     return date(year, month + 1, 1) + timedelta(days=day.day - 1)

@@ -1,4 +1,4 @@
-"""Exact JSON: numbers with a fraction are :class:`decimal.Decimal` both ways, never ``float``."""
+"""Exact JSON: numbers with a fraction are read and written as :class:`decimal.Decimal`, never as ``float``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Json = Any
 """None, bool, int, Decimal, str, list of Json, dict of str to Json."""
 MAX_NUMBER_CHARACTERS = 400
 MAX_REPEATED_MEMBERS = 100
-"""So many members that are named twice are told of."""
+"""The maximum number of repeated members that one error reports."""
 MAX_RESPONSE_DEPTH = 100
-"""Deeper nesting would exhaust the stack of whoever copies or compares an answer."""
+"""The maximum nesting of a response. Code that copies or compares deeper JSON would exhaust the stack."""
 MAX_RESPONSE_VALUES = 400_000
-"""Read, a value takes up to a hundred times the bytes it was written in."""
+"""The maximum number of values of a response. A parsed value takes up to a hundred times the bytes of its text."""
 
 
 # -- exact JSON ---------------------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ def _parse_decimal(literal: str) -> Decimal:
         number = Decimal(literal)
     except InvalidOperation:
         raise ValueError("a number is out of range") from None
-    if abs(number.adjusted()) > MAX_NUMBER_CHARACTERS:  # 1e999999999 would explode when written out
+    if abs(number.adjusted()) > MAX_NUMBER_CHARACTERS:  # 1e999999999 has a billion digits in plain notation
         raise ValueError("a number is out of range")
     return number
 
@@ -53,9 +53,9 @@ def _reject_constant(literal: str) -> Json:
 
 
 class RepeatedMembers(ValueError):
-    """An object of the JSON has two members of one name: readers disagree about which one counts.
+    """An object has two members of the same name. JSON parsers disagree about which one counts.
 
-    ``locations``: every such member by the names and positions from the top.
+    ``locations``: the path of each such member, as names and list positions from the top.
     """
 
     def __init__(self, locations: Sequence[tuple[str | int, ...]]) -> None:
@@ -64,11 +64,11 @@ class RepeatedMembers(ValueError):
 
 
 class _MemberPairs(list[tuple[str, Json]]):
-    """An object as its members were written."""
+    """The members of an object in the order of the text, with duplicates."""
 
 
 class _RepeatedMember(ValueError):
-    """A member is named twice; the place is not known yet."""
+    """An object has two members of the same name. Its path is not known yet."""
 
 
 def _build_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -88,9 +88,12 @@ _pairs_decoder = json.JSONDecoder(object_pairs_hook=_MemberPairs, parse_int=str,
 
 
 def loads(data: bytes | str) -> Json:
-    """Read JSON exactly: fractions become Decimal; NaN, Infinity, absurd numbers and bottomless nesting are refused.
+    """Parse JSON exactly: numbers with a fraction become Decimal.
 
-    Raises RepeatedMembers where an object names a member twice, and ValueError (also for bytes that are not UTF-8).
+    Raises:
+        RepeatedMembers: an object has two members of the same name.
+        ValueError: the text is not JSON or not UTF-8, is nested too deeply, or has NaN, Infinity, or a number of more
+            than 400 characters.
     """
     text_ = data.decode("utf-8-sig") if isinstance(data, bytes) else data
     try:
@@ -106,9 +109,9 @@ def loads(data: bytes | str) -> Json:
 
 
 def _find_repeated_members(whole: Json) -> Iterator[tuple[str | int, ...]]:
-    """Every member that is named twice, an outer one before those inside it."""
+    """Yield the path of every member that occurs twice in its object, outer members first."""
     pending: list[tuple[tuple[str | int, ...], Json]] = [((), whole)]
-    for at, value in pending:  # what is held grows
+    for at, value in pending:  # the loop appends to the list
         if isinstance(value, _MemberPairs):
             counts = Counter(name for name, _ in value)
             yield from ((*at, name) for name, count in counts.items() if count > 1)
@@ -118,7 +121,7 @@ def _find_repeated_members(whole: Json) -> Iterator[tuple[str | int, ...]]:
 
 
 def _parse_response_json(data: bytes) -> Json:
-    """As :func:`loads`; too many values and deep nesting are refused too."""
+    """Parse JSON as :func:`loads` does. Too many values and deep nesting are refused as well."""
     if len(data) > MAX_RESPONSE_VALUES and sum(data.count(mark) for mark in (b",", b"{", b"[")) > MAX_RESPONSE_VALUES:
         raise ValueError("the JSON holds too many values")
     return _require_shallow(loads(data))
@@ -143,12 +146,12 @@ _SORTED_DUMP_OPTIONS = _DUMP_OPTIONS | orjson.OPT_SORT_KEYS
 
 
 def dumps(value: Json) -> str:
-    """Write JSON in compact form and ASCII, decimals exactly as they are, members in their order."""
+    """Serialize JSON compactly in ASCII, with exact decimals, and members in their order."""
     return dumps_bytes(value).decode("ascii")
 
 
 def dumps_bytes(value: Json) -> bytes:
-    """As :func:`dumps`, the bytes."""
+    """Serialize JSON as :func:`dumps` does, to bytes."""
     return _encode_json(value, _format_decimal, sort_keys=False)
 
 
@@ -157,25 +160,28 @@ def _format_decimal(number: Decimal) -> str:
 
 
 def dumps_canonical(value: Json, number: Callable[[Decimal], str] = _format_decimal) -> bytes:
-    """Write JSON so that equal values give equal bytes: sorted members, compact, exact decimals, ASCII.
+    """Serialize JSON so that equal values give equal bytes: sorted members, compact, exact decimals, ASCII.
 
-    ``number`` writes a finite decimal.
+    ``number`` formats a finite decimal.
     """
     return _encode_json(value, number, sort_keys=True)
 
 
 def quote_string(text_: str) -> str:
-    """A JSON string literal."""
+    """Return the JSON string literal of a text."""
     return encode_basestring_ascii(text_)
 
 
 def _encode_json(value: Json, number: Callable[[Decimal], str], sort_keys: bool) -> bytes:
-    """By orjson where it can, in a tenth of the time; byte for byte what the standard library's encoder writes."""
+    """Serialize with orjson if it can, else with the standard library, which takes ten times as long.
+
+    Both give the same bytes.
+    """
     try:
         encoded = orjson.dumps(
             value, _make_fragment_writer(number), _SORTED_DUMP_OPTIONS if sort_keys else _DUMP_OPTIONS
         )
-    except orjson.JSONEncodeError:  # integers beyond 64 bits, halves of characters, deep nesting, and what is no JSON
+    except orjson.JSONEncodeError:  # integers beyond 64 bits, lone surrogates, deep nesting, or not JSON
         return _encode_json_slowly(value, number, sort_keys)
     if b"null" in encoded and _has_nonfinite_float(value):
         return _encode_json_slowly(value, number, sort_keys)
@@ -198,9 +204,9 @@ def _format_number(value: object, number: Callable[[Decimal], str]) -> str:
 
 
 def _has_nonfinite_float(value: Json) -> bool:
-    """Whether a float in it is no number, for which orjson writes null."""
+    """Whether the value contains a float NaN or infinity, for which orjson writes null."""
     pending = [value]
-    for part in pending:  # what is held grows meanwhile
+    for part in pending:  # the loop appends to the list
         kind = type(part)
         if kind is dict:
             pending += part.values()
@@ -221,14 +227,14 @@ def _escape_unencodable(refused: UnicodeError) -> tuple[str, int]:
 
 codecs.register_error(_ESCAPE_HANDLER, _escape_unencodable)
 
-# Decimals leave the standard library's encoder as marked strings and are unwrapped afterwards. The mark is random per
-# process, so no caller can forge it; it never appears in the result.
+# The standard library's encoder writes decimals as marked strings, which are unwrapped afterwards. The mark is random
+# per process, so no caller can forge it. It never appears in the result.
 _decimal_mark = secrets.token_hex(16)
 _decimal_mark_prefix = f'"{_decimal_mark}'
 
 
 def _encode_json_slowly(value: Json, number: Callable[[Decimal], str], sort_keys: bool) -> bytes:
-    """What is written is a tree (read from JSON, or copied), so no circle is looked for."""
+    """Serialize with the standard library. The value is a tree, so the encoder does not look for cycles."""
     marked = json.dumps(
         value,
         separators=(",", ":"),
@@ -237,5 +243,5 @@ def _encode_json_slowly(value: Json, number: Callable[[Decimal], str], sort_keys
         check_circular=False,
         sort_keys=sort_keys,
     )
-    first, *pieces = marked.split(_decimal_mark_prefix)  # each goes on to the next quotation mark
+    first, *pieces = marked.split(_decimal_mark_prefix)  # each piece begins with a number and a quotation mark
     return "".join([first, *(piece.replace('"', "", 1) for piece in pieces)]).encode("ascii")

@@ -1,7 +1,7 @@
-"""JSON pointers (RFC 6901) into answers: reads, checked reads, writes and searches.
+"""JSON pointers (RFC 6901): read, check, write and search values of requests and responses.
 
-Answers of a network are hostile input. They are read only with these functions (:func:`get_value`,
-:func:`require_value`, :func:`require_id`, :func:`get_text`, :func:`get_objects`), which raise
+Responses of a network are hostile input. Adapters read them only with :func:`get_value`, :func:`require_value`,
+:func:`require_id`, :func:`get_text` and :func:`get_objects`. The functions that need a value raise
 :class:`~adsunify.errors.ProviderUnreadable`.
 """
 
@@ -17,14 +17,14 @@ from adsunify.errors import ProviderUnreadable
 from adsunify.values.exact_json import Json
 
 # -- pointers -----------------------------------------------------------------------------------------------------
-# RFC 6901 ("/data/0/id"), with one addition: "*" stands for every element of a list or object (used by outputs only).
+# RFC 6901 ("/data/0/id") with one addition, which only outputs use: "*" means every element of a list or object.
 
 MISSING: Any = object()
 
 
 @lru_cache(4096)
 def split_pointer(pointer: str) -> tuple[str, ...]:
-    """The members of a pointer."""
+    """Return the reference tokens of a pointer, unescaped."""
     if not pointer:
         return ()
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
@@ -39,7 +39,7 @@ def _get_member(value: Json, part: str) -> Json:
 
 
 def get_value(value: Json, pointer: str, default: Json = None) -> Json:
-    """What stands at the pointer, or ``default``. Never raises."""
+    """Return the value at the pointer, or ``default`` if there is none. Never raises."""
     for part in split_pointer(pointer):
         value = value.get(part, MISSING) if type(value) is dict else _get_member(value, part)
         if value is MISSING:
@@ -48,7 +48,10 @@ def get_value(value: Json, pointer: str, default: Json = None) -> Json:
 
 
 def set_value(value: Json, pointer: str, new: Json) -> None:
-    """Set what stands at the pointer; objects on the way are made, a list position must exist or be the next one."""
+    """Set the value at the pointer.
+
+    Missing objects on the path are created. A list position must exist or be the next one.
+    """
     *way, last = split_pointer(pointer)
     for part in way:
         value = value[int(part)] if isinstance(value, list) else value.setdefault(part, {})
@@ -63,7 +66,11 @@ def set_value(value: Json, pointer: str, new: Json) -> None:
 
 
 def require_value(value: Json, pointer: str, label: str = "answer") -> Json:
-    """What stands at the pointer; its absence (or null) makes the answer unreadable."""
+    """Return the value at the pointer. ``label`` names the JSON in the message.
+
+    Raises:
+        ProviderUnreadable: there is no value, or it is null.
+    """
     member = get_value(value, pointer)
     if member is None:
         raise ProviderUnreadable(f"The {label} has no {pointer or 'body'}.")
@@ -71,7 +78,10 @@ def require_value(value: Json, pointer: str, label: str = "answer") -> Json:
 
 
 def parse_id(value: Json) -> str | None:
-    """An id as digits or text: a non-empty string that can be sent, or an integer's digits; anything else is None."""
+    """Return an id as text, or None if the value is not an id.
+
+    An id is an integer, or a non-empty string that can be encoded.
+    """
     if isinstance(value, str):
         sendable = value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
         return value if value and sendable else None
@@ -81,7 +91,11 @@ def parse_id(value: Json) -> str | None:
 
 
 def require_id(value: Json, pointer: str, label: str = "answer") -> str:
-    """An id at the pointer, as a string."""
+    """Return the id at the pointer, as a string.
+
+    Raises:
+        ProviderUnreadable: there is no id.
+    """
     id_ = parse_id(require_value(value, pointer, label))
     if id_ is None:
         raise ProviderUnreadable(f"The {label} has no id at {pointer}.")
@@ -89,7 +103,7 @@ def require_id(value: Json, pointer: str, label: str = "answer") -> str:
 
 
 def get_text(value: Json, pointer: str, default: str | None = None) -> str | None:
-    """A string at the pointer; numbers become their text, anything else ``default``."""
+    """Return the string or the text of the number at the pointer; ``default`` for other values."""
     member = get_value(value, pointer)
     if isinstance(member, str):
         return member
@@ -99,7 +113,11 @@ def get_text(value: Json, pointer: str, default: str | None = None) -> str | Non
 
 
 def get_objects(value: Json, pointer: str, label: str = "answer") -> list[Mapping[str, Json]]:
-    """A list of objects at the pointer; absent is an empty list, anything else unreadable."""
+    """Return the list of objects at the pointer; an empty list if there is no value.
+
+    Raises:
+        ProviderUnreadable: there is another value.
+    """
     rows = get_value(value, pointer)
     if rows is None:
         return []
@@ -109,14 +127,14 @@ def get_objects(value: Json, pointer: str, label: str = "answer") -> list[Mappin
 
 
 class Columns:
-    """What stands at pointers in many rows: a list for each pointer, with a value for each row, made when asked for."""
+    """Rows of JSON, read by column: for a pointer, the list of its values in all rows. Columns are cached."""
 
     def __init__(self, rows: list[Mapping[str, Json]]) -> None:
         self.rows = rows
         self._columns: dict[Any, list[Json]] = {"": rows}
 
     def get_column(self, pointer: str) -> list[Json]:
-        """What stands at the pointer in each row, None where nothing does."""
+        """Return the value at the pointer for each row; None for rows without it."""
         if pointer not in self._columns:
             self._columns[pointer] = self._read_column(pointer)
         return self._columns[pointer]
@@ -125,22 +143,22 @@ class Columns:
         above, member = self.get_column(pointer.rpartition("/")[0]), split_pointer(pointer)[-1]
         try:
             return list(map(itemgetter(member), above))
-        except (LookupError, TypeError):  # not in all of them
+        except (LookupError, TypeError):  # some rows lack the member
             pass
         try:
             return [None if parent_row is None else parent_row.get(member) for parent_row in above]
-        except AttributeError:  # not objects, all of them
+        except AttributeError:  # some parents are not objects
             return [get_value(row, pointer) for row in self.rows]
 
     def map_column(self, pointer: str, make: Callable[[Json], Json]) -> list[Json]:
-        """What is made of that for each row."""
+        """Return ``make`` of the value at the pointer for each row."""
         if (pointer, make) not in self._columns:
             self._columns[pointer, make] = list(map(make, self.get_column(pointer)))
         return self._columns[pointer, make]
 
 
 def find_values(value: Json, pointer: str) -> list[Json]:
-    """All values a pointer with ``*`` finds, in order."""
+    """Return all values that a pointer with ``*`` matches, in order."""
     values = [value]
     for part in split_pointer(pointer):
         if part == "*":

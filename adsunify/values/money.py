@@ -1,11 +1,11 @@
-"""Money as integers: decimal strings in, exact native units out, and back.
+"""Converts money between decimal strings and the integer native units of a network, exactly.
 
 An amount is a decimal string in major units of a currency ("12.5"): ASCII digits with an optional fraction of 1 to 6
-digits, no sign, no exponent. Leading and trailing zeros are accepted and mean nothing. A network counts in native
-units, ``offset`` of them to one major unit (cents 100, micros 1_000_000), sometimes only in multiples of a ``step``
-of them. What a network cannot hold exactly is refused, never rounded; no float touches an amount.
+digits, without sign or exponent. Leading and trailing zeros are accepted. A network counts in native units, of which
+``offset`` make one major unit (100 for cents, 1_000_000 for micros). Some networks accept only multiples of a ``step``
+of native units. An amount that the network cannot store exactly is refused and never rounded. No amount is a float.
 
-Written out, an amount has one form: no exponent, no leading zeros, no trailing zeros of a fraction ("12.5", "3", "0").
+Formatted amounts have one form: no exponent, no leading zeros, no trailing zeros in the fraction ("12.5", "3", "0").
 """
 
 from __future__ import annotations
@@ -21,25 +21,32 @@ MICROS = 1_000_000
 MAX_FRACTION_DIGITS = 6
 MAX_WHOLE_DIGITS = 18
 AMOUNT_REGEX = r"^[0-9]{1,18}(\.[0-9]{1,6})?$"
-"""The form of an amount, for models and schemas."""
+"""The pattern of an amount, for models and schemas."""
 AMOUNT_FORM = 'digits with an optional fraction of 1 to 6 digits, such as "12.50"'
-"""The same in words."""
+"""The form of an amount, in words."""
 
 MAX_NATIVE_UNITS = 2**63 - 1
-"""The networks' integers are of 64 bits at most."""
+"""The largest amount: integers of the networks have at most 64 bits."""
 
 ChangeMode = Literal["set", "increase", "decrease"]
 
 _POWERS_OF_TEN = tuple(10**digits for digits in range(MAX_FRACTION_DIGITS + 1))
 _EXACT_CONTEXT = Context(prec=120, traps=[Inexact, InvalidOperation, Overflow])
-_MAX_PERCENT_DIGITS = 20  # a percentage of 100/3 as other languages print it has 15
+_MAX_PERCENT_DIGITS = 20  # 100/3 as other languages print it has 15 digits
 
 
 def to_units(amount: str, offset: int, path: str, *, step: int = 1) -> int:
-    """The exact number of native units in ``amount``, where ``offset`` of them make one major unit.
+    """Convert an amount to native units, exactly.
 
-    Raises InvalidInput: ``malformed`` (not an amount), ``over_precision`` (finer than a native unit, or than ``step``
-    of them), ``too_large`` (over 64 bits). ``path`` is the member named by the refusal.
+    Args:
+        amount: a decimal string in major units.
+        offset: the number of native units in one major unit.
+        path: the member that an issue names.
+        step: the result must be a multiple of so many native units.
+
+    Raises:
+        InvalidInput: ``malformed`` (not an amount), ``over_precision`` (not a multiple of ``step`` native units),
+            ``too_large`` (more than 64 bits).
     """
     whole, point, fraction = amount.partition(".")
     digits, places = whole + fraction, len(fraction)
@@ -62,9 +69,10 @@ def to_units(amount: str, offset: int, path: str, *, step: int = 1) -> int:
 
 
 def require_multiple(native: int, step: int, offset: int, path: str) -> int:
-    """``native`` itself, if it is a multiple of ``step`` native units (Google's billable unit).
+    """Return ``native`` if it is a multiple of ``step`` native units (Google's billable unit).
 
-    Raises InvalidInput ``over_precision`` otherwise.
+    Raises:
+        InvalidInput: ``over_precision``.
     """
     if native % step:
         raise _over_precision_error(offset, step, path)
@@ -72,9 +80,9 @@ def require_multiple(native: int, step: int, offset: int, path: str) -> int:
 
 
 def from_units(native: int, offset: int) -> str:
-    """The amount that ``native`` units are, in its one written form; the exact inverse of :func:`to_units`.
+    """Format native units as an amount in major units. This is the exact inverse of :func:`to_units`.
 
-    Balances may be negative. ``offset`` divides 1_000_000, so that six fraction digits always suffice.
+    ``native`` may be negative, as balances are. ``offset`` must divide 1_000_000, so six fraction digits suffice.
     """
     if native < 0:
         return "-" + from_units(-native, offset)
@@ -86,16 +94,19 @@ def from_units(native: int, offset: int) -> str:
 
 
 def to_decimal(amount: str, digits: int, path: str) -> Decimal:
-    """``amount`` as a major-unit Decimal of at most ``digits`` fraction digits (Amazon writes JSON numbers).
+    """Convert an amount to a Decimal in major units with at most ``digits`` fraction digits, for JSON numbers (Amazon).
 
-    Trailing zeros are left out, so equal amounts give equal JSON. Raises InvalidInput as :func:`to_units`.
+    The result has no trailing zeros, so equal amounts give equal JSON.
+
+    Raises:
+        InvalidInput: as :func:`to_units`.
     """
     offset = 10**digits
     return Decimal(from_units(to_units(amount, offset, path), offset))
 
 
 def format_decimal(number: Decimal | int) -> str:
-    """The one written form of an exact number, as reports carry it ("0.1" for ``Decimal("0.10")``)."""
+    """Format an exact number without exponent and trailing zeros ("0.1" for ``Decimal("0.10")``)."""
     text = format(number, "f") if isinstance(number, Decimal) else str(number)
     if "." in text:
         text = text.rstrip("0").removesuffix(".")
@@ -105,13 +116,18 @@ def format_decimal(number: Decimal | int) -> str:
 def apply_change(
     native: int, mode: ChangeMode, value: Decimal, offset: int, path: str, *, step: int = 1
 ) -> tuple[int, Decimal]:
-    """The new native units of a setting that holds ``native`` units, and the exact figure in major units.
+    """Calculate the new value of a setting that holds ``native`` units.
 
-    ``set``: ``value`` is an amount in major units and must be held exactly. ``increase``, ``decrease``: ``value`` is a
-    percentage; the change is computed exactly, then cut down to a multiple of ``step``, toward the lower spend.
+    With ``set``, ``value`` is an amount in major units, which the network must be able to store exactly. With
+    ``increase`` and ``decrease``, ``value`` is a percentage; the result is computed exactly and then rounded down to a
+    multiple of ``step``, so that the account never spends more than asked for.
 
-    Raises InvalidInput: as :func:`to_units`; ``malformed`` (not a number above 0 of bearable length); ``out_of_range``
-    (nothing would be left).
+    Returns:
+        The new native units, and the exact figure in major units before rounding.
+
+    Raises:
+        InvalidInput: as :func:`to_units`; ``malformed`` (not a number above 0, or too long); ``out_of_range`` (the
+            result would be 0).
     """
     if (
         not value.is_finite()
@@ -137,7 +153,7 @@ def apply_change(
 
 
 def _find_last_place(value: Decimal) -> int:
-    """The exponent of the last digit that is not 0: -2 for 1.250."""
+    """Return the exponent of the last nonzero digit: -2 for 1.250."""
     _, digits, place = value.as_tuple()
     zeros = len(digits) - len("".join(map(str, digits)).rstrip("0"))
     return int(place) + zeros
@@ -145,7 +161,7 @@ def _find_last_place(value: Decimal) -> int:
 
 @cache
 def _count_micros_per_unit(offset: int) -> int:
-    """Micros in one native unit."""
+    """Return the number of micros in one native unit."""
     each, remainder = divmod(MICROS, offset)
     if remainder:
         raise ValueError(f"an offset of {offset} does not divide {MICROS}")
@@ -167,4 +183,4 @@ def _over_precision_error(offset: int, step: int, path: str) -> InvalidInput:
 
 
 def _too_large_error(path: str) -> InvalidInput:
-    return invalid_input(path, "too_large", "is more than the network can hold.")
+    return invalid_input(path, "too_large", "is more than the network can store.")

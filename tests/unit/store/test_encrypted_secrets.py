@@ -157,7 +157,7 @@ def test_a_key_is_put_in_front_of_those_in_a_file(tmp_path: Path) -> None:
     assert encryption.load_or_create_key_file(path) == (ring, False)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     (tmp_path / "ads.db.keys.new").touch()
-    with pytest.raises(InvalidInput, match="somebody else"):
+    with pytest.raises(InvalidInput, match="another process"):
         encryption.add_key(path)
     assert encryption.load_or_create_key_file(path) == (ring, False)
 
