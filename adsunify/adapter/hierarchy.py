@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attrs import field, frozen
 
-from adsunify.adapter.network import Account, Level, Network, get_level, read_cell, unify_status
+from adsunify.adapter.network import Account, Level, Network, get_level, read_cell, read_native_status, unify_status
 from adsunify.errors import (
     InvalidInput,
     Issue,
@@ -93,7 +93,7 @@ def parse_entity(level: Level, native: Mapping[str, Json], parent_id: str | None
     entity_id = parse_id(get_value(native, level.id))
     if entity_id is None:
         raise ProviderUnreadable(f"A {level.native} in the answer has no id.")
-    native_status = get_text(native, level.status) if level.status else None
+    native_status = read_native_status(level, native)
     parent = parent_id if parent_id is not None else parse_id(get_value(native, level.parent)) if level.parent else None
     return ParsedEntity(
         level.kind,

@@ -12,14 +12,14 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Literal
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from adsunify.adapter.insights import MissingDayMeaning
 from adsunify.errors import InvalidInput, Issue, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Kind, Step, StepAction
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import Columns, get_value
+from adsunify.values.json_pointer import Columns, get_text, get_value
 from adsunify.values.money import MAX_NATIVE_UNITS, from_units, to_units
 
 if TYPE_CHECKING:
@@ -218,18 +218,48 @@ class Format:
 # -- the native side ----------------------------------------------------------------------------------------------
 
 
+NativeEntity = Mapping[str, Json]
+"""A native entity as it was read."""
+
+
+@frozen(eq=False)
+class PayloadRules:
+    """Which members a native payload of a level may carry.
+
+    ``create`` and ``update``: the members that a create and an update take; empty: the network judges them.
+    ``read_only``: members that only the network writes. ``money``: members that decide what may be spent.
+    ``refuses_locked``: an update refuses the members of settings that are always locked.
+    ``create_statuses`` and ``update_statuses``: the native statuses that a payload may name; empty: those of
+    ``Level.writable_statuses``.
+    """
+
+    create: tuple[str, ...] = ()
+    update: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
+    money: tuple[str, ...] = ()
+    create_statuses: tuple[str, ...] = ()
+    update_statuses: tuple[str, ...] = ()
+    refuses_locked: bool = False
+
+
 @frozen(eq=False)
 class Level:
     """One level of the native hierarchy.
 
-    ``parent`` points at the parent's id in a native entity, ``status`` and ``id`` at its own; ``fields`` are read;
-    ``unified_statuses`` maps native status to the unified one (``active``, ``paused``, ``archived``, ``deleted``);
-    ``writable_statuses`` maps ``active`` / ``paused`` to the native value; ``initial_status``: the native status a
-    create sends. A level that is only shown (keywords) has ``kind`` outside campaign, adGroup, ad. ``status_filters``:
-    native statuses a list takes. ``settings_context``: which members its settings show beside the fields, under
-    ``targeting``, ``bidding``, ``creative``. ``id_pattern``: what an id looks like, whole. ``account``: where an entity
-    says whose it is, in the words of ``Account.native_id``; left out where each request for one names the account, or
-    what lies above it says so.
+    ``label``: the level in a sentence, where ``native`` is not the word for it. ``parent`` points at the parent's id in
+    a native entity, ``id`` at its own; ``fields`` are read. A level that is only shown (keywords) has ``kind`` outside
+    campaign, adGroup, ad. ``settings_context``: which members its settings show beside the fields, under ``targeting``,
+    ``bidding``, ``creative``. ``id_pattern``: what an id looks like, whole. ``account``: where an entity says whose it
+    is, in the words of ``Account.native_id``; left out where each request for one names the account, or what lies above
+    it says so. ``payload``: what a native payload may carry.
+
+    ``status`` points at the native status, or reads it as one word from several members (Outbrain: two flags).
+    ``unified_statuses`` maps a native status to the unified one (``active``, ``paused``, ``archived``, ``deleted``);
+    ``writable_statuses`` maps ``active`` / ``paused`` to the native status; ``initial_status``: the native status a
+    create sends. ``status_members``: the members that a write of a native status sends, where they are not the member
+    of ``status`` with that word. ``deletion_statuses``: the native status that a deletion sets, by the native status
+    before it, "" for every other one; empty where a deletion is no change of status. ``status_filters``: native
+    statuses a list takes.
     """
 
     kind: str
@@ -237,7 +267,7 @@ class Level:
     path: str
     id: str
     name: str
-    status: str
+    status: str | Callable[[NativeEntity], Json]
     parent: str = ""
     parent_kind: str = ""
     id_pattern: str = r"[0-9]+"
@@ -247,12 +277,12 @@ class Level:
     writable_statuses: Mapping[str, str] = field(factory=dict)
     status_filters: tuple[str, ...] = ()
     initial_status: str = ""
+    status_members: Mapping[str, Mapping[str, Json]] = field(factory=dict)
+    deletion_statuses: Mapping[str, str] = field(factory=dict)
+    payload: PayloadRules = PayloadRules()
     settings_context: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    label: str = Factory(lambda level: level.native, takes_self=True)
     note: str = ""
-
-
-NativeEntity = Mapping[str, Json]
-"""A native entity as it was read."""
 
 
 @frozen(eq=False)
@@ -453,6 +483,12 @@ def get_level(network: Network, kind: str) -> Level:
 def unify_status(one: Level, native_status: Json) -> str | None:
     """The unified status of a native one; None where the table does not know it."""
     return one.unified_statuses.get(native_status) if isinstance(native_status, str) else None
+
+
+def read_native_status(level: Level, entity: NativeEntity) -> str | None:
+    """The native status of an entity; None where it does not say one."""
+    status = get_text(entity, level.status) if isinstance(level.status, str) else level.status(entity)
+    return status if isinstance(status, str) else None
 
 
 def read_cell(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Json]], Json]) -> Json:

@@ -106,17 +106,19 @@ def _get_last_segment(id_: str) -> str:
 
 
 def _find_status(level: Level, place: Json) -> str | None:
-    """The status under the level's name for it, the nearest to the top; None where there is none, or several."""
-    name = split_pointer(level.status)[-1]
+    """The status that the nearest object to the top says; None where none says one, or several differ."""
     here = [place]
     while here:
-        statuses = {
-            status for value in here if isinstance(value, Mapping) and (status := unify_status(level, value.get(name)))
-        }
+        statuses = {status for value in here if isinstance(value, Mapping) and (status := _read_status(level, value))}
         if statuses:
             return statuses.pop() if len(statuses) == 1 else None
         here = [below for value in here for below in _list_children(value)]
     return None
+
+
+def _read_status(level: Level, members: Mapping[str, Json]) -> str | None:
+    native = level.status(members) if callable(level.status) else members.get(split_pointer(level.status)[-1])
+    return unify_status(level, native)
 
 
 def _list_children(value: Json) -> Iterable[Json]:

@@ -60,27 +60,6 @@ MAX_PARAMETERS = 14
 MAX_PAGE_SIZE = 1000
 SETTLING_HOURS = 6
 
-# Ads API: an unknown key is refused (additionalProperties: false), and so are keys that are only read.
-_BUDGET_MEMBERS = split_words(
-    "goal_type goal_value bid_strategy bid_type bid_value optimization_goal start_time end_time conversion_pixel_id"
-    " view_through_conversion_type schedule"
-)
-CREATE_MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "campaign": (
-        *split_words("name objective configured_status funding_instrument_id spend_cap"),
-        CAMPAIGN_BUDGET_FLAG,
-        *_BUDGET_MEMBERS,
-    ),
-    "adGroup": (*split_words("campaign_id name configured_status targeting"), *_BUDGET_MEMBERS),
-    "ad": split_words(
-        "ad_group_id name configured_status post_id profile_id click_url click_url_query_parameters event_trackers"
-        " preview_expiry products"
-    ),
-}
-"""What a create may carry, by kind."""
-MONEY_MEMBERS = split_words("goal_value bid_value spend_cap bid_strategy")
-"""Members that decide what may be spent: whether that is more is known only where it was read before."""
-
 _match_id = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 _match_post_id = re.compile(r"t3_[^\s/]+").fullmatch
 _find_fraction = re.compile(r"\.0*[1-9]").search

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
+from attrs import evolve
+
+from adsunify.adapter import lifecycle
 from adsunify.adapter.brief_checks import collect_minor_unit_warnings
-from adsunify.adapter.edit_members import check_edit, merge_edit_parts
-from adsunify.adapter.edits import Edit, apply_edit, assess_risk
-from adsunify.adapter.flows import completed_flow, fetch_or_none, fetch_pages
-from adsunify.adapter.network import Account, Level, get_level, to_native_amount
-from adsunify.adapter.settings import list_settings
-from adsunify.errors import Issue, ProviderError, invalid_input, raise_if_issues
+from adsunify.adapter.edit_members import EditPart, check_edit
+from adsunify.adapter.edits import Edit, assess_risk
+from adsunify.adapter.flows import fetch_or_none, fetch_pages
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan, get_parent_member
+from adsunify.adapter.network import Account, Level, NativeEntity, get_level, to_native_amount
+from adsunify.errors import Issue, ProviderError, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import (
-    Action,
-    Binding,
-    Change,
-    Expectation,
-    Kind,
-    Output,
-    Outputs,
-    Plan,
-    Risk,
-    Step,
-    StepAction,
-    make_plan,
-)
+from adsunify.plans.records import Binding, Expectation, Kind, Output, Outputs, Plan, Risk, Step
 from adsunify.values.dates import format_utc
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, parse_id
@@ -39,57 +29,31 @@ from .settings import check_conflicts, get_closed_reason
 from .tables import AD, AD_GROUP, CAMPAIGN, NETWORK
 from .targeting import find_native_targeting_error, is_worldwide, merge_targeting
 
-ID_OUTPUT = "id"
 CREATED_OUTPUTS = (Output(ID_OUTPUT, ("/body/data/id",), is_text_only=True),)
-STATUS_MEMBER = "configured_status"
+STATUS_MEMBER = lifecycle.get_status_member(CAMPAIGN)
 WORLDWIDE_WARNING = "The targeting names no geolocations: the ads are shown everywhere."
 Body = dict[str, Json]
-Changes = Sequence[Change]
 
 
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
-def _get_parent_member(one: Level) -> str:
-    """The member that names the parent."""
-    return one.parent.removeprefix("/")
+def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
+    """A step that creates one entity under the account; its key is its kind."""
+    url = f"/ad_accounts/{{account}}/{level.path}"
+    request = reddit.build_write_request("POST", url, {"account": account.native_id}, members)
+    return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)
 
 
-def _build_create_step(
-    account: Account, one: Level, does: str, entity: Body, parent: str | None = None, under: str = ""
-) -> Step:
-    """A step that makes one entity, below the parent or below what the step ``under`` makes; its key is its kind."""
-    url = f"/ad_accounts/{{account}}/{one.path}"
-    request = reddit.build_write_request("POST", url, {"account": account.native_id}, entity)
-    bindings = (Binding(f"/body/data/{_get_parent_member(one)}", under, ID_OUTPUT),) if under else ()
-    return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, outputs=CREATED_OUTPUTS)
-
-
-def _build_update_step(
-    one: Level,
-    entity_id: str,
-    does: str,
-    changed: Mapping[str, Json],
-    *,
-    key: str = "",
-    action: StepAction = "update",
-    parent: str | None = None,
-    told: Changes = (),
-) -> Step:
+def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
     """A step that changes members of one entity; the answer names the same entity."""
-    request = reddit.build_write_request(
-        "PATCH", f"/{one.path}/{{id}}", {"id": reddit.ensure_valid_id(entity_id)}, changed
-    )
+    path = {"id": reddit.ensure_valid_id(entity_id)}
+    request = reddit.build_write_request("PATCH", f"/{level.path}/{{id}}", path, members)
     same = (Expectation("/body/data/id", entity_id),)
-    return Step(
-        key or one.kind, one.kind, does, request, action, entity_id, parent, expectations=same, changes=tuple(told)
-    )
+    return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
 
 
-def _make_plan(
-    account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()
-) -> Plan:
-    return make_plan(NETWORK.code, action, account.native_id, steps, warnings, risk)
+_build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 
 
 # -- create -------------------------------------------------------------------------------------------------------
@@ -137,117 +101,61 @@ def _collect_warnings(account: Account, brief: CampaignBrief, now: datetime | No
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign, ad group with the budget, and ad over the existing post; all paused."""
-    ad = {"name": brief.name, STATUS_MEMBER: AD.initial_status, "post_id": brief.creative.existing_id}
     does = "Create the ad group with budget, schedule, pixel and targeting, paused."
+    ad = {"name": brief.name, STATUS_MEMBER: AD.initial_status, "post_id": brief.creative.existing_id}
     steps = (
         _build_create_step(account, CAMPAIGN, "Create the campaign, paused.", _build_campaign(brief)),
-        _build_create_step(account, AD_GROUP, does, _build_ad_group(account, brief), under=CAMPAIGN.kind),
-        _build_create_step(account, AD, "Create the ad over the existing post, paused.", ad, under=AD_GROUP.kind),
+        _build_create_step(account, AD_GROUP, does, _build_ad_group(account, brief), _bind_parent(AD_GROUP)),
+        _build_create_step(account, AD, "Create the ad over the existing post, paused.", ad, _bind_parent(AD)),
     )
-    return (
-        yield from completed_flow(
-            _make_plan(account, "create", *steps, warnings=list(_collect_warnings(account, brief, now)))
-        )
-    )
+    warnings = tuple(_collect_warnings(account, brief, now))
+    return (yield from completed_plan(NETWORK, account, "create", *steps, warnings=warnings))
+
+
+def _bind_parent(level: Level) -> Binding:
+    return Binding(f"/body/data/{get_parent_member(level)}", level.parent_kind, ID_OUTPUT)
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def _build_status_step(one: Level, entity_id: str, status: str, key: str = "") -> Step:
-    does = f"Set the {one.native} {entity_id} to {status}."
-    return _build_update_step(one, entity_id, does, {STATUS_MEMBER: one.writable_statuses[status]}, key=key)
-
-
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
     """Ad, then ad group, then campaign; the post is not touched."""
-    steps = [
-        _build_status_step(one, str(outputs[one.kind][ID_OUTPUT]), "active", f"activate_{one.kind}")
-        for one in (AD, AD_GROUP, CAMPAIGN)
-    ]
-    return (yield from completed_flow(_make_plan(account, "activate", *steps, risk="spend")))
+    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
     """One entity set active or paused."""
-    one = get_level(NETWORK, kind)
-    if status not in one.writable_statuses:
-        raise invalid_input("status", "choice", f"Reddit sets these: {', '.join(one.writable_statuses)}.")
-    risk: Risk = "spend" if status == "active" else "low"
-    return (
-        yield from completed_flow(_make_plan(account, "status", _build_status_step(one, entity_id, status), risk=risk))
-    )
+    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
 
 
 # -- native -------------------------------------------------------------------------------------------------------
 
 
-def _check_payload(one: Level, payload: Mapping[str, Json], accepted: Sequence[str]) -> Iterator[Issue]:
-    """What a native payload may not carry: an unknown member, or one that can only be read."""
-    for name in payload:
-        if name not in accepted:
-            message = f"Reddit lets a {one.native} have these written: {', '.join(accepted)}."
-            yield Issue(f"payload.{name[:60]}", "not_supported", message)
+def _check_targeting(kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
     targeting = payload.get("targeting")
-    if targeting is not None and "targeting" in accepted:
-        wrong = find_native_targeting_error(targeting) if isinstance(targeting, Mapping) else "targeting is an object"
-        if wrong:
-            yield Issue("payload.targeting", "invalid", f"Reddit: {wrong}.")
-    if payload.get(STATUS_MEMBER, one.initial_status) not in reddit.STATUSES:
-        yield Issue(f"payload.{STATUS_MEMBER}", "choice", f"Reddit takes these: {', '.join(reddit.STATUSES)}.")
-
-
-def _ensure_no_parent(one: Level, parent_id: str | None) -> None:
-    if not one.parent and parent_id is not None:
-        raise invalid_input("parentId", "not_supported", "A campaign of Reddit has no parent.")
+    if targeting is not None and kind == AD_GROUP.kind:
+        is_object = isinstance(targeting, Mapping)
+        error = find_native_targeting_error(targeting) if is_object else "targeting is an object"
+        if error:
+            yield Issue("payload.targeting", "invalid", f"Reddit: {error}.")
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members; paused where they do not say."""
-    one = get_level(NETWORK, kind)
-    _ensure_no_parent(one, parent_id)
-    issues = list(_check_payload(one, payload, reddit.CREATE_MEMBERS[kind]))
-    parent: str | None = None
-    if one.parent:
-        said = payload.get(_get_parent_member(one))
-        if said is None and parent_id is None:
-            message = f"Name the {get_level(NETWORK, one.parent_kind).native} that it belongs to."
-            issues.append(Issue("parentId", "required", message))
-        elif said is not None and not (isinstance(said, str) and said):
-            issues.append(Issue(f"payload.{_get_parent_member(one)}", "type", "Ids of Reddit are texts."))
-        elif None not in (said, parent_id) and said != parent_id:
-            issues.append(Issue("parentId", "conflict", f"payload.{_get_parent_member(one)} names another one."))
-        else:
-            parent = parent_id or said
-    raise_if_issues(issues)
-    owner = {} if parent is None else {_get_parent_member(one): parent}
-    entity = {**owner, STATUS_MEMBER: one.initial_status, **payload}
-    active = entity[STATUS_MEMBER] == reddit.ACTIVE
-    does = f"Create the {one.native} from native members, {'active' if active else 'not serving'}."
-    step = _build_create_step(account, one, does, entity, parent)
-    return (yield from completed_flow(_make_plan(account, "create", step, risk="spend" if active else "low")))
+    level = get_level(NETWORK, kind)
+    create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, _check_targeting(kind, payload))
+    does = f"Create the {level.label} from native members, {'active' if create.is_active else 'not serving'}."
+    step = evolve(_build_create_step(account, level, does, create.members), parent=create.parent_id)
+    return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk))
 
 
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity replaced, each as a whole. An amount may be a raise: it is not read before."""
-    one = get_level(NETWORK, kind)
-    _ensure_no_parent(one, parent_id)
-    locked = {setting.native for setting in list_settings(NETWORK, kind) if isinstance(setting.lock, str)}
-    accepted = [name for name in reddit.CREATE_MEMBERS[kind] if f"/{name}" not in locked]
-    issues = list(_check_payload(one, payload, accepted))
-    if not payload:
-        issues.append(Issue("payload", "required", "Name at least one member to change."))
-    raise_if_issues(issues)
-    risk: Risk = "low"
-    if payload.get(STATUS_MEMBER) in reddit.CLOSED_STATUSES:
-        risk = "destructive"
-    elif payload.get(STATUS_MEMBER) == reddit.ACTIVE or not set(reddit.MONEY_MEMBERS).isdisjoint(payload):
-        risk = "spend"
-    does = f"Change {', '.join(payload)} of the {one.native} {entity_id}."
-    step = _build_update_step(one, entity_id, does, payload, parent=parent_id)
-    return (yield from completed_flow(_make_plan(account, "update", step, risk=risk)))
+    """Native members of one entity replaced, each as a whole."""
+    issues = _check_targeting(kind, payload)
+    return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, payload, parent_id, issues)
 
 
 # Reported of the live API by one integration: the order, and the three hours (both unverified).
@@ -258,39 +166,18 @@ ARCHIVE_WARNING = (
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """What is archived is deleted, anything else is archived first; what it is now tells which."""
-    one = get_level(NETWORK, kind)
+    """An archived entity is deleted; any other is archived first."""
     current = yield from fetch_editable_entity(account, kind, entity_id)
-    if current.native_status == reddit.DELETED:
-        raise invalid_input("entityId", "deleted", f"The {one.native} is deleted already.")
-    archived = current.native_status == reddit.ARCHIVED
-    status = reddit.DELETED if archived else reddit.ARCHIVED
-    does = f"Set the {one.native} {entity_id} to {status}, for good."
-    told = (Change("status", current.native_status, status),)
-    step = _build_update_step(one, entity_id, does, {STATUS_MEMBER: status}, action="delete", told=told)
-    return _make_plan(account, "delete", step, risk="destructive", warnings=() if archived else (ARCHIVE_WARNING,))
+    step = lifecycle.build_deletion_step(_build_update_step, account, get_level(NETWORK, kind), current)
+    warnings = () if current.native_status == reddit.ARCHIVED else (ARCHIVE_WARNING,)
+    return build_plan(NETWORK, account, "delete", step, risk="destructive", warnings=warnings)
 
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
-EditPart = tuple[Body, Changes]
 
-
-def _edit_fields(
-    account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None
-) -> EditPart:
-    done = apply_edit(NETWORK, account, kind, entity, edit, now)
-    body = done.native_by_name
-    raise_if_issues(check_conflicts(account, kind, entity, body, edit, now))
-    return body, done.changes
-
-
-def _edit_targeting(
-    account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None
-) -> EditPart:
-    """The whole targeting: Ads API: what is written replaces it all."""
-    if not edit.targeting:
-        return {}, ()
+def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
+    """The whole targeting: a write replaces it (Ads API)."""
     if reason := get_closed_reason(entity):
         raise invalid_input("targeting", "locked", f"Reddit: {reason}.")
     targeting, changes = merge_targeting(kind, entity.get("targeting"), edit.targeting)
@@ -298,19 +185,19 @@ def _edit_targeting(
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and post of one entity in one write, held against what it is now."""
-    one = get_level(NETWORK, kind)
+    """Fields, targeting and post of one entity in one write, compared with what it is now."""
+    level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
-    current = yield from fetch_editable_entity(account, kind, entity_id)
-    parts = (_edit_fields, _edit_targeting)
-    body, told = merge_edit_parts(partial(part, account, kind, current.native, edit, now) for part in parts)
-    warnings = [WORLDWIDE_WARNING] if "targeting" in body and is_worldwide(body["targeting"]) else []
-    warnings += ["The ad goes to review again with its new post."] if "post_id" in body else []
-    does = f"Change {', '.join(change.field for change in told)} of the {one.native} {entity_id}."
-    unbid = body.get("bid_strategy") == reddit.MAXIMIZE_VOLUME  # what a click costs is then up to Reddit
-    risk: Risk = "spend" if unbid else assess_risk(NETWORK, kind, told)
-    step = _build_update_step(one, entity_id, does, body, told=told)
-    return _make_plan(account, "edit", step, risk=risk, warnings=warnings)
+    entity = (yield from fetch_editable_entity(account, kind, entity_id)).native
+    members, changes = lifecycle.merge_edit(
+        *(NETWORK, account, kind, entity, edit, now, check_conflicts), merge_targeting=_edit_targeting
+    )
+    warnings = [WORLDWIDE_WARNING] if "targeting" in members and is_worldwide(members["targeting"]) else []
+    warnings += ["The ad goes to review again with its new post."] if "post_id" in members else []
+    has_no_bid = members.get("bid_strategy") == reddit.MAXIMIZE_VOLUME  # Reddit then decides what a click costs
+    risk: Risk = "spend" if has_no_bid else assess_risk(NETWORK, kind, changes)
+    step = lifecycle.build_edit_step(_build_update_step, account, level, entity_id, members, changes)
+    return build_plan(NETWORK, account, "edit", step, risk=risk, warnings=warnings)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------
@@ -326,11 +213,11 @@ def _has_post(post_id: str) -> Flow[bool]:
     return False
 
 
-def _find_row(request: Request, wanted: str | None) -> Flow[Mapping[str, Json] | None]:
+def _find_row(request: Request, row_id: str | None) -> Flow[Mapping[str, Json] | None]:
     """The row of a list that has the id."""
     answers: list[Response] = yield from fetch_pages(NETWORK, request, reddit.build_next_request)
-    listed = (row for answer in answers for row in reddit.parse_rows(answer))
-    return next((row for row in listed if parse_id(get_value(row, "/id")) == wanted), None)
+    rows = (row for answer in answers for row in reddit.parse_rows(answer))
+    return next((row for row in rows if parse_id(get_value(row, "/id")) == row_id), None)
 
 
 def _check_funding_instrument(instrument: Mapping[str, Json] | None, currency: str | None) -> Iterator[Issue]:

@@ -28,6 +28,7 @@ from adsunify.adapter.network import (
     Level,
     Metric,
     Network,
+    PayloadRules,
     Template,
     split_words,
 )
@@ -42,6 +43,19 @@ from .settings import EDITS, SETTINGS
 from .targeting import find_native_targeting_error
 
 # -- levels -------------------------------------------------------------------------------------------------------
+
+# Ads API: an unknown key is refused (additionalProperties: false), and so are keys that are only read.
+_BUDGET_MEMBERS = (
+    "goal_type goal_value bid_strategy bid_type bid_value optimization_goal start_time end_time conversion_pixel_id"
+    " view_through_conversion_type schedule"
+)
+
+
+def _payload_rules(members: str) -> PayloadRules:
+    names = split_words(f"name configured_status {members}")
+    money = split_words("goal_value bid_value spend_cap bid_strategy")
+    return PayloadRules(names, names, (), money, reddit.STATUSES, reddit.STATUSES, refuses_locked=True)
+
 
 _level = partial(
     Level,
@@ -58,10 +72,14 @@ _level = partial(
     writable_statuses={"active": reddit.ACTIVE, "paused": reddit.PAUSED},
     status_filters=reddit.STATUSES,
     initial_status=reddit.PAUSED,
+    deletion_statuses={"": reddit.ARCHIVED, reddit.ARCHIVED: reddit.DELETED},
 )
 
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
+    payload=_payload_rules(
+        f"objective funding_instrument_id spend_cap {reddit.CAMPAIGN_BUDGET_FLAG} {_BUDGET_MEMBERS}"
+    ),
     settings_context={"bidding": ("/objective", "/bid_strategy", "/bid_type", "/bid_value", "/goal_type")},
     note="It is reviewed and paid for as effective_status says; our status is the configured one.",
 )
@@ -69,6 +87,7 @@ AD_GROUP = _level(
     *("adGroup", "ad group", "ad_groups"),
     parent="/campaign_id",
     parent_kind="campaign",
+    payload=_payload_rules(f"campaign_id targeting {_BUDGET_MEMBERS}"),
     settings_context={
         "targeting": ("/targeting",),
         "bidding": ("/bid_strategy", "/bid_type", "/bid_value", "/optimization_goal", "/goal_type"),
@@ -80,6 +99,9 @@ AD = _level(
     id_pattern=r"[0-9A-Za-z_-]+",
     parent="/ad_group_id",
     parent_kind="adGroup",
+    payload=_payload_rules(
+        "ad_group_id post_id profile_id click_url click_url_query_parameters event_trackers preview_expiry products"
+    ),
     settings_context={"creative": ("/post_id", "/profile_id", "/click_url", "/effective_status", "/rejection_reason")},
     note="It promotes a post, which is a thing of its own.",
 )

@@ -1,0 +1,376 @@
+"""Plans over :class:`~adsunify.adapter.network.Level`, for networks whose requests write one entity each.
+
+How a request of a network looks is the adapter's own: its ``plans.py`` builds the steps. The functions here check what
+a caller sent against the tables of the level, choose the risk, and put the steps into a plan. A network whose API
+differs in one action (a batch, a call for each status, an update that needs a read) keeps its own function for that
+action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+from attrs import evolve, frozen
+
+from adsunify.adapter.edit_members import EditPart, merge_edit_parts
+from adsunify.adapter.edits import Edit, apply_edit
+from adsunify.adapter.flows import completed_flow
+from adsunify.adapter.hierarchy import ParsedEntity
+from adsunify.adapter.network import Account, Level, NativeEntity, Network, get_level, read_native_status, unify_status
+from adsunify.errors import Issue, invalid_input, raise_if_issues
+from adsunify.http.messages import Flow
+from adsunify.plans.records import (
+    ENTITY_KINDS,
+    Action,
+    Change,
+    Kind,
+    Outputs,
+    Plan,
+    Risk,
+    Step,
+    make_plan,
+)
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import parse_id
+
+ID_OUTPUT = "id"
+"""The output of a step that creates: the native id, or the ids in the order of the items."""
+
+
+# -- the steps of an adapter --------------------------------------------------------------------------------------
+
+UpdateStep = Callable[[Account, Level, str, str, Mapping[str, Json]], Step]
+"""``_build_update_step(account, level, entity_id, does, members)`` of an adapter: a step that changes members of one
+entity; its key is its kind."""
+
+
+StatusStep = Callable[[Account, Level, str, str], Step]
+"""``_build_status_step(account, level, entity_id, status)`` of an adapter: a step that sets one entity to a unified
+status; its key is its kind."""
+
+
+# -- plans --------------------------------------------------------------------------------------------------------
+
+
+def build_plan(
+    network: Network,
+    account: Account,
+    action: Action,
+    *steps: Step,
+    risk: Risk = "low",
+    warnings: Sequence[str] = (),
+) -> Plan:
+    """The plan of these steps for an account."""
+    return make_plan(network.code, action, account.native_id, steps, warnings, risk)
+
+
+def completed_plan(
+    network: Network,
+    account: Account,
+    action: Action,
+    *steps: Step,
+    risk: Risk = "low",
+    warnings: Sequence[str] = (),
+) -> Flow[Plan]:
+    """As :func:`build_plan`, for a flow that reads nothing."""
+    return completed_flow(build_plan(network, account, action, *steps, risk=risk, warnings=warnings))
+
+
+# -- status -------------------------------------------------------------------------------------------------------
+
+
+def get_status_members(level: Level, native_status: str) -> Mapping[str, Json]:
+    """The members that a write sends to give an entity this native status."""
+    if native_status in level.status_members:
+        return level.status_members[native_status]
+    return {get_status_member(level): native_status}
+
+
+def get_status_member(level: Level) -> str:
+    """The member that holds the native status; empty where it follows from several members."""
+    return level.status.removeprefix("/") if isinstance(level.status, str) else ""
+
+
+def ensure_writable_status(network: Network, level: Level, status: str) -> None:
+    """Raise InvalidInput for a unified status that the level cannot be set to."""
+    if status not in level.writable_statuses:
+        accepted = " or ".join(level.writable_statuses) or "no status"
+        raise invalid_input("status", "choice", f"{network.title} sets a {level.label} to {accepted}.")
+
+
+def build_status_step(
+    build_update_step: UpdateStep, account: Account, level: Level, entity_id: str, status: str
+) -> Step:
+    """A step that sets one entity to a unified status by an update of its members."""
+    does = f"Set the {level.label} {entity_id} to {status}."
+    return build_update_step(
+        account, level, entity_id, does, get_status_members(level, level.writable_statuses[status])
+    )
+
+
+def plan_status(
+    network: Network,
+    build_step: StatusStep,
+    account: Account,
+    kind: Kind,
+    entity_id: str,
+    status: str,
+    warnings: Sequence[str] = (),
+) -> Flow[Plan]:
+    """One entity set active or paused, in one write."""
+    level = get_level(network, kind)
+    ensure_writable_status(network, level, status)
+    step = build_step(account, level, entity_id, status)
+    return (
+        yield from completed_plan(network, account, "status", step, risk=assess_status_risk(status), warnings=warnings)
+    )
+
+
+def assess_status_risk(status: str) -> Risk:
+    """The risk of setting an entity to a unified status."""
+    return "spend" if status == "active" else "low"
+
+
+def build_activation_steps(
+    network: Network, build_step: StatusStep, account: Account, outputs: Mapping[str, Outputs]
+) -> list[Step]:
+    """Set what a create made active: the ad, the ad group, the campaign; levels without a writable status are skipped.
+
+    ``outputs``: the outputs of the create's steps, by key, which is the kind.
+    """
+    levels = [
+        level
+        for kind in reversed(ENTITY_KINDS)
+        for level in network.levels
+        if level.kind == kind and level.writable_statuses
+    ]
+    return [
+        evolve(build_step(account, level, str(outputs[level.kind][ID_OUTPUT]), "active"), key=f"activate_{level.kind}")
+        for level in levels
+    ]
+
+
+def plan_activate(
+    network: Network, build_step: StatusStep, account: Account, outputs: Mapping[str, Outputs]
+) -> Flow[Plan]:
+    """The plan of :func:`build_activation_steps`."""
+    steps = build_activation_steps(network, build_step, account, outputs)
+    return (yield from completed_plan(network, account, "activate", *steps, risk="spend"))
+
+
+def build_deletion_step(build_update_step: UpdateStep, account: Account, level: Level, entity: ParsedEntity) -> Step:
+    """A step that deletes an entity by a status of ``Level.deletion_statuses``; refused for what is deleted already."""
+    before = entity.native_status
+    if unify_status(level, before) == "deleted":
+        raise invalid_input("entityId", "deleted", f"The {level.label} is deleted already.")
+    status = level.deletion_statuses.get(before or "") or level.deletion_statuses[""]
+    does = f"Set the {level.label} {entity.id} to {status}, for good."
+    step = build_update_step(account, level, entity.id, does, get_status_members(level, status))
+    return evolve(step, action="delete", changes=(Change("status", before, status),))
+
+
+# -- native payloads ----------------------------------------------------------------------------------------------
+
+
+@frozen
+class NativeCreate:
+    """A native create that passed its checks: ``members`` with the parent and a status, as they are sent."""
+
+    members: dict[str, Json]
+    parent_id: str | None
+    is_active: bool
+
+    @property
+    def risk(self) -> Risk:
+        return "spend" if self.is_active else "low"
+
+
+def prepare_native_create(
+    network: Network, level: Level, payload: Mapping[str, Json], parent_id: str | None, issues: Iterable[Issue] = ()
+) -> NativeCreate:
+    """One entity from a native payload, with its parent, and not serving where the payload names no status.
+
+    Raises InvalidInput with the ``issues`` of the adapter's own checks and all others at once.
+    """
+    raise_if_issues(
+        [
+            *check_members(network, level, payload, level.payload.create),
+            *check_status(network, level, payload, level.payload.create_statuses),
+            *issues,
+            *check_parent(network, level, payload, parent_id),
+        ]
+    )
+    parent_id = find_parent_id(level, payload, parent_id)
+    owner = {} if parent_id is None else {get_parent_member(level): parent_id}
+    members = {**get_status_members(level, level.initial_status), **payload, **owner}
+    return NativeCreate(members, parent_id, unify_status(level, read_native_status(level, members)) == "active")
+
+
+def check_native_update(
+    network: Network, level: Level, payload: Mapping[str, Json], parent_id: str | None
+) -> Iterator[Issue]:
+    """What is wrong with a native payload that changes an entity."""
+    yield from check_members(network, level, payload, level.payload.update)
+    yield from check_status(network, level, payload, level.payload.update_statuses)
+    if level.payload.refuses_locked:
+        yield from check_locked_members(network, level, payload)
+    if not payload:
+        yield Issue("payload", "required", "There is nothing to change: name at least one member.")
+    if parent_id is not None:
+        yield from check_parent(network, level, payload, parent_id)
+
+
+def plan_update(
+    network: Network,
+    build_update_step: UpdateStep,
+    account: Account,
+    kind: Kind,
+    entity_id: str,
+    payload: Mapping[str, Json],
+    parent_id: str | None,
+    issues: Iterable[Issue] = (),
+) -> Flow[Plan]:
+    """Native members of one entity changed in one write, without a read.
+
+    Raises InvalidInput with the ``issues`` of the adapter's own checks and all others at once.
+    """
+    level = get_level(network, kind)
+    raise_if_issues([*check_native_update(network, level, payload, parent_id), *issues])
+    does = describe_update(level, entity_id, payload)
+    step = evolve(build_update_step(account, level, entity_id, does, payload), parent=parent_id)
+    return (yield from completed_plan(network, account, "update", step, risk=assess_payload_risk(level, payload)))
+
+
+def describe_update(level: Level, entity_id: str, names: Iterable[str]) -> str:
+    """What a step does that changes these members or fields."""
+    return f"Change {', '.join(names)} of the {level.label} {entity_id}."
+
+
+def assess_payload_risk(level: Level, payload: Mapping[str, Json]) -> Risk:
+    """The risk of a native update. An amount may be a raise: what it was before is not read."""
+    status = unify_status(level, read_native_status(level, payload))
+    if status in ("archived", "deleted"):
+        return "destructive"
+    return "spend" if status == "active" or not payload.keys().isdisjoint(level.payload.money) else "low"
+
+
+def check_members(
+    network: Network, level: Level, payload: Mapping[str, Json], accepted: Sequence[str]
+) -> Iterator[Issue]:
+    """Members that the network writes itself, and members it does not take; ``accepted`` empty: it takes any other."""
+    for name in payload:
+        path = f"payload.{name[:60]}"
+        if name in level.payload.read_only:
+            yield Issue(path, "read_only", f"{network.title} sets {name[:60]} itself.")
+        elif accepted and name not in accepted:
+            message = f"{network.title} takes these members of a {level.label} here: {', '.join(sorted(accepted))}."
+            yield Issue(path, "not_supported", message)
+
+
+def check_locked_members(network: Network, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
+    """Members of settings that are always locked."""
+    for setting in network.settings:
+        if setting.level == level.kind and isinstance(setting.lock, str) and isinstance(setting.native, str):
+            member = setting.native.removeprefix("/")
+            if member in payload:
+                message = f"{network.title}: {setting.field} is locked: {setting.lock}."
+                yield Issue(f"payload.{member}", "locked", message)
+
+
+def check_status(
+    network: Network, level: Level, payload: Mapping[str, Json], accepted: Sequence[str]
+) -> Iterator[Issue]:
+    """A native status that a payload may not name; ``accepted`` empty: those of ``Level.writable_statuses``."""
+    member = get_status_member(level)
+    accepted = accepted or tuple(level.writable_statuses.values())
+    if member in payload and payload[member] not in accepted:
+        yield Issue(f"payload.{member}", "choice", f"{network.title} takes these here: {', '.join(accepted)}.")
+
+
+# -- parents ------------------------------------------------------------------------------------------------------
+
+
+def get_parent_member(level: Level) -> str:
+    """The member of a native payload that names the parent; empty where the level has none."""
+    return level.parent.removeprefix("/")
+
+
+def find_parent_id(level: Level, payload: Mapping[str, Json], parent_id: str | None) -> str | None:
+    """The parent that ``parentId`` or the payload names; None where the level has none."""
+    return parent_id or parse_id(payload.get(get_parent_member(level))) if level.parent else None
+
+
+def check_parent(network: Network, level: Level, payload: Mapping[str, Json], parent_id: str | None) -> Iterator[Issue]:
+    """What is wrong with the parent that ``parentId`` and the payload name."""
+    if not level.parent:
+        if parent_id is not None:
+            yield Issue("parentId", "not_supported", f"A {level.label} of {network.title} has no parent.")
+        return
+    member, parent = get_parent_member(level), get_level(network, level.parent_kind).label
+    named = parse_id(payload.get(member))
+    if named is None and payload.get(member) is not None:
+        yield Issue(f"payload.{member}", "type", f"{member} is the ID of a {parent}.")
+    elif named is None and parent_id is None:
+        yield Issue("parentId", "required", f"Name the {parent} that the {level.label} belongs to.")
+    elif None not in (named, parent_id) and named != parent_id:
+        yield Issue("parentId", "conflict", f"payload.{member} names another {parent}; give only one of them.")
+
+
+def check_same_value(payload: Mapping[str, Json], member: str, value: str, source: str) -> Iterator[Issue]:
+    """A member of the payload that contradicts what the request says elsewhere; ``source`` names where."""
+    if member in payload and payload[member] != value:
+        yield Issue(f"payload.{member}", "conflict", f"{member} differs from {source}; leave it out.")
+
+
+# -- edits --------------------------------------------------------------------------------------------------------
+
+CheckConflicts = Callable[[Account, Kind, NativeEntity, Mapping[str, Json], Edit, datetime | None], Iterator[Issue]]
+"""``check_conflicts`` of an adapter's ``settings.py``."""
+MergePart = Callable[[Kind, NativeEntity, Edit], EditPart]
+"""What a part of an edit (targeting, creative) changes of an entity: native members, and the changes."""
+
+
+def merge_edit(
+    network: Network,
+    account: Account,
+    kind: Kind,
+    entity: NativeEntity,
+    edit: Edit,
+    now: datetime | None,
+    check_conflicts: CheckConflicts,
+    *,
+    merge_targeting: MergePart | None = None,
+    merge_creative: MergePart | None = None,
+) -> tuple[dict[str, Json], list[Change]]:
+    """The native members that one write sends for fields, targeting and creative of an edit, and every change.
+
+    A part that the edit does not name is not called. Raises InvalidInput with the issues of all parts at once.
+    """
+
+    def merge_fields() -> EditPart:
+        result = apply_edit(network, account, kind, entity, edit, now)
+        members = result.native_object
+        raise_if_issues(check_conflicts(account, kind, entity, members, edit, now))
+        return members, result.changes
+
+    parts = [merge_fields]
+    if merge_targeting is not None and edit.targeting:
+        parts.append(partial(merge_targeting, kind, entity, edit))
+    if merge_creative is not None and edit.creative:
+        parts.append(partial(merge_creative, kind, entity, edit))
+    return merge_edit_parts(parts)
+
+
+def build_edit_step(
+    build_update_step: UpdateStep,
+    account: Account,
+    level: Level,
+    entity_id: str,
+    members: Mapping[str, Json],
+    changes: Sequence[Change],
+) -> Step:
+    """The one write of an edit, with its changes."""
+    does = describe_update(level, entity_id, [change.field for change in changes])
+    return evolve(build_update_step(account, level, entity_id, does, members), changes=tuple(changes))
