@@ -8,8 +8,9 @@ action.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from difflib import get_close_matches
 from functools import partial
 
 from attrs import evolve, frozen
@@ -257,16 +258,18 @@ def assess_payload_risk(level: Level, payload: Mapping[str, Json]) -> Risk:
 
 
 def check_members(
-    network: Network, level: Level, payload: Mapping[str, Json], accepted: Sequence[str]
+    network: Network, level: Level, payload: Mapping[str, Json], accepted: Collection[str]
 ) -> Iterator[Issue]:
     """Members that the network writes itself, and members it does not take; ``accepted`` empty: it takes any other."""
     for name in payload:
         path = f"payload.{name[:60]}"
         if name in level.payload.read_only:
-            yield Issue(path, "read_only", f"{network.title} sets {name[:60]} itself.")
+            yield Issue(path, "read_only", f"{network.title} sets this member itself.")
         elif accepted and name not in accepted:
-            message = f"{network.title} takes these members of a {level.label} here: {', '.join(sorted(accepted))}."
-            yield Issue(path, "not_supported", message)
+            message = f"{network.title} takes no such member for a {level.label} here"
+            similar = get_close_matches(name[:60], accepted, 1)
+            hint = f"Did you mean {similar[0]}?" if similar else f"It takes {', '.join(sorted(accepted))}."
+            yield Issue(path, "not_supported", f"{message}. {hint}")
 
 
 def check_locked_members(network: Network, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
@@ -280,7 +283,7 @@ def check_locked_members(network: Network, level: Level, payload: Mapping[str, J
 
 
 def check_status(
-    network: Network, level: Level, payload: Mapping[str, Json], accepted: Sequence[str]
+    network: Network, level: Level, payload: Mapping[str, Json], accepted: Collection[str]
 ) -> Iterator[Issue]:
     """A native status that a payload may not name; ``accepted`` empty: those of ``Level.writable_statuses``."""
     member = get_status_member(level)

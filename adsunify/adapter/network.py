@@ -7,7 +7,7 @@ functions take one argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Literal
@@ -233,12 +233,12 @@ class PayloadRules:
     ``Level.writable_statuses``.
     """
 
-    create: tuple[str, ...] = ()
-    update: tuple[str, ...] = ()
-    read_only: tuple[str, ...] = ()
-    money: tuple[str, ...] = ()
-    create_statuses: tuple[str, ...] = ()
-    update_statuses: tuple[str, ...] = ()
+    create: Collection[str] = ()
+    update: Collection[str] = ()
+    read_only: Collection[str] = ()
+    money: Collection[str] = ()
+    create_statuses: Collection[str] = ()
+    update_statuses: Collection[str] = ()
     refuses_locked: bool = False
 
 

@@ -303,7 +303,7 @@ def test_native_creates() -> None:
         ("campaign", {"ad_account_id": "1"}, None, "payload.ad_account_id"),
         ("campaign", {}, "1", "parentId"),
         ("adGroup", {}, None, "parentId"),
-        ("ad", {"ad_group_id": "1"}, "2", "payload.ad_group_id"),
+        ("ad", {"ad_group_id": "1"}, "2", "parentId"),
     ],
 )
 def test_native_creates_that_are_refused(kind: Any, payload: dict[str, Any], parent: str | None, path: str) -> None:
@@ -331,7 +331,7 @@ def test_native_updates(payload: dict[str, Any], risk: str) -> None:
     ("payload", "path"),
     [
         ({}, "payload"),
-        ({"id": "6"}, "payload.id"),
+        ({"id": "6", "name": "New"}, "payload.id"),
         ({"status": "RUNNING"}, "payload.status"),
         ({"targeting_spec": {}, "targeting_spec_operations": []}, "payload.targeting_spec_operations"),
     ],

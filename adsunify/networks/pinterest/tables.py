@@ -33,6 +33,7 @@ from adsunify.adapter.network import (
     Level,
     Metric,
     Network,
+    PayloadRules,
     Period,
     Template,
     split_words,
@@ -66,6 +67,13 @@ _level = partial(
     writable_statuses={"active": pinterest.ACTIVE, "paused": pinterest.PAUSED},
     status_filters=pinterest.STATUSES,
     initial_status=pinterest.PAUSED,
+    # Nothing can be deleted but drafts.
+    deletion_statuses={"": pinterest.ARCHIVED, pinterest.DRAFT: pinterest.DELETED_DRAFT},
+    payload=PayloadRules(
+        money=pinterest.MONEY_MEMBERS,
+        create_statuses=pinterest.CREATE_STATUSES,
+        update_statuses=pinterest.STATUSES,
+    ),
 )
 CAMPAIGN = _level(
     "campaign",
