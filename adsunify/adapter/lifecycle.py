@@ -97,8 +97,8 @@ def get_status_member(level: Level) -> str:
 def ensure_writable_status(network: Network, level: Level, status: str) -> None:
     """Raise InvalidInput for a unified status that the level cannot be set to."""
     if status not in level.writable_statuses:
-        accepted = " or ".join(level.writable_statuses) or "no status"
-        raise invalid_input("status", "choice", f"{network.title} sets a {level.label} to {accepted}.")
+        accepted = " or ".join(level.writable_statuses) or "nothing"
+        raise invalid_input("status", "choice", f"{network.title} sets the status of the {level.label} to {accepted}.")
 
 
 def build_status_step(
@@ -266,7 +266,7 @@ def check_members(
         if name in level.payload.read_only:
             yield Issue(path, "read_only", f"{network.title} sets this member itself.")
         elif accepted and name not in accepted:
-            message = f"{network.title} takes no such member for a {level.label} here"
+            message = f"{network.title} takes no such member for the {level.label} here"
             similar = get_close_matches(name[:60], accepted, 1)
             hint = f"Did you mean {similar[0]}?" if similar else f"It takes {', '.join(sorted(accepted))}."
             yield Issue(path, "not_supported", f"{message}. {hint}")
@@ -314,7 +314,7 @@ def check_parent(network: Network, level: Level, payload: Mapping[str, Json], pa
     member, parent = get_parent_member(level), get_level(network, level.parent_kind).label
     named = parse_id(payload.get(member))
     if named is None and payload.get(member) is not None:
-        yield Issue(f"payload.{member}", "type", f"{member} is the ID of a {parent}.")
+        yield Issue(f"payload.{member}", "type", f"{member} is the ID of the {parent}.")
     elif named is None and parent_id is None:
         yield Issue("parentId", "required", f"Name the {parent} that the {level.label} belongs to.")
     elif None not in (named, parent_id) and named != parent_id:

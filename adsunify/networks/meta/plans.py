@@ -2,73 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.adapter.edit_members import check_edit, merge_edit_parts
-from adsunify.adapter.edits import Edit, apply_edit, assess_risk, require_change
-from adsunify.adapter.flows import completed_flow, fetch_or_none
-from adsunify.adapter.network import Account, get_level, to_native_amount
-from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
+from adsunify.adapter import lifecycle
+from adsunify.adapter.edit_members import EditPart, check_edit
+from adsunify.adapter.edits import Edit, assess_risk, require_change
+from adsunify.adapter.flows import fetch_or_none
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
+from adsunify.adapter.network import Account, Level, NativeEntity, get_level, to_native_amount
+from adsunify.errors import Issue, ProviderUnreadable
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import (
-    Action,
-    Binding,
-    Change,
-    Expectation,
-    Kind,
-    Output,
-    Outputs,
-    Plan,
-    Risk,
-    Step,
-    make_plan,
-)
+from adsunify.plans.records import Binding, Change, Expectation, Kind, Output, Outputs, Plan, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, require_value
 
 from . import native as meta
 from .reads import fetch_editable_entity
 from .settings import check_conflicts
-from .tables import NETWORK, OBJECTIVES
+from .tables import AD, AD_SET, CAMPAIGN, NETWORK, OBJECTIVES
 from .targeting import build_targeting, get_targeted_countries, has_special_category, is_in_europe, merge_targeting
 
-ID_OUTPUT = "id"
+CREATIVE_KEY, CREATIVES_EDGE = "creative", "adcreatives"
 CREATED_OUTPUTS = (Output(ID_OUTPUT, ("/body/id",), is_text_only=True),)
-KIND_NAMES = {"campaign": "campaign", "adGroup": "ad set", "creative": "creative", "ad": "ad"}
-EDGE_PATHS = {one.kind: one.path for one in NETWORK.levels} | {"creative": "adcreatives"}
+SUCCESS = (Expectation("/body/success", True),)
 Body = dict[str, Json]
-Changes = Sequence[Change]
 
 
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
-def _build_create_step(account: Account, kind: str, does: str, body: Body, *bindings: Binding) -> Step:
-    """A step that makes one entity under the account; its key is its kind."""
-    url, path = f"{meta.API_URL}/{{account}}/{EDGE_PATHS[kind]}", {"account": account.native_id}
-    request = Request("POST", url, path, body=body, encoding="form_json", kind="write")
-    return Step(kind, kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)
+def _build_create_request(account: Account, edge: str, members: Body) -> Request:
+    url, path = f"{meta.API_URL}/{{account}}/{edge}", {"account": account.native_id}
+    return Request("POST", url, path, body=members, encoding="form_json", kind="write")
 
 
-def _build_update_step(
-    kind: str, entity_id: str, does: str, body: Body, *, key: str = "", parent: str | None = None, changes: Changes = ()
-) -> Step:
+def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
+    """A step that creates one entity under the account; its key is its kind."""
+    request = _build_create_request(account, level.path, members)
+    return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)
+
+
+def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
     """A step that changes one entity."""
     url, path = f"{meta.API_URL}/{{id}}", {"id": entity_id}
-    request = Request("POST", url, path, body=body, encoding="form_json", kind="write")
-    done = (Expectation("/body/success", True),)
-    return Step(
-        key or kind, kind, does, request, "update", entity_id, parent, expectations=done, changes=tuple(changes)
-    )
+    request = Request("POST", url, path, body=dict(members), encoding="form_json", kind="write")
+    return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=SUCCESS)
 
 
-def _make_plan(
-    account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()
-) -> Plan:
-    return make_plan(NETWORK.code, action, account.native_id, steps, warnings, risk)
+_build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 
 
 # -- create -------------------------------------------------------------------------------------------------------
@@ -125,13 +109,13 @@ def _build_creative(brief: CampaignBrief) -> Body:
 
 
 def _collect_warnings(account: Account, brief: CampaignBrief, europe: bool | None, now: datetime | None) -> list[str]:
-    assumed = meta.get_money_unit(account).assumption
-    warnings = [assumed] if assumed else []
+    assumption = meta.get_money_unit(account).assumption
+    warnings = [assumption] if assumption else []
     if now is not None and brief.schedule.start <= now:
         warnings.append("The start lies in the past: once activated, the ads run at once.")
-    unread = [extra for extra in meta.DSA_MEMBERS if extra not in account.extras]
-    if europe and unread:
-        warnings.append(f"Ads in the EU name who benefits and who pays; {' and '.join(unread)} were never read.")
+    unread_extras = [extra for extra in meta.DSA_MEMBERS if extra not in account.extras]
+    if europe and unread_extras:
+        warnings.append(f"Ads in the EU name who benefits and who pays; {' and '.join(unread_extras)} were never read.")
     return warnings
 
 
@@ -139,147 +123,72 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     """Campaign, ad set with the budget, creative where it is new, and ad; all paused."""
     targeting = build_targeting(brief)
     europe = is_in_europe(targeting)
-    campaign = _build_create_step(
-        account, "campaign", "Create the campaign, paused.", _build_campaign(brief, targeting)
-    )
-    in_campaign = Binding("/body/campaign_id", campaign.key, ID_OUTPUT)
+    campaign = _build_campaign(brief, targeting)
+    ad_set = _build_ad_set(account, brief, targeting, europe)
+    in_campaign = Binding("/body/campaign_id", CAMPAIGN.kind, ID_OUTPUT)
     does = "Create the ad set with budget, schedule and targeting, paused."
-    ad_set = _build_create_step(account, "adGroup", does, _build_ad_set(account, brief, targeting, europe), in_campaign)
-    body: Body = {"name": brief.name, "creative": {}, "status": meta.PAUSED}
-    steps, bindings = [campaign, ad_set], [Binding("/body/adset_id", ad_set.key, ID_OUTPUT)]
+    steps = [
+        _build_create_step(account, CAMPAIGN, "Create the campaign, paused.", campaign),
+        _build_create_step(account, AD_SET, does, ad_set, in_campaign),
+    ]
+    ad: Body = {"name": brief.name, "creative": {}, "status": meta.PAUSED}
+    bindings = [Binding("/body/adset_id", AD_SET.kind, ID_OUTPUT)]
     if brief.creative.existing_id is not None:
-        body["creative"] = {"creative_id": brief.creative.existing_id}
+        ad["creative"] = {"creative_id": brief.creative.existing_id}
     else:
-        creative = _build_create_step(
-            account, "creative", "Create the creative; it does not serve by itself.", _build_creative(brief)
-        )
-        steps.append(creative)
-        bindings.append(Binding("/body/creative/creative_id", creative.key, ID_OUTPUT))
-    steps.append(_build_create_step(account, "ad", "Create the ad, paused.", body, *bindings))
-    return (
-        yield from completed_flow(
-            _make_plan(account, "create", *steps, warnings=_collect_warnings(account, brief, europe, now))
-        )
-    )
+        request = _build_create_request(account, CREATIVES_EDGE, _build_creative(brief))
+        does = "Create the creative; it does not serve by itself."
+        steps.append(Step(CREATIVE_KEY, CREATIVE_KEY, does, request, outputs=CREATED_OUTPUTS))
+        bindings.append(Binding("/body/creative/creative_id", CREATIVE_KEY, ID_OUTPUT))
+    steps.append(_build_create_step(account, AD, "Create the ad, paused.", ad, *bindings))
+    warnings = _collect_warnings(account, brief, europe, now)
+    return (yield from completed_plan(NETWORK, account, "create", *steps, warnings=warnings))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def _build_status_step(kind: str, entity_id: str, status: str, key: str = "") -> Step:
-    one = get_level(NETWORK, kind)
-    if status not in one.writable_statuses:
-        raise invalid_input("status", "choice", f"Meta sets these: {', '.join(one.writable_statuses)}.")
-    does = f"Set the {KIND_NAMES[kind]} {entity_id} to {status}."
-    return _build_update_step(kind, entity_id, does, {"status": one.writable_statuses[status]}, key=key)
-
-
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, then ad set, then campaign: what holds the budget comes when all below it is ready."""
-    made = [(kind, str(outputs[kind][ID_OUTPUT])) for kind in ("ad", "adGroup", "campaign")]
-    steps = [_build_status_step(kind, entity_id, "active", f"activate_{kind}") for kind, entity_id in made]
-    return (yield from completed_flow(_make_plan(account, "activate", *steps, risk="spend")))
+    """Ad, then ad set, then campaign: an entity is activated after all below it."""
+    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
     """One entity set active or paused."""
-    risk: Risk = "spend" if status == "active" else "low"
-    return (
-        yield from completed_flow(_make_plan(account, "status", _build_status_step(kind, entity_id, status), risk=risk))
-    )
+    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
 
 
 # -- native -------------------------------------------------------------------------------------------------------
 
 
-def _check_payload(
-    kind: Kind, payload: Mapping[str, Json], names: Container[str], statuses: Sequence[str]
-) -> list[Issue]:
-    """What a native payload may not carry. Meta would pass over a name that it does not know."""
-    message = f"Meta takes no such parameter for a {KIND_NAMES[kind]} here."
-    issues = [Issue(f"payload.{name[:60]}", "not_supported", message) for name in payload if name not in names]
-    if "status" in payload and payload["status"] not in statuses:
-        issues.append(Issue("payload.status", "choice", f"Meta takes these: {', '.join(statuses)}."))
-    return issues
-
-
-def _build_parent_member(kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Body:
-    """The parameter that names the parent, from the payload or from ``parent_id``."""
-    one = get_level(NETWORK, kind)
-    name = one.parent.removeprefix("/")
-    if not name:
-        if parent_id is not None:
-            raise invalid_input("parentId", "not_supported", f"A {KIND_NAMES[kind]} of Meta has no parent.")
-        return {}
-    said = get_text(payload, one.parent)
-    if said is None and parent_id is None:
-        raise invalid_input("parentId", "required", f"Name the {KIND_NAMES[one.parent_kind]} that it belongs to.")
-    if None not in (said, parent_id) and said != parent_id:
-        raise invalid_input("parentId", "conflict", f"payload.{name} names another {KIND_NAMES[one.parent_kind]}.")
-    return {name: parent_id if said is None else payload[name]}
-
-
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native parameters; paused where they do not say."""
-    one = get_level(NETWORK, kind)
-    raise_if_issues(_check_payload(kind, payload, meta.CREATE_MEMBERS[kind], meta.CREATE_STATUSES))
-    body = {"status": one.initial_status, **payload, **_build_parent_member(kind, payload, parent_id)}
-    active = body["status"] == meta.ACTIVE
-    does = f"Create the {KIND_NAMES[kind]} from native parameters, {'active' if active else 'paused'}."
-    step = _build_create_step(account, kind, does, body)
-    return (yield from completed_flow(_make_plan(account, "create", step, risk="spend" if active else "low")))
+    level = get_level(NETWORK, kind)
+    create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id)
+    does = f"Create the {level.label} from native parameters, {'active' if create.is_active else 'paused'}."
+    step = _build_create_step(account, level, does, create.members)
+    return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk))
 
 
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native parameters of one entity changed; others stay as they are."""
-    one = get_level(NETWORK, kind)
-    issues = _check_payload(kind, payload, meta.UPDATE_MEMBERS[kind], tuple(one.unified_statuses))
-    if parent_id is not None and not one.parent:
-        issues.append(Issue("parentId", "not_supported", f"A {KIND_NAMES[kind]} of Meta has no parent."))
-    if not payload:
-        issues.append(Issue("payload", "required", "Name at least one parameter to change."))
-    raise_if_issues(issues)
-    risk: Risk = "low"
-    if payload.get("status") in (meta.ARCHIVED, meta.DELETED):
-        risk = "destructive"
-    elif payload.get("status") == meta.ACTIVE or not meta.MONEY_MEMBERS.isdisjoint(payload):
-        risk = "spend"
-    does = f"Change {', '.join(payload)} of the {KIND_NAMES[kind]} {entity_id}."
-    step = _build_update_step(kind, entity_id, does, dict(payload), parent=parent_id)
-    return (yield from completed_flow(_make_plan(account, "update", step, risk=risk)))
+    return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, payload, parent_id)
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """One entity deleted, with all below it."""
-    get_level(NETWORK, kind)
-    does = f"Delete the {KIND_NAMES[kind]} {entity_id} and all below it; this cannot be undone."
+    does = f"Delete the {get_level(NETWORK, kind).label} {entity_id} and all below it; this cannot be undone."
     request = Request("DELETE", f"{meta.API_URL}/{{id}}", {"id": entity_id}, kind="write")
-    done = (Expectation("/body/success", True),)
-    step = Step(kind, kind, does, request, "delete", entity_id, expectations=done)
-    return (yield from completed_flow(_make_plan(account, "delete", step, risk="destructive")))
+    step = Step(kind, kind, does, request, "delete", entity_id, expectations=SUCCESS)
+    return (yield from completed_plan(NETWORK, account, "delete", step, risk="destructive"))
 
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
-EditPart = tuple[Body, Changes]
 
-
-def _edit_fields(
-    account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None
-) -> EditPart:
-    done = apply_edit(NETWORK, account, kind, entity, edit, now)
-    body = done.native_by_name
-    raise_if_issues(check_conflicts(account, kind, entity, body, edit, now))
-    return body, done.changes
-
-
-def _edit_targeting(
-    account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None
-) -> EditPart:
-    if not edit.targeting:
-        return {}, ()
+def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
     current = require_value(entity, "/targeting", "ad set")
     if not isinstance(current, Mapping):
         raise ProviderUnreadable("The ad set's targeting is no object.")
@@ -287,26 +196,25 @@ def _edit_targeting(
     return {"targeting": targeting}, changes
 
 
-def _edit_creative(
-    account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None
-) -> EditPart:
-    if not edit.creative:
-        return {}, ()
+def _edit_creative(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
     creative = edit.creative["existingId"]
     change = Change("creative.existingId", get_text(entity, "/creative/id"), creative)
     return {"creative": {"creative_id": creative}}, (require_change(change, "creative.existingId"),)
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and creative of one entity in one write, held against what it is now."""
+    """Fields, targeting and creative of one entity in one write, compared with what it is now."""
+    level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
-    current = yield from fetch_editable_entity(account, kind, entity_id)
-    parts = (_edit_fields, _edit_targeting, _edit_creative)
-    body, changes = merge_edit_parts(partial(part, account, kind, current.native, edit, now) for part in parts)
-    does = f"Change {', '.join(change.field for change in changes)} of the {KIND_NAMES[kind]} {entity_id}."
-    warnings = ("The ad goes to review again with its new creative.",) if "creative" in body else ()
-    step = _build_update_step(kind, entity_id, does, body, changes=changes)
-    return _make_plan(account, "edit", step, risk=assess_risk(NETWORK, kind, changes), warnings=warnings)
+    entity = (yield from fetch_editable_entity(account, kind, entity_id)).native
+    members, changes = lifecycle.merge_edit(
+        *(NETWORK, account, kind, entity, edit, now, check_conflicts),
+        merge_targeting=_edit_targeting,
+        merge_creative=_edit_creative,
+    )
+    step = lifecycle.build_edit_step(_build_update_step, account, level, entity_id, members, changes)
+    warnings = ("The ad goes to review again with its new creative.",) if "creative" in members else ()
+    return build_plan(NETWORK, account, "edit", step, risk=assess_risk(NETWORK, kind, changes), warnings=warnings)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from adsunify.adapter.network import (
     Login,
     Metric,
     Network,
+    PayloadRules,
     Period,
     Template,
     split_words,
@@ -68,9 +69,17 @@ AD_EFFECTIVE_STATUSES = split_words(
 BIDDING_POINTERS = ("/bid_strategy", "/bid_amount", "/billing_event", "/optimization_goal")
 
 
-def _level(kind: str, node: str, edge: str, fields: str, filters: tuple[str, ...], **more: Json) -> Level:
-    """A level; all three have the same id, name and status, and are born paused."""
+def _level(kind: str, label: str, node: str, edge: str, fields: str, filters: tuple[str, ...], **more: Json) -> Level:
+    """A level; all three have the same id, name and status, and are created paused."""
     more |= {
+        "label": label,
+        # Meta would pass over a name that it does not know.
+        "payload": PayloadRules(
+            meta.CREATE_MEMBERS[kind],
+            meta.UPDATE_MEMBERS[kind],
+            money=meta.MONEY_MEMBERS,
+            update_statuses=tuple(UNIFIED_STATUSES),
+        ),
         "fields": split_words(fields),
         "status_filters": filters,
         "unified_statuses": UNIFIED_STATUSES,
@@ -80,36 +89,35 @@ def _level(kind: str, node: str, edge: str, fields: str, filters: tuple[str, ...
     return Level(kind, node, edge, "/id", "/name", "/status", account=meta.get_owner_account, **more)
 
 
-LEVELS = (
-    _level(
-        *("campaign", "Campaign", "campaigns"),
-        "id name objective status effective_status buying_type special_ad_categories daily_budget lifetime_budget"
-        " spend_cap bid_strategy is_adset_budget_sharing_enabled start_time stop_time created_time updated_time",
-        EFFECTIVE_STATUSES,
-        settings_context={"bidding": ("/bid_strategy",)},
-    ),
-    _level(
-        *("adGroup", "AdSet", "adsets"),
-        "id name campaign_id status effective_status daily_budget lifetime_budget budget_remaining bid_strategy"
-        " bid_amount billing_event optimization_goal destination_type promoted_object targeting start_time end_time"
-        " frequency_control_specs dsa_beneficiary dsa_payor learning_stage_info issues_info",
-        (*EFFECTIVE_STATUSES, "CAMPAIGN_PAUSED"),
-        parent="/campaign_id",
-        parent_kind="campaign",
-        settings_context={"targeting": ("/targeting",), "bidding": BIDDING_POINTERS},
-        note=f"Holds budget, schedule, bid and targeting. Targeting edits take {', '.join(EDITABLE_TARGETING)}.",
-    ),
-    _level(
-        *("ad", "Ad", "ads"),
-        "id name adset_id campaign_id status effective_status creative{id,name,object_story_spec,thumbnail_url}"
-        " ad_review_feedback issues_info",
-        (*EFFECTIVE_STATUSES, *AD_EFFECTIVE_STATUSES),
-        parent="/adset_id",
-        parent_kind="adGroup",
-        settings_context={"creative": ("/creative",)},
-        note="Creatives are a catalog, not a level: their content cannot be changed.",
-    ),
+CAMPAIGN = _level(
+    *("campaign", "campaign", "Campaign", "campaigns"),
+    "id name objective status effective_status buying_type special_ad_categories daily_budget lifetime_budget"
+    " spend_cap bid_strategy is_adset_budget_sharing_enabled start_time stop_time created_time updated_time",
+    EFFECTIVE_STATUSES,
+    settings_context={"bidding": ("/bid_strategy",)},
 )
+AD_SET = _level(
+    *("adGroup", "ad set", "AdSet", "adsets"),
+    "id name campaign_id status effective_status daily_budget lifetime_budget budget_remaining bid_strategy"
+    " bid_amount billing_event optimization_goal destination_type promoted_object targeting start_time end_time"
+    " frequency_control_specs dsa_beneficiary dsa_payor learning_stage_info issues_info",
+    (*EFFECTIVE_STATUSES, "CAMPAIGN_PAUSED"),
+    parent="/campaign_id",
+    parent_kind="campaign",
+    settings_context={"targeting": ("/targeting",), "bidding": BIDDING_POINTERS},
+    note=f"Holds budget, schedule, bid and targeting. Targeting edits take {', '.join(EDITABLE_TARGETING)}.",
+)
+AD = _level(
+    *("ad", "ad", "Ad", "ads"),
+    "id name adset_id campaign_id status effective_status creative{id,name,object_story_spec,thumbnail_url}"
+    " ad_review_feedback issues_info",
+    (*EFFECTIVE_STATUSES, *AD_EFFECTIVE_STATUSES),
+    parent="/adset_id",
+    parent_kind="adGroup",
+    settings_context={"creative": ("/creative",)},
+    note="Creatives are a catalog, not a level: their content cannot be changed.",
+)
+LEVELS = (CAMPAIGN, AD_SET, AD)
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
