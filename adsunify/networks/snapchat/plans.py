@@ -6,28 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
+from adsunify.adapter import lifecycle
 from adsunify.adapter.brief_checks import collect_minor_unit_warnings
-from adsunify.adapter.edit_members import check_edit, merge_edit_parts
-from adsunify.adapter.edits import Edit, apply_edit, assess_risk
+from adsunify.adapter.edit_members import EditPart, check_edit
+from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import completed_flow
-from adsunify.adapter.network import Account, Level, get_level, to_native_amount
-from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
+from adsunify.adapter.network import Account, Level, NativeEntity, get_level, to_native_amount
+from adsunify.errors import Issue, ProviderUnreadable, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import (
-    Action,
-    Binding,
-    Change,
-    Expectation,
-    ItemBatch,
-    Kind,
-    Outputs,
-    Overlay,
-    Plan,
-    Risk,
-    Step,
-    make_plan,
-)
+from adsunify.plans.records import Binding, Expectation, ItemBatch, Kind, Outputs, Overlay, Plan, Risk, Step
 from adsunify.values.exact_json import Json
 
 from . import native as snap
@@ -36,97 +25,79 @@ from .settings import check_conflicts
 from .tables import AD, AD_SQUAD, CAMPAIGN, NETWORK
 from .targeting import build_targeting, fetch_ad_type, merge_targeting
 
-ID_OUTPUT = "id"
-KIND_NAMES = {"campaign": "campaign", "adGroup": "ad squad", "creative": "creative", "ad": "ad"}
 Body = dict[str, Json]
-Changes = Sequence[Change]
 
 
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
-def _build_write_request(one: Level, method: str, entity: Body, parent: str | None) -> Request:
-    """A write of one entity under its parent; without one the address waits for a binding."""
-    owner, member = snap.PARENTS[one.kind]
+def _build_write_request(level: Level, method: str, members: Body, parent: str | None) -> Request:
+    """A write of one entity under its parent; without a parent a binding completes the address."""
+    owner, member = snap.PARENTS[level.kind]
     path = {} if parent is None else {member: parent}
-    url, body = f"{snap.API_URL}/{owner}/{{{member}}}/{one.path}", {one.path: [entity]}
+    url, body = f"{snap.API_URL}/{owner}/{{{member}}}/{level.path}", {level.path: [members]}
     return Request(method, url, path, body=body, encoding="json", kind="write")
 
 
-def _build_create_step(one: Level, does: str, entity: Body, parent: str | None, under: str = "") -> Step:
-    """A step that makes one entity under a parent, or under what the step ``under`` makes."""
-    _, member = snap.PARENTS[one.kind]
-    if parent is not None:
-        entity = {member: parent, **entity}
-    at = f"/body/{one.path}"
-    bindings = (
-        (Binding(f"/path/{member}", under, ID_OUTPUT), Binding(f"{at}/0/{member}", under, ID_OUTPUT)) if under else ()
-    )
-    request, sent = _build_write_request(one, "POST", entity, parent), ItemBatch(at, ID_OUTPUT, many=False)
-    return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, items=sent)
+def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
+    """A step that creates one entity under the parent that the members name, or that the bindings bring."""
+    parent = members.get(snap.PARENTS[level.kind][1])
+    request = _build_write_request(level, "POST", members, parent)
+    items = ItemBatch(f"/body/{level.path}", ID_OUTPUT, many=False)
+    return Step(level.kind, level.kind, does, request, parent=parent, bindings=bindings, items=items)
 
 
-def _build_update_step(
-    one: Level,
-    entity_id: str,
+def _bind_parent(level: Level) -> tuple[Binding, ...]:
+    """Bindings of the parent that an earlier step creates: in the address and in the body."""
+    _, member = snap.PARENTS[level.kind]
+    places = (f"/path/{member}", f"/body/{level.path}/0/{member}")
+    return tuple(Binding(place, level.parent_kind, ID_OUTPUT) for place in places)
+
+
+def _build_child_update_step(
     parent: str,
+    account: Account,
+    level: Level,
+    entity_id: str,
     does: str,
-    changes: Mapping[str, Json],
+    members: Mapping[str, Json],
     *,
-    remove: Sequence[str] = (),
-    key: str = "",
-    told: Changes = (),
+    removed: Sequence[str] = (),
 ) -> Step:
     """A step that changes members of one entity. Ads API: a PUT takes the full object, what it leaves out is reset."""
-    at = f"/body/{one.path}"
-    whole = Overlay(
-        snap.build_entity_request(one, entity_id),
-        f"/{one.path}/0/{one.native}",
+    at = f"/body/{level.path}"
+    overlay = Overlay(
+        snap.build_entity_request(level, entity_id),
+        f"/{level.path}/0/{level.native}",
         f"{at}/0",
         snap.READ_ONLY_MEMBERS,
-        {_build_pointer(name): value for name, value in changes.items()},
-        tuple(map(_build_pointer, remove)),
+        {_build_pointer(name): value for name, value in members.items()},
+        tuple(map(_build_pointer, removed)),
     )
-    return Step(
-        key or one.kind,
-        one.kind,
-        does,
-        _build_write_request(one, "PUT", {ID_OUTPUT: entity_id, **changes}, parent),
-        "update",
-        entity_id,
-        parent,
-        items=ItemBatch(at, ID_OUTPUT, sent=ID_OUTPUT, many=False),
-        overlay=whole,
-        changes=tuple(told),
-    )
+    request = _build_write_request(level, "PUT", {ID_OUTPUT: entity_id, **members}, parent)
+    items = ItemBatch(at, ID_OUTPUT, sent=ID_OUTPUT, many=False)
+    return Step(level.kind, level.kind, does, request, "update", entity_id, parent, items=items, overlay=overlay)
 
 
 def _build_pointer(name: str) -> str:
     return "/" + name.replace("~", "~0").replace("/", "~1")
 
 
-def _make_plan(
-    account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()
-) -> Plan:
-    return make_plan(NETWORK.code, action, account.native_id, steps, warnings, risk)
-
-
-def _fetch_parent_id(account: Account, one: Level, entity_id: str) -> Flow[str]:
-    """The id that stands in the address of an update: the account's, or the parent's as it is read."""
-    if not one.parent:
+def _fetch_parent_id(account: Account, level: Level, entity_id: str) -> Flow[str]:
+    """The id that the address of an update names: the account's, or the parent's as it is read."""
+    if not level.parent:
         return account.native_id
-    found = yield from reads.fetch_entity(account, one.kind, entity_id)
-    return _require_parent_id(account, found.parent_id, one)
+    entity = yield from reads.fetch_entity(account, level.kind, entity_id)
+    return _require_parent_id(account, entity.parent_id, level)
 
 
-def _require_parent_id(account: Account, found: str | None, one: Level) -> str:
-    if not one.parent:
+def _require_parent_id(account: Account, parent_id: str | None, level: Level) -> str:
+    if not level.parent:
         return account.native_id
-    if found is None:
-        raise ProviderUnreadable(
-            f"The {KIND_NAMES[one.kind]} does not say which {KIND_NAMES[one.parent_kind]} it belongs to."
-        )
-    return found
+    if parent_id is None:
+        parent = get_level(NETWORK, level.parent_kind).label
+        raise ProviderUnreadable(f"The {level.label} does not say which {parent} it belongs to.")
+    return parent_id
 
 
 # -- create -------------------------------------------------------------------------------------------------------
@@ -182,161 +153,117 @@ def _collect_warnings(account: Account, brief: CampaignBrief, now: datetime | No
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign, ad squad with the budget, and ad over the existing creative; all paused."""
     creative_id = brief.creative.existing_id or ""
-    kind, warnings = yield from fetch_ad_type(NETWORK, account, creative_id)
-    ad = {"creative_id": creative_id, "name": brief.name, "type": kind, "status": snap.PAUSED}
+    ad_type, warnings = yield from fetch_ad_type(NETWORK, account, creative_id)
+    campaign = {"ad_account_id": account.native_id, **_build_campaign(brief)}
+    ad = {"creative_id": creative_id, "name": brief.name, "type": ad_type, "status": snap.PAUSED}
     does = "Create the ad squad with budget, schedule and targeting, paused."
     steps = (
-        _build_create_step(CAMPAIGN, "Create the campaign, paused.", _build_campaign(brief), account.native_id),
-        _build_create_step(AD_SQUAD, does, _build_ad_squad(account, brief), None, CAMPAIGN.kind),
-        _build_create_step(AD, "Create the ad over the existing creative, paused.", ad, None, AD_SQUAD.kind),
+        _build_create_step(account, CAMPAIGN, "Create the campaign, paused.", campaign),
+        _build_create_step(account, AD_SQUAD, does, _build_ad_squad(account, brief), *_bind_parent(AD_SQUAD)),
+        _build_create_step(account, AD, "Create the ad over the existing creative, paused.", ad, *_bind_parent(AD)),
     )
-    return _make_plan(account, "create", *steps, warnings=[*warnings, *_collect_warnings(account, brief, now)])
+    warnings = [*warnings, *_collect_warnings(account, brief, now)]
+    return build_plan(NETWORK, account, "create", *steps, warnings=warnings)
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def _build_status_step(one: Level, entity_id: str, parent: str, status: str, key: str = "") -> Step:
-    does = f"Set the {KIND_NAMES[one.kind]} {entity_id} to {status}."
-    return _build_update_step(one, entity_id, parent, does, {"status": one.writable_statuses[status]}, key=key)
-
-
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, then ad squad, then campaign: what others hang on comes when all below it is ready."""
-    made = {kind: str(outputs[kind][ID_OUTPUT]) for kind in ("campaign", "adGroup", "ad")}
-    steps = [
-        _build_status_step(
-            one, made[one.kind], made.get(one.parent_kind, account.native_id), "active", f"activate_{one.kind}"
-        )
-        for one in (AD, AD_SQUAD, CAMPAIGN)
-    ]
-    return (yield from completed_flow(_make_plan(account, "activate", *steps, risk="spend")))
+    """Ad, then ad squad, then campaign: an entity is activated after all below it."""
+    parents = {"campaign": account.native_id, "adGroup": str(outputs["campaign"][ID_OUTPUT])}
+    parents["ad"] = str(outputs["adGroup"][ID_OUTPUT])
+
+    def build_step(account: Account, level: Level, entity_id: str, status: str) -> Step:
+        update = partial(_build_child_update_step, parents[level.kind])
+        return lifecycle.build_status_step(update, account, level, entity_id, status)
+
+    return lifecycle.plan_activate(NETWORK, build_step, account, outputs)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
     """One entity set active or paused."""
-    one = get_level(NETWORK, kind)
-    if status not in one.writable_statuses:
-        raise invalid_input("status", "choice", f"Snapchat sets these: {', '.join(one.writable_statuses)}.")
-    parent = yield from _fetch_parent_id(account, one, entity_id)
-    risk: Risk = "spend" if status == "active" else "low"
-    return _make_plan(account, "status", _build_status_step(one, entity_id, parent, status), risk=risk)
+    level = get_level(NETWORK, kind)
+    lifecycle.ensure_writable_status(NETWORK, level, status)
+    parent = yield from _fetch_parent_id(account, level, entity_id)
+    update = partial(_build_child_update_step, parent)
+    step = lifecycle.build_status_step(update, account, level, entity_id, status)
+    return build_plan(NETWORK, account, "status", step, risk=lifecycle.assess_status_risk(status))
 
 
 # -- native -------------------------------------------------------------------------------------------------------
 
 
-def _check_payload(one: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
-    """What a native payload may not carry."""
-    for name in payload:
-        if name == ID_OUTPUT or name in snap.READ_ONLY_MEMBERS:
-            yield Issue(f"payload.{name}", "read_only", f"Snapchat sets {name} itself.")
-    if "status" in payload and payload["status"] not in snap.STATUSES:
-        yield Issue("payload.status", "choice", f"Snapchat takes these: {', '.join(snap.STATUSES)}.")
-
-
-def _resolve_parent_id(account: Account, one: Level, payload: Mapping[str, Json], parent_id: str | None) -> str | None:
-    """The parent as the request says it, once: the account of a campaign; None where nothing is said."""
-    _, member = snap.PARENTS[one.kind]
-    if not one.parent and parent_id is not None:
-        raise invalid_input("parentId", "not_supported", "A campaign of Snapchat has no parent.")
-    wanted = parent_id if one.parent else account.native_id
-    said = payload.get(member, wanted)
-    if not isinstance(said, str | None) or (wanted is not None and said != wanted):
-        where = "parentId" if one.parent else f"payload.{member}"
-        raise invalid_input(where, "conflict", f"payload.{member} names another one than the request.")
-    return said
+def _check_account(account: Account, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
+    """A campaign that names another account."""
+    if not level.parent:
+        yield from lifecycle.check_same_value(payload, "ad_account_id", account.native_id, "the account")
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members; paused where they do not say."""
-    one = get_level(NETWORK, kind)
-    raise_if_issues(_check_payload(one, payload))
-    parent = _resolve_parent_id(account, one, payload, parent_id)
-    if parent is None:
-        raise invalid_input("parentId", "required", f"Name the {KIND_NAMES[one.parent_kind]} that it belongs to.")
-    entity = {"status": one.initial_status, **payload}
-    active = entity["status"] == snap.ACTIVE
-    does = f"Create the {KIND_NAMES[kind]} from native members, {'active' if active else 'paused'}."
-    step = _build_create_step(one, does, entity, parent)
-    return (yield from completed_flow(_make_plan(account, "create", step, risk="spend" if active else "low")))
+    level = get_level(NETWORK, kind)
+    issues = _check_account(account, level, payload)
+    create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
+    owner = {} if level.parent else {"ad_account_id": account.native_id}
+    does = f"Create the {level.label} from native members, {'active' if create.is_active else 'paused'}."
+    step = _build_create_step(account, level, does, {**create.members, **owner})
+    return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk))
 
 
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native members of one entity replaced, each as a whole; others stay as they are."""
-    one = get_level(NETWORK, kind)
-    issues = list(_check_payload(one, payload))
-    if not payload:
-        issues.append(Issue("payload", "required", "Name at least one member to change."))
-    raise_if_issues(issues)
-    parent = _resolve_parent_id(account, one, payload, parent_id) or (
-        yield from _fetch_parent_id(account, one, entity_id)
-    )
-    risky = payload.get("status") == snap.ACTIVE or not set(snap.MONEY_MEMBERS).isdisjoint(payload)
-    does = f"Change {', '.join(payload)} of the {KIND_NAMES[kind]} {entity_id}."
-    step = _build_update_step(one, entity_id, parent, does, payload)
-    return _make_plan(account, "update", step, risk="spend" if risky else "low")
+    level = get_level(NETWORK, kind)
+    issues = lifecycle.check_native_update(NETWORK, level, payload, parent_id)
+    raise_if_issues([*issues, *_check_account(account, level, payload)])
+    parent = lifecycle.find_parent_id(level, payload, parent_id)
+    parent = parent or (yield from _fetch_parent_id(account, level, entity_id))
+    does = lifecycle.describe_update(level, entity_id, payload)
+    step = _build_child_update_step(parent, account, level, entity_id, does, payload)
+    return build_plan(NETWORK, account, "update", step, risk=lifecycle.assess_payload_risk(level, payload))
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """One entity deleted, with all below it."""
-    one = get_level(NETWORK, kind)
-    does = f"Delete the {KIND_NAMES[kind]} {entity_id} and all below it; this cannot be undone."
-    request = Request("DELETE", f"{snap.API_URL}/{one.path}/{{id}}", {"id": entity_id}, kind="write")
-    # The answer does not hold the entity: the status is all it says.
-    done = (Expectation("/body/request_status", snap.SUCCESS, is_case_insensitive=True),)
-    step = Step(kind, kind, does, request, "delete", entity_id, expectations=done)
-    return (yield from completed_flow(_make_plan(account, "delete", step, risk="destructive")))
+    level = get_level(NETWORK, kind)
+    does = f"Delete the {level.label} {entity_id} and all below it; this cannot be undone."
+    request = Request("DELETE", f"{snap.API_URL}/{level.path}/{{id}}", {"id": entity_id}, kind="write")
+    # The response does not hold the entity, only the status of the request.
+    success = (Expectation("/body/request_status", snap.SUCCESS, is_case_insensitive=True),)
+    step = Step(kind, kind, does, request, "delete", entity_id, expectations=success)
+    return (yield from completed_plan(NETWORK, account, "delete", step, risk="destructive"))
 
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-EditPart = tuple[Body, Changes]
-
-
-def _edit_fields(
-    account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None
-) -> EditPart:
-    done = apply_edit(NETWORK, account, kind, entity, edit, now)
-    body = done.native_by_name
-    raise_if_issues(check_conflicts(account, kind, entity, body, edit, now))
-    return body, done.changes
-
-
-def _edit_targeting(
-    account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None
-) -> EditPart:
-    if not edit.targeting:
-        return {}, ()
+def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
     targeting, changes = merge_targeting(kind, entity.get("targeting"), edit.targeting)
     return {"targeting": targeting}, changes
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields and targeting of one entity in one write, held against what it is now."""
-    one = get_level(NETWORK, kind)
+    """Fields and targeting of one entity in one write, compared with what it is now."""
+    level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     current = yield from reads.fetch_editable_entity(account, kind, entity_id)
-    parts = (_edit_fields, _edit_targeting)
-    changed, told = merge_edit_parts(partial(part, account, kind, current.native, edit, now) for part in parts)
-    step = _build_update_step(
-        one,
-        entity_id,
-        _require_parent_id(account, current.parent_id, one),
-        f"Change {', '.join(change.field for change in told)} of the {KIND_NAMES[kind]} {entity_id}.",
-        {name: value for name, value in changed.items() if value is not None},
-        remove=[name for name, value in changed.items() if value is None],
-        told=told,
+    members, changes = lifecycle.merge_edit(
+        *(NETWORK, account, kind, current.native, edit, now, check_conflicts), merge_targeting=_edit_targeting
     )
-    risk: Risk = "spend" if changed.get("status") == snap.ACTIVE else assess_risk(NETWORK, kind, told)
-    collection = current.native.get("child_ad_type") == snap.COLLECTION
-    warnings = ["Snapchat is reported to refuse changes of an ad squad of collection ads."] if collection else []
-    if "targeting" in changed:
+    removed = [name for name, value in members.items() if value is None]
+    values = {name: value for name, value in members.items() if value is not None}
+    parent = _require_parent_id(account, current.parent_id, level)
+    update = partial(_build_child_update_step, parent, removed=removed)
+    step = lifecycle.build_edit_step(update, account, level, entity_id, values, changes)
+    is_activated = members.get("status") == snap.ACTIVE
+    risk: Risk = "spend" if is_activated else assess_risk(NETWORK, kind, changes)
+    is_collection = current.native.get("child_ad_type") == snap.COLLECTION
+    warnings = ["Snapchat is reported to refuse changes of an ad squad of collection ads."] if is_collection else []
+    if "targeting" in members:
         warnings.append("Snapchat computes the reach of the changed targeting anew; until then it may not serve.")
-    return _make_plan(account, "edit", step, risk=risk, warnings=warnings)
+    return build_plan(NETWORK, account, "edit", step, risk=risk, warnings=warnings)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from adsunify.adapter.network import (
     Level,
     Metric,
     Network,
+    PayloadRules,
     Period,
     Template,
     split_words,
@@ -60,6 +61,7 @@ _level = partial(
     writable_statuses={"active": snap.ACTIVE, "paused": snap.PAUSED},
     status_filters=snap.STATUSES,
     initial_status=snap.PAUSED,
+    payload=PayloadRules(read_only=("id", *snap.READ_ONLY_MEMBERS), money=snap.MONEY_MEMBERS),
     id_pattern=r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
 )
 
@@ -70,6 +72,7 @@ CAMPAIGN = _level(
 )
 AD_SQUAD = _level(
     *("adGroup", "adsquad", "adsquads"),
+    label="ad squad",
     parent="/campaign_id",
     parent_kind="campaign",
     settings_context={
