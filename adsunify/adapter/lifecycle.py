@@ -288,7 +288,7 @@ def check_status(
     """A native status that a payload may not name; ``accepted`` empty: those of ``Level.writable_statuses``."""
     member = get_status_member(level)
     accepted = accepted or tuple(level.writable_statuses.values())
-    if member in payload and payload[member] not in accepted:
+    if member and member in payload and payload[member] not in accepted:
         yield Issue(f"payload.{member}", "choice", f"{network.title} takes these here: {', '.join(accepted)}.")
 
 

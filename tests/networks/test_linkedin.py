@@ -335,7 +335,7 @@ def test_a_native_create(kind: Any, payload: Any, parent: str | None, wanted: An
         ("campaign", {"id": 5}, None, "payload.id"),
         ("campaign", {}, "5", "parentId"),
         ("adGroup", {}, None, "parentId"),
-        ("adGroup", {"campaignGroup": "urn:li:sponsoredCampaignGroup:1"}, "2", "payload.campaignGroup"),
+        ("adGroup", {"campaignGroup": "urn:li:sponsoredCampaignGroup:1"}, "2", "parentId"),
         ("ad", {}, "2", "payload.content"),
     ],
 )

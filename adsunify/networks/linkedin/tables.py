@@ -27,6 +27,7 @@ from adsunify.adapter.network import (
     Level,
     Metric,
     Network,
+    PayloadRules,
     Template,
     split_words,
 )
@@ -53,7 +54,14 @@ _UNIFIED_STATUSES: Mapping[str, str] = {
 }
 _WRITABLE_STATUSES: Mapping[str, str] = {"active": linkedin.ACTIVE, "paused": linkedin.PAUSED}
 
-_level = partial(Level, id="/id", name="/name", writable_statuses=_WRITABLE_STATUSES)
+_payload_rules = partial(
+    PayloadRules,
+    read_only=linkedin.READ_ONLY_MEMBERS,
+    money=("dailyBudget", "totalBudget", "unitCost"),
+    create_statuses=linkedin.LIVE_STATUSES,
+    update_statuses=(*_UNIFIED_STATUSES, linkedin.COMPLETED),
+)
+_level = partial(Level, id="/id", name="/name", writable_statuses=_WRITABLE_STATUSES, payload=_payload_rules())
 
 
 def _id_pattern(kind: str) -> str:
@@ -68,6 +76,7 @@ CAMPAIGN_GROUP = _level(
     status="/status",
     unified_statuses=_UNIFIED_STATUSES,
     status_filters=tuple(_UNIFIED_STATUSES),
+    payload=_payload_rules(create_statuses=(linkedin.ACTIVE, linkedin.DRAFT)),
     note="LinkedIn takes no paused group at creation: it is created ACTIVE, without a budget, and nothing in it serves "
     "while its campaigns are paused. Later it is paused like everything else.",
 )
