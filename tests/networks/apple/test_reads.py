@@ -1,0 +1,530 @@
+"""The Apple adapter: connecting with a key, the hierarchy, reports, catalogs, edits."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE, DateRange, MetricValues
+from adsunify.adapter.oauth import NO_OAUTH_CLIENT, Credentials
+from adsunify.adapter.settings import build_settings
+from adsunify.errors import InvalidInput, ProviderUnreadable, TokenRefused
+from adsunify.http.messages import Flow, Request, build_request_url
+from adsunify.networks.apple import plans, reads
+from adsunify.networks.apple.tables import NETWORK
+from tests.networks.calls import answer_of, run
+
+from .calls import ACCOUNT, API, CONTEXT, GIVEN, KEY, NOW, SECRET, failed, one, page
+
+MILLISECONDS = 1_793_000_000_123
+
+
+# -- connect ------------------------------------------------------------------------------------------------------
+
+
+def part(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def token(value: str = "t-1") -> Any:
+    body = {"access_token": value, "token_type": "Bearer", "expires_in": 3600, "scope": "searchadsorg"}
+    return answer_of(body)
+
+
+def test_a_key_becomes_a_token() -> None:
+    found, (asked,) = run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), token())
+    assert found == Credentials("t-1", None, MILLISECONDS + 3_600_000, GIVEN)
+    assert (asked.method, asked.url, asked.encoding, asked.is_signed) == (
+        "POST",
+        "https://appleid.apple.com/auth/oauth2/token",
+        "form",
+        False,
+    )
+    secret = asked.body["client_secret"]
+    assert asked.body == {
+        "grant_type": "client_credentials",
+        "client_id": "SEARCHADS.c",
+        "client_secret": secret,
+        "scope": "searchadsorg",
+    }
+    header, claims, signature = secret.split(".")
+    assert json.loads(part(header)) == {"alg": "ES256", "kid": "k-1"}
+    said = json.loads(part(claims))
+    issued = MILLISECONDS // 1000
+    assert said == {
+        "iss": "SEARCHADS.t",
+        "sub": "SEARCHADS.c",
+        "aud": "https://appleid.apple.com",
+        "iat": issued,
+        "exp": said["exp"],
+    }
+    assert issued < said["exp"] <= issued + 3600
+    raw = part(signature)
+    assert len(raw) == 64
+    der = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
+    SECRET.public_key().verify(der, f"{header}.{claims}".encode(), ec.ECDSA(hashes.SHA256()))
+
+
+def test_equal_input_gives_an_equal_secret() -> None:
+    asked = [
+        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), token())[1][0].body for _ in range(2)
+    ]
+    assert asked[0] == asked[1]
+
+
+def test_a_refresh_asks_with_the_key_again() -> None:
+    kept = Credentials("old", None, MILLISECONDS, GIVEN)
+    found, (asked,) = run(reads.refresh_credentials(NO_OAUTH_CLIENT, kept, MILLISECONDS + 5000), token("t-2"))
+    assert (found.access_token, found.extras, found.expires_at) == ("t-2", GIVEN, MILLISECONDS + 3_605_000)
+    assert asked.body["grant_type"] == "client_credentials"
+    for status in (400, 401):
+        with pytest.raises(TokenRefused):
+            run(
+                reads.refresh_credentials(NO_OAUTH_CLIENT, kept, MILLISECONDS),
+                answer_of({"error": "invalid_client"}, status),
+            )
+
+
+def pem(key: Any, form: Any = serialization.PrivateFormat.PKCS8, lock: Any = None) -> str:
+    found: bytes = key.private_bytes(serialization.Encoding.PEM, form, lock or serialization.NoEncryption())
+    return found.decode()
+
+
+def test_both_forms_of_a_key_are_taken() -> None:
+    traditional = pem(SECRET, serialization.PrivateFormat.TraditionalOpenSSL)
+    assert "BEGIN EC PRIVATE KEY" in traditional and "BEGIN PRIVATE KEY" in KEY
+    run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN | {"privateKey": traditional}, "", MILLISECONDS), token())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "x",
+        KEY[:80],
+        pem(rsa.generate_private_key(65537, 2048)),
+        pem(ec.derive_private_key(5, ec.SECP384R1())),
+        pem(SECRET, lock=serialization.BestAvailableEncryption(b"word")),
+        SECRET.public_key()
+        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+        .decode(),
+    ],
+)
+def test_what_is_no_key(wrong: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN | {"privateKey": wrong}, "", MILLISECONDS))
+    assert [issue.path for issue in refusal.value.issues] == ["privateKey"]
+    assert wrong not in str(refusal.value) or wrong == "x"
+
+
+def test_what_is_missing_is_named() -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", {"clientId": "c", "keyId": ""}, "", MILLISECONDS))
+    assert [issue.path for issue in refusal.value.issues] == ["teamId", "keyId", "privateKey"]
+
+
+def test_only_apple_gets_the_token() -> None:
+    credentials = Credentials("t-1")
+    own = reads.sign_request(Request("GET", f"{API}/me"), credentials, NO_OAUTH_CLIENT, 0, "")
+    assert own.headers["Authorization"] == "Bearer t-1"
+    for url in ("https://api.ads.apple.com.example/v1/me", "http://api.ads.apple.com/v1/me"):
+        assert (
+            "Authorization" not in reads.sign_request(Request("GET", url), credentials, NO_OAUTH_CLIENT, 0, "").headers
+        )
+
+
+# -- accounts -----------------------------------------------------------------------------------------------------
+
+
+def test_accounts() -> None:
+    acls = {"acls": [{"adAccount": {"id": 7001, "name": "Tea", "orgId": 4}, "roles": ["API Account Manager"]}]}
+    acls["acls"].append({"adAccount": {"id": 7002, "name": "Maps", "orgId": 4}, "roles": []})
+    whole = {
+        "id": 7001,
+        "name": "Tea",
+        "orgId": 4,
+        "timezone": "Europe/Berlin",
+        "currency": "EUR",
+        "paymentModel": "PAYG",
+        "systemStatus": "ACTIVE",
+        "productFeatures": ["APPSTORE_APP_MANUAL"],
+        "delegations": [{"resourceType": "CONTENT_PROVIDER", "resourceId": "1"}],
+    }
+    (tea, maps), asked = run(reads.discover_accounts(), one(acls), one(whole), failed("forbidden", 403))
+    assert (tea.native_id, tea.name, tea.currency, tea.timezone, tea.native_status) == (
+        *("7001", "Tea", "EUR", "Europe/Berlin", "ACTIVE"),
+    )
+    assert tea.extras == {
+        "orgId": "4",
+        "paymentModel": "PAYG",
+        "productFeatures": "APPSTORE_APP_MANUAL",
+        "contentProvider": "true",
+    }
+    assert (maps.native_id, maps.name, maps.currency) == ("7002", "Maps", None)
+    assert [(build_request_url(one_), dict(one_.headers)) for one_ in asked] == [
+        (f"{API}/acls", {}),
+        (f"{API}/ad-accounts/7001", CONTEXT),
+        (f"{API}/ad-accounts/7002", {"X-AP-Context": "adAccountId=7002"}),
+    ]
+    assert run(reads.discover_accounts(), one({"acls": []}))[0] == []
+
+
+# -- the hierarchy ------------------------------------------------------------------------------------------------
+
+CAMPAIGN: dict[str, Any] = {
+    "id": 901,
+    "name": "Tea",
+    "status": "ENABLED",
+    "startTime": "2026-12-01T08:00:00.000",
+    "dailyBudget": {"value": {"amount": "45.00", "currency": "EUR"}},
+    "targeting": {"supplySource": {"include": ["APPSTORE"]}, "countryOrRegion": {"include": ["DE"]}},
+    "bidStrategy": {"bidStrategyType": "MANUAL_CPT", "bidStrategyGoal": "TAP"},
+}
+GROUP: dict[str, Any] = {
+    "id": 902,
+    "campaignId": 901,
+    "name": "Group",
+    "status": "PAUSED",
+    "bidStrategy": {
+        "bidStrategyType": "MANUAL_CPT",
+        "bidStrategyGoal": "TAP",
+        "bid": {"amount": "1.00", "currency": "EUR"},
+    },
+    "targeting": {"deviceClass": {"include": ["IPHONE"]}, "adminArea": {"include": ["1"], "exclude": ["2"]}},
+}
+AD = {"id": 904, "campaignId": 901, "adGroupId": 902, "name": "Ad", "status": "PAUSED", "creativeId": 5}
+WORD = {"id": 903, "campaignId": 901, "adGroupId": 902, "text": "tea", "status": "PAUSED"}
+
+
+def test_the_tree() -> None:
+    second = CAMPAIGN | {"id": 911}
+    found, asked = run(
+        reads.fetch_tree(ACCOUNT),
+        page(CAMPAIGN, total=2),
+        page(second, offset=1, total=2),
+        page(GROUP),
+        page(AD),
+        page(WORD),
+        page(),
+    )
+    assert [(node.kind, node.id, node.parent_id, node.name, node.status) for node in found.nodes] == [
+        ("campaign", "901", None, "Tea", "active"),
+        ("campaign", "911", None, "Tea", "active"),
+        ("adGroup", "902", "901", "Group", "paused"),
+        ("ad", "904", "902", "Ad", "paused"),
+        ("keyword", "903", "902", "tea", "paused"),
+    ]
+    assert {one_.kind for one_ in asked} == {"read"}
+    assert [one_.body["pagination"]["offset"] for one_ in asked] == [0, 1, 0, 0, 0, 0]
+    assert [one_.body.get("filters") for one_ in asked[4:]] == [
+        [{"field": "campaignId", "operator": "EQUALS", "value": number}] for number in (901, 911)
+    ]
+
+
+def test_lists() -> None:
+    found, (asked,) = run(
+        reads.list_entities(ACCOUNT, "adGroup", ListQuery(limit=1, parent_id="901", status="PAUSED")),
+        page(GROUP, total=3),
+    )
+    assert [row.id for row in found.entities] == ["902"] and found.cursor == "1"
+    assert build_request_url(asked) == f"{API}/adgroups/query"
+    assert asked.body == {
+        "filters": [
+            {"field": "campaignId", "operator": "EQUALS", "value": 901},
+            {"field": "status", "operator": "EQUALS", "value": "PAUSED"},
+        ],
+        "pagination": {"offset": 0, "pageSize": 1, "fetchTotalCount": True},
+    }
+    _, (asked,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(search="tea", cursor="4")), page())
+    assert asked.body["filters"] == [{"field": "name", "operator": "LIKE", "value": "tea", "ignoreCase": True}]
+    assert asked.body["pagination"]["offset"] == 4
+
+
+def test_ads_are_searched_here() -> None:
+    ads = [AD | {"id": number, "name": name} for number, name in enumerate(["Tea", "x", "tea", "TEA"], 1)]
+    first, _ = run(
+        reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2, search="tea")),
+        page(*ads[:2], total=4),
+        page(*ads[2:], total=4),
+    )
+    assert [row.id for row in first.entities] == ["1", "3"] and first.cursor == "3"
+    rest, _ = run(
+        reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2, search="tea", cursor="3")),
+        page(ads[3], offset=3, total=4),
+    )
+    assert [row.id for row in rest.entities] == ["4"] and rest.cursor is None
+
+
+def test_one_entity() -> None:
+    found, (asked,) = run(reads.fetch_entity(ACCOUNT, "campaign", "901"), one(CAMPAIGN | {"deleted": True}))
+    assert (found.status, build_request_url(asked), dict(asked.headers)) == ("deleted", f"{API}/campaigns/901", CONTEXT)
+    for wrong in (one(CAMPAIGN | {"id": 1}), answer_of({}), answer_of({"result": []}), failed("x", 200)):
+        with pytest.raises(ProviderUnreadable):
+            run(reads.fetch_entity(ACCOUNT, "campaign", "901"), wrong)
+
+
+# -- insights -----------------------------------------------------------------------------------------------------
+
+
+def day(when: str, taps: int | None, spend: str, installs: int) -> dict[str, Any]:
+    figures = {"date": when, "impressions": 10, "localSpend": {"amount": spend, "currency": "EUR"}}
+    return figures | {"totalInstalls": installs} | ({} if taps is None else {"taps": taps})
+
+
+def report(*rows: dict[str, Any]) -> Any:
+    return answer_of(
+        {"result": {"rows": list(rows)}, "pagination": {"offset": 0, "pageSize": 1000, "totalCount": len(rows)}}
+    )
+
+
+START, END = date(2026, 11, 1), date(2026, 11, 3)
+ROWS = (
+    {"metadata": {"id": 11}, "granularMetrics": [day("2026-11-01", 3, "1.10", 1), day("2026-11-02", 1, "0.20", 0)]},
+    {"metadata": {"id": 12}, "granularMetrics": [day("2026-11-01", 2, "0.90", 2), day("2026-11-02", None, "1", 0)]},
+)
+
+
+def test_days_are_summed_over_the_campaigns() -> None:
+    found, (listed, asked) = run(
+        reads.fetch_insights(ACCOUNT, START, END, None, NOW), page({"id": 11}, {"id": 12}), report(*ROWS)
+    )
+    assert listed.body["filters"] == [{"field": "deleted", "operator": "IN", "value": [True, False]}]
+    assert (build_request_url(asked), asked.kind) == (f"{API}/reports/apps/campaigns/query", "read")
+    assert asked.body == {
+        "timeRange": {"start": "2026-11-01", "end": "2026-11-03", "timeZone": "ORTZ", "granularity": "DAILY"},
+        "filters": [{"field": "campaignId", "operator": "IN", "value": ["11", "12"]}],
+        "fields": ["impressions", "taps", "localSpend", "totalInstalls", "tapInstalls", "viewInstalls"],
+        "pagination": {"offset": 0, "pageSize": 1000},
+    }
+    rows = [(row.date.day, row.impressions, row.clicks, row.spend, row.conversions, row.reach) for row in found.rows]
+    assert rows == [(1, 20, 5, "2", "3", None), (2, 20, None, "1.2", "0", None)]
+    assert found.coverage.missing_ranges == (DateRange(END, END),)  # of a day without a row nothing is known
+    assert found.totals == MetricValues()
+
+
+def test_one_day_is_told_by_the_totals() -> None:
+    row = {"metadata": {"id": 11}, "totalMetrics": {"impressions": 7, "taps": 1}}
+    found, asked = run(reads.fetch_insights(ACCOUNT, START, START, None, NOW), page({"id": 11}), report(row))
+    assert "granularity" not in asked[1].body["timeRange"]
+    assert [(one_.date, one_.impressions, one_.spend) for one_ in found.rows] == [(START, 7, None)]
+
+
+def test_a_report_that_takes_one_campaign_only() -> None:
+    found, asked = run(
+        reads.fetch_insights(ACCOUNT, START, END, None, NOW),
+        *(page({"id": 11}, {"id": 12}), failed("VALIDATION_ERROR", 400), report(ROWS[0]), report(ROWS[1])),
+    )
+    assert [one_.body["filters"][0]["operator"] for one_ in asked[1:]] == ["IN", "EQUALS", "EQUALS"]
+    assert [one_.body["filters"][0]["value"] for one_ in asked[2:]] == ["11", "12"]
+    assert found.rows[0].clicks == 5
+
+
+def test_without_campaigns_nothing_is_asked() -> None:
+    found, asked = run(reads.fetch_insights(ACCOUNT, START, END, None, NOW), page())
+    assert (found.rows, len(asked), found.coverage.is_complete) == ((), 1, True)
+    assert (found.coverage.missing_ranges, found.coverage.notes[-2:]) == ((), [NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE])
+
+
+def test_what_lies_ahead_is_not_asked() -> None:
+    later = datetime(2026, 11, 2, 23, 30, tzinfo=UTC)  # the 3rd in Berlin
+    found, _ = run(reads.fetch_insights(ACCOUNT, START, END, None, later), page())
+    assert found.coverage.provisional_from == END
+    found, _ = run(reads.fetch_insights(ACCOUNT, START, date(2026, 11, 4), None, later), page())
+    assert list(found.coverage.missing_ranges) == [DateRange(date(2026, 11, 4), date(2026, 11, 4))]
+    found, asked = run(reads.fetch_insights(ACCOUNT, START, date(2026, 11, 9), None, later), page({"id": 11}), report())
+    assert asked[1].body["timeRange"]["end"] == "2026-11-03"
+    found, asked = run(reads.fetch_insights(ACCOUNT, date(2026, 12, 1), date(2026, 12, 2), None, later))
+    assert (found.rows, asked) == ((), [])
+
+
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("resource", "method", "asked"),
+    [
+        ("creatives", "POST", "/creatives/query"),
+        ("product_pages:1440000001", "POST", "/product-pages/query"),
+        ("apps:yoga_timer", "GET", "/search/apps?query=yoga%20timer&returnOwnedApps=true"),
+        ("app:1440000001", "GET", "/apps/1440000001"),
+        ("eligibility:1440000001", "POST", "/eligibilities/apps/query"),
+        ("locations:de-bay", "GET", "/search/geo?supplySource=APPSTORE&countrycode=DE&query=bay&offset=0&pageSize=50"),
+        ("locations:DE", "GET", "/search/geo?supplySource=APPSTORE&countrycode=DE&offset=0&pageSize=50"),
+        ("supported_languages", "POST", "/metadata/apps/supported-languages/query"),
+        ("keywords:902", "POST", "/keywords/query"),
+        ("accounts_resources", "GET", "/advertiser-resources?resourceType=CONTENT_PROVIDER"),
+    ],
+)
+def test_catalogs(resource: str, method: str, asked: str) -> None:
+    single = resource.startswith("app:")
+    reply = one({"adamId": "1440000001", "name": "Yoga"}) if single else page()
+    _, (request,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), reply)
+    assert (request.method, build_request_url(request)) == (method, API + asked)
+    assert dict(request.headers) == ({} if resource == "accounts_resources" else CONTEXT)
+
+
+def test_locations_are_named_by_their_dimension() -> None:
+    row = {"id": "20039", "entity": "AdminArea", "displayName": "Bayern, Germany"}
+    found, _ = run(reads.fetch_catalog_page(ACCOUNT, "locations:DE", ListQuery(limit=1)), page(row, total=4))
+    assert [(one_.id, one_.name) for one_ in found.rows] == [("AdminArea:20039", "Bayern, Germany")]
+    assert found.cursor == "1"
+
+
+@pytest.mark.parametrize("resource", ["product_pages:tea", "locations:Germany", "locations:DE-x", "keywords", "apps"])
+def test_catalogs_that_are_not_asked(resource: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()))
+    assert refusal.value.issues[0].path == "resource"
+
+
+# -- edits --------------------------------------------------------------------------------------------------------
+
+
+def edited(kind: Any, entity: dict[str, Any], *more: Any, **parts: Any) -> Any:
+    made, _ = run(plans.plan_edit(ACCOUNT, kind, str(entity["id"]), Edit(**parts), NOW), one(entity), *more)
+    return made
+
+
+def test_a_campaign_is_edited() -> None:
+    fields = {
+        "budget": Percentage("increase", Decimal(10)),
+        "endAt": "2027-01-01T00:00:00+01:00",
+        "countries": "DE, AT",
+    }
+    made = edited("campaign", CAMPAIGN, fields=fields)
+    (step,) = made.steps
+    assert (step.request.method, build_request_url(step.request), made.risk) == ("PUT", f"{API}/campaigns/901", "spend")
+    assert step.request.body == {
+        "dailyBudget": {"value": {"amount": "49.5", "currency": "EUR"}},
+        "endTime": "2026-12-31T23:00:00.000",
+        "targeting": CAMPAIGN["targeting"] | {"countryOrRegion": {"include": ["DE", "AT"]}},
+    }
+    assert [(one_.field, one_.before, one_.after) for one_ in step.changes] == [
+        ("budget", "45", "49.5"),
+        ("endAt", None, "2026-12-31T23:00:00.000Z"),
+        ("countries", ["DE"], ["DE", "AT"]),
+    ]
+    lower = edited("campaign", CAMPAIGN, fields={"budget": "40"})
+    assert lower.risk == "low"
+
+
+def test_the_pair_goes_with_the_bid() -> None:
+    made = edited("adGroup", GROUP, fields={"bid": "1.20"})
+    pair = {"bidStrategyType": "MANUAL_CPT", "bidStrategyGoal": "TAP"}
+    assert made.steps[0].request.body == {"bidStrategy": pair | {"bid": {"amount": "1.2", "currency": "EUR"}}}
+    assert made.risk == "spend"
+    inherits = {name: value for name, value in GROUP.items() if name != "bidStrategy"}
+    made = edited("adGroup", inherits, one(CAMPAIGN), fields={"bid": "1.20"})
+    assert made.steps[0].request.body["bidStrategy"] == pair | {"bid": {"amount": "1.2", "currency": "EUR"}}
+    automatic = GROUP | {"bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}}
+    with pytest.raises(InvalidInput) as refusal:
+        edited("adGroup", automatic, fields={"bid": "1.20"})
+    assert refusal.value.issues[0].code == "locked"
+
+
+def test_a_strategy_is_changed_whole() -> None:
+    bidding = CAMPAIGN | {"bidStrategy": GROUP["bidStrategy"]}
+    made = edited("campaign", bidding, fields={"bidStrategy": "MAX_CONVERSIONS"})
+    assert made.steps[0].request.body == {
+        "bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}
+    }
+    assert made.risk == "spend" and made.warnings
+
+
+def test_search_match_warns() -> None:
+    made = edited("adGroup", GROUP, fields={"searchMatch": "true"})
+    assert made.steps[0].request.body == {"automatedKeywordsOptIn": True} and made.warnings
+
+
+def test_targeting_is_laid_over_the_whole() -> None:
+    wanted = {
+        "locations": [{"id": "Locality:9", "name": "Berlin"}],
+        "genders": ["female"],
+        "ageMin": 20,
+        "ageMax": 60,
+        "devices": [],
+    }
+    made = edited("adGroup", GROUP, targeting=wanted)
+    assert made.steps[0].request.body["targeting"] == {
+        "deviceClass": {"include": []},
+        "adminArea": {"include": [], "exclude": ["2"]},
+        "locality": {"include": ["9"]},
+        "gender": {"include": ["F"]},
+        "minAge": {"include": ["20"]},
+        "maxAge": {"include": ["60"]},
+    }
+    without_end = edited("adGroup", GROUP | {"targeting": {"maxAge": {"include": ["60"]}}}, targeting={"ageMax": 65})
+    assert without_end.steps[0].request.body["targeting"] == {"maxAge": {"include": []}}
+    made = edited("campaign", CAMPAIGN, targeting={"locations": [{"id": "FR", "name": "France"}]})
+    assert made.steps[0].request.body["targeting"]["countryOrRegion"] == {"include": ["FR"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "entity", "parts", "path"),
+    [
+        ("campaign", CAMPAIGN, {"fields": {"endAt": "2026-11-01T00:00:00Z"}}, "fields.endAt"),
+        ("campaign", CAMPAIGN, {"fields": {"startAt": "x"}}, "fields.startAt"),
+        ("campaign", CAMPAIGN, {"fields": {"countries": "de"}}, "fields.countries"),
+        ("campaign", CAMPAIGN, {"fields": {"billingEvent": "TAPS"}}, "fields.billingEvent"),
+        ("campaign", CAMPAIGN, {"fields": {"lifetimeBudget": "5"}}, "fields.lifetimeBudget"),
+        ("campaign", CAMPAIGN | {"deleted": True}, {"fields": {"name": "x"}}, "fields.name"),
+        ("campaign", CAMPAIGN, {"targeting": {"locations": []}}, "targeting.locations"),
+        ("campaign", CAMPAIGN, {"targeting": {"genders": ["male"]}}, "targeting.genders"),
+        ("adGroup", GROUP, {"targeting": {"genders": ["unknown"]}}, "targeting.genders"),
+        ("adGroup", GROUP, {"targeting": {"ageMin": 13}}, "targeting.ageMin"),
+        ("adGroup", GROUP, {"targeting": {"ageMin": 40, "ageMax": 30}}, "targeting.ageMin"),
+        ("adGroup", GROUP, {"targeting": {"devices": [{"id": "ANDROID", "name": "A"}]}}, "targeting.devices.0.id"),
+        ("ad", AD, {"fields": {"creativeId": "6"}}, "fields.creativeId"),
+        ("ad", AD, {"targeting": {"genders": ["male"]}}, "targeting"),
+    ],
+)
+def test_edits_that_are_refused(kind: Any, entity: dict[str, Any], parts: dict[str, Any], path: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        edited(kind, entity, **parts)
+    assert {issue.path for issue in refusal.value.issues} == {path}
+
+
+def test_an_ad_keeps_its_creative() -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        run(plans.plan_edit(ACCOUNT, "ad", "904", Edit(creative={"existingId": "6"}), NOW))
+    assert refusal.value.issues[0].path == "creative"
+
+
+def test_settings() -> None:
+    shown = build_settings(NETWORK, ACCOUNT, "campaign", "901", CAMPAIGN, NOW)
+    fields = {row["field"]: row for row in shown["fields"]}
+    assert (fields["budget"]["value"], fields["budget"]["unit"], fields["budget"]["period"]) == ("45", "EUR", "daily")
+    assert fields["startAt"]["value"] == "2026-12-01T08:00:00.000Z"
+    assert fields["promotedObjectId"]["locked"] and fields["name"]["locked"] is None
+    assert shown["bidding"]["bidStrategy"] == CAMPAIGN["bidStrategy"]
+
+
+@pytest.mark.parametrize("body", [[], {}, {"result": None}, {"result": 5}, {"result": {"x": 1}}, {"result": [5]}, "x"])
+def test_readers_raise_nothing_of_their_own(body: Any) -> None:
+    reply = answer_of(body)
+    flows: list[Callable[[], Flow[Any]]] = [
+        lambda: reads.discover_accounts(),
+        lambda: reads.fetch_tree(ACCOUNT),
+        lambda: reads.list_entities(ACCOUNT, "ad", ListQuery()),
+        lambda: reads.fetch_entity(ACCOUNT, "ad", "904"),
+        lambda: reads.fetch_insights(ACCOUNT, START, END, None, NOW),
+        lambda: reads.fetch_catalog_page(ACCOUNT, "creatives", ListQuery()),
+        lambda: reads.refresh_credentials(NO_OAUTH_CLIENT, Credentials("", extras=GIVEN), 0),
+        lambda: plans.plan_edit(ACCOUNT, "adGroup", "902", Edit(fields={"bid": "1"}), NOW),
+    ]
+    for flow in flows:
+        try:
+            found, _ = run(flow(), reply)
+        except ProviderUnreadable:
+            continue
+        assert not getattr(found, "rows", ())

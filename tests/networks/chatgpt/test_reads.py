@@ -1,0 +1,327 @@
+"""The ChatGPT adapter: connecting, the hierarchy, reports, catalogs and edits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.oauth import NO_OAUTH_CLIENT, Credentials
+from adsunify.adapter.settings import build_settings
+from adsunify.errors import InvalidInput, PermissionRefused, ProviderUnreadable, TokenRefused
+from adsunify.http.messages import Request, Response, build_request_url
+from adsunify.networks.chatgpt import plans, reads
+from adsunify.networks.chatgpt.tables import NETWORK
+from adsunify.plans.records import Plan
+from adsunify.values.exact_json import loads
+from tests.networks.calls import answer_of
+
+from .calls import ACCOUNT, AD, API, CAMPAIGN, CARD, GROUP, NOW, Talk, listed, refusals, run
+
+KEY = "sk-ads-1"
+OWNER = {
+    "id": "adacct_77",
+    "name": "Northwind Ltd",
+    "account_name": "Northwind EU",
+    "status": "active",
+    "timezone": "Europe/Paris",
+    "currency_code": "EUR",
+    "review": {"status": "approved"},
+}
+
+# -- connecting ---------------------------------------------------------------------------------------------------
+
+
+def exchanged(response: Response, **given: str) -> tuple[Credentials, list[Request]]:
+    talk = Talk(ad_account=response)
+    return run_flow(reads.fetch_credentials(NO_OAUTH_CLIENT, "", given, "", 0), talk), talk.asked
+
+
+def test_a_key_is_proven_by_a_read() -> None:
+    credentials, (asked,) = exchanged(answer_of(OWNER), apiKey=KEY)
+    assert credentials == Credentials(KEY)
+    assert asked.headers["Authorization"] == f"Bearer {KEY}" and not asked.is_signed
+    with pytest.raises(TokenRefused):
+        exchanged(answer_of({"error": {"message": "No"}}, 401), apiKey=KEY)
+    with pytest.raises(PermissionRefused):
+        exchanged(answer_of({"error": {"message": "No"}}, 403), apiKey=KEY)
+
+
+@pytest.mark.parametrize("given", [{}, {"apiKey": ""}, {"apiKey": "a b"}, {"apiKey": "a\r\nb"}, {"apiKey": "é"}])
+def test_a_malformed_key_is_never_sent(given: Mapping[str, str]) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        exchanged(answer_of(OWNER), **given)
+    assert [issue.path for issue in refused.value.issues] == ["apiKey"]
+
+
+def test_a_key_is_never_renewed_and_goes_to_its_host_only() -> None:
+    assert run(reads.refresh_credentials(NO_OAUTH_CLIENT, Credentials(KEY), 0)) == Credentials(KEY)
+    signed = reads.sign_request(Request("GET", f"{API}/ads"), Credentials(KEY), NO_OAUTH_CLIENT, 0, "")
+    assert signed.headers["Authorization"] == f"Bearer {KEY}"
+    foreign = Request("GET", "https://elsewhere.example/v1/ads")
+    assert reads.sign_request(foreign, Credentials(KEY), NO_OAUTH_CLIENT, 0, "") == foreign
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({}, "active"),
+        ({"status": "paused"}, "paused"),
+        ({"status": None}, None),
+        ({"review": {"status": "in_review"}}, "in_review"),
+        ({"account_integrity_review": {"review": {"status": "rejected"}}}, "rejected"),
+    ],
+)
+def test_the_account_of_the_key(change: dict[str, Any], status: str | None) -> None:
+    (found,) = run(reads.discover_accounts(), ad_account=answer_of(OWNER | change))
+    assert (found.native_id, found.name, found.currency, found.timezone) == (
+        "adacct_77",
+        "Northwind EU",
+        "EUR",
+        "Europe/Paris",
+    )
+    assert found.native_status == status
+
+
+# -- the hierarchy ------------------------------------------------------------------------------------------------
+
+MANY = {
+    "campaigns": listed({"id": "c1", "status": "active"}, {"id": "c2", "status": "paused"}),
+    "ad_groups?campaign_id=c1&limit=500": listed({"id": "g1"}, {"id": "g2"}),
+    "ad_groups?campaign_id=c2&limit=500": listed({"id": "g3"}),
+}
+
+
+def test_the_tree_walks_the_parents() -> None:
+    ads = {f"ads?ad_group_id=g{n}&limit=500": listed({"id": f"a{n}"}) for n in (1, 2, 3)}
+    tree = run(reads.fetch_tree(ACCOUNT), **MANY, **ads)
+    assert [(node.id, node.parent_id) for node in tree.nodes] == [
+        ("c1", None),
+        ("c2", None),
+        ("g1", "c1"),
+        ("g2", "c1"),
+        ("g3", "c2"),
+        ("a1", "g1"),
+        ("a2", "g2"),
+        ("a3", "g3"),
+    ]
+
+
+def ads_of(request: Request) -> Response:
+    """Seven ads in three groups, the second one empty, in pages of what is asked for."""
+    address = build_request_url(request).removeprefix(f"{API}/")
+    if not address.startswith("ads?"):
+        return Talk(**MANY)(request)
+    held = {"g1": ["a1", "a2", "a3"], "g2": [], "g3": ["a4", "a5", "a6", "a7"]}[request.query["ad_group_id"]]
+    first = held.index(request.query["after"]) + 1 if "after" in request.query else 0
+    size = int(request.query["limit"])
+    rows = [{"id": one, "name": f"Boots {one}", "status": "active"} for one in held[first : first + size]]
+    return listed(*rows, more=first + size < len(held))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 7, 50])
+@pytest.mark.parametrize("search", [None, "BOOTS", "a5"])
+def test_a_list_without_a_parent_gives_each_once(limit: int, search: str | None) -> None:
+    found: list[tuple[str, str | None]] = []
+    cursor: str | None = None
+    for _ in range(20):
+        query = ListQuery(limit, cursor, search=search)
+        page = run_flow(reads.list_entities(ACCOUNT, "ad", query), ads_of)
+        assert len(page.entities) <= limit
+        found += [(one.id, one.parent_id) for one in page.entities]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    all_ = [(f"a{n}", "g1" if n < 4 else "g3") for n in range(1, 8)]
+    assert found == ([("a5", "g3")] if search == "a5" else all_) and cursor is None
+
+
+def test_a_cursor_names_its_parent() -> None:
+    page = run_flow(reads.list_entities(ACCOUNT, "ad", ListQuery(2)), ads_of)
+    assert page.cursor == "g1.a2"
+    assert refusals(reads.list_entities(ACCOUNT, "adGroup", ListQuery(cursor="c9.x")), **MANY) == {
+        ("cursor", "malformed")
+    }
+
+
+def test_another_entity_than_asked_for_is_unreadable() -> None:
+    with pytest.raises(ProviderUnreadable):
+        run(reads.fetch_entity(ACCOUNT, "ad", "ad_3"), **{"ads/ad_3": answer_of(AD)})
+
+
+# -- insights -----------------------------------------------------------------------------------------------------
+
+
+def row(campaign: str, day: str, **figures: Any) -> dict[str, Any]:
+    return {"id": f"r-{campaign}-{day}", "campaign_id": campaign, "readable_time": day, **figures}
+
+
+def test_two_reports_become_days() -> None:
+    delivered = Response.from_bytes(
+        200,
+        {},
+        b'{"has_more":false,"data":['
+        b'{"campaign_id":"c1","readable_time":"2026-11-01","impressions":10,"clicks":1,"spend":0.10},'
+        b'{"campaign_id":"c2","readable_time":"2026-11-01","impressions":5,"clicks":0,"campaign_spend":0.20},'
+        b'{"campaign_id":"c2","readable_time":"2026-11-01","impressions":5,"clicks":0,"campaign_spend":0.20}]}',
+    )
+    sales = {"order_created_attributed_sales": "9.90", "order_created_attributed_sales_currency": "EUR"}
+    converted = answer_of(
+        {
+            "data": [
+                {"date": "2026-11-01", "entity_id": "adacct_77", "conversions": 2, **sales},
+                {"date": "2026-11-02", "entity_id": "adacct_77", "conversions": 0},
+            ]
+        }
+    )
+    talk = Talk(**{"ad_account/insights": delivered, "conversions/insights": converted})
+    found = run_flow(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 7), None, NOW), talk)
+    assert [one.to_json() for one in found.rows] == [
+        {
+            "date": "2026-11-01",
+            "impressions": 15,
+            "clicks": 1,
+            "spend": "0.3",
+            "conversions": "2",
+            "conversionValue": "9.9",
+            "videoViews": None,
+            "reach": None,
+        }
+    ]
+    assert found.coverage.is_complete and found.coverage.provisional_from is None
+    asked, posted = talk.asked
+    assert "time_ranges%5B%5D=%7B%22type%22%3A%22date_range%22%2C%22since%22%3A%222026-11-01%22" in build_request_url(
+        asked
+    )
+    assert (posted.method, posted.kind) == ("POST", "read")
+    assert loads(posted.body["time_ranges"][0]) == {"type": "unix_range", "start": "1793487600", "end": "1794092400"}
+
+
+def test_nothing_is_asked_of_the_future() -> None:
+    talk = Talk(**{"ad_account/insights": listed(), "conversions/insights": answer_of({"data": []})})
+    found = run_flow(reads.fetch_insights(ACCOUNT, date(2025, 11, 20), date(2026, 12, 31), None, NOW), talk)
+    assert "2025-11-20" in build_request_url(talk.asked[0]) and "2026-11-20" in build_request_url(talk.asked[0])
+    assert found.coverage.provisional_from == date(2026, 11, 19) and found.totals.spend is None
+
+
+def test_conversions_that_are_not_told_are_null() -> None:
+    answers = {
+        "ad_account/insights": listed(row("c1", "2026-11-01", impressions=10, clicks=1, spend=1)),
+        "conversions/insights": answer_of({"error": {"message": "not enabled"}}, 403),
+    }
+    found = run(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 1), None, NOW), **answers)
+    assert (found.rows[0].conversions, found.rows[0].spend, found.totals.conversions) == (None, "1", None)
+
+
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+
+def test_sources_are_found_at_the_events_where_they_are_not_listed() -> None:
+    sources = [{"id": "cds_1", "name": "Shop"}, {"id": "cds_2", "name": None}]
+    answers = {
+        "conversions/pixels": answer_of({"error": "Invalid URL"}, 404),
+        "conversions/event_settings": listed({"id": "ces_1", "sources": sources}, {"id": "ces_2", "sources": sources}),
+    }
+    page = run(reads.fetch_catalog_page(ACCOUNT, "pixels", ListQuery()), **answers)
+    assert [(one.id, one.name) for one in page.rows] == [("cds_1", "Shop"), ("cds_2", "cds_2")]
+
+
+def test_ids_after_the_colon_keep_their_underscores() -> None:
+    page = run(
+        reads.fetch_catalog_page(ACCOUNT, "ads:adgrp_4", ListQuery()),
+        **{"ads?ad_group_id=adgrp_4&limit=50": listed(AD)},
+    )
+    assert [one.id for one in page.rows] == ["ad_2"]
+    assert "ios_app" in {one.id for one in run(reads.fetch_catalog_page(ACCOUNT, "platforms", ListQuery())).rows}
+
+
+# -- settings and edits -------------------------------------------------------------------------------------------
+
+HELD = {"campaign": CAMPAIGN, "adGroup": GROUP, "ad": AD}
+PATHS = {"campaign": "campaigns/cmpn_9", "adGroup": "ad_groups/adgrp_4", "ad": "ads/ad_2"}
+
+
+def flow_of(kind: Any, edit: Edit) -> Any:
+    return plans.plan_edit(ACCOUNT, kind, PATHS[kind].rpartition("/")[2], edit, NOW)
+
+
+def edited(kind: Any, edit: Edit, **changes: Any) -> Plan:
+    made: Plan = run(flow_of(kind, edit), **{PATHS[kind]: answer_of(HELD[kind] | changes)})
+    return made
+
+
+def refused(kind: Any, edit: Edit, **changes: Any) -> set[tuple[str, str]]:
+    return refusals(flow_of(kind, edit), **{PATHS[kind]: answer_of(HELD[kind] | changes)})
+
+
+def test_fields_of_a_campaign() -> None:
+    made = edited("campaign", Edit({"budget": "400.5", "endAt": "", "name": "Boots"}))
+    assert made.steps[0].request.body == {
+        "name": "Boots",
+        "budget": {"lifetime_spend_limit_micros": 400_500_000},
+        "end_time": None,
+    }
+    assert made.risk == "spend"
+    assert edited("campaign", Edit({"budget": Percentage("decrease", Decimal(10))})).risk == "low"
+    assert refused("campaign", Edit({"name": "ab"})) == {("fields.name", "length")}
+    assert refused("campaign", Edit({"bid": "1"})) == {("fields.bid", "locked")}
+    assert refused("campaign", Edit({"endAt": "2026-11-30T00:00:00Z"})) == {("fields.endAt", "order")}
+    assert refused("campaign", Edit({"name": "Boots"}), status="archived") == {("entityId", "locked")}
+    events = Edit({"conversionGoals": "ces_1,ces_2"})
+    assert edited("campaign", events).steps[0].request.body == {"conversion_event_setting_ids": ["ces_1", "ces_2"]}
+    assert refused("campaign", events, bidding_type="conversions") == {("fields.conversionGoals", "locked")}
+
+
+def test_targeting_is_written_whole_and_without_what_a_read_adds() -> None:
+    made = edited("campaign", Edit(targeting={"devices": [{"id": "ios_app", "name": "iOS"}]}))
+    assert made.steps[0].request.body == {
+        "targeting": {"locations": {"include": [{"id": "84"}]}, "platforms": {"included": ["ios_app"]}}
+    }
+    made = edited("campaign", Edit(targeting={"locations": [{"id": "FR", "name": "France"}, {"id": "9", "name": "x"}]}))
+    places = {"countries": ["FR"], "include": [{"id": "9"}]}
+    assert made.steps[0].request.body["targeting"] == {"locations": places, "platforms": {"included": ["web"]}}
+    assert refused("campaign", Edit(targeting={"locations": []})) == {("targeting.locations", "required")}
+    assert refused("adGroup", Edit(targeting={"locations": []})) == {("targeting", "not_supported")}
+
+
+@pytest.mark.parametrize(("value", "micros"), [("7.125", 7125), (Percentage("increase", Decimal("0.01")), 12001)])
+def test_a_bid_for_impressions_is_edited_per_thousand(value: Any, micros: int) -> None:
+    config = {"billing_event_type": "impression", "strategy": "fixed_bid", "max_bid_micros": 12000, "more": 1}
+    (step,) = edited("adGroup", Edit({"bid": value}), bidding_config=config).steps
+    written = {"billing_event_type": "impression", "strategy": "fixed_bid", "max_bid_micros": micros}
+    assert step.request.body == {"bidding_config": written}
+    assert step.changes[0].before == "12"
+    shown = build_settings(NETWORK, ACCOUNT, "adGroup", "adgrp_4", {**GROUP, "bidding_config": config}, NOW)
+    assert {field["field"]: field["value"] for field in shown["fields"]}["bid"] == "12"
+    assert refused("adGroup", Edit({"bid": "7.1255"}), bidding_config=config) == {("fields.bid", "over_precision")}
+
+
+def test_a_strategy_that_takes_no_bid_locks_it() -> None:
+    config = {"billing_event_type": "click", "strategy": "maximize_clicks"}
+    assert refused("adGroup", Edit({"bid": "1"}), bidding_config=config) == {("fields.bid", "locked")}
+
+
+def test_a_card_is_written_whole() -> None:
+    made = edited("ad", Edit({"url": "https://northwind.example/sale"}, creative={"headline": "Boots on sale"}))
+    card = CARD | {"title": "Boots on sale", "target_url": "https://northwind.example/sale"}
+    assert made.steps[0].request.body == {"creative": card}
+    assert len(made.warnings) == 1
+    assert refused("ad", Edit(creative={"headline": "ab"})) == {("creative.headline", "invalid")}
+    assert refused("ad", Edit({"body": "a"}, creative={"body": "b"})) == {("creative.body", "conflict")}
+    assert refused("ad", Edit(creative={"imageHash": "b"})) == {("creative.imageHash", "not_supported")}
+
+
+def test_a_new_image_is_brought_first() -> None:
+    made = edited("ad", Edit(creative={"imageUrl": "https://cdn.example/new.png"}))
+    image, ad = made.steps
+    assert image.request.body == {"image_url": "https://cdn.example/new.png"}
+    assert ad.request.body == {"creative": {name: value for name, value in CARD.items() if name != "file_id"}}
+    assert [(one.to, one.step) for one in ad.bindings] == [("/body/creative/file_id", "image")]
+    (own,) = edited("ad", Edit(creative={"existingId": "file_9"})).steps
+    assert own.request.body == {"creative": CARD | {"file_id": "file_9"}}

@@ -1,0 +1,397 @@
+"""The LinkedIn adapter: plans as the network documents them, ids from headers, what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from adsunify.adapter.brief_checks import check_brief
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.network import Account
+from adsunify.errors import InvalidInput, ProviderThrottled
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
+from adsunify.http.messages import Request, Response, build_request_url
+from adsunify.models.brief import read_brief
+from adsunify.networks.linkedin import plans
+from adsunify.networks.linkedin.tables import NETWORK
+from adsunify.plans.binding import fill_bindings
+from adsunify.plans.records import Plan, Step
+from tests.networks.calls import unasked
+
+from .calls import ACCOUNT, CRITERIA, GROUP, HEADERS, HOST, NOW, POST, POST_URL, answering, brief, created
+
+OUTPUTS = {
+    "campaign": {"id": "7021", "urn": "urn:li:sponsoredCampaignGroup:7021"},
+    "adGroup": {"id": "880011", "urn": "urn:li:sponsoredCampaign:880011"},
+    "ad": {"id": "91", "urn": "urn:li:sponsoredCreative:91"},
+}
+
+
+def requests(made: Plan) -> list[Request]:
+    return [fill_bindings(step, OUTPUTS) for step in made.steps]
+
+
+def issues_of(value: dict[str, Any], account: Account = ACCOUNT) -> dict[str, str]:
+    with pytest.raises(InvalidInput) as refusal:
+        check_brief(NETWORK, account, read_brief(value), NOW)
+    return {issue.path: issue.code for issue in refusal.value.issues}
+
+
+# -- create -------------------------------------------------------------------------------------------------------
+
+
+def test_the_plan_is_what_the_documentation_shows() -> None:
+    made = created()
+    assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
+    group, campaign, creative = requests(made)
+    account, window = "urn:li:sponsoredAccount:518121035", {"start": 1793520000000, "end": 1794729600000}
+    assert group.body == {"account": account, "name": "Autumn webinar", "status": "ACTIVE", "runSchedule": window}
+    assert campaign.body == {
+        "account": account,
+        "campaignGroup": "urn:li:sponsoredCampaignGroup:7021",
+        "name": "Autumn webinar",
+        "type": "SPONSORED_UPDATES",
+        "status": "PAUSED",
+        "objectiveType": "WEBSITE_VISIT",
+        "optimizationTargetType": "NONE",
+        "costType": "CPC",
+        "unitCost": {"amount": "4.50", "currencyCode": "USD"},
+        "dailyBudget": {"amount": "40", "currencyCode": "USD"},
+        "associatedEntity": "urn:li:organization:7700123",
+        "locale": {"country": "US", "language": "en"},
+        "runSchedule": window,
+        "creativeSelection": "OPTIMIZED",
+        "audienceExpansionEnabled": False,
+        "offsiteDeliveryEnabled": False,
+        "politicalIntent": "NOT_POLITICAL",
+        "targetingCriteria": CRITERIA,
+    }
+    assert creative.body == {
+        "campaign": "urn:li:sponsoredCampaign:880011",
+        "content": {"reference": POST},
+        "intendedStatus": "DRAFT",
+        "name": "Autumn webinar",
+    }
+    paths = ["adCampaignGroups", "adCampaigns", "creatives"]
+    assert [build_request_url(one) for one in (group, campaign, creative)] == [
+        f"{HOST}/adAccounts/518121035/{path}" for path in paths
+    ]
+    assert [(one.method, one.headers, one.kind) for one in requests(made)] == [("POST", HEADERS, "write")] * 3
+    assert "campaignGroup" not in made.steps[1].request.body and "campaign" not in made.steps[2].request.body
+
+
+def test_a_group_cannot_be_paused_at_creation_and_the_plan_says_so() -> None:
+    made = created()
+    assert "ACTIVE" in made.steps[0].description and "paused" in made.steps[1].description
+    assert NETWORK.levels[0].initial_status == "" and "paused" in NETWORK.levels[0].note
+
+
+@pytest.mark.parametrize(
+    ("goal", "bid", "wanted"),
+    [
+        ("traffic", None, ("WEBSITE_VISIT", "MAX_CLICK", "CPM", "0")),
+        ("traffic", "4.50", ("WEBSITE_VISIT", "NONE", "CPC", "4.50")),
+        ("awareness", None, ("BRAND_AWARENESS", "MAX_IMPRESSION", "CPM", "0")),
+        ("awareness", "12", ("BRAND_AWARENESS", "NONE", "CPM", "12")),
+    ],
+)
+def test_a_goal_is_an_objective_a_target_and_a_charge(goal: str, bid: str | None, wanted: tuple[str, ...]) -> None:
+    body = requests(created(goal=goal, bid=bid))[1].body
+    told = (body["objectiveType"], body["optimizationTargetType"], body["costType"], body["unitCost"]["amount"])
+    assert told == wanted
+
+
+def test_a_lifetime_budget_is_paced_and_is_the_only_one() -> None:
+    body = requests(created(budget__period="lifetime", budget__amount="0750.500"))[1].body
+    assert body["totalBudget"] == {"amount": "750.50", "currencyCode": "USD"}
+    assert body["pacingStrategy"] == "LIFETIME" and "dailyBudget" not in body
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        ({"media": {"id": "urn:li:image:1"}}, None),
+        ({"media": {"id": "urn:li:video:1"}}, "SINGLE_VIDEO"),
+        ({"carousel": {"cards": []}}, "CAROUSEL"),
+        ({}, None),
+    ],
+)
+def test_the_format_follows_from_the_post(content: Any, wanted: str | None) -> None:
+    post = {"id": POST, "author": "urn:li:organization:7700123", "lifecycleState": "PUBLISHED", "content": content}
+    made = created(post)
+    assert requests(made)[1].body.get("format") == wanted
+    assert made.warnings == (plans.ACTIVE_GROUP_WARNING,)
+
+
+def test_a_post_that_cannot_be_read_is_a_warning() -> None:
+    assert "video or carousel" in created().warnings[0]
+    flow = plans.plan_create(ACCOUNT, read_brief(brief()), None)
+    forbidden = Response(403, {}, {"status": 403, "code": "ACCESS_DENIED"})
+    assert run_flow(flow, answering({POST_URL: forbidden})).warnings == created().warnings
+
+
+def test_another_pages_post_is_a_warning_and_an_unpublished_one_is_refused() -> None:
+    other = {"author": "urn:li:organization:1", "lifecycleState": "PUBLISHED"}
+    assert "another page" in created(other).warnings[0]
+    with pytest.raises(InvalidInput) as refusal:
+        created({"lifecycleState": "DRAFT"})
+    assert refusal.value.issues[0].path == "creative.existingId"
+
+
+def test_a_video_in_processing_is_waited_for() -> None:
+    post = {"lifecycleState": "PUBLISHED", "content": {"media": {"id": "urn:li:video:5"}}}
+    answers: dict[str, Any] = {POST_URL: post, f"{HOST}/videos/urn%3Ali%3Avideo%3A5": {"status": "PROCESSING"}}
+    with pytest.raises(ProviderThrottled) as later:
+        run_flow(plans.plan_create(ACCOUNT, read_brief(brief()), None), answering(answers))
+    assert (later.value.code, later.value.retry_after) == ("media_processing", 60)
+    answers[f"{HOST}/videos/urn%3Ali%3Avideo%3A5"] = {"status": "PROCESSING_FAILED"}
+    with pytest.raises(InvalidInput):
+        run_flow(plans.plan_create(ACCOUNT, read_brief(brief()), None), answering(answers))
+
+
+def test_the_accounts_page_is_the_default() -> None:
+    account = evolve(ACCOUNT, extras={"reference": "urn:li:organization:42"})
+    body = requests(created(account=account, platform__pageId=None))[1].body
+    assert body["associatedEntity"] == "urn:li:organization:42"
+    assert issues_of(brief(platform__pageId=None)) == {"platform.pageId": "required"}
+    member = evolve(ACCOUNT, extras={"reference": "urn:li:person:42"})
+    assert issues_of(brief(platform__pageId=None), member) == {"platform.pageId": "required"}
+
+
+def test_enterprise_accounts_create_nothing() -> None:
+    account = evolve(ACCOUNT, extras={"type": "ENTERPRISE"})
+    assert issues_of(brief(), account) == {"account.extras.type": "not_supported"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"creative__existingId": "6850000000000000001"}, "creative.existingId"),
+        ({"creative__existingId": "urn:li:share:68\n"}, "creative.existingId"),
+        ({"platform__pageId": "urn:li:person:1"}, "platform.pageId"),
+        ({"platform__brandName": "Tea"}, "platform.brandName"),
+        ({"platform__locale": None}, "platform.locale"),
+        ({"targeting__native": None}, "targeting.native"),
+        ({"targeting": {"countries": ["US"]}}, "targeting.countries"),
+        ({"targeting__keywords": [{"text": "tea"}]}, "targeting.keywords"),
+        (
+            {"budget": {"amount": "900", "currency": "USD", "period": "lifetime"}, "schedule__endAt": None},
+            "schedule.endAt",
+        ),
+        ({"schedule__endAt": "2026-11-02T07:59:59Z"}, "schedule.endAt"),
+        ({"schedule__startAt": "2026-10-20T11:59:59Z"}, "schedule.startAt"),
+        ({"schedule__startAt": "2026-11-01T08:00:00.0000001Z"}, "schedule.startAt"),
+        ({"budget__amount": "40.001"}, "budget.amount"),
+        ({"bid": "4.501"}, "bid"),
+        ({"name": "网" * 67}, "name"),
+    ],
+)
+def test_what_linkedin_cannot_carry_is_refused_by_its_name(changes: dict[str, Any], path: str) -> None:
+    assert path in issues_of(brief(**changes))
+
+
+LOCATIONS = "urn:li:adTargetingFacet:locations"
+PLACE = {"or": {LOCATIONS: ["urn:li:geo:1"]}}
+
+
+@pytest.mark.parametrize(
+    "criteria",
+    [
+        {"include": {"and": []}},
+        {"include": {"or": {LOCATIONS: ["urn:li:geo:1"]}}},
+        {"include": {"and": [PLACE]}, "keywords": []},
+        {"include": {"and": [PLACE, {"and": {}}]}},
+        {"include": {"and": [PLACE, {"or": {}}]}},
+        {"include": {"and": [{"or": {LOCATIONS: ["US"]}}]}},
+        {"include": {"and": [{"or": {"locations": ["urn:li:geo:1"]}}]}},
+        {"include": {"and": [{"or": {"urn:li:adTargetingFacet:skills": ["urn:li:skill:1"]}}]}},
+        {"include": {"and": [PLACE]}, "exclude": {"or": {LOCATIONS: ["urn:li:geo:1"]}}},
+        {"include": {"and": [PLACE]}, "exclude": {"or": {"urn:li:adTargetingFacet:genders": ["urn:li:gender:MALE"]}}},
+        {"include": {"and": [PLACE]}, "exclude": {}},
+        {
+            "include": {
+                "and": [
+                    PLACE,
+                    {"or": {"urn:li:adTargetingFacet:titles": ["urn:li:title:1"]}},
+                    {"or": {"urn:li:adTargetingFacet:seniorities": ["urn:li:seniority:1"]}},
+                ]
+            }
+        },
+    ],
+)
+def test_criteria_of_another_form_are_refused(criteria: dict[str, Any]) -> None:
+    assert issues_of(brief(targeting__native=criteria)) == {"targeting.native": "invalid"}
+
+
+# -- outcomes -----------------------------------------------------------------------------------------------------
+
+
+def judged(status: int, headers: dict[str, str] | None = None, body: bytes = b"", step: int = 0) -> Any:
+    one = created().steps[step]
+    return classify_write(NETWORK, one, fill_bindings(one, OUTPUTS), Response.from_bytes(status, headers or {}, body))
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "step"),
+    [
+        ({"X-RestLi-Id": "7021"}, b"", 0),
+        ({"x-linkedin-id": "7021"}, b"", 0),
+        ({}, b'{"id": 7021}', 0),
+        ({"x-restli-id": "urn:li:sponsoredCreative:7021"}, b"", 2),
+        ({"x-restli-id": "urn%3Ali%3AsponsoredCreative%3A7021"}, b"", 2),
+    ],
+)
+def test_the_id_is_in_a_header(headers: dict[str, str], body: bytes, step: int) -> None:
+    found = judged(201, headers, body, step)
+    assert isinstance(found, Applied)
+    kind = ("sponsoredCampaignGroup", "sponsoredCampaign", "sponsoredCreative")[step]
+    assert found.outputs == {"id": "7021", "urn": f"urn:li:{kind}:7021"}
+
+
+def test_an_answer_without_an_id_is_open() -> None:
+    location = {"location": "/adAccounts/518121035/adCampaignGroups/7021"}
+    assert isinstance(judged(201, location), Ambiguous)
+    assert isinstance(judged(201, {"x-restli-id": ""}), Ambiguous)
+    assert isinstance(judged(201, {"x-restli-id": "7021"}, b"<html>"), Ambiguous)
+
+
+def test_refusals_are_told_apart() -> None:
+    body = b'{"status": 400, "code": "CURRENCY_MISMATCH", "message": "EUR", "serviceErrorCode": 100}'
+    found = judged(400, {"x-li-uuid": "AAX"}, body)
+    assert isinstance(found, Rejected) and found.blame == "input"
+    assert (found.error.code, found.error.message, found.error.request_id) == ("CURRENCY_MISMATCH", "EUR", "AAX")
+    later = judged(429, {}, b'{"status": 429, "message": "Resource level throttle limit"}')
+    assert isinstance(later, Throttled) and later.retry_after == 60
+    gone = judged(426, {}, b'{"status": 426, "code": "NONEXISTENT_VERSION", "message": "Requested version 202609"}')
+    assert isinstance(gone, Rejected) and gone.blame == "network"
+    token = judged(401, {}, b'{"status": 401, "serviceErrorCode": 65602, "code": "EXPIRED_ACCESS_TOKEN"}')
+    assert isinstance(token, Rejected) and token.blame == "token"
+    assert isinstance(judged(503, {}, b'{"status": 503}'), Ambiguous)
+    assert isinstance(judged(200, {}, b'{"status": 400, "code": "NOBODY_KNOWS"}'), Ambiguous)
+
+
+# -- status, native, delete ---------------------------------------------------------------------------------------
+
+
+def patched(step: Step) -> tuple[str, str, Any]:
+    assert step.request.headers == {**HEADERS, "X-RestLi-Method": "PARTIAL_UPDATE"} and step.can_be_empty
+    return (
+        step.request.method,
+        build_request_url(step.request).removeprefix(f"{HOST}/adAccounts/518121035/"),
+        step.request.body["patch"],
+    )
+
+
+def test_an_activation_goes_from_the_leaves_up() -> None:
+    made = run_flow(plans.plan_activate(ACCOUNT, created(), OUTPUTS), unasked)
+    assert [patched(step) for step in made.steps] == [
+        ("POST", "creatives/urn%3Ali%3AsponsoredCreative%3A91", {"$set": {"intendedStatus": "ACTIVE"}}),
+        ("POST", "adCampaigns/880011", {"$set": {"status": "ACTIVE"}}),
+        ("POST", "adCampaignGroups/7021", {"$set": {"status": "ACTIVE"}}),
+    ]
+    assert made.risk == "spend"
+    assert isinstance(
+        classify_write(NETWORK, made.steps[0], made.steps[0].request, Response.from_bytes(204, {}, b"")), Applied
+    )
+
+
+@pytest.mark.parametrize("entity_id", ["91", "urn:li:sponsoredCreative:91"])
+def test_a_creative_is_named_by_its_number_or_its_urn(entity_id: str) -> None:
+    made = run_flow(plans.plan_status(ACCOUNT, "ad", entity_id, "paused"), unasked)
+    assert patched(made.steps[0])[1] == "creatives/urn%3Ali%3AsponsoredCreative%3A91"
+    assert (made.steps[0].entity, made.risk) == ("urn:li:sponsoredCreative:91", "low")
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "parent", "wanted", "risk"),
+    [
+        ("campaign", {"name": "A"}, None, {"status": "ACTIVE"}, "low"),
+        ("campaign", {"name": "A", "totalBudget": {}}, None, {"status": "DRAFT"}, "low"),
+        (
+            "adGroup",
+            {"name": "A"},
+            "7021",
+            {"status": "PAUSED", "campaignGroup": "urn:li:sponsoredCampaignGroup:7021"},
+            "low",
+        ),
+        ("adGroup", {"name": "A", "status": "ACTIVE"}, "7021", {"status": "ACTIVE"}, "spend"),
+        ("ad", {"content": {}}, "88", {"intendedStatus": "DRAFT", "campaign": "urn:li:sponsoredCampaign:88"}, "low"),
+    ],
+)
+def test_a_native_create(kind: Any, payload: Any, parent: str | None, wanted: Any, risk: str) -> None:
+    made = run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent), unasked)
+    body = made.steps[0].request.body
+    assert body.items() >= {**payload, **wanted}.items() and made.risk == risk
+    assert ("account" in body) == (kind != "ad")
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "parent", "path"),
+    [
+        ("campaign", {"status": "PAUSED"}, None, "payload.status"),
+        ("campaign", {"account": "urn:li:sponsoredAccount:1"}, None, "payload.account"),
+        ("campaign", {"id": 5}, None, "payload.id"),
+        ("campaign", {}, "5", "parentId"),
+        ("adGroup", {}, None, "parentId"),
+        ("adGroup", {"campaignGroup": "urn:li:sponsoredCampaignGroup:1"}, "2", "parentId"),
+        ("ad", {}, "2", "payload.content"),
+    ],
+)
+def test_a_native_create_that_contradicts_is_refused(kind: Any, payload: Any, parent: str | None, path: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent), unasked)
+    assert [issue.path for issue in refusal.value.issues] == [path]
+
+
+def test_a_native_update_sets_and_deletes() -> None:
+    made = run_flow(plans.plan_update(ACCOUNT, "campaign", "7021", {"name": "B", "totalBudget": None}, None), unasked)
+    assert patched(made.steps[0])[2] == {"$set": {"name": "B"}, "$delete": ["totalBudget"]}
+    assert made.risk == "spend"
+
+
+@pytest.mark.parametrize(
+    ("extras", "native", "wanted"),
+    [
+        ({}, {"status": "DRAFT"}, ("DELETE", None)),
+        ({}, {"status": "PAUSED"}, ("POST", {"patch": {"$set": {"status": "PENDING_DELETION"}}})),
+        ({"type": "ENTERPRISE"}, {"status": "DRAFT"}, ("POST", {"patch": {"$set": {"status": "ARCHIVED"}}})),
+    ],
+)
+def test_a_delete_depends_on_the_status(extras: Any, native: Any, wanted: Any) -> None:
+    account = evolve(ACCOUNT, extras=extras)
+    answers = {f"{HOST}/adAccounts/518121035/adCampaignGroups/7021": {**GROUP, **native}}
+    made = run_flow(plans.plan_delete(account, "campaign", "7021"), answering(answers))
+    (step,) = made.steps
+    assert (step.request.method, step.request.body) == wanted
+    assert (step.action, step.entity, made.risk) == ("delete", "7021", "destructive")
+    assert step.changes[0].before == native["status"]
+
+
+def test_the_default_group_is_not_deleted() -> None:
+    answers = {f"{HOST}/adAccounts/518121035/adCampaignGroups/7021": {**GROUP, "backfilled": True}}
+    with pytest.raises(InvalidInput):
+        run_flow(plans.plan_delete(ACCOUNT, "campaign", "7021"), answering(answers))
+
+
+# -- preflight ----------------------------------------------------------------------------------------------------
+
+COUNTS = (
+    f"{HOST}/audienceCounts?q=targetingCriteriaV2&targetingCriteria=(include:(and:List("
+    "(or:(urn%3Ali%3AadTargetingFacet%3Alocations:List(urn%3Ali%3Ageo%3A103644278))),"
+    "(or:(urn%3Ali%3AadTargetingFacet%3AinterfaceLocales:List(urn%3Ali%3Alocale%3Aen_US))))))"
+)
+
+
+@pytest.mark.parametrize(("total", "issues"), [(299, ["targeting.native"]), (300, [])])
+def test_the_audience_has_300_members(total: int, issues: list[str]) -> None:
+    answers = {COUNTS: {"elements": [{"active": 0, "total": total}]}}
+    found, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(brief())), answering(answers))
+    assert ([issue.path for issue in found], warnings) == (issues, [])
+
+
+def test_an_audience_that_is_not_told_is_a_warning() -> None:
+    answers = {COUNTS: Response(403, {}, {"status": 403})}
+    found, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(brief())), answering(answers))
+    assert found == [] and len(warnings) == 1

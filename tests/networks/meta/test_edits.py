@@ -1,0 +1,323 @@
+"""The Meta adapter: edits held against what they change, and what an answer to a write says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from adsunify.adapter import settings
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.errors import (
+    InvalidInput,
+    ProviderError,
+    ProviderNotFound,
+    ProviderUnreadable,
+)
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
+from adsunify.http.messages import Response
+from adsunify.networks.meta import plans
+from adsunify.networks.meta.tables import NETWORK
+from adsunify.plans.records import Plan, Step
+from adsunify.values.exact_json import Json
+from tests.networks.calls import answer_of, run
+
+from .calls import ACCOUNT, NOW, created, failing
+
+# -- edit -------------------------------------------------------------------------------------------------------------
+
+AD_SET = {
+    "id": "6102",
+    "name": "Tea spring",
+    "campaign_id": "6101",
+    "status": "PAUSED",
+    "daily_budget": "1850",
+    "lifetime_budget": "0",
+    "budget_remaining": "1850",
+    "bid_strategy": "LOWEST_COST_WITHOUT_CAP",
+    "start_time": "2027-03-01T09:00:00+0100",
+    "targeting": {
+        "geo_locations": {"countries": ["NO"], "location_types": ["home"]},
+        "age_min": 21,
+        "flexible_spec": [{"behaviors": [{"id": "1"}], "interests": [{"id": "2"}]}, {"interests": [{"id": "3"}]}],
+        "targeting_automation": {"advantage_audience": 0},
+    },
+}
+LIFELONG = AD_SET | {
+    "daily_budget": "0",
+    "lifetime_budget": "50000",
+    "budget_remaining": "10000",
+    "end_time": "2027-03-31T09:00:00+0200",
+}
+
+
+def edit(kind: Any, entity: Mapping[str, Json], **parts: Any) -> Plan:
+    flow = plans.plan_edit(ACCOUNT, kind, "6102", Edit(**parts), NOW)
+    made: Plan = run(flow, answer_of({**entity, "account_id": "7007"}))[0]
+    return made
+
+
+def edit_issues(kind: Any, entity: Mapping[str, Json], **parts: Any) -> set[str]:
+    with pytest.raises(InvalidInput) as refusal:
+        edit(kind, entity, **parts)
+    return {issue.path for issue in refusal.value.issues}
+
+
+def test_an_edit_shows_before_and_after() -> None:
+    made = edit("adGroup", AD_SET, fields={"name": "Tea", "budget": "20", "endAt": "2027-04-01T00:00:00+02:00"})
+    step = made.steps[0]
+    assert step.request.body == {"name": "Tea", "daily_budget": 2000, "end_time": "2027-03-31T22:00:00+0000"}
+    assert [(change.field, change.before, change.after) for change in step.changes] == [
+        ("name", "Tea spring", "Tea"),
+        ("budget", "18.5", "20"),
+        ("endAt", None, "2027-03-31T22:00:00Z"),
+    ]
+    assert made.risk == "spend"
+    assert edit("adGroup", AD_SET, fields={"budget": "18"}).risk == "low"
+
+
+def test_a_percentage_is_cut_to_the_lower_spend() -> None:
+    made = edit("adGroup", AD_SET, fields={"budget": Percentage("increase", Decimal("0.1"))})
+    assert made.steps[0].request.body == {"daily_budget": 1851}
+    assert edit("adGroup", LIFELONG, fields={"budget": Percentage("increase", Decimal(10))}).steps[0].request.body == {
+        "lifetime_budget": 55000
+    }
+
+
+def test_a_bid_comes_with_its_strategy() -> None:
+    assert edit_issues("adGroup", AD_SET, fields={"bid": "0.5"}) == {"fields.bid"}
+    assert edit_issues("adGroup", AD_SET, fields={"bidStrategy": "COST_CAP"}) == {"fields.bid"}
+    assert edit("adGroup", AD_SET, fields={"bid": "0.5", "bidStrategy": "COST_CAP"}).steps[0].request.body == {
+        "bid_strategy": "COST_CAP",
+        "bid_amount": 50,
+    }
+    floor = {"bidStrategy": "LOWEST_COST_WITH_MIN_ROAS", "roasFloor": "1.5"}
+    assert edit("adGroup", AD_SET, fields=floor).steps[0].request.body["bid_constraints"] == {
+        "roas_average_floor": 15000
+    }
+    assert edit_issues("adGroup", AD_SET, fields=floor | {"roasFloor": "1.23456"}) == {"fields.roasFloor"}
+    assert edit_issues("adGroup", AD_SET, fields={"bidStrategy": floor["bidStrategy"]}) == {"fields.roasFloor"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "entity", "fields", "paths"),
+    [
+        ("campaign", {"id": "1", "status": "PAUSED"}, {"budget": "5"}, {"fields.budget"}),
+        ("campaign", {"id": "1", "status": "PAUSED"}, {"objective": "X", "colour": "red"}, None),
+        ("campaign", {"id": "1", "status": "ARCHIVED"}, {"name": "B"}, {"fields.name"}),
+        ("adGroup", AD_SET | {"daily_budget": "0"}, {"budget": "5"}, {"fields.budget"}),
+        ("adGroup", AD_SET | {"start_time": "2026-11-20T12:00:00+0000"}, {"startAt": "2027-01-01T00:00:00Z"}, None),
+        ("adGroup", AD_SET, {"endAt": "2027-03-01T10:00:00+01:00"}, {"fields.endAt"}),
+        ("adGroup", AD_SET, {"endAt": "2026-11-01T00:00:00Z"}, {"fields.endAt"}),
+        ("adGroup", LIFELONG, {"endAt": ""}, {"fields.endAt"}),
+        ("adGroup", LIFELONG, {"budget": "439.99"}, {"fields.budget"}),
+        ("adGroup", AD_SET, {"optimization_goal": "REACH"}, {"fields.optimization_goal"}),
+        ("ad", {"id": "1"}, {"adset_id": "3"}, {"fields.adset_id"}),
+    ],
+)
+def test_locks_and_limits_hold(kind: Any, entity: Any, fields: dict[str, Any], paths: set[str] | None) -> None:
+    assert edit_issues(kind, entity, fields=fields) == (paths or {f"fields.{name}" for name in fields})
+
+
+def test_an_end_can_be_taken_away_from_a_daily_budget() -> None:
+    ending = AD_SET | {"end_time": "2027-03-31T09:00:00+0200"}
+    assert edit("adGroup", ending, fields={"endAt": ""}).steps[0].request.body == {"end_time": 0}
+    assert edit("adGroup", LIFELONG, fields={"budget": "440"}).steps[0].request.body == {"lifetime_budget": 44000}
+
+
+def test_targeting_is_read_merged_and_written_whole() -> None:
+    wanted = {
+        "locations": [
+            {"id": "city:5", "name": "Oslo", "radiusKm": Decimal(25)},
+            {"id": "country:SE", "name": "Sweden"},
+        ],
+        "excludedLocations": [{"id": "region:9", "name": "Skåne"}],
+        "interests": [{"id": "8", "name": "Tea"}],
+        "languages": [{"id": "6", "name": "English"}],
+        "ageMax": 40,
+        "genders": ["female"],
+        "devices": [{"id": "mobile", "name": "Mobile"}],
+    }
+    made = edit("adGroup", AD_SET, targeting=wanted)
+    assert made.steps[0].request.body == {
+        "targeting": {
+            "age_min": 21,
+            "targeting_automation": {"advantage_audience": 0},
+            "geo_locations": {
+                "location_types": ["home"],
+                "cities": [{"key": "5", "radius": 25, "distance_unit": "kilometer"}],
+                "countries": ["SE"],
+            },
+            "excluded_geo_locations": {"regions": [{"key": "9"}]},
+            "flexible_spec": [{"behaviors": [{"id": "1"}], "interests": [{"id": "8", "name": "Tea"}]}],
+            "locales": [6],
+            "age_max": 40,
+            "genders": [2],
+            "device_platforms": ["mobile"],
+        }
+    }
+    assert made.steps[0].changes[0].before == AD_SET["targeting"]["geo_locations"]  # type: ignore[index] # an object of objects
+    assert AD_SET["targeting"]["age_min"] == 21  # type: ignore[index] # an object of objects
+
+
+@pytest.mark.parametrize(
+    ("kind", "targeting", "paths"),
+    [
+        ("campaign", {"ageMin": 18}, {"targeting"}),
+        ("adGroup", {"ageMax": 20}, {"targeting.ageMin"}),
+        ("adGroup", {"genders": ["unknown"]}, {"targeting.genders"}),
+        ("adGroup", {"excludedInterests": [{"id": "1", "name": "A"}]}, {"targeting.excludedInterests"}),
+        ("adGroup", {"placements": [{"id": "whatsapp", "name": "W"}]}, {"targeting.placements"}),
+        ("adGroup", {"locations": []}, {"targeting.locations"}),
+        ("adGroup", {"locations": [{"id": "5", "name": "?"}]}, {"targeting.locations.0.id"}),
+        (
+            "adGroup",
+            {"locations": [{"id": "5", "name": "R"}], "languages": [{"id": "en", "name": "E"}]},
+            {"targeting.locations.0.id", "targeting.languages"},
+        ),
+        (
+            "adGroup",
+            {"locations": [{"id": "region:5", "name": "R", "radiusKm": 20}]},
+            {"targeting.locations.0.radiusKm"},
+        ),
+        ("adGroup", {"locations": [{"id": "city:5", "name": "R", "radiusKm": 81}]}, {"targeting.locations.0.radiusKm"}),
+    ],
+)
+def test_targeting_that_cannot_be_said_is_refused(kind: Any, targeting: dict[str, Any], paths: set[str]) -> None:
+    assert edit_issues(kind, AD_SET, targeting=targeting) == paths
+
+
+def test_an_ad_can_be_given_another_creative() -> None:
+    ad = {"id": "6104", "status": "PAUSED", "creative": {"id": "6103"}}
+    made = edit("ad", ad, creative={"existingId": "77"})
+    assert made.steps[0].request.body == {"creative": {"creative_id": "77"}}
+    assert made.steps[0].changes[0].before == "6103"
+    assert "review" in made.warnings[0]
+    assert edit_issues("ad", ad, creative={"headline": "New"}) == {"creative.headline"}
+    assert edit_issues("adGroup", AD_SET, creative={"existingId": "77"}) == {"creative"}
+    assert edit_issues("ad", ad) == {"fields"}
+
+
+def test_an_edit_of_what_is_not_there_is_not_found() -> None:
+    with pytest.raises(ProviderNotFound):
+        run(plans.plan_edit(ACCOUNT, "ad", "1", Edit({"name": "B"}), NOW), failing(100, 33))
+
+
+REFUSED_FIELD = "(#100) Tried accessing nonexisting field (objective) on node type ({})"
+
+
+@pytest.mark.parametrize(
+    ("answer", "raised"),
+    [
+        (answer_of({"id": "6101", "account_id": "7008"}), ProviderNotFound),
+        (answer_of({"id": "6101"}), ProviderUnreadable),
+        (answer_of({"error": {"message": REFUSED_FIELD.format("AdSet"), "code": 100}}, 400), ProviderNotFound),
+        (answer_of({"error": {"message": REFUSED_FIELD.format("Campaign"), "code": 100}}, 400), ProviderError),
+    ],
+)
+def test_an_edit_of_what_is_not_the_accounts(answer: Response, raised: type[ProviderError]) -> None:
+    with pytest.raises(ProviderError) as problem:
+        run(plans.plan_edit(ACCOUNT, "campaign", "6101", Edit({"name": "B"}), NOW), answer)
+    assert type(problem.value) is raised
+
+
+def test_settings_show_the_budget_in_use() -> None:
+    told = settings.build_settings(NETWORK, ACCOUNT, "adGroup", "6102", LIFELONG, NOW)
+    by_name = {row["field"]: row for row in told["fields"]}
+    assert by_name["budget"] == {
+        "field": "budget",
+        "value": "500",
+        "unit": "EUR",
+        "locked": None,
+        "period": "lifetime",
+    }
+    assert by_name["endAt"]["value"] == "2027-03-31T07:00:00Z"
+    assert by_name["campaign_id"]["locked"]
+    assert told["targeting"] == {"targeting": AD_SET["targeting"]}
+
+
+# -- outcomes ---------------------------------------------------------------------------------------------------------
+
+CREATE = created().get_step("campaign")
+CHANGE: Step = run(plans.plan_status(ACCOUNT, "ad", "1", "paused"))[0].steps[0]
+
+
+def said(response: Response, step: Step = CREATE) -> Any:
+    return classify_write(NETWORK, step, step.request, response)
+
+
+def test_a_create_is_done_with_an_id_and_a_change_with_success() -> None:
+    assert said(answer_of({"id": "6101"})) == Applied({"id": "6101"})
+    assert said(answer_of({"success": True}), CHANGE) == Applied({})
+    assert isinstance(said(answer_of({"success": True})), Ambiguous)
+    assert isinstance(said(answer_of({"success": False}), CHANGE), Ambiguous)
+    assert isinstance(said(answer_of({"success": "true"}), CHANGE), Ambiguous)
+
+
+@pytest.mark.parametrize(
+    ("response", "blame"),
+    [
+        (failing(190, 463), "token"),
+        (failing(102, status=401), "token"),
+        (failing(294), "permission"),
+        (failing(10, status=403), "permission"),
+        (failing(368, 1390008), "permission"),
+        (failing(100, 33), "not_found"),
+        (failing(803), "not_found"),
+        (failing(100, 2446404), "input"),
+        (failing(2635), "input"),
+        (failing(1487809), "limit"),
+        (failing(555), "input"),
+    ],
+)
+def test_surely_not_done(response: Response, blame: str) -> None:
+    told = said(response)
+    assert isinstance(told, Rejected)
+    assert told.blame == blame
+
+
+@pytest.mark.parametrize(("code", "subcode"), [(4, 1504022), (17, 1885172), (32, None), (341, None), (613, 1487632)])
+def test_too_fast_is_too_fast_even_where_it_is_transient(code: int, subcode: int | None) -> None:
+    assert said(failing(code, subcode, is_transient=True)).retry_after == 60
+    assert isinstance(said(failing(80004, status=200)), Throttled)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        failing(1),
+        failing(2),
+        failing(777, is_transient=True),
+        failing(100, status=500),
+        failing(777, status=200),
+        answer_of(b"<html>"),
+        answer_of(b'{"id":"61'),
+        answer_of(b""),
+        answer_of({}),
+        answer_of({"id": ""}),
+        answer_of({"id": 6101}),
+        answer_of([]),
+    ],
+)
+def test_doubt_is_doubt(response: Response) -> None:
+    assert isinstance(said(response), Ambiguous)
+
+
+def test_waits_are_read_from_the_usage_headers() -> None:
+    body = {"error": {"code": 80004, "message": "Slow down."}}
+    business = '{"7007":[{"type":"ads_management","call_count":100,"estimated_time_to_regain_access":3}]}'
+    account = '{"acc_id_util_pct":100,"reset_time_duration":90}'
+    assert said(answer_of(body, 400, x_business_use_case_usage=business)).retry_after == 180
+    assert said(answer_of(body, 400, x_ad_account_usage=account)).retry_after == 90
+    assert said(answer_of(body, 400, x_ad_account_usage="{")).retry_after == 60
+    assert said(answer_of(body, 400, retry_after="7")).retry_after == 7
+
+
+def test_an_error_says_what_is_wrong() -> None:
+    blamed = '{"blame_field_specs":[["daily_budget"]]}'
+    more: dict[str, Any] = {"error_user_title": "Too low", "error_user_msg": "Raise it.", "error_data": blamed}
+    error = said(failing(100, 1, **more)).error
+    assert (error.code, error.message, error.request_id) == ("100/1", "No. Too low Raise it. (daily_budget)", "Axx")
+    assert "without a bid" in said(failing(100, 2446404)).error.message

@@ -1,0 +1,384 @@
+"""The Meta adapter: plans as the Marketing API documents them, refusals, activation, native writes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from adsunify.adapter.network import Account, split_words
+from adsunify.errors import (
+    InvalidInput,
+)
+from adsunify.http.messages import build_request_url
+from adsunify.models.brief import read_brief
+from adsunify.networks import get_adapter
+from adsunify.networks.meta import native, plans, reads
+from adsunify.networks.meta.tables import NETWORK
+from adsunify.planning import plan
+from adsunify.plans.binding import fill_bindings
+from adsunify.values.exact_json import dumps, loads
+from tests.networks.calls import answer_of, run
+
+from .calls import ACCOUNT, CONVERSIONS, GRAPH, LIFETIME, NOW, body_of, brief, created, failing, issues_of
+
+# -- create -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_plan_is_what_the_documentation_shows() -> None:
+    made = created()
+    outputs = {"campaign": {"id": "6101"}, "adGroup": {"id": "6102"}, "creative": {"id": "6103"}}
+    requests = [fill_bindings(step, outputs) for step in made.steps]
+    assert [build_request_url(request) for request in requests] == [
+        f"{GRAPH}/act_7007/campaigns",
+        f"{GRAPH}/act_7007/adsets",
+        f"{GRAPH}/act_7007/adcreatives",
+        f"{GRAPH}/act_7007/ads",
+    ]
+    link = "https://tea.example/"
+    assert [request.body for request in requests] == [
+        {
+            "name": "Tea spring",
+            "objective": "OUTCOME_TRAFFIC",
+            "status": "PAUSED",
+            "buying_type": "AUCTION",
+            "special_ad_categories": [],
+            "is_adset_budget_sharing_enabled": False,
+        },
+        {
+            "name": "Tea spring",
+            "campaign_id": "6101",
+            "status": "PAUSED",
+            "optimization_goal": "LINK_CLICKS",
+            "billing_event": "LINK_CLICKS",
+            "destination_type": "WEBSITE",
+            "bid_strategy": "LOWEST_COST_WITH_BID_CAP",
+            "bid_amount": 42,
+            "daily_budget": 1850,
+            "start_time": "2027-03-01T08:00:00+0000",
+            "targeting": {
+                "geo_locations": {"countries": ["NO"]},
+                "targeting_automation": {"advantage_audience": 0},
+            },
+        },
+        {
+            "name": "Tea spring",
+            "object_story_spec": {
+                "page_id": "9009",
+                "link_data": {
+                    "link": link,
+                    "message": "Fresh leaves.",
+                    "name": "Spring tea",
+                    "image_hash": "0f1e2d",
+                    "call_to_action": {"type": "LEARN_MORE", "value": {"link": link}},
+                },
+            },
+        },
+        {"name": "Tea spring", "adset_id": "6102", "creative": {"creative_id": "6103"}, "status": "PAUSED"},
+    ]
+    assert {(request.method, request.encoding, request.kind) for request in requests} == {
+        ("POST", "form_json", "write")
+    }
+    assert (made.warnings, made.risk) == ((), "low")
+
+
+def test_a_bound_member_stands_beside_the_body() -> None:
+    made = created()
+    assert "campaign_id" not in made.get_step("adGroup").request.body
+    assert made.get_step("ad").request.body["creative"] == {}
+    assert [binding.to for binding in made.get_step("ad").bindings] == ["/body/adset_id", "/body/creative/creative_id"]
+
+
+def test_an_existing_creative_is_not_made_again() -> None:
+    made = created(creative={"existingId": "77"}, platform={})
+    assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
+    assert made.get_step("ad").request.body["creative"] == {"creative_id": "77"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"bid": None}, ("LINK_CLICKS", "IMPRESSIONS", "WEBSITE", None, "LOWEST_COST_WITHOUT_CAP", None)),
+        (
+            {"goal": "awareness"},
+            ("REACH", "IMPRESSIONS", None, {"page_id": "9009"}, "LOWEST_COST_WITH_BID_CAP", 42),
+        ),
+        (
+            CONVERSIONS,
+            (
+                "OFFSITE_CONVERSIONS",
+                "IMPRESSIONS",
+                "WEBSITE",
+                {"pixel_id": "5", "custom_event_type": "PURCHASE"},
+                "LOWEST_COST_WITHOUT_CAP",
+                None,
+            ),
+        ),
+    ],
+)
+def test_a_goal_decides_what_is_bought(changes: Mapping[str, Any], expected: tuple[Any, ...]) -> None:
+    members = split_words("optimization_goal billing_event destination_type promoted_object bid_strategy bid_amount")
+    body = body_of("adGroup", **changes)
+    assert tuple(body.get(member) for member in members) == expected
+
+
+def test_a_lifetime_budget_runs_to_its_end() -> None:
+    body = body_of("adGroup", **LIFETIME)
+    assert (body["lifetime_budget"], body["end_time"]) == (1850, "2027-03-31T09:00:00+0000")
+    assert "daily_budget" not in body
+
+
+def test_forints_have_no_fraction_and_dinars_have_two_digits() -> None:
+    forints = Account("meta", "act_1", "HUF")
+    assert body_of("adGroup", forints, budget__currency="HUF", budget__amount="4000", bid=None)["daily_budget"] == 4000
+    assert issues_of(forints, budget__currency="HUF", budget__amount="40.5", bid=None) == {"budget.amount"}
+    dinars = Account("meta", "act_1", "JOD")
+    assert issues_of(dinars, budget__currency="JOD", budget__amount="1.234", bid=None) == {"budget.amount"}
+
+
+def test_an_undocumented_currency_warns_and_an_unknown_one_is_refused() -> None:
+    dirhams = Account("meta", "act_1", "AED")
+    assert "AED" in created(dirhams, budget__currency="AED").warnings[0]
+    assert issues_of(Account("meta", "act_1", "ISK"), budget__currency="ISK", budget__amount="1.5", bid=None)
+    assert issues_of(Account("meta", "act_1", "XOF"), budget__currency="XOF") == {"account.currency"}
+
+
+def test_locations_go_where_their_type_says() -> None:
+    ids = ["region:3847", "city:2418779", "zip:US:94304", "country_group:mercosur", "geo_market:DMA:807"]
+    assert body_of("adGroup", targeting={"countries": ["NO"], "locationIds": ids})["targeting"]["geo_locations"] == {
+        "countries": ["NO"],
+        "regions": [{"key": "3847"}],
+        "cities": [{"key": "2418779"}],
+        "zips": [{"key": "US:94304"}],
+        "country_groups": ["mercosur"],
+        "geo_markets": [{"key": "DMA:807"}],
+    }
+
+
+def test_native_targeting_stands_whole() -> None:
+    own = {"geo_locations": {"countries": ["US"]}, "age_min": 21, "targeting_automation": {"shared_audiences": 1}}
+    assert body_of("adGroup", targeting={"native": own})["targeting"] == own | {
+        "targeting_automation": {"advantage_audience": 0, "shared_audiences": 1}
+    }
+    wide = own | {"targeting_automation": {"advantage_audience": 1}}
+    assert body_of("adGroup", targeting={"native": wide})["targeting"] == wide
+
+
+def test_a_special_category_names_its_countries() -> None:
+    body = body_of(
+        "campaign",
+        platform__specialAdCategories=["HOUSING"],
+        targeting={"countries": ["US", "CA"], "locationIds": ["zip:GB:N1", "city:5"]},
+    )
+    assert body["special_ad_categories"] == ["HOUSING"]
+    assert body["special_ad_category_country"] == ["US", "CA", "GB"]
+    assert "special_ad_category_country" not in body_of("campaign", platform__specialAdCategories=["NONE"])
+    changes: dict[str, Any] = {"platform__specialAdCategories": ["HOUSING"], "targeting": {"locationIds": ["city:5"]}}
+    assert issues_of(**changes) == {"targeting.countries"}
+
+
+def test_ads_in_the_eu_name_who_benefits_and_pays() -> None:
+    extras = {"defaultDsaBeneficiary": "Tea Ltd", "defaultDsaPayor": "Tea Holding"}
+    known, unset = evolve(ACCOUNT, extras=extras), evolve(ACCOUNT, extras=extras | {"defaultDsaPayor": ""})
+
+    def named(targeting: Mapping[str, Any]) -> tuple[Any, Any]:
+        body = body_of("adGroup", known, targeting=targeting)
+        return body.get("dsa_beneficiary"), body.get("dsa_payor")
+
+    both = ("Tea Ltd", "Tea Holding")
+    assert named({"countries": ["NO", "SE"]}) == both
+    assert named({"native": {"geo_locations": {"country_groups": ["worldwide"]}}}) == both
+    assert named({"locationIds": ["city:5"]}) == both
+    assert named({"locationIds": ["zip:US:94304"]}) == (None, None)
+    assert named({"countries": ["NO"]}) == (None, None)
+    assert issues_of(unset, targeting={"countries": ["SE"]}) == {"account.extras.defaultDsaPayor"}
+    assert created(unset, targeting={"countries": ["NO"]}).warnings == ()
+    assert "defaultDsaBeneficiary" in created(targeting={"countries": ["SE"]}).warnings[0]
+    assert "dsa_payor" not in body_of("adGroup", targeting={"countries": ["SE"]})
+
+
+def test_a_start_in_the_past_is_now() -> None:
+    assert "past" in created(now=datetime(2027, 4, 1, tzinfo=UTC)).warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "paths"),
+    [
+        ({"platform__pageId": None}, {"platform.pageId"}),
+        ({"creative__url": None}, {"creative.url"}),
+        ({"creative__body": None}, {"creative.body"}),
+        ({"creative__headline": None}, {"creative.headline"}),
+        ({"creative__imageHash": None}, {"creative.imageUrl"}),
+        ({"creative__imageUrl": "https://tea.example/a.jpg"}, {"creative.imageHash"}),
+        ({"creative__url": "ftp://tea.example/"}, {"creative.url"}),
+        ({"targeting": {}}, {"targeting.countries"}),
+        ({"targeting__locationIds": ["planet:3"]}, {"targeting.locationIds"}),
+        ({"targeting__locationIds": ["zip:NO:0150"]}, {"targeting.locationIds.0"}),
+        ({"targeting": {"native": {"age_min": 21}}}, {"targeting.native"}),
+        ({"targeting": {"native": {"geo_locations": {"countries": ["NO"]}, "campaign_id": 1}}}, {"targeting.native"}),
+        ({"targeting__keywords": [{"text": "tea"}]}, {"targeting.keywords"}),
+        ({"budget__period": "lifetime"}, {"schedule.endAt"}),
+        ({"schedule__endAt": "2027-03-02T08:00:00Z"}, {"schedule.endAt"}),
+        ({"platform__pixelId": "5"}, {"platform.pixelId"}),
+        ({"platform__boardId": "5"}, {"platform.boardId"}),
+        ({"platform__euPoliticalAdvertising": True}, {"platform.euPoliticalAdvertising"}),
+        ({"platform__specialAdCategories": ["CRYPTO"]}, {"platform.specialAdCategories"}),
+        (CONVERSIONS | {"bid": "1"}, {"bid"}),
+        (CONVERSIONS | {"platform__conversionEvent": "OTHER"}, {"platform.conversionEvent"}),
+        (CONVERSIONS | {"platform__pixelId": None}, {"platform.pixelId"}),
+        ({"goal": "app_installs"}, {"goal"}),
+        ({"creative": {"existingId": "7"}}, {"platform.pageId"}),
+        ({"creative": {"existingId": "7"}, "goal": "awareness", "platform": {}}, {"platform.pageId"}),
+        ({"budget__amount": "18.505"}, {"budget.amount"}),
+        ({"budget__currency": "USD"}, {"budget.currency"}),
+    ],
+)
+def test_what_would_be_dropped_or_is_missing_is_refused(changes: dict[str, Any], paths: set[str]) -> None:
+    assert issues_of(**changes) == paths
+
+
+def test_the_end_may_be_a_second_more_than_a_day_away_and_is_not_past() -> None:
+    assert created(schedule__endAt="2027-03-02T08:00:01Z")
+    assert issues_of(now=datetime(2028, 1, 1, tzinfo=UTC), schedule__endAt="2027-06-01T00:00:00Z") == {"schedule.endAt"}
+
+
+def test_a_budget_under_the_accounts_floor_is_refused() -> None:
+    floor = evolve(ACCOUNT, extras={"minDailyBudget": "200"})
+    assert issues_of(floor, budget__amount="1.99") == {"budget.amount"}
+    assert created(floor, budget__amount="2")
+    assert issues_of(floor, budget__amount="59.99", **LIFETIME) == {"budget.amount"}
+    assert created(floor, budget__amount="60", **LIFETIME)
+
+
+@pytest.mark.parametrize("path", sorted(Path("examples/briefs").glob("meta-*.json")), ids=lambda path: path.stem)
+def test_every_example_plans(path: Path) -> None:
+    made = plan(read_brief(path.read_bytes()), Account("meta", "act_1", "USD", "America/New_York"), now=NOW)
+    assert made.steps[-1].key == "ad"
+    assert all(step.request.body.get("status", "PAUSED") == "PAUSED" for step in made.steps)
+    assert made.warnings == ()
+
+
+# -- activate, status, native -----------------------------------------------------------------------------------------
+
+
+def test_activation_goes_from_the_ad_to_the_campaign() -> None:
+    source = created()
+    outputs = {"campaign": {"id": "6101"}, "adGroup": {"id": "6102"}, "creative": {"id": "6103"}, "ad": {"id": "6104"}}
+    made, asked = run(plans.plan_activate(ACCOUNT, source, outputs))
+    assert [(step.key, build_request_url(step.request), step.request.body) for step in made.steps] == [
+        ("activate_ad", f"{GRAPH}/6104", {"status": "ACTIVE"}),
+        ("activate_adGroup", f"{GRAPH}/6102", {"status": "ACTIVE"}),
+        ("activate_campaign", f"{GRAPH}/6101", {"status": "ACTIVE"}),
+    ]
+    assert (made.risk, asked) == ("spend", [])
+
+
+def test_a_status_is_one_write() -> None:
+    made, _ = run(plans.plan_status(ACCOUNT, "adGroup", "6102", "paused"))
+    assert [(build_request_url(step.request), step.request.body) for step in made.steps] == [
+        (f"{GRAPH}/6102", {"status": "PAUSED"})
+    ]
+    assert made.risk == "low"
+    assert run(plans.plan_status(ACCOUNT, "ad", "1", "active"))[0].risk == "spend"
+    with pytest.raises(InvalidInput):
+        run(plans.plan_status(ACCOUNT, "ad", "1", "deleted"))
+
+
+def test_a_native_create_is_paused_unless_it_says_otherwise() -> None:
+    for template in NETWORK.templates:
+        made, _ = run(plans.plan_native_create(ACCOUNT, template.kind, template.payload, None))
+        assert made.steps[0].request.body == {"status": "PAUSED", **template.payload}
+        assert made.risk == "low"
+    made, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"name": "A", "status": "ACTIVE"}, "6102"))
+    assert made.steps[0].request.body == {"name": "A", "status": "ACTIVE", "adset_id": "6102"}
+    assert made.risk == "spend"
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "parent", "path"),
+    [
+        ("campaign", {"name": "A", "execution_options": ["validate_only"]}, None, "payload.execution_options"),
+        ("campaign", {"name": "A", "colour": "red"}, None, "payload.colour"),
+        ("campaign", {"name": "A", "status": "ARCHIVED"}, None, "payload.status"),
+        ("campaign", {"name": "A"}, "1", "parentId"),
+        ("adGroup", {"name": "A"}, None, "parentId"),
+        ("adGroup", {"name": "A", "campaign_id": "1"}, "2", "parentId"),
+    ],
+)
+def test_a_native_create_is_held_against_the_reference(
+    kind: Any, payload: dict[str, Any], parent: str | None, path: str
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        run(plans.plan_native_create(ACCOUNT, kind, payload, parent))
+    assert [issue.path for issue in refusal.value.issues] == [path]
+
+
+@pytest.mark.parametrize(
+    ("payload", "risk"),
+    [
+        ({"name": "B"}, "low"),
+        ({"daily_budget": 900}, "spend"),
+        ({"status": "ACTIVE"}, "spend"),
+        ({"status": "ARCHIVED"}, "destructive"),
+    ],
+)
+def test_an_update_sends_what_changed(payload: dict[str, Any], risk: str) -> None:
+    made, _ = run(plans.plan_update(ACCOUNT, "adGroup", "6102", payload, None))
+    assert (build_request_url(made.steps[0].request), made.steps[0].request.body) == (f"{GRAPH}/6102", payload)
+    assert made.risk == risk
+
+
+def test_a_deletion_takes_all_below_with_it() -> None:
+    made, _ = run(plans.plan_delete(ACCOUNT, "campaign", "6101"))
+    step = made.steps[0]
+    assert (step.request.method, build_request_url(step.request), step.action) == ("DELETE", f"{GRAPH}/6101", "delete")
+    assert made.risk == "destructive"
+
+
+def test_a_missing_creative_is_found_before() -> None:
+    given = read_brief(brief(creative={"existingId": "77"}, platform={}))
+    assert run(plans.preflight(ACCOUNT, given), answer_of({"id": "77", "status": "ACTIVE"}))[0] == ([], [])
+    (issues, _), asked = run(plans.preflight(ACCOUNT, given), failing(100, 33))
+    assert ([issue.path for issue in issues], build_request_url(asked[0])) == (
+        ["creative.existingId"],
+        f"{GRAPH}/77?fields=id%2Cname%2Cstatus",
+    )
+    assert run(plans.preflight(ACCOUNT, read_brief(brief()))) == (([], []), [])
+
+
+# -- the reference ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif("ADSUNIFY_SPECS" not in os.environ, reason="ADSUNIFY_SPECS names no folder of reference data")
+def test_names_and_currencies_are_those_of_the_reference() -> None:
+    folder = Path(os.environ["ADSUNIFY_SPECS"]) / "meta"
+    reference = loads((folder / "marketing-api-v26.json").read_bytes())
+    left_out = {"execution_options", "date_format"}
+    for kind, node in (("campaign", "campaign"), ("adGroup", "adset"), ("ad", "ad")):
+        operations = reference["operations"]
+        assert set(operations[f"{node}.create"]["params"]) - left_out == native.CREATE_MEMBERS[kind]
+        assert set(operations[f"{node}.update"]["params"]) - left_out == native.UPDATE_MEMBERS[kind]
+    for one, fields in zip(NETWORK.levels, ("Campaign", "AdSet", "Ad"), strict=True):
+        assert {field.partition("{")[0] for field in one.fields} <= set(reference["objectFields"][fields])
+        assert set(one.status_filters) == set(reference["enums"][f"{fields}.EffectiveStatus"])
+        assert set(one.unified_statuses) == set(reference["enums"][f"{fields}.Status"])
+    assert set(reference["objectFields"]["Targeting"]) == native.TARGETING_MEMBERS
+    assert set(native.BID_STRATEGIES) == set(reference["enums"]["AdSet.BidStrategy"])
+    assert set(native.SPECIAL_AD_CATEGORIES) == set(reference["enums"]["Campaign.SpecialAdCategories"])
+    assert set(native.CONVERSION_EVENTS) < set(reference["enums"]["AdPromotedObject.CustomEventType"])
+    offsets = loads((folder / "currency-offsets.json").read_bytes())
+    for group, assumed in (("documented", False), ("notSeenInTheDocumentedTable", True)):
+        for currency, offset in offsets[group].items():
+            unit = native.get_money_unit(Account("meta", "act_1", currency))
+            assert (unit.offset, bool(unit.assumption)) == (offset, assumed)
+
+
+def test_the_adapter_is_registered() -> None:
+    one = get_adapter("meta")
+    assert (one.network, one.plans, one.reads) == (NETWORK, plans, reads)
+    assert dumps([level.kind for level in one.network.levels]) == '["campaign","adGroup","ad"]'

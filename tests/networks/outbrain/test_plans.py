@@ -1,0 +1,363 @@
+"""The Outbrain adapter: plans as its reference documents them, refusals, outcomes, native writes, preflight."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from adsunify.errors import InvalidInput, ProviderNotFound
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, StepOutcome, Throttled, classify_write
+from adsunify.http.messages import Response, build_request_url
+from adsunify.models.brief import read_brief
+from adsunify.networks.outbrain import plans
+from adsunify.networks.outbrain.tables import NETWORK
+from adsunify.plans.binding import fill_bindings
+from adsunify.plans.records import Plan, Step
+from tests.networks.calls import answer_of, run
+
+from .calls import (
+    ACCOUNT,
+    API,
+    BUDGET,
+    CAMPAIGN,
+    CRAWLED,
+    CURRENCIES,
+    EMPTY,
+    LIFETIME,
+    LINK,
+    MARKETER,
+    PLACE,
+    brief,
+    campaign,
+    created,
+    issues_of,
+    link,
+    places,
+)
+
+LINKED = (answer_of(link()), answer_of(campaign()))
+OUTPUTS = {"budget": {"id": BUDGET}, "campaign": {"id": CAMPAIGN}, "ad": {"id": LINK}}
+NORWAY = {"id": PLACE, "geoType": "Country", "code": "NO ", "canonicalName": "Norway"}
+
+
+# -- create -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_plan_is_what_the_reference_shows() -> None:
+    made = created()
+    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
+    assert [(one.method, build_request_url(one), one.kind) for one in requests] == [
+        ("POST", f"{API}/marketers/{MARKETER}/budgets", "write"),
+        ("POST", f"{API}/campaigns", "write"),
+        ("POST", f"{API}/campaigns/{CAMPAIGN}/promotedLinks", "write"),
+    ]
+    budget, below, promoted = (one.body for one in requests)
+    assert re.fullmatch("Sleep guide [0-9a-f]{8}", budget.pop("name"))
+    assert budget == {
+        "amount": Decimal("60.5"),
+        "startDate": "2027-05-03",
+        "runForever": True,
+        "type": "DAILY",
+        "pacing": "SPEND_ASAP",
+    }
+    assert below == {
+        "name": "Sleep guide",
+        "budgetId": BUDGET,
+        "enabled": False,
+        "cpc": Decimal("0.42"),
+        "objective": "Traffic",
+        "creativeFormat": "Standard",
+        "campaignOptimization": {"optimizationType": "TRAFFIC"},
+        "targeting": {"platform": ["DESKTOP", "MOBILE", "TABLET"], "locations": [PLACE], "locationsVersion": "V2"},
+    }
+    assert promoted == {
+        "url": "https://shop.example/guide",
+        "enabled": False,
+        "text": "Ten ways to sleep better",
+        "description": "Short body",
+        "sectionName": "Example Shop",
+        "imageMetadata": {"url": "https://shop.example/sleep.jpg"},
+    }
+    assert made.risk == "low"
+
+
+def body(made: Plan, key: str) -> Any:
+    return made.get_step(key).request.body
+
+
+def test_a_lifetime_budget_is_one_of_the_whole_campaign() -> None:
+    found = dict(body(created(**LIFETIME), "budget"))
+    del found["name"]
+    assert found == {
+        "amount": Decimal(1800),
+        "startDate": "2027-05-03",
+        "endDate": "2027-05-31",
+        "runForever": False,
+        "type": "CAMPAIGN",
+        "pacing": "AUTOMATIC",
+    }
+
+
+def test_the_budget_has_a_name_of_its_own_within_the_limit() -> None:
+    names = {body(created(name="x" * 99 + last), "budget")["name"] for last in "ab"}
+    assert len(names) == 2
+    assert all(len(name) == 100 and name.startswith("x" * 91 + " ") for name in names)
+
+
+def test_without_content_the_page_is_crawled() -> None:
+    made = created(**CRAWLED)
+    assert {"text", "imageMetadata"}.isdisjoint(body(made, "ad"))
+    assert body(made, "ad")["description"] == "Short body"
+
+
+def test_an_image_of_outbrain_is_named_by_its_id() -> None:
+    made = created(creative__imageUrl=None, creative__imageHash="img-1")
+    assert body(made, "ad")["imageMetadata"] == {"id": "img-1"}
+
+
+def test_awareness_is_bought_by_clicks_too() -> None:
+    campaign = body(created(goal="awareness"), "campaign")
+    assert (campaign["objective"], campaign["cpc"]) == ("Awareness", Decimal("0.42"))
+    assert "no CPM" in NETWORK.formats[0].bid_meanings["awareness"]
+
+
+def test_countries_are_found_by_name() -> None:
+    other = {**NORWAY, "id": "x", "geoType": "Region"}
+    made, asked = run(
+        plans.plan_create(ACCOUNT, read_brief(brief(targeting={"countries": ["NO"]})), None),
+        places(other, {**NORWAY, "id": "y", "code": "NF"}, NORWAY),
+    )
+    assert body(made, "campaign")["targeting"]["locations"] == [PLACE]
+    (request,) = asked
+    assert (request.query["term"], request.query["exactMatch"]) == ("Norway", "true")
+    assert (request.query["include"], request.query["locationsVersion"]) == ("Country", "V2")
+
+
+def test_a_country_that_is_not_found_is_refused() -> None:
+    assert issues_of(places({**NORWAY, "code": "SE"}), targeting={"countries": ["NO"]}) == {"targeting.countries"}
+    assert issues_of(targeting={"countries": ["QQ"]}) == {"targeting.countries.0"}
+
+
+def test_native_targeting_is_completed() -> None:
+    made = created(targeting={"native": {"language": "en", "locations": [PLACE]}})
+    assert body(made, "campaign")["targeting"] == {
+        "platform": ["DESKTOP", "MOBILE", "TABLET"],
+        "language": "en",
+        "locations": [PLACE],
+        "locationsVersion": "V2",
+    }
+    assert "locationsVersion" not in body(created(targeting={"native": {"platform": ["MOBILE"]}}), "campaign")
+
+
+@pytest.mark.parametrize(
+    ("changes", "paths"),
+    [
+        ({"bid": None}, {"bid"}),
+        ({"creative__url": None}, {"creative.url"}),
+        ({"creative__headline": None}, {"creative.headline"}),
+        ({"creative__imageUrl": None}, {"creative.imageUrl"}),
+        ({"creative__imageHash": "img-1"}, {"creative.imageHash"}),
+        ({"goal": "conversions"}, {"goal"}),
+        ({**LIFETIME, "schedule__endAt": None}, {"schedule.endAt"}),
+        ({**LIFETIME, "budget__amount": "724.99"}, {"budget.amount"}),
+        ({"budget__amount": "24.99"}, {"budget.amount"}),
+        ({"budget__amount": "25.001"}, {"budget.amount"}),
+        ({"bid": "0.421"}, {"bid"}),
+        ({"schedule__startAt": "2027-05-01T03:59:59Z"}, {"schedule.startAt"}),
+        ({"targeting__keywords": [{"text": "sleep"}]}, {"targeting.keywords"}),
+        ({"targeting": {"native": {"age": [1]}}}, {"targeting.native"}),
+        ({"targeting": {"native": {"platform": ["TV"]}}}, {"targeting.native"}),
+        ({"targeting": {"native": {"locations": [{"id": "x"}]}}}, {"targeting.native"}),
+        ({"platform__pageId": "1"}, {"platform.pageId"}),
+        ({"platform__euPoliticalAdvertising": True}, {"platform.euPoliticalAdvertising"}),
+    ],
+)
+def test_what_is_refused_before_anything_is_read(changes: dict[str, Any], paths: set[str]) -> None:
+    assert issues_of(**changes) == paths
+
+
+def test_the_least_budgets_are_taken() -> None:
+    assert body(created(budget__amount="25"), "budget")["amount"] == 25
+    assert body(created(**{**LIFETIME, "budget__amount": "725"}), "budget")["amount"] == 725
+    assert created(schedule__startAt="2027-05-01T04:00:00Z").steps
+
+
+def test_a_currency_without_fractions_has_none() -> None:
+    yen = evolve(ACCOUNT, currency="JPY")
+    assert issues_of(account=yen, budget__currency="JPY", bid="50.5", budget__amount="5000") == {"bid"}
+    assert issues_of(account=evolve(ACCOUNT, currency=None)) == {"account.currency"}
+
+
+def test_warnings_say_what_a_reader_would_not_expect() -> None:
+    plain = created().warnings
+    assert [one for one in plain if "AI" in one] == list(plain)
+    assert any("all locations" in one for one in created(targeting={}).warnings)
+    said = created(schedule__endAt="2027-05-31T09:00:00Z").warnings
+    assert any("2027-05-03 through 2027-05-31" in one for one in said)
+
+
+# -- preflight --------------------------------------------------------------------------------------------------------
+
+
+def preflight(*names: str, **changes: Any) -> set[str]:
+    account = evolve(ACCOUNT, currency=changes.get("budget__currency", "USD"))
+    listed = answer_of({"campaigns": [{"id": str(n), "name": name} for n, name in enumerate(names)]})
+    flow = plans.preflight(account, read_brief(brief(**changes)))
+    sold = account.currency != "CHF"
+    (issues, warnings), asked = run(flow, CURRENCIES, *([listed] if sold else []))
+    assert warnings == []
+    names_of = f"{API}/marketers/{MARKETER}/campaigns?fetch=basic&includeArchived=true"
+    assert [build_request_url(one) for one in asked[1:]] == ([names_of] if sold else [])
+    return {issue.path for issue in issues}
+
+
+def test_preflight_holds_names_and_bounds() -> None:
+    assert preflight("Sleep", "Guide") == set()
+    assert preflight("SLEEP GUIDE") == {"name"}
+    assert preflight(bid="5.01") == preflight(bid="0.02") == {"bid"}
+    assert preflight(budget__currency="EUR", budget__amount="21.99", bid="2") == {"budget.amount"}
+    assert preflight(budget__currency="CHF") == {"budget.currency"}
+
+
+# -- activate, status, delete -----------------------------------------------------------------------------------------
+
+
+def test_activation_goes_from_leaf_to_root() -> None:
+    made, asked = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
+    assert [(step.key, build_request_url(step.request), step.request.body) for step in made.steps] == [
+        ("activate_ad", f"{API}/promotedLinks/{LINK}", {"enabled": True}),
+        ("activate_campaign", f"{API}/campaigns/{CAMPAIGN}", {"enabled": True}),
+    ]
+    assert (made.risk, asked) == ("spend", [])
+
+
+def test_there_is_no_ad_group() -> None:
+    for flow in (
+        plans.plan_status(ACCOUNT, "adGroup", "1", "paused"),
+        plans.plan_delete(ACCOUNT, "adGroup", "1"),
+        plans.plan_native_create(ACCOUNT, "adGroup", {"name": "x"}, None),
+    ):
+        with pytest.raises(InvalidInput, match="no adGroup"):
+            run(flow)
+
+
+def test_a_campaign_is_archived_and_a_link_is_not_deleted() -> None:
+    made, _ = run(plans.plan_delete(ACCOUNT, "campaign", CAMPAIGN))
+    (step,) = made.steps
+    assert (step.request.method, step.request.body, step.action) == ("PUT", {"archived": True}, "delete")
+    assert made.risk == "destructive"
+    with pytest.raises(InvalidInput, match="pause it"):
+        run(plans.plan_delete(ACCOUNT, "ad", LINK))
+
+
+# -- native -----------------------------------------------------------------------------------------------------------
+
+
+def test_native_creation_is_paused_where_it_does_not_say() -> None:
+    campaign_ = {"name": "x", "budgetId": BUDGET}
+    made, asked = run(
+        plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), answer_of({"budgets": [{"id": BUDGET}]})
+    )
+    assert build_request_url(asked[0]) == f"{API}/marketers/{MARKETER}/budgets"
+    with pytest.raises(ProviderNotFound):  # another marketer's: the campaign would be theirs
+        run(plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), answer_of({"budgets": [{"id": LINK}]}))
+    assert made.steps[0].request.body == {"enabled": False, "name": "x", "budgetId": BUDGET}
+    made, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"url": "https://a.example", "enabled": True}, CAMPAIGN))
+    assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks"
+    assert made.risk == "spend"
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "parent", "path"),
+    [
+        ("campaign", {"name": "x"}, None, "payload.budgetId"),
+        ("campaign", {"budgetId": "1"}, "2", "parentId"),
+        ("campaign", {"budgetId": "1", "enabled": "no"}, None, "payload.enabled"),
+        ("campaign", {"budgetId": "1", "marketerId": "2"}, None, "payload.marketerId"),
+        ("ad", {"url": "https://a.example"}, None, "parentId"),
+        ("ad", {"campaignId": "1"}, "2", "payload.campaignId"),
+    ],
+)
+def test_native_creations_that_are_refused(kind: Any, payload: dict[str, Any], parent: str | None, path: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        run(plans.plan_native_create(ACCOUNT, kind, payload, parent))
+    assert [issue.path for issue in refusal.value.issues] == [path]
+
+
+def test_a_link_is_updated_where_its_members_are() -> None:
+    made, asked = run(plans.plan_update(ACCOUNT, "ad", LINK, {"enabled": False}, None))
+    assert (build_request_url(made.steps[0].request), asked) == (f"{API}/promotedLinks/{LINK}", [])
+    made, asked = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New", "enabled": True}, None), *LINKED)
+    assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks/"
+    assert made.steps[0].request.body == [{"id": LINK, "title": "New", "enabled": True}]
+    assert (made.risk, len(asked)) == ("spend", 2)
+    for kind, payload in (("campaign", {"budgetId": "x"}), ("ad", {"url": "https://b.example"}), ("campaign", {})):
+        with pytest.raises(InvalidInput):
+            run(plans.plan_update(ACCOUNT, kind, LINK, payload, None))  # type: ignore[arg-type]  # a Kind
+
+
+# -- outcomes ---------------------------------------------------------------------------------------------------------
+
+
+def judged(step: Step, response: Response) -> StepOutcome:
+    return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), response)
+
+
+def test_ids_stand_at_the_top() -> None:
+    for key, made in (("budget", BUDGET), ("campaign", CAMPAIGN), ("ad", LINK)):
+        assert judged(created().get_step(key), answer_of({"id": made})) == Applied({"id": made})
+        assert isinstance(judged(created().get_step(key), answer_of({"name": "x"})), Ambiguous)
+        assert isinstance(judged(created().get_step(key), EMPTY), Ambiguous)
+
+
+def test_an_empty_answer_is_the_success_of_a_switched_link() -> None:
+    made, _ = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
+    link_, campaign = made.steps
+    assert judged(link_, EMPTY) == Applied()
+    assert judged(link_, answer_of({"anything": 1})) == Applied()
+    assert isinstance(judged(campaign, EMPTY), Ambiguous)
+    assert isinstance(judged(campaign, answer_of({"id": "another"})), Ambiguous)
+    assert judged(campaign, answer_of({"id": CAMPAIGN})) == Applied()
+
+
+def test_refusals_have_words_and_no_codes() -> None:
+    step = created().get_step("budget")
+    refused = {"moreInfo": "POST budgets", "errorMessage": "name is taken"}
+    found = judged(step, answer_of(refused, 400, amplify_request_id="r-1"))
+    assert isinstance(found, Rejected)
+    assert (found.error.code, found.error.message) == (None, "name is taken: POST budgets")
+    assert (found.error.request_id, found.blame) == ("r-1", "input")
+    said = {401: "token", 403: "permission", 404: "not_found"}
+    for status, blame in said.items():
+        judgement = judged(step, answer_of({"message": "no"}, status))
+        assert isinstance(judgement, Rejected)
+        assert judgement.blame == blame
+    for status in (408, 500, 503):
+        assert isinstance(judged(step, answer_of(refused, status)), Ambiguous)
+    assert isinstance(judged(step, answer_of(refused)), Ambiguous)
+
+
+def test_waits_are_told_in_milliseconds() -> None:
+    found = judged(created().get_step("budget"), answer_of({"errorMessage": "slow"}, 429, rate_limit_msec_left="1500"))
+    assert isinstance(found, Throttled)
+    assert found.retry_after == 1.5
+
+
+def item(status: str | None, **members: Any) -> Response:
+    return answer_of([{"id": LINK, "operationStatus": {"status": status, "reason": ["too long"]}, **members}])
+
+
+def test_each_item_has_an_outcome_of_its_own() -> None:
+    made, _ = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New"}, None), *LINKED)
+    (step,) = made.steps
+    assert isinstance(judged(step, item("Success")), Applied)
+    assert isinstance(judged(step, item("Success", id=None)), Applied)
+    refused = judged(step, item("Failure"))
+    assert isinstance(refused, Rejected)
+    assert refused.error.message == "too long"
+    for response in (item("Success", id="another"), item(None), item("Perhaps"), answer_of([]), answer_of({}), EMPTY):
+        assert isinstance(judged(step, response), Ambiguous)

@@ -1,0 +1,424 @@
+"""The Pinterest adapter: connecting, the hierarchy, reports, catalogs."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adsunify.adapter.edits import Edit
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.oauth import AuthorizationCodeLogin, Credentials
+from adsunify.errors import (
+    AdsunifyError,
+    InvalidInput,
+    PermissionRefused,
+    ProviderError,
+    ProviderNotFound,
+    ProviderThrottled,
+    ProviderUnreadable,
+    TokenRefused,
+)
+from adsunify.http.messages import Request, build_request_url
+from adsunify.networks.pinterest import native, plans, reads, tables
+from tests.networks.calls import answer_of, run
+
+from .calls import ACCOUNT, API, APP, BELOW, NOW, failing, listed
+
+LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
+
+BASIC = "Basic MTIzNDphcHAtc2VjcmV0"
+TOKENS = {
+    "access_token": "pina_new",
+    "token_type": "bearer",
+    "expires_in": 2592000,
+    "scope": "ads:read",
+    "response_type": "authorization_code",
+    "refresh_token": "pinr_new",
+    "refresh_token_expires_in": 5184000,
+}
+NEW_YORK = evolve(ACCOUNT, timezone="America/New_York")
+
+
+# -- connecting -------------------------------------------------------------------------------------------------------
+
+
+def test_consent() -> None:
+    address = urlsplit(LOGIN.build_authorization_url(APP, "https://ads.example/back", "s t", "unused"))
+    assert f"{address.scheme}://{address.netloc}{address.path}" == "https://www.pinterest.com/oauth/"
+    assert {name: values[0] for name, values in parse_qs(address.query).items()} == {
+        "client_id": "1234",
+        "redirect_uri": "https://ads.example/back",
+        "response_type": "code",
+        "scope": "ads:read,ads:write,boards:read,boards:write,pins:read,pins:write,user_accounts:read",
+        "state": "s t",
+    }
+
+
+def test_a_code_becomes_tokens() -> None:
+    found, asked = run(
+        LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "", 1000), answer_of(TOKENS)
+    )
+    assert found == Credentials("pina_new", "pinr_new", 1000 + 2592000 * 1000)
+    (request,) = asked
+    assert (request.method, request.url, request.encoding) == ("POST", f"{API}/oauth/token", "form")
+    assert request.headers["Authorization"] == BASIC and not request.is_signed
+    assert request.body == {
+        "grant_type": "authorization_code",
+        "code": "c",
+        "redirect_uri": "https://ads.example/back",
+        "continuous_refresh": "true",
+    }
+
+
+def test_a_consent_that_was_not_given() -> None:
+    with pytest.raises(InvalidInput, match="access_denied"):
+        run(LOGIN.fetch_credentials(APP, "https://ads.example/back", {"error": "access_denied"}, "", 0))
+
+
+def test_refreshing_rotates_the_refresh_token() -> None:
+    kept = Credentials("old", "pinr_old", 5)
+    found, asked = run(LOGIN.refresh_credentials(APP, kept, 0), answer_of(TOKENS))
+    assert (found.access_token, found.refresh_token) == ("pina_new", "pinr_new")
+    assert asked[0].body == {"grant_type": "refresh_token", "refresh_token": "pinr_old"}
+    same, _ = run(LOGIN.refresh_credentials(APP, kept, 0), answer_of({"access_token": "a", "expires_in": 1}))
+    assert same.refresh_token == "pinr_old"
+
+
+@pytest.mark.parametrize("answer", [failing(1, 400), failing(2, 401)])
+def test_a_refresh_that_is_refused(answer: Any) -> None:
+    with pytest.raises(TokenRefused):
+        run(LOGIN.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), answer)
+
+
+def test_a_refresh_that_is_throttled_is_not_refused() -> None:
+    with pytest.raises(ProviderThrottled):
+        run(LOGIN.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), failing(8, 429))
+
+
+def test_the_access_token_is_revoked() -> None:
+    _, asked = run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), answer_of(b"", 204))
+    assert (asked[0].url, asked[0].body["token"]) == (f"{API}/oauth/token/revoke", "a")
+    with pytest.raises(PermissionRefused):  # a user's token cannot be revoked
+        run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), failing(29, 403))
+
+
+def test_signing() -> None:
+    request = Request("GET", f"{BELOW}/ads")
+    signed = LOGIN.sign_request(request, Credentials("secret"), APP, 0, "n")
+    assert signed.headers["Authorization"] == "Bearer secret"
+    for other in (Request("GET", "https://files.example/report.json"), evolve(request, is_signed=False)):
+        assert LOGIN.sign_request(other, Credentials("secret"), APP, 0, "n") == other
+
+
+def test_accounts_of_every_page() -> None:
+    first = {
+        "id": "1",
+        "name": "One",
+        "currency": "JPY",
+        "time_zone": "Asia/Tokyo",
+        "country": "JP",
+        "owner": {"username": "tea"},
+        "permissions": ["OWNER", "ADMIN"],
+        "created_time": 1600000000,
+    }
+    found, asked = run(reads.discover_accounts(), listed(first, bookmark="x="), listed({"id": "2", "currency": "USD"}))
+    assert [build_request_url(one) for one in asked] == [
+        f"{API}/ad_accounts?include_shared_accounts=true&page_size=250",
+        f"{API}/ad_accounts?include_shared_accounts=true&page_size=250&bookmark=x%3D",
+    ]
+    assert [(one.native_id, one.name, one.currency, one.timezone) for one in found] == [
+        ("1", "One", "JPY", "Asia/Tokyo"),
+        ("2", "2", "USD", "UTC"),
+    ]
+    assert found[0].extras == {
+        "permissions": "OWNER,ADMIN",
+        "country": "JP",
+        "owner": "tea",
+        "createdTime": "1600000000",
+    }
+    assert found[1].extras == {}
+
+
+# -- the hierarchy ----------------------------------------------------------------------------------------------------
+
+
+def test_the_tree_asks_for_keywords_by_ad_groups() -> None:
+    groups = [{"id": str(one), "campaign_id": "1", "name": "G", "status": "PAUSED"} for one in range(1000, 1251)]
+    found, asked = run(
+        reads.fetch_tree(ACCOUNT),
+        listed({"id": "1", "name": "C", "status": "ACTIVE"}),
+        listed(*groups),
+        listed({"id": "3", "ad_group_id": "1000", "campaign_id": "1", "name": "A", "status": "DRAFT"}),
+        listed({"id": "4", "parent_id": "1000", "parent_type": "ad_group", "value": "tent"}),
+        listed(),
+    )
+    live = "entity_statuses=ACTIVE&entity_statuses=PAUSED&page_size=250"
+    assert build_request_url(asked[0]) == f"{BELOW}/campaigns?{live}"
+    asked_groups = [parse_qs(urlsplit(build_request_url(one)).query)["ad_group_ids"] for one in asked[3:]]
+    assert [len(one) for one in asked_groups] == [250, 1]
+    nodes = {(node.kind, node.id): node for node in found.nodes}
+    assert (nodes["adGroup", "1000"].parent_id, nodes["ad", "3"].parent_id) == ("1", "1000")
+    assert (nodes["keyword", "4"].parent_id, nodes["keyword", "4"].name) == ("1000", "tent")
+    assert (nodes["ad", "3"].status, nodes["ad", "3"].native_status) == ("paused", "DRAFT")
+
+
+def test_no_ad_groups_no_keywords() -> None:
+    assert run(reads.fetch_tree(ACCOUNT), listed(), listed(), listed())[0].nodes == ()
+
+
+def test_a_cursor_that_repeats_ends() -> None:
+    with pytest.raises(ProviderUnreadable):
+        run(reads.fetch_tree(ACCOUNT), listed(bookmark="a"), listed(bookmark="a"))
+    with pytest.raises(ProviderUnreadable):  # half of a surrogate pair, which no address can carry
+        run(reads.discover_accounts(), listed(bookmark="\ud800"))
+
+
+def test_a_list_by_parent_and_status() -> None:
+    query = ListQuery(limit=5, cursor="b", parent_id="77", status="ARCHIVED")
+    page, asked = run(reads.list_entities(ACCOUNT, "ad", query), listed({"id": "1", "name": "A"}, bookmark="c"))
+    assert build_request_url(asked[0]) == f"{BELOW}/ads?entity_statuses=ARCHIVED&ad_group_ids=77&page_size=5&bookmark=b"
+    assert (page.cursor, [one.id for one in page.entities]) == ("c", ["1"])
+
+
+def test_a_search_reads_on_until_something_is_found() -> None:
+    query, tea, kit = ListQuery(limit=1, search="KIT"), {"id": "1", "name": "Tea"}, {"id": "2", "name": "Autumn kit"}
+    answers = listed(tea, bookmark="b"), listed(kit, bookmark="c")
+    page, asked = run(reads.list_entities(ACCOUNT, "campaign", query), *answers)
+    assert ([one.id for one in page.entities], page.cursor, len(asked)) == (["2"], "c", 2)
+    endless = [listed(tea, bookmark=f"b{number}") for number in range(20)]
+    page, _ = run(reads.list_entities(ACCOUNT, "campaign", query), *endless)
+    assert (page.entities, page.cursor) == ((), "b19")
+
+
+@pytest.mark.parametrize("kind", ["keyword", "creative"])
+def test_what_is_not_listed(kind: str) -> None:
+    with pytest.raises(InvalidInput):
+        run(reads.list_entities(ACCOUNT, kind, ListQuery()))
+
+
+# -- insights ---------------------------------------------------------------------------------------------------------
+
+TODAY = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ROW = {"DATE": "2026-11-01", "AD_ACCOUNT_ID": "1", "SPEND_IN_MICRO_DOLLAR": 1234567, "TOTAL_IMPRESSION": 4100}
+COLUMNS = (
+    "TOTAL_IMPRESSION,TOTAL_CLICKTHROUGH,SPEND_IN_MICRO_DOLLAR,TOTAL_CONVERSIONS,TOTAL_CHECKOUT_VALUE_IN_MICRO_DOLLAR,"
+    "TOTAL_VIDEO_MRC_VIEWS,TOTAL_IMPRESSION_USER"
+)
+
+
+def query_of(request: Request) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(build_request_url(request)).query).items()}
+
+
+def test_the_last_days_at_once() -> None:
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 8, 23), date(2026, 11, 21), None, TODAY)
+    found, asked = run(flow, answer_of([ROW, {**ROW, "DATE": "2026-11-02", "TOTAL_IMPRESSION": None}]))
+    assert query_of(asked[0]) == {
+        "start_date": "2026-08-23",
+        "end_date": "2026-11-21",
+        "granularity": "DAY",
+        "columns": COLUMNS,
+    }
+    assert [(row.date.day, row.impressions, row.spend, row.clicks) for row in found.rows] == [
+        (1, 4100, "1.234567", None),
+        (2, None, "1.234567", None),
+    ]
+    assert (found.totals.spend, found.coverage.is_complete, found.coverage.timezone) == (None, False, "UTC")
+    gaps = [(gap.start, gap.end) for gap in found.coverage.missing_ranges]
+    assert gaps == [(date(2026, 8, 23), date(2026, 10, 31)), (date(2026, 11, 3), date(2026, 11, 21))]
+
+
+def test_days_of_the_account_or_else_of_utc() -> None:
+    days = date(2026, 11, 1), date(2026, 11, 2)
+    found, asked = run(reads.fetch_insights(NEW_YORK, *days, None, TODAY), answer_of([ROW]))
+    assert query_of(asked[0])["reporting_timezone"] == "AD_ACCOUNT_TIME_ZONE"
+    assert found.coverage.timezone == "America/New_York"
+    found, asked = run(reads.fetch_insights(NEW_YORK, *days, None, TODAY), failing(1, 400), answer_of([ROW]))
+    assert "reporting_timezone" not in query_of(asked[1])
+    assert found.coverage.timezone == "UTC" and found.coverage.notes
+    with pytest.raises(ProviderError):
+        run(reads.fetch_insights(ACCOUNT, *days, None, TODAY), failing(1, 400))
+
+
+def test_days_to_come_are_not_asked_for() -> None:
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 11, 20), date(2026, 12, 31), None, TODAY)
+    assert query_of(run(flow, answer_of([]))[1][0])["end_date"] == "2026-11-21"
+
+
+def test_older_days_are_reports() -> None:
+    start, end = date(2026, 3, 1), date(2026, 10, 31)
+    answers = (
+        answer_of({"report_status": "IN_PROGRESS", "token": f"t/{number}=", "message": None}) for number in (1, 2)
+    )
+    found, asked = run(reads.fetch_insights(ACCOUNT, start, end, None, TODAY), *answers)
+    assert [(one.method, build_request_url(one), one.kind) for one in asked] == [
+        ("POST", f"{BELOW}/reports", "read")
+    ] * 2
+    assert asked[0].body == {
+        "start_date": "2026-03-01",
+        "end_date": "2026-09-02",
+        "granularity": "DAY",
+        "level": "ADVERTISER",
+        "columns": COLUMNS.split(","),
+        "report_format": "JSON",
+    }
+    assert asked[1].body["start_date"] == "2026-09-03"
+    assert found.pending is not None and found.rows == ()
+    job = found.pending.job
+    still, asked = run(
+        reads.fetch_insights(ACCOUNT, start, end, job, TODAY),
+        answer_of({"report_status": "FINISHED", "url": "https://files.example/1"}),
+        answer_of({"report_status": "IN_PROGRESS", "url": None}),
+    )
+    assert still.pending.job == job
+    assert [query_of(one)["token"] for one in asked] == ["t/1=", "t/2="]
+    done, asked = run(
+        reads.fetch_insights(ACCOUNT, start, end, job, TODAY),
+        answer_of({"report_status": "FINISHED", "url": "https://files.example/1?sig=a%2Fb"}),
+        answer_of({"report_status": "FINISHED", "url": "https://files.example/2"}),
+        answer_of({"549755885175": [{**ROW, "DATE": "2026-03-01"}]}),
+        answer_of({"2026-10-01": [{"SPEND_IN_MICRO_DOLLAR": 5}]}),
+    )
+    assert [(build_request_url(one), one.is_signed) for one in asked[2:]] == [
+        ("https://files.example/1?sig=a%2Fb", False),
+        ("https://files.example/2", False),
+    ]
+    assert [(row.date, row.spend) for row in done.rows] == [
+        (date(2026, 3, 1), "1.234567"),
+        (date(2026, 10, 1), "0.000005"),
+    ]
+    assert (done.pending, len(done.coverage.missing_ranges)) == (None, 2)
+
+
+def test_a_report_in_days_of_utc_stays_one() -> None:
+    start, end = date(2026, 7, 1), date(2026, 10, 31)
+    started = answer_of({"report_status": "IN_PROGRESS", "token": "t"})
+    found, asked = run(reads.fetch_insights(NEW_YORK, start, end, None, TODAY), failing(1, 400), started)
+    assert [one.body.get("reporting_timezone") for one in asked] == ["AD_ACCOUNT_TIME_ZONE", None]
+    done, _ = run(
+        reads.fetch_insights(NEW_YORK, start, end, found.pending.job, TODAY),
+        answer_of({"report_status": "FINISHED", "url": "https://files.example/1"}),
+        answer_of({}),
+    )
+    assert done.coverage.timezone == "UTC"
+
+
+@pytest.mark.parametrize("status", ["FAILED", "EXPIRED", "CANCELLED", "DOES_NOT_EXIST", "?"])
+def test_a_report_that_failed(status: str) -> None:
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.encode_job(["t"], False), TODAY)
+    with pytest.raises(ProviderError, match="made no report"):
+        run(flow, answer_of({"report_status": status, "url": None}))
+
+
+def test_an_address_that_is_not_safe() -> None:
+    flow = reads.fetch_insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.encode_job(["t"], False), TODAY)
+    with pytest.raises(ProviderUnreadable):
+        run(flow, answer_of({"report_status": "FINISHED", "url": "http://files.example/1"}))
+
+
+@given(st.lists(st.text(min_size=1, max_size=9), min_size=1, max_size=5), st.booleans())
+def test_a_job_names_its_reports(tokens: list[str], utc: bool) -> None:
+    if len(tokens) == 1 and tokens[0].startswith("["):
+        return  # no token of Pinterest's is a JSON list
+    job = reads.encode_job(tokens, utc)
+    assert job.replace("-", "").replace("_", "").isalnum() and job.isascii()
+    assert reads.decode_job(job) == (tokens, utc)
+
+
+# -- catalogs ---------------------------------------------------------------------------------------------------------
+
+
+def catalog(resource: str, *answers: Any, **query: Any) -> Any:
+    return run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(**query)), *answers)
+
+
+@pytest.mark.parametrize(
+    ("resource", "address"),
+    [
+        ("boards", f"{API}/boards?ad_account_id=549755885175&privacy=ALL&page_size=250"),
+        ("board_pins:77", f"{API}/boards/77/pins?ad_account_id=549755885175&page_size=50"),
+        ("pins", f"{API}/pins?ad_account_id=549755885175&page_size=50"),
+        ("audiences", f"{BELOW}/audiences?page_size=50"),
+        ("conversion_tags", f"{BELOW}/conversion_tags"),
+        ("ads", f"{BELOW}/ads?entity_statuses=ACTIVE&entity_statuses=PAUSED&page_size=50"),
+        ("keywords:6", f"{BELOW}/keywords?ad_group_id=6&page_size=50"),
+    ],
+)
+def test_lists(resource: str, address: str) -> None:
+    page, asked = catalog(resource, listed({"id": "1"}, bookmark="b"))
+    assert build_request_url(asked[0]) == address
+    assert [row.id for row in page.rows] == ["1"]
+
+
+def test_what_targeting_can_name() -> None:
+    page, asked = catalog(
+        "locations", answer_of([{"807": "U.S.: San Francisco"}, {"US": "United States", "CA": "Canada"}])
+    )
+    assert build_request_url(asked[0]) == f"{API}/resources/targeting/LOCATION"
+    assert [(row.id, row.name) for row in page.rows] == [
+        ("807", "U.S.: San Francisco"),
+        ("US", "United States"),
+        ("CA", "Canada"),
+    ]
+    page, _ = catalog("countries", listed({"code": "US", "name": "United States"}))
+    assert [(row.id, row.name) for row in page.rows] == [("US", "United States")]
+
+
+def test_interests_by_name_or_number() -> None:
+    options = answer_of([{"1": "Food"}, {"2": "Drinks"}])
+    assert [row.id for row in catalog("interests", options, search="drin")[0].rows] == ["2"]
+    page, asked = catalog("interests:945", answer_of({"id": "945", "name": "Dress", "level": 2}))
+    assert build_request_url(asked[0]) == f"{API}/resources/targeting/interests/945"
+    assert [(row.id, row.name) for row in page.rows] == [("945", "Dress")]
+
+
+def test_ids_are_digits() -> None:
+    for resource in ("board_pins:tea", "keywords:tea"):
+        with pytest.raises(ProviderNotFound):
+            catalog(resource)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["items", "id", "bookmark", "DATE", "report_status", "url", "token", "code", "access_token"]
+            ),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+READERS = (
+    lambda: reads.discover_accounts(),
+    lambda: reads.fetch_tree(ACCOUNT),
+    lambda: reads.list_entities(ACCOUNT, "ad", ListQuery(search="x")),
+    lambda: reads.fetch_editable_entity(ACCOUNT, "adGroup", "6"),
+    lambda: LOGIN.fetch_credentials(APP, "https://ads.example", {"code": "c"}, "", 0),
+    lambda: reads.fetch_insights(NEW_YORK, date(2026, 11, 1), date(2026, 11, 2), None, TODAY),
+    lambda: reads.fetch_insights(NEW_YORK, date(2026, 3, 1), date(2026, 4, 2), None, TODAY),
+    lambda: reads.fetch_insights(NEW_YORK, date(2026, 3, 1), date(2026, 4, 2), "dA", TODAY),
+    lambda: reads.fetch_catalog_page(ACCOUNT, "boards", ListQuery()),
+    lambda: reads.fetch_catalog_page(ACCOUNT, "interests", ListQuery(search="x")),
+    lambda: plans.plan_edit(ACCOUNT, "adGroup", "6", Edit({"bid": "1"}, {"ageMin": 20, "ageMax": 30}), NOW),
+    lambda: plans.plan_delete(ACCOUNT, "ad", "6"),
+)
+
+
+@given(JSON, st.sampled_from(READERS), st.sampled_from([200, 200, 200, 400, 404, 500]))
+def test_readers_raise_nothing_but_our_errors(body: Any, reader: Any, status: int) -> None:
+    answer = answer_of(json.loads(json.dumps(body)), status)
+    with suppress(AdsunifyError):
+        run_flow(reader(), lambda request: answer)

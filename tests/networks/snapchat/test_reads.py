@@ -1,0 +1,367 @@
+"""The Snapchat adapter: connecting, the hierarchy, statistics, catalogs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from attrs import evolve
+
+from adsunify.adapter.flows import run_flow
+from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.oauth import AuthorizationCodeLogin, Credentials
+from adsunify.errors import (
+    InvalidInput,
+    ProviderError,
+    ProviderNotFound,
+    ProviderUnreadable,
+    TokenRefused,
+)
+from adsunify.http.messages import Request, Response, build_request_url
+from adsunify.networks.snapchat import native, reads, tables
+from tests.networks.calls import answer_of, run
+
+from .calls import ACCOUNT, AD, API, APP, CAMPAIGN, ID, NOW, SQUAD, wrapped
+
+LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
+
+# -- connect ----------------------------------------------------------------------------------------------------------
+
+
+def test_consent() -> None:
+    url = LOGIN.build_authorization_url(APP, "https://ads.example/back", "s1", "v")
+    assert url == (
+        "https://accounts.snapchat.com/login/oauth2/authorize?client_id=app-1"
+        "&redirect_uri=https%3A%2F%2Fads.example%2Fback&state=s1&response_type=code&scope=snapchat-marketing-api"
+    )
+
+
+def test_the_code_becomes_tokens() -> None:
+    answer = answer_of({"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expires_in": 3600})
+    found, asked = run(LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "v", 1_000), answer)
+    assert found == Credentials("a", "r", 3_601_000)
+    assert (asked[0].encoding, asked[0].kind, asked[0].is_signed) == ("form", "read_once", False)
+    assert "code_verifier" not in asked[0].body
+    with pytest.raises(InvalidInput, match="access_denied"):
+        run(LOGIN.fetch_credentials(APP, "https://ads.example/back", {"error": "access_denied"}, "v", 1_000))
+
+
+@pytest.mark.parametrize(("more", "kept"), [({}, "old"), ({"refresh_token": "new"}, "new")])
+def test_a_refresh_token_may_rotate(more: Mapping[str, str], kept: str) -> None:
+    answer = answer_of({"access_token": "b", "expires_in": 1800, **more})
+    found, asked = run(LOGIN.refresh_credentials(APP, Credentials("a", "old", 1), 1_000), answer)
+    assert found == Credentials("b", kept, 1_801_000)
+    assert asked[0].body["refresh_token"] == "old"
+
+
+def test_a_refresh_that_is_refused() -> None:
+    with pytest.raises(TokenRefused):
+        run(LOGIN.refresh_credentials(APP, Credentials("a", "old"), 0), answer_of({"error": "invalid_grant"}, 400))
+
+
+def test_only_snaps_own_hosts_get_the_token() -> None:
+    credentials = Credentials("secret")
+    signed = LOGIN.sign_request(Request("GET", f"{API}/me"), credentials, APP, 0, "n")
+    assert signed.headers == {"Authorization": "Bearer secret"}
+    for request in (
+        Request("GET", "https://adsapisc.appspot.com/v1/me"),
+        Request("GET", "http://adsapi.snapchat.com/v1/me"),
+        Request("GET", f"{API}/me", is_signed=False),
+    ):
+        assert LOGIN.sign_request(request, credentials, APP, 0, "n") == request
+
+
+def test_accounts_of_every_organization() -> None:
+    account = {"id": ID, "name": "Tea", "currency": "GBP", "timezone": "Europe/London", "status": "PAUSED"}
+    found, asked = run(
+        reads.discover_accounts(),
+        wrapped("organizations", "organization", {"id": "org-1"}, {"id": "org-2"}),
+        wrapped("adaccounts", "adaccount", account | {"regulations": {"restricted_delivery_signals": True}}),
+        wrapped("adaccounts", "adaccount"),
+    )
+    assert [build_request_url(one) for one in asked][1:] == [f"{API}/organizations/org-{n}/adaccounts" for n in (1, 2)]
+    (one,) = found
+    assert (one.native_id, one.currency, one.timezone, one.native_status) == (ID, "GBP", "Europe/London", "PAUSED")
+    assert one.extras == {"organizationId": "org-1", "restrictedDeliverySignals": "true"}
+
+
+# -- the hierarchy ----------------------------------------------------------------------------------------------------
+
+
+def campaigns(*numbers: int, cursor: str | None = None, **members: Any) -> Response:
+    rows = [{"id": str(n), "name": f"Tea {n}", "status": "PAUSED" if n % 2 else "ACTIVE", **members} for n in numbers]
+    return wrapped("campaigns", "campaign", *rows, cursor=cursor)
+
+
+def test_the_tree_is_read_to_its_last_page() -> None:
+    found, asked = run(
+        reads.fetch_tree(ACCOUNT),
+        campaigns(1, cursor="c2"),
+        campaigns(2, deleted=True),
+        wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": "1", "status": "ACTIVE"}),
+        wrapped("ads", "ad", {"id": AD, "ad_squad_id": SQUAD, "status": "PAUSED"}),
+    )
+    assert [(node.kind, node.parent_id, node.status) for node in found.nodes] == [
+        ("campaign", None, "paused"),
+        ("campaign", None, "deleted"),
+        ("adGroup", "1", "active"),
+        ("ad", SQUAD, "paused"),
+    ]
+    assert [build_request_url(one).removeprefix(f"{API}/adaccounts/{ID}/") for one in asked] == [
+        "campaigns?limit=1000",
+        "campaigns?limit=1000&cursor=c2",
+        "adsquads?return_placement_v2=true&limit=1000",
+        "ads?limit=1000",
+    ]
+
+
+def ids(page: Any) -> list[str]:
+    return [one.id for one in page.entities]
+
+
+def test_our_pages_may_be_smaller_than_snaps() -> None:
+    answers = {None: campaigns(*range(50), cursor="n"), "n": campaigns(50, 51)}
+    seen: list[str] = []
+    cursor, calls = None, 0
+    while calls == 0 or cursor is not None:
+        asked: list[Request] = []
+
+        def answer(request: Request, asked: list[Request] = asked) -> Response:
+            asked.append(request)
+            return answers[request.query.get("cursor")]
+
+        page = run_flow(reads.list_entities(ACCOUNT, "campaign", ListQuery(20, cursor)), answer)
+        assert {one.query["limit"] for one in asked} == {"50"}
+        seen += ids(page)
+        cursor, calls = page.cursor, calls + 1
+    assert seen == [str(n) for n in range(52)]
+    assert calls == 3
+
+
+def test_status_and_search_are_looked_for_here() -> None:
+    page, _ = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="PAUSED")), campaigns(1, 2, 3))
+    assert ids(page) == ["1", "3"]
+    page, _ = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, search="TEA 2")), campaigns(1, 2, 3))
+    assert ids(page) == ["2"]
+    with pytest.raises(InvalidInput):
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="paused")))
+
+
+def test_a_filtered_list_reads_no_more_than_twenty_pages() -> None:
+    pages = [campaigns(2, cursor=f"c{n}") for n in range(20)]
+    page, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="PAUSED")), *pages)
+    assert (ids(page), len(asked)) == ([], 20)
+    _, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, page.cursor, status="PAUSED")), campaigns(1))
+    assert asked[0].query["cursor"] == "c19"
+
+
+def test_a_list_of_a_parent() -> None:
+    _, asked = run(reads.list_entities(ACCOUNT, "ad", ListQuery(50, parent_id=SQUAD)), wrapped("ads", "ad"))
+    assert build_request_url(asked[0]) == f"{API}/adsquads/{SQUAD}/ads?limit=50"
+    with pytest.raises(InvalidInput):
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, parent_id=SQUAD)))
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "49.0.", "50.-1.", "50.0"])
+def test_a_cursor_of_somebodys_making_is_refused(cursor: str) -> None:
+    with pytest.raises(InvalidInput):
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, cursor)))
+
+
+@pytest.mark.parametrize("link", ["https://adsapi.snapchat.com/v1/x?limit=50", "https://[::1/x?cursor=1", 7])
+def test_a_link_without_a_cursor_is_no_link(link: Any) -> None:
+    body = {"request_status": "SUCCESS", "paging": {"next_link": link}, "campaigns": []}
+    with pytest.raises(ProviderUnreadable):
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery()), answer_of(body))
+
+
+def test_a_cursor_that_repeats_does_not_end() -> None:
+    with pytest.raises(ProviderUnreadable):
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery()), campaigns(1, cursor="c"), campaigns(2, cursor="c"))
+
+
+def test_one_entity() -> None:
+    own = {"id": CAMPAIGN, "ad_account_id": ID, "name": "A"}
+    found, asked = run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", own))
+    assert (found.id, found.name, build_request_url(asked[0])) == (CAMPAIGN, "A", f"{API}/campaigns/{CAMPAIGN}")
+    with pytest.raises(ProviderNotFound):
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), answer_of({"request_status": "ERROR"}, 404))
+    with pytest.raises(ProviderUnreadable):
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", {"id": "other"}))
+
+
+# -- insights ---------------------------------------------------------------------------------------------------------
+
+
+def stats(*campaigns_: list[dict[str, Any]], final: str | None = None, cursor: str | None = None) -> Response:
+    series = [{"id": str(n), "type": "CAMPAIGN", "timeseries": rows} for n, rows in enumerate(campaigns_)]
+    inner = {"id": ID, "granularity": "DAY", "breakdown_stats": {"campaign": series}}
+    inner |= {} if final is None else {"finalized_data_end_time": final}
+    body: dict[str, Any] = {"request_status": "SUCCESS"}
+    if cursor:
+        inner["paging"] = {"next_link": f"https://elsewhere.example/v1?cursor={cursor}"}
+    return answer_of(body | {"timeseries_stats": [{"sub_request_status": "SUCCESS", "timeseries_stat": inner}]})
+
+
+def stat(day: str, **figures: int) -> dict[str, Any]:
+    return {"start_time": day, "end_time": day, "stats": figures}
+
+
+def insights(*answers: Response, start: str = "2026-11-01", end: str = "2026-11-02", **more: Any) -> Any:
+    account = evolve(ACCOUNT, timezone=more.pop("timezone", "Europe/London"))
+    job, now = more.pop("job", None), more.pop("now", NOW)
+    return run(reads.fetch_insights(account, date.fromisoformat(start), date.fromisoformat(end), job, now), *answers)
+
+
+def test_campaigns_are_summed_by_local_day() -> None:
+    first = stat("2026-11-01T00:00:00.000Z", impressions=10, swipes=2, spend=1_500_000, conversion_purchases=1)
+    second = stat("2026-11-01T00:00:00.000Z", impressions=5, swipes=0, spend=250_000)
+    found, asked = insights(stats([first], [second, stat("2026-11-02T00:00:00.000Z", spend=0)]))
+    assert [row.date.isoformat() for row in found.rows] == ["2026-11-01", "2026-11-02"]
+    row = found.rows[0]
+    assert (row.impressions, row.clicks, row.spend, row.conversions, row.reach) == (15, 2, "1.75", None, None)
+    assert (found.rows[1].impressions, found.rows[1].spend) == (None, "0")
+    query = {name: value[0] for name, value in parse_qs(urlsplit(build_request_url(asked[0])).query).items()}
+    assert query == {
+        "granularity": "DAY",
+        "breakdown": "campaign",
+        "fields": "impressions,swipes,spend,video_views,conversion_purchases,conversion_purchases_value",
+        "start_time": "2026-11-01T00:00:00.000+00:00",
+        "end_time": "2026-11-03T00:00:00.000+00:00",
+        "omit_empty": "false",
+        "swipe_up_attribution_window": "28_DAY",
+        "view_attribution_window": "1_DAY",
+    }
+
+
+def test_each_bound_has_the_offset_of_its_own_day() -> None:
+    _, asked = insights(stats(), start="2026-10-24", end="2026-10-25", timezone="Europe/Berlin")
+    query = asked[0].query
+    assert (query["start_time"], query["end_time"]) == (
+        "2026-10-24T00:00:00.000+02:00",
+        "2026-10-26T00:00:00.000+01:00",
+    )
+
+
+def test_a_day_is_one_of_the_account() -> None:
+    found, _ = insights(stats([stat("2026-11-01T08:00:00.000Z", spend=1)]), timezone="America/Los_Angeles")
+    assert [row.date.isoformat() for row in found.rows] == ["2026-11-01"]
+
+
+def test_long_ranges_are_asked_for_in_windows_and_pages() -> None:
+    found, asked = insights(
+        stats(cursor="p2"),
+        stats([stat("2026-09-05T00:00:00Z", spend=7)]),
+        stats(),
+        start="2026-09-01",
+        end="2026-10-15",
+    )
+    assert [(one.query["start_time"][:10], one.query["end_time"][:10], one.query.get("cursor")) for one in asked] == [
+        ("2026-09-01", "2026-10-01", None),
+        ("2026-09-01", "2026-10-01", "p2"),
+        ("2026-10-01", "2026-10-16", None),
+    ]
+    assert {urlsplit(one.url).netloc for one in asked} == {"adsapi.snapchat.com"}
+    assert [row.spend for row in found.rows] == ["0.000007"]
+
+
+@pytest.mark.parametrize(
+    ("final", "now", "expected"),
+    [
+        ("2026-11-02T00:00:00.000Z", NOW, "2026-11-02"),
+        ("2026-11-09T00:00:00.000Z", NOW, None),
+        ("2026-10-01T00:00:00.000Z", NOW, "2026-11-01"),
+        (None, datetime(2026, 11, 4, 12, tzinfo=UTC), "2026-11-02"),
+        (None, NOW, None),
+    ],
+)
+def test_what_may_still_change(final: str | None, now: datetime, expected: str | None) -> None:
+    found, _ = insights(stats(final=final), now=now)
+    provisional = found.coverage.provisional_from
+    assert (None if provisional is None else provisional.isoformat()) == expected
+
+
+def report(status: str, **more: str) -> Response:
+    return wrapped("async_stats_reports", "async_stats_report", {"report_run_id": "7", "async_status": status, **more})
+
+
+def test_a_report_is_resumed() -> None:
+    found, asked = insights(report("RUNNING"), job="7")
+    assert (found.pending.job, found.pending.status) == ("7", "RUNNING")
+    assert build_request_url(asked[0]) == f"{API}/adaccounts/{ID}/stats_report?report_run_id=7"
+    made = json.dumps(stats([stat("2026-11-01T00:00:00Z", spend=2_000_000)]).body).encode()
+    file = Response.from_bytes(200, {}, made, "bytes")
+    found, asked = insights(report("COMPLETED", result="https://files.example/7.json"), file, job="7")
+    assert (found.pending, [row.spend for row in found.rows]) == (None, ["2"])
+    assert (asked[1].is_signed, asked[1].response_format) == (False, "bytes")
+    with pytest.raises(ProviderError, match="FAILED"):
+        insights(report("FAILED"), job="7")
+    for result in ("http://files.example/7", ""):
+        with pytest.raises(ProviderUnreadable):
+            insights(report("COMPLETED", result=result), job="7")
+    with pytest.raises(ProviderUnreadable):
+        insights(
+            report("COMPLETED", result="https://x.example/"), Response.from_bytes(200, {}, b"<html>", "bytes"), job="7"
+        )
+
+
+# -- catalogs ---------------------------------------------------------------------------------------------------------
+
+
+def dimensions(*rows: Mapping[str, Any]) -> Response:
+    return answer_of({"request_status": "SUCCESS", "targeting_dimensions": list(rows)})
+
+
+@pytest.mark.parametrize(
+    ("resource", "answer", "address", "found"),
+    [
+        (
+            "regions:US",
+            {"region": {"region": {"id": 7, "name": "Ohio"}}},
+            "geo/us/region?limit=50",
+            ("us:region:7", "Ohio"),
+        ),
+        ("metros:us", {"metro": {"id": "5", "name": "NY"}}, "geo/us/metro?limit=50", ("us:metro:5", "NY")),
+        ("postal_codes:US", {"postal_code": {"code": "1"}}, "geo/us/postal_code?limit=50", ("us:postal:1", "1")),
+        ("countries", {"country": {"country": {"code": "GB", "name": "UK"}}}, "geo/country?limit=50", ("gb", "UK")),
+        ("languages", {"languages": {"id": "en", "name": "English"}}, "demographics/languages", ("en", "English")),
+        ("interests:US", {"scls": {"id": "SLC_1", "name": "Tea"}}, "interests/scls?country_code=us", ("SLC_1", "Tea")),
+    ],
+)
+def test_targeting_catalogs(resource: str, answer: Any, address: str, found: tuple[str, str]) -> None:
+    page, asked = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), dimensions(answer))
+    assert [(row.id, row.name) for row in page.rows] == [found]
+    assert build_request_url(asked[0]) == f"{API}/targeting/{address}"
+
+
+def test_catalogs_of_the_account() -> None:
+    page, asked = run(
+        reads.fetch_catalog_page(ACCOUNT, "creatives", ListQuery(5)),
+        wrapped("creatives", "creative", {"id": "1", "name": "A", "type": "WEB_VIEW"}, cursor="n"),
+    )
+    assert (page.rows[0].native["type"], page.cursor, asked[0].query) == ("WEB_VIEW", "n", {"limit": "50"})
+    page, asked = run(
+        reads.fetch_catalog_page(ACCOUNT, "funding_sources", ListQuery()),
+        wrapped("fundingsources", "fundingsource", {"id": "9", "type": "CREDIT_CARD"}),
+    )
+    assert (page.rows[0].name, build_request_url(asked[0])) == (
+        "CREDIT_CARD",
+        f"{API}/organizations/org-1/fundingsources?limit=50",
+    )
+
+
+@pytest.mark.parametrize("resource", ["regions", "regions:USA", "regions:u1", "nothing"])
+def test_catalogs_that_are_refused(resource: str) -> None:
+    with pytest.raises(InvalidInput):
+        run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()))
+    with pytest.raises(InvalidInput):
+        run(reads.fetch_catalog_page(evolve(ACCOUNT, extras={}), "funding_sources", ListQuery()))
+
+
+def test_a_row_of_another_type_is_unreadable() -> None:
+    with pytest.raises(ProviderUnreadable):
+        run(reads.fetch_catalog_page(ACCOUNT, "genders", ListQuery()), dimensions({"age_group": {"id": "1"}}))
