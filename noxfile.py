@@ -59,10 +59,10 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """mypy --strict over the three packages and a program that uses the client; broken adapters are found."""
+    """mypy --strict over the packages, the benchmarks and a program that uses the client; it finds broken adapters."""
     install(session, "test", "types")
     session.run("mypy")
-    session.run("mypy", "tests/typing")
+    session.run("mypy", "tests/typing", "tests/performance")
     session.run("pytest", "tests/typing")
 
 

@@ -13,7 +13,7 @@ from .measuring import Result
 
 SECTIONS = {
     1: ("preparing", "a brief becomes a plan"),
-    2: ("serving", "requests a second, against aiohttp's hello"),
+    2: ("serving", "requests a second and waits, against the least server"),
     3: ("executing", "executions, against the time the network itself takes"),
     4: ("storing", "the store, against the same statements without it"),
     5: ("delivering", "webhooks: signatures against the HMAC, deliveries against a client that keeps nothing"),

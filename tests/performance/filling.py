@@ -146,7 +146,7 @@ async def _life(world: World, hook: str) -> Rows:
     receipt = Receipt(0, step.key, 1, "applied", 200, "r", {"id": "1200000001"}, response={"id": "1200000001"})
     ended = StateCommit(id_, fence, receipt=receipt, trigger="succeed")
     await store.write(
-        commit_state, ended, actor, store.clock, seen=[ObservedStatus("campaign", "1200000001", "paused")]
+        commit_state, ended, actor, store.clock, observed=[ObservedStatus("campaign", "1200000001", "paused")]
     )
     while taken := await store.write(deliveries.claim_deliveries, store.clock, 10):
         told = [AttemptOutcome(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in taken]

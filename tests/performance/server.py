@@ -1,4 +1,4 @@
-"""The servers that are compared, each in a process of its own: ours, the least one, aiohttp's hello, FastAPI's route.
+"""The servers that are compared, each in a process of its own: ours, the least one, FastAPI's route.
 
 Prints ``{"port"}`` when it answers, and ends when its input ends. The line ``"profile"`` starts a profile of the event
 loop's thread, ``"report"`` prints what it found.
@@ -32,7 +32,7 @@ SHUTDOWN_SECONDS = 1.0
 
 def main() -> None:
     kind, *arguments = sys.argv[1:]
-    servers: dict[str, Callable[..., Any]] = {"ours": ours, "least": the_least, "hello": hello, "fastapi": fastapi}
+    servers: dict[str, Callable[..., Any]] = {"ours": ours, "least": the_least, "fastapi": fastapi}
     asyncio.run(_run(servers[kind], *arguments))
 
 
@@ -91,22 +91,11 @@ async def ours(listening: socket.socket, database: str) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def the_least(listening: socket.socket, account_id: str, brief: str) -> AsyncIterator[None]:
+async def the_least(listening: socket.socket, database: str, account_id: str, brief: str) -> AsyncIterator[None]:
     async with (
-        least.application(account_id, json.loads(brief)) as app,
+        least.application(database, account_id, json.loads(brief)) as app,
         _answering(web.AppRunner(app, access_log=None), listening),
     ):
-        yield
-
-
-@asynccontextmanager
-async def hello(listening: socket.socket) -> AsyncIterator[None]:
-    async def handle(request: web.Request) -> web.Response:
-        return web.Response(text="hello")
-
-    app = web.Application()
-    app.router.add_get("/", handle)
-    async with _answering(web.AppRunner(app, access_log=None), listening):
         yield
 
 
