@@ -64,10 +64,7 @@ async def save_operations(
 ) -> UseCaseResult:
     """Keep the operations with their events and the key, all or nothing."""
     store, drafts = service.store, [OperationDraft(account_id, plan, source_operation_id, unified) for plan in plans]
-    if len(drafts) == 1:
-        kept = await store.write_batched(operations.prepare_batched(actor, drafts[0], store.clock, idempotency))
-    else:
-        kept = await store.write(operations.prepare_operations, actor, drafts, store.clock, idempotency)
+    kept = await store.write(operations.prepare_operations, actor, drafts, store.clock, idempotency)
     if kept.is_replay:
         return await _read_replay(service, actor, kept.operation_ids, many)
     return _operations_result(

@@ -8,35 +8,20 @@ from __future__ import annotations
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Concatenate, Generic, ParamSpec, TypeVar
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
 
-from attrs import frozen
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError
 
 from adsunify.errors import StoreError
 
 from .clock import Clock
-from .statement import BoundValues, Query, T
+from .statement import Query, T
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 StoreFunction = Callable[Concatenate[Connection, Parameters], Result]
-
-
-@frozen(eq=False)
-class BatchedWrite(Generic[Result]):
-    """A write that PostgreSQL can do for many callers by one statement, which needs no transaction.
-
-    ``make_values`` makes a caller's values, and what the result is if they are kept. ``run_batch`` runs it with the
-    values of the callers, and says whose were kept. For whom they were not, ``run_alone`` does it, or raises why not.
-    """
-
-    make_values: Callable[[], tuple[BoundValues, Result]]
-    run_batch: Callable[[Connection, Sequence[BoundValues]], Sequence[bool]]
-    run_alone: Callable[[Connection], Result]
-
 
 _NOTIFICATION_KEY = "adsunify.announced"
 
@@ -82,10 +67,6 @@ class Store(ABC):
     async def upgrade(self, function: Callable[[Connection], Result]) -> Result:
         """As :meth:`write`, however long it takes: migrations change whole tables, and wait for each other."""
         return await self.write(function)
-
-    async def write_batched(self, shared: BatchedWrite[Result]) -> Result:
-        """As :meth:`write`. SQLite's commits are shared anyway."""
-        return await self.write(shared.run_alone)
 
     def notify_watchers(self) -> None:
         """Call the watchers."""

@@ -3,28 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 from attrs import fields, frozen
-from sqlalchemy import (
-    CTE,
-    Connection,
-    LargeBinary,
-    Select,
-    Table,
-    bindparam,
-    column,
-    exists,
-    func,
-    insert,
-    not_,
-    or_,
-    select,
-    text,
-    type_coerce,
-    update,
-)
+from sqlalchemy import Connection, LargeBinary, Select, bindparam, insert, select, text, type_coerce, update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
@@ -32,11 +14,10 @@ from adsunify.execution.state import REVIEW_MILLISECONDS, OperationStatus, apply
 from adsunify.plans.records import Plan, add_operation_marks
 from adsunify.values.exact_json import Json
 
-from . import events, schema, upsert
+from . import events, upsert
 from .clock import Clock, new_id
-from .driver import BatchedWrite
 from .schema import decompress_text, idempotency_keys, operations
-from .statement import Query, SqlStatement, Statement
+from .statement import Query, Statement
 
 
 @frozen
@@ -184,45 +165,6 @@ _CANCEL = Statement(
 )
 
 
-_OPERATION_COLUMNS = {
-    column.name: column.type for column in operations.c if column.name in (*_SHARED_COLUMNS, "plan", "in_flight")
-}
-_KEY_COLUMNS = {name: idempotency_keys.c[name].type for name in ("key", "request_digest", "operation_ids")}
-_EVENT_COLUMNS = {f"event_{name}": schema.events.c[name].type for name in ("id", "type", "data")}
-_BATCH_COLUMNS = {**_OPERATION_COLUMNS, **_KEY_COLUMNS, **_EVENT_COLUMNS}
-
-
-def _insert_batch_sql(dialect: str) -> SqlStatement:
-    """Keeps many operations with their keys and events; returns the numbers, from 1, of those that it kept.
-
-    Those whose key is bound are not kept, nor those of a workspace where somebody subscribed and has to be told.
-    """
-    native: Any = import_module(f"sqlalchemy.dialects.{dialect}")
-    lists = [bindparam(name, type_=native.ARRAY(type_, dimensions=1)) for name, type_ in _BATCH_COLUMNS.items()]
-    names = [column(name, type_) for name, type_ in _BATCH_COLUMNS.items()]
-    input_rows = func.unnest(*lists).table_valued(*names, with_ordinality="number").render_derived("given")
-    has_webhook = exists().where(schema.webhooks.c.workspace_id == input_rows.c.workspace_id)
-    accepted = select(input_rows).where(not_(has_webhook)).cte("asked")
-
-    def insert_from(table: Table, rows: CTE, **renamed: str) -> Any:
-        source = {column.name: renamed.get(column.name, column.name) for column in table.c}
-        columns = {name: rows.c[of] for name, of in source.items() if of in rows.c}
-        return native.insert(table).from_select(list(columns), select(*columns.values()))
-
-    keyed = select(accepted).where(accepted.c.key.is_not(None)).cte("keyed")
-    bound = insert_from(idempotency_keys, keyed).on_conflict_do_nothing().returning(idempotency_keys.c.operation_ids)
-    free = accepted.c.operation_ids.in_(select(bound.cte("bound").c.operation_ids))
-    unbound = select(accepted).where(or_(accepted.c.key.is_(None), free)).cte("kept")
-    event_columns = {"id": "event_id", "type": "event_type", "data": "event_data", "operation_id": "id"}
-    inserted = insert_from(operations, unbound).returning(operations.c.id).cte("made")
-    events_ = insert_from(schema.events, unbound, **event_columns).returning(schema.events.c.id).cte("told")
-    statement: SqlStatement = select(unbound.c.number).add_cte(inserted, events_)
-    return statement
-
-
-_INSERT_BATCH = Statement(_insert_batch_sql)
-
-
 # -- preparing ----------------------------------------------------------------------------------------------------
 
 
@@ -263,38 +205,6 @@ def prepare_operations(
     return PreparedOperations(
         ids, False, tuple((record, draft.plan) for record, draft in zip(records, drafts, strict=True))
     )
-
-
-def prepare_batched(
-    actor: Actor, draft: OperationDraft, clock: Clock, idempotency: Idempotency | None = None
-) -> BatchedWrite[PreparedOperations]:
-    """As :func:`prepare_operations`, for one operation; where nobody subscribed, and the key is free, many are kept at
-    once.
-    """
-
-    def make_values() -> tuple[dict[str, Any], PreparedOperations]:
-        at = clock.now()
-        id_ = new_id(at)
-        status, event = apply_trigger(None, "prepare")
-        assert event is not None
-        record = _new_record(id_, actor, draft, status, at)
-        event_row = _operation_event(record, event, at)
-        values = _record_to_row(record, draft) | {f"event_{name}": event_row[name] for name in ("id", "type", "data")}
-        if idempotency is not None:
-            values |= {"key": idempotency.key, "request_digest": idempotency.request_digest, "operation_ids": [id_]}
-        return values, PreparedOperations((id_,), False, ((record, draft.plan),))
-
-    def run_alone(connection: Connection) -> PreparedOperations:
-        return prepare_operations(connection, actor, [draft], clock, idempotency)
-
-    return BatchedWrite(make_values, _insert_batch, run_alone)
-
-
-def _insert_batch(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[bool]:
-    order = sorted(range(len(rows)), key=lambda index: rows[index].get("key") or "")  # or two could wait for each other
-    columns = {name: [rows[index].get(name) for index in order] for name in _BATCH_COLUMNS}
-    inserted = {order[row.number - 1] for row in _INSERT_BATCH.fetch_all(connection, columns)}
-    return [index in inserted for index in range(len(rows))]
 
 
 def _new_record(id_: str, actor: Actor, draft: OperationDraft, status: OperationStatus, at: int) -> OperationRecord:

@@ -21,8 +21,8 @@ from adsunify.errors import StoreError
 from adsunify.http.deadline import patient_timeout
 
 from .clock import Clock
-from .driver import BatchedWrite, Parameters, Result, Store, StoreFunction, take_notification, to_store_error
-from .statement import BoundValues, Query, T
+from .driver import Parameters, Result, Store, StoreFunction, take_notification, to_store_error
+from .statement import BoundValues, Query, Statement, T
 
 MAX_CONNECTIONS = 8
 """At most so many for writing, and as many for reading."""
@@ -64,7 +64,6 @@ class _Attempt:
         raw = _driver_connection(connection)
         try:
             if not self.in_transaction:
-                self.may_be_committed = self.may_be_committed and not raw.is_closed()  # as one is that waited too long
                 return function(connection, *args, **kwargs)
             await_only(raw.execute(BEGIN_STATEMENT))
             result = function(connection, *args, **kwargs)
@@ -90,7 +89,6 @@ class _Attempt:
 
 _read_attempt = partial(_Attempt, in_transaction=False)
 _write_attempt = partial(_Attempt, in_transaction=True)
-_batch_attempt = partial(_Attempt, in_transaction=False, may_be_committed=True)
 
 
 def _sqlstate(error: BaseException) -> str:
@@ -217,57 +215,51 @@ class _ConnectionPool:
             await asyncio.wait(self._closing_tasks)
 
 
-_BatchFunction = Callable[[Connection, Sequence[BoundValues]], Sequence[Any]]
 _Caller = tuple[BoundValues, asyncio.Future[Any]]
 
 
-class _Batcher:
-    """What many callers want within one turn of the event loop goes to the database at once.
+class _QueryBatcher:
+    """Sends the queries that many callers run within one turn of the event loop to the database in one statement.
 
-    A round trip costs several times what its answer does: 16 callers at a time would pay 16. ``done``: called when
-    something was.
+    A round trip costs several times what the rows of a query cost: 16 callers at a time would pay 16.
     """
 
-    def __init__(self, lane: _ConnectionPool, trying: Callable[[], _Attempt], on_done: Callable[[], None]) -> None:
-        self._pool = lane
-        self._make_attempt = trying
-        self._on_done = on_done
-        self._pending: dict[_BatchFunction, list[_Caller]] = {}
+    def __init__(self, pool: _ConnectionPool) -> None:
+        self._pool = pool
+        self._pending: dict[Statement, list[_Caller]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def submit(self, together: _BatchFunction, values: BoundValues) -> asyncio.Future[Any]:
-        """What ``together`` has for these values; it is run once for all that want it."""
+    def submit(self, statement: Statement, values: BoundValues) -> asyncio.Future[Any]:
+        """The rows of the statement for these values. All callers of one statement share one round trip."""
         loop = asyncio.get_running_loop()
         if not self._pending:
             loop.call_soon(self._send_pending)
         future: asyncio.Future[Any] = loop.create_future()
-        self._pending.setdefault(together, []).append((values, future))
+        self._pending.setdefault(statement, []).append((values, future))
         return future
 
     def _send_pending(self) -> None:
         pending, self._pending = self._pending, {}
-        for together, callers in pending.items():
-            self._send(together, callers)
+        for statement, callers in pending.items():
+            self._send(statement, callers)
 
-    def _send(self, together: _BatchFunction, callers: Sequence[_Caller]) -> None:
+    def _send(self, statement: Statement, callers: Sequence[_Caller]) -> None:
         values = [value for value, _ in callers]
-        task = asyncio.create_task(self._pool.run(self._make_attempt, together, (values,), {}))
+        task = asyncio.create_task(self._pool.run(_read_attempt, statement.fetch_all_batched, (values,), {}))
         self._tasks.add(task)
-        task.add_done_callback(partial(self._resolve_callers, together, callers))
+        task.add_done_callback(partial(self._resolve_callers, statement, callers))
 
     def _resolve_callers(
-        self, together: _BatchFunction, callers: Sequence[_Caller], task: asyncio.Task[Sequence[Any]]
+        self, statement: Statement, callers: Sequence[_Caller], task: asyncio.Task[list[list[Any]]]
     ) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None and len(callers) > 1 and _is_refused(error):  # perhaps for what one of them gave
+        if error is not None and len(callers) > 1 and _is_refused(error):  # perhaps for the values of one of them
             for caller in callers:
-                self._send(together, [caller])
+                self._send(statement, [caller])
             return
-        if error is None and not task.cancelled():
-            self._on_done()
         for number, (_, future) in enumerate(callers):
-            if future.done():  # nobody waits for it any more
+            if future.done():  # the caller was cancelled
                 continue
             if task.cancelled():
                 future.cancel()
@@ -277,7 +269,7 @@ class _Batcher:
                 future.set_result(task.result()[number])
 
     async def close(self) -> None:
-        """Wait for what was wanted."""
+        """Wait for the queries that were submitted."""
         while self._pending or self._tasks:
             await asyncio.wait(self._tasks) if self._tasks else await asyncio.sleep(0)
 
@@ -302,8 +294,7 @@ class PostgresStore(Store):
         self.clock = clock
         self._writes = _ConnectionPool(url, _WRITE_SETTINGS, tell=self.notify_watchers)
         self._reads = _ConnectionPool(url, {"default_transaction_read_only": "on"}, tell=self.notify_watchers)
-        self._query_batcher = _Batcher(self._reads, _read_attempt, lambda: None)
-        self._write_batcher = _Batcher(self._writes, _batch_attempt, self._count_commit)
+        self._query_batcher = _QueryBatcher(self._reads)
         self._running_tasks: set[asyncio.Task[Any]] = set()
         self._is_open = True
 
@@ -334,27 +325,12 @@ class PostgresStore(Store):
 
     async def run_query(self, question: Query[T]) -> T:
         self._require_open()
-        return question.make_result(
-            await self._query_batcher.submit(question.statement.fetch_all_batched, question.values)
-        )
-
-    async def write_batched(self, shared: BatchedWrite[Result]) -> Result:
-        self._require_open()
-        self.pending_writes += 1
-        try:
-            values, result = shared.make_values()
-            if await self._write_batcher.submit(shared.run_batch, values):
-                return result
-            return await self._run_uncancellable(shared.run_alone, (), {})
-        finally:
-            self.pending_writes -= 1
+        return question.make_result(await self._query_batcher.submit(question.statement, question.values))
 
     async def close(self) -> None:
         if not self._is_open:
             return
         self._is_open = False
-        await self._write_batcher.close()
-        await asyncio.sleep(0)  # whom that did not serve goes on alone
         if self._running_tasks:
             await asyncio.wait(set(self._running_tasks))
         await self._query_batcher.close()
@@ -368,11 +344,8 @@ class PostgresStore(Store):
         self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any], limited: bool
     ) -> Result:
         result = await self._writes.run(_write_attempt, function, args, kwargs, limited)
-        self._count_commit()
-        return result
-
-    def _count_commit(self) -> None:
         self.commit_count += 1
+        return result
 
     def _forget_task(self, task: asyncio.Task[Any]) -> None:
         self._running_tasks.discard(task)

@@ -115,9 +115,6 @@ class FailingStore:
     async def run_query(self, question: Any) -> Any:
         return await self.failing.asked("store", lambda: self.whole.run_query(question))
 
-    async def write_batched(self, shared: Any) -> Any:
-        return await self.failing.asked("store", lambda: self.whole.write_batched(shared))
-
 
 @define
 class FailingTransport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import Counter
 from contextlib import suppress
@@ -9,12 +10,14 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from sqlalchemy import Connection, text, update
+from sqlalchemy import Connection, func, select, text, update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.execution.state import REVIEW_MILLISECONDS, TRANSITIONS, StateCommit
-from adsunify.store import operations, schema
+from adsunify.plans.marks import IdempotencyMark
+from adsunify.plans.records import add_operation_marks
+from adsunify.store import operations, schema, webhooks
 from adsunify.store.attempts import list_attempts_by_operation
 from adsunify.store.events import list_operation_events
 from adsunify.store.operations import Idempotency, OperationDraft
@@ -96,6 +99,55 @@ async def test_an_expired_operation_keeps_its_key(world: World) -> None:
     assert (await world.get(made.operation_ids[0])).is_expired
     again = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock, key)
     assert (again.operation_ids, again.is_replay) == (made.operation_ids, True)
+
+
+def _count_rows(connection: Connection) -> dict[str, int]:
+    tables = (schema.operations, schema.events, schema.idempotency_keys, schema.deliveries)
+    return {table.name: connection.execute(select(func.count()).select_from(table)).scalar_one() for table in tables}
+
+
+async def test_concurrent_preparations_do_not_affect_each_other(world: World) -> None:
+    def prepare(key: str | None, digest: str = "digest", account_id: str = world.account.id) -> Any:
+        idempotency = None if key is None else Idempotency(key, digest)
+        drafts = [OperationDraft(account_id, PLAN)]
+        return world.store.write(operations.prepare_operations, world.admin, drafts, world.clock, idempotency)
+
+    bound, before = await prepare("bound"), Counter(await world.store.read(_count_rows))
+    results = await asyncio.gather(
+        prepare("bound"),
+        prepare("bound", "other digest"),
+        prepare("missing", account_id="missing"),
+        *(prepare(f"key {number % 3}") for number in range(15)),
+        prepare(None),
+        return_exceptions=True,
+    )
+    replayed, conflicting, refused, *others = results
+    assert (replayed.is_replay, replayed.operation_ids) == (True, bound.operation_ids)
+    assert isinstance(conflicting, Conflict)
+    assert type(refused).__name__ in ("IntegrityError", "ForeignKeyViolationError")
+    assert [one.is_replay for one in others].count(False) == 4
+    assert len({one.operation_ids for one in others}) == 4
+    added = Counter(await world.store.read(_count_rows)) - before
+    assert added == {"operations": 4, "events": 4, "idempotency_keys": 3}
+
+
+async def test_a_preparation_queues_its_notification_in_the_same_transaction(world: World) -> None:
+    notified = asyncio.Event()
+    world.store.watchers.append(notified.set)
+    hook = ("01a20495-0000-7000-8000-000000000001", "https://hooks.example/x", None, ["operation.prepared"])
+    await world.store.write(webhooks.create_webhook, world.admin, *hook, world.clock)
+    drafts = [OperationDraft(world.account.id, PLAN)] * 3
+    await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)
+    await asyncio.wait_for(notified.wait(), 10)
+    assert (await world.store.read(_count_rows))["deliveries"] == 3
+
+
+async def test_the_plan_has_the_marks_of_its_operation(world: World) -> None:
+    plain = plan_of("a", "b", warnings=("careful",), risk="spend")
+    plan = evolve(plain, steps=tuple(evolve(step, marks=(IdempotencyMark("/body/mark"),)) for step in plain.steps))
+    record = await world.get(await world.prepare(plan=plan))
+    assert record.read_plan() == add_operation_marks(plan, record.id) != plan
+    assert record.plan_digest == plan.digest
 
 
 async def _seen(world: World, actor: Actor) -> list[str]:

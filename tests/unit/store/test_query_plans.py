@@ -23,16 +23,12 @@ WALKS = {
     "deliveries._NEXT_WEBHOOKS": "SCAN deliveries USING COVERING INDEX ix_deliveries_due",  # one step
 }
 """What stands there for a reason."""
-ELSEWHERE = {"operations._INSERT_BATCH"}
-"""What only PostgreSQL understands."""
 
 
 def statements(connection: Connection) -> Iterator[tuple[str, str]]:
     """Every statement that stands in a module of the store: where, and its text."""
     for module in pkgutil.iter_modules(store.__path__):
         for name, one in vars(import_module(f"{store.__name__}.{module.name}")).items():
-            if f"{module.name}.{name}" in ELSEWHERE:
-                continue
             if isinstance(one, Statement):
                 yield f"{module.name}.{name}", one.text(connection)
             elif isinstance(one, Select | Update | Delete):
