@@ -46,12 +46,12 @@ class _CountedBackend(LocalBackend):
 
     async def call(self, endpoint: Endpoint, asked: ApiRequest) -> Mapping[str, Json]:
         if endpoint.access != "read":
-            self.service.rate_limiter.admit_request(self.actor.credential, True, self.service.store.clock.wall())
+            self.service.rate_limiter.admit_request(self.actor.credential, is_write=True)
         return await LocalBackend.call(self, endpoint, asked)
 
     def count_message(self) -> None:
         """Count a message as a read. Raises RateLimited."""
-        self.service.rate_limiter.admit_request(self.actor.credential, False, self.service.store.clock.wall())
+        self.service.rate_limiter.admit_request(self.actor.credential, is_write=False)
 
 
 def add_routes(app: web.Application, service: Service) -> None:

@@ -21,7 +21,7 @@ from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.values.exact_json import dumps_bytes
 from adsunify_mcp import http as mcp
 
-from . import connect, health, oauth, pages, reference
+from . import connections, health, oauth_server, pages, reference
 from .metrics import REQUESTS, RequestMetrics
 from .middleware import Handler, request_middleware
 from .problems import rate_limit_headers
@@ -51,9 +51,9 @@ def make_application(service: Service, *, delivers: bool = True) -> web.Applicat
         app.router.add_route("*", PREFIX + path, _make_method_refuser(allowed))
     health.add_routes(app, service)
     reference.add_routes(app, service.settings.base_url)
-    connect.add_routes(app, service)
+    connections.add_routes(app, service)
     mcp.add_routes(app, service)
-    oauth.add_routes(app, service)
+    oauth_server.add_routes(app, service)
     pages.add_routes(app, service)
     if delivers:
         app.cleanup_ctx.append(_webhook_worker_context(service))
@@ -94,11 +94,11 @@ def _make_method_refuser(methods: Iterable[str]) -> Handler:
 
 
 def _make_handler(service: Service, endpoint: Endpoint) -> Handler:
-    writes = endpoint.access != "read"
+    is_write = endpoint.access != "read"
 
     async def handle(request: web.Request) -> web.Response:
         actor = await authenticate(service, request.headers.get("Authorization"))
-        standing = service.rate_limiter.admit_request(actor.credential, writes, service.store.clock.wall())
+        standing = service.rate_limiter.admit_request(actor.credential, is_write=is_write)
         _check_media_types(request, endpoint)
         answer = await call_endpoint(service, actor, endpoint, await _read_api_request(request, endpoint))
         headers = {"Idempotency-Replayed": "true"} if answer.is_replay else {}

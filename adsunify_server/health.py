@@ -1,4 +1,4 @@
-"""Whether this process lives, and whether it should be asked anything."""
+"""Liveness and readiness probes of a server process."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from aiohttp import web
 
 from adsunify.errors import StoreError
 from adsunify.service.core import Service
-from adsunify.store.migrate import HEAD_VERSION, read_version
+from adsunify.service.monitoring import HEAD_VERSION, read_schema_version
 
 DATABASE_TIMEOUT_SECONDS = 2.0
 """How long the database may take to answer."""
 
 
 class NotReadyError(StoreError):
-    """Others should be asked meanwhile."""
+    """The server cannot answer now; send requests to another one."""
 
     default_code = "not_ready"
     title = "Not ready"
 
 
 def add_routes(app: web.Application, service: Service) -> None:
-    """``/healthz``: the process answers. ``/readyz``: so does its database, at this version; no shutdown has begun."""
+    """Add ``/healthz`` and ``/readyz``.
+
+    ``/healthz`` answers while the process runs. ``/readyz`` answers 503 while the server shuts down, where the database
+    does not answer, and where the database has another schema version.
+    """
 
     async def report_liveness(request: web.Request) -> web.Response:
         return _status_response("ok")
@@ -31,11 +35,13 @@ def add_routes(app: web.Application, service: Service) -> None:
         if service.is_stopping:
             raise NotReadyError("The server is shutting down.")
         try:
-            found = await asyncio.wait_for(service.store.read(read_version), DATABASE_TIMEOUT_SECONDS)
+            version = await asyncio.wait_for(read_schema_version(service), DATABASE_TIMEOUT_SECONDS)
         except TimeoutError:
             raise NotReadyError(f"The database did not answer within {DATABASE_TIMEOUT_SECONDS:.0f} s.") from None
-        if found != HEAD_VERSION:
-            raise NotReadyError(f"The database is at migration {found}; this version of adsunify needs {HEAD_VERSION}.")
+        if version != HEAD_VERSION:
+            raise NotReadyError(
+                f"The database is at migration {version}; this version of adsunify needs {HEAD_VERSION}."
+            )
         return _status_response("ready")
 
     app.router.add_get("/healthz", report_liveness)

@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector
 
 from adsunify.errors import StoreError
 from adsunify.service.core import Service
-from adsunify.store.gauges import MAX_COUNTED, Gauges, read_gauges
+from adsunify.service.monitoring import MAX_COUNTED, Gauges, count_pending_writes, read_gauges
 
 DURATION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """The upper bounds of the duration's buckets."""
@@ -72,9 +72,8 @@ class ServiceCollector(Collector):
 
     async def read_database(self) -> None:
         """Read the figures of the database, which :meth:`collect` cannot wait for."""
-        store = self.service.store
         try:
-            self.gauges = await store.read(read_gauges, store.clock.now())
+            self.gauges = await read_gauges(self.service)
         except StoreError:
             self.gauges = None
 
@@ -115,7 +114,7 @@ class ServiceCollector(Collector):
         yield GaugeMetricFamily(
             "adsunify_writes_waiting",
             "Store writes of this process not durable yet.",
-            self.service.store.pending_writes,
+            count_pending_writes(self.service),
         )
         yield GaugeMetricFamily(
             "adsunify_database_up", "1 where the database answered this request.", int(self.gauges is not None)

@@ -14,7 +14,7 @@ from adsunify.problem_details import to_problem_details
 from adsunify.service.authentication import REQUEST_CONTEXT, RequestContext
 from adsunify.service.core import Service
 from adsunify.service.rate_limits import find_client_ip
-from adsunify.store.clock import get_random_bytes
+from adsunify.service.tokens import make_request_id
 from adsunify_server.logs import LOG_MEMBERS
 from adsunify_server.metrics import RequestMetrics
 from adsunify_server.pages.rendering import render_page
@@ -38,7 +38,7 @@ def request_middleware(service: Service, requests: RequestMetrics) -> Middleware
         begun = perf_counter()
         proxies = service.settings.proxies
         forwarded = request.headers.getall("X-Forwarded-For", ()) if proxies else ()
-        asked = RequestContext(get_random_bytes().hex(), find_client_ip(proxies, request.remote, forwarded))
+        asked = RequestContext(make_request_id(), find_client_ip(proxies, request.remote, forwarded))
         REQUEST_CONTEXT.set(asked)
         try:
             answer = await _respond(request, handler, asked.request_id)

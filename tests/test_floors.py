@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from itertools import pairwise
@@ -66,6 +67,21 @@ def test_the_guide_shows_the_house_as_it_is() -> None:
     assert sorted(module for row in shown for module in row) == sorted(height)
     heights = [[height[module] for module in row] for row in shown]
     assert all(max(lower) <= max(upper) for upper, lower in pairwise(heights))
+
+
+DOORS = ("adsunify/cli", "adsunify/client", "adsunify_mcp", "adsunify_server")
+"""Folders that call the service and never query the store."""
+
+
+@pytest.mark.parametrize("folder", DOORS)
+def test_no_door_reaches_for_the_store_of_its_service(folder: str) -> None:
+    reaching = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr == "store"
+    ]
+    assert not reaching, f"call a function of adsunify.service: {', '.join(reaching)}"
 
 
 def test_the_sandbox_is_kept_from_every_module() -> None:

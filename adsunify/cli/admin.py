@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -16,8 +16,14 @@ from adsunify.actor import Role
 from adsunify.errors import invalid_input
 from adsunify.service import accounts, key_rotation, times, users
 from adsunify.service.core import format_timestamp
-from adsunify.service.factory import SECRET_KEYS_VARIABLE, load_key_ring, open_private_store, ring_file_path
-from adsunify.store import Store
+from adsunify.service.factory import (
+    SECRET_KEYS_VARIABLE,
+    StoreTask,
+    load_key_ring,
+    ring_file_path,
+    run_with_store,
+    upgrade_database,
+)
 from adsunify.values.exact_json import Json, dumps
 
 from . import output
@@ -35,17 +41,9 @@ password_option = click.option(
 )
 
 
-def run_with_store(database: str, work: Callable[[Store], Awaitable[T]], allow_wrong_times: bool = False) -> T:
-    """Open (and migrate) the store, do the work, close it."""
-
-    async def run() -> T:
-        store = await open_private_store(database, allow_wrong_times=allow_wrong_times)
-        try:
-            return await work(store)
-        finally:
-            await store.close()
-
-    return asyncio.run(run())
+def run_task(database: str, task: StoreTask[T], *, allow_wrong_times: bool = False) -> T:
+    """Open and migrate the store, run the task on it, and close it."""
+    return asyncio.run(run_with_store(database, task, allow_wrong_times=allow_wrong_times))
 
 
 @click.group()
@@ -68,8 +66,7 @@ def init(workspace: str, email: str, password: str | None, database: str, as_jso
     The password and a write-enabled API key are shown this once. A workspace that has people is refused: `adsunify
     admin user` adds others to it.
     """
-    made = run_with_store(database, lambda store: users.create_workspace(store, workspace, email, password))
-    _print_result(made, as_json)
+    _print_result(run_task(database, lambda store: users.create_workspace(store, workspace, email, password)), as_json)
 
 
 @admin.command("user")
@@ -95,13 +92,13 @@ def user(
     """
     if action == "role" and role is None:
         raise invalid_input("--role", "required", "is needed: what the person shall be.")
-    work: dict[str, Callable[[Store], Awaitable[dict[str, Json]]]] = {
+    tasks: dict[str, StoreTask[dict[str, Json]]] = {
         "add": lambda store: users.add_member(store, workspace, email, role or "member", password),
         "role": lambda store: users.change_role(store, workspace, email, role or "member"),
         "password": lambda store: users.reset_password(store, workspace, email, password),
         "remove": lambda store: users.remove_member(store, workspace, email),
     }
-    _print_result(run_with_store(database, work[action]), as_json)
+    _print_result(run_task(database, tasks[action]), as_json)
 
 
 @admin.command("workspace")
@@ -116,7 +113,7 @@ def user(
 @json_option
 def workspace_(workspace: str | None, required: bool | None, database: str, as_json: bool) -> None:
     """Show the rules of a workspace, or change them."""
-    _print_result(run_with_store(database, lambda store: users.set_approval_rule(store, workspace, required)), as_json)
+    _print_result(run_task(database, lambda store: users.set_approval_rule(store, workspace, required)), as_json)
 
 
 @admin.command("account")
@@ -139,7 +136,7 @@ def account_(account: str, extras: tuple[str, ...], unset: tuple[str, ...], data
         given[name] = value
     if not given:
         raise invalid_input("K=V", "required", "is needed: what shall be set; or --unset K.")
-    found = run_with_store(database, lambda store: accounts.set_account_extras(store, account, given))
+    found = run_task(database, lambda store: accounts.set_account_extras(store, account, given))
     output.print_result(found, as_json, [output.accounts_table([found]), _extras_table(found)])
 
 
@@ -160,7 +157,7 @@ def clock(ctx: click.Context, repair: bool, database: str, as_json: bool) -> Non
     lifetime, counted from the present; operations that were prepared ahead of time expire. Receipts and attempts at
     deliveries keep the times that were recorded. Exit code 1: times are ahead.
     """
-    wall, found = run_with_store(database, partial(times.find_future_times, repair=repair), allow_wrong_times=True)
+    wall, found = run_task(database, partial(times.find_future_times, repair=repair), allow_wrong_times=True)
     shown = {
         "clock": format_timestamp(wall),
         "ahead": [
@@ -248,13 +245,10 @@ def rotate(ctx: click.Context, batch: int, database: str, as_json: bool) -> None
     with Progress(console=output.make_console(stderr=True)) as progress:
         task = progress.add_task("Sealing again", total=None)
 
-        async def work(store: Store) -> key_rotation.RotationResult:
-            def update_progress(done: int, total: int) -> None:
-                progress.update(task, completed=done, total=total)
+        def update_progress(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
 
-            return await key_rotation.rotate_keys(store, ring, update_progress, batch)
-
-        done = run_with_store(database, work)
+        done = run_task(database, lambda store: key_rotation.rotate_keys(store, ring, update_progress, batch))
     gone = [id_ for id_, count in done.remaining.items() if not count]
     if as_json:
         click.echo(dumps(done.to_json()))
@@ -279,9 +273,5 @@ def db() -> None:
 @database_option
 def upgrade(database: str) -> None:
     """Bring the database to this version's schema (serve does so too)."""
-
-    async def do_nothing(store: Store) -> None:
-        return None
-
-    run_with_store(database, do_nothing)
+    asyncio.run(upgrade_database(database))
     click.echo("The database is up to date.")

@@ -14,7 +14,7 @@ from adsunify import __version__
 from adsunify.errors import AdsunifyError, InvalidInput, invalid_input
 
 COMMANDS = {
-    "connect": "connecting",
+    "connect": "connections",
     "accounts": "workflow",
     "validate": "workflow",
     "create": "workflow",

@@ -20,12 +20,13 @@ from adsunify.actor import Actor
 from adsunify.client import Account, AsyncAds, Operation
 from adsunify.errors import AdsunifyError, invalid_input
 from adsunify.networks import ADAPTER_PACKAGES
-from adsunify.store import events
+from adsunify.service.sandbox_workspace import create_sandbox_admin
+from adsunify.service.webhooks import list_event_types
 from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .briefs import make_brief
-from .serve import RunningServer, connect_sandbox_network, create_sandbox_admin, running_server, simulated_networks
+from .serve import RunningServer, connect_sandbox_network, running_server, simulated_networks
 
 STAGES = ("connect", "validate", "create", "review", "execute", "activate", "insights", "events")
 INSIGHTS_SECONDS = 30.0
@@ -117,7 +118,7 @@ async def _run_demo(progress: DemoProgress) -> None:
             simulated_networks(True) as sandbox_url,
             running_server(f"sqlite:///{Path(folder) / 'demo.db'}", "127.0.0.1", 0, sandbox_url=sandbox_url) as server,
         ):
-            actor, token = await create_sandbox_admin(server)
+            actor, token = await create_sandbox_admin(server.service)
             async with AsyncAds(server.base_url, token=token) as ads:
                 for network in progress.networks:
                     await _run_network(progress, server, actor, ads, network)
@@ -133,7 +134,7 @@ async def _run_network(
 
     async def connect() -> str:
         nonlocal account, wanted
-        account = Account(await connect_sandbox_network(server, actor, network))
+        account = Account(await connect_sandbox_network(server.service, actor, network))
         wanted = make_brief(network, account.data["currency"], account.data["timezone"], now)
         return str(account.data["nativeId"])
 
@@ -174,12 +175,11 @@ async def _run_network(
         return f"{len(found['rows'])} days"
 
     async def check_events() -> str:
-        found = await server.service.store.read(events.list_events, actor.workspace_id, 1000)
-        mine = [event for event in found if event.data.get("network") == network]
-        lacking = EXPECTED_EVENTS - {event.type for event in mine}
-        if lacking:
-            raise invalid_input("events", "unexpected", f"{', '.join(sorted(lacking))} were not recorded.")
-        return f"{len(mine)} recorded"
+        event_types = await list_event_types(server.service, actor, network)
+        missing = EXPECTED_EVENTS - set(event_types)
+        if missing:
+            raise invalid_input("events", "unexpected", f"{', '.join(sorted(missing))} were not recorded.")
+        return f"{len(event_types)} recorded"
 
     stages = (connect, validate, create, review, execute, activate, insights, check_events)
     await _run_stages(progress, network, zip(STAGES, stages, strict=True))

@@ -18,27 +18,30 @@ from adsunify.errors import invalid_input
 from adsunify.models.error_messages import WEB_PREFIXES, is_web_address
 from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.service import api_keys
+from adsunify.service.accounts import list_accounts
 from adsunify.service.core import Service
 from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, open_service
-from adsunify.service.tokens import hash_token
-from adsunify.service.users import reset_password
+from adsunify.service.sandbox_workspace import (
+    SANDBOX_EMAIL,
+    SANDBOX_WORKSPACE,
+    create_sandbox_admin,
+    reset_sandbox_password,
+)
 from adsunify.service.webhook_worker import WebhookWorker
-from adsunify.store import connections, keys, people
 from adsunify.values.exact_json import Json, dumps
 from adsunify_server import logs
 
 from . import output
-from .consent import give_consent
 from .options import database_option, json_option
+from .sandbox_connections import give_consent
 from .server_options import limit_options, limits_to_environment, metrics_endpoint, monitoring_options
 from .sockets import bind_socket
 
 if TYPE_CHECKING:
     from adsunify_server.metrics import RequestMetrics
 
-SANDBOX_WORKSPACE = "sandbox"
-SANDBOX_EMAIL = "admin@sandbox.example"
-"""Who signs in to the sandbox in a browser."""
+ACCOUNT_MEMBERS = ("accountId", "network", "nativeId", "name", "currency", "timezone", "status")
+"""What is printed of each connected account."""
 SHUTDOWN_SECONDS = 75.0
 """How long a native write in flight may take to finish at a shutdown."""
 
@@ -116,50 +119,14 @@ async def simulated_networks(wanted: bool) -> AsyncIterator[str | None]:
         yield own.url
 
 
-async def create_sandbox_admin(serving: RunningServer) -> tuple[Actor, str]:
-    """The admin of the workspace ``sandbox``, with a new key of that name; returns the actor and the key's secret."""
-    store = serving.service.store
-    home = await store.write(people.ensure_workspace, SANDBOX_WORKSPACE, store.clock)
-    person = await store.write(people.ensure_user, SANDBOX_WORKSPACE, store.clock)
-    await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
-    prefix, secret = api_keys.new_key()
-    key = await store.write(
-        keys.create_key,
-        home.id,
-        person.id,
-        SANDBOX_WORKSPACE,
-        prefix,
-        hash_token(secret),
-        True,
-        None,
-        store.clock,
-    )
-    return Actor(home.id, person.id, key.id, "admin", True, "key", key.id), secret
-
-
-async def reset_sandbox_password(serving: RunningServer, actor: Actor) -> str:
-    """A new password of the person who signs in to the workspace ``sandbox``; made an admin of it if he is none yet."""
-    store = serving.service.store
-    person = await store.write(people.ensure_user, SANDBOX_EMAIL, store.clock)
-    await store.write(people.set_membership, actor.workspace_id, person.id, "admin", store.clock)
-    return str((await reset_password(store, SANDBOX_WORKSPACE, SANDBOX_EMAIL, None))["password"])
-
-
-async def connect_sandbox_network(serving: RunningServer, actor: Actor, network: str) -> Json:
-    """Connect a network through its consent page; returns one of its accounts, in US dollars where there is one."""
-    # always anew: a sandbox that was started again knows no token of the one before; accounts keep their ids
-    await give_consent(serving.service, actor, network)
-    found = await serving.service.store.read(connections.list_accounts, actor.workspace_id, network)
-    account = next((one for one in found if one.currency == "USD"), found[0])
-    return {
-        "accountId": account.id,
-        "network": network,
-        "nativeId": account.native_id,
-        "name": account.name,
-        "currency": account.currency,
-        "timezone": account.timezone,
-        "status": account.status,
-    }
+async def connect_sandbox_network(service: Service, actor: Actor, network: str) -> dict[str, Json]:
+    """Connect a network as a person would; returns one of its accounts, in US dollars where there is one."""
+    # A restarted sandbox does not know the tokens of the one before, so every start connects again.
+    # The accounts keep their ids.
+    await give_consent(service, actor, network)
+    accounts = await list_accounts(service, actor, network=network)
+    account = next((account for account in accounts if account["currency"] == "USD"), accounts[0])
+    return {name: account[name] for name in ACCOUNT_MEMBERS}
 
 
 @click.command()
@@ -253,10 +220,10 @@ async def _run_until_signal(
         password: str | None = None
         accounts: list[Json] = []
         if sandbox:
-            actor, secret = await create_sandbox_admin(server)
-            accounts = [await connect_sandbox_network(server, actor, network) for network in ADAPTER_PACKAGES]
+            actor, secret = await create_sandbox_admin(server.service)
+            accounts = [await connect_sandbox_network(server.service, actor, network) for network in ADAPTER_PACKAGES]
             if not as_json:  # a program may start the server again, and go on with the key it has
-                password = await reset_sandbox_password(server, actor)
+                password = await reset_sandbox_password(server.service)
                 server.shutdown_callbacks.append(
                     partial(api_keys.revoke_key, server.service, actor, key_id=str(actor.key_id))
                 )

@@ -13,13 +13,13 @@ from adsunify.records import Operation
 from adsunify.service.core import Service
 from adsunify.service.dispatch import call_endpoint
 from adsunify.service.factory import BASE_URL_VARIABLE, DEFAULT_BASE_URL, SANDBOX_URL_VARIABLE, open_service
-from adsunify.service.users import local_actor
+from adsunify.service.users import find_local_actor
 from adsunify.values.exact_json import Json, dumps, loads
 
 
 @frozen
 class LocalBackend:
-    """A store of our own, as :func:`adsunify.service.users.local_actor` says."""
+    """A store of our own, as :func:`adsunify.service.users.find_local_actor` says."""
 
     service: Service
     actor: Actor
@@ -41,7 +41,7 @@ class LocalBackend:
 
 
 async def open_local(url: str, workspace: str | None, environment: Mapping[str, str]) -> LocalBackend:
-    """Open a database, migrate it, and choose a workspace in it as :func:`local_actor` does.
+    """Open a database, migrate it, and choose a workspace in it as :func:`find_local_actor` does.
 
     Raises InvalidInput, StoreError.
     """
@@ -52,7 +52,7 @@ async def open_local(url: str, workspace: str | None, environment: Mapping[str, 
         sandbox_url=environment.get(SANDBOX_URL_VARIABLE) or None,
     )
     try:
-        return LocalBackend(opened.service, await local_actor(opened.service.store, workspace))
+        return LocalBackend(opened.service, await find_local_actor(opened.service, workspace))
     except BaseException:
         await opened.service.close()
         raise

@@ -40,8 +40,8 @@ async def actor_from_key(service: Service, token: str) -> Actor | None:
     )
 
 
-def new_key() -> tuple[str, str]:
-    """A new key's prefix and the whole secret, ``adu_<prefix>_<43 characters>``."""
+def make_api_key() -> tuple[str, str]:
+    """Return the prefix of a new key and the whole secret, ``adu_<prefix>_<43 characters>``."""
     prefix = "".join(secrets.choice(ALPHABET) for _ in range(8))
     return prefix, f"adu_{prefix}_{make_token()}"
 
@@ -96,7 +96,7 @@ async def create_key(service: Service, actor: Actor, *, name: str, can_write: bo
                 )
             ]
         )
-    prefix, secret = new_key()
+    prefix, secret = make_api_key()
     key = await service.store.write(
         keys.create_key,
         actor.workspace_id,

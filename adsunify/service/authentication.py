@@ -47,7 +47,7 @@ async def authenticate(service: Service, authorization: str | None) -> Actor:
     asked = REQUEST_CONTEXT.get()
     if caller is None:
         if asked is not None:
-            service.rate_limiter.count_bad_token(asked.client_ip, service.store.clock.wall())
+            service.rate_limiter.count_bad_token(asked.client_ip)
         raise Unauthenticated(TOKEN_INVALID)
     if asked is not None:
         asked.owner, asked.workspace_id = caller.credential, caller.workspace_id

@@ -88,7 +88,7 @@ class Service:
 
     @rate_limiter.default
     def _make_rate_limiter(self) -> RateLimiter:
-        return RateLimiter(self.settings.rate_limits, self.counters)
+        return RateLimiter(self.settings.rate_limits, self.counters, self.store.clock.wall)
 
     def get_oauth_client(self, network: str) -> OAuthClient:
         """The application at a network; InvalidInput where the deployment needs one and has none."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 from attrs import frozen
@@ -20,6 +21,10 @@ from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.core import Service, Settings
 from adsunify.service.rate_limits import RateLimits
 from adsunify.store import Clock, Store, open_store
+
+T = TypeVar("T")
+StoreTask = Callable[[Store], Awaitable[T]]
+"""Work on an open store, such as a use case of :mod:`adsunify.service.users`."""
 
 DATABASE_VARIABLE = "ADSUNIFY_DATABASE_URL"
 SECRET_KEYS_VARIABLE = "ADSUNIFY_SECRET_KEYS"
@@ -105,6 +110,21 @@ async def open_private_store(
         allow_unsafe_durability=allow_unsafe_durability,
         allow_wrong_times=allow_wrong_times,
     )
+
+
+async def run_with_store(database: str, task: StoreTask[T], *, allow_wrong_times: bool = False) -> T:
+    """Open and migrate the store, run the task on it, and close it. Raises StoreError, InvalidInput."""
+    store = await open_private_store(database, allow_wrong_times=allow_wrong_times)
+    try:
+        return await task(store)
+    finally:
+        await store.close()
+
+
+async def upgrade_database(database: str) -> None:
+    """Bring a database to the schema of this version. Raises StoreError, InvalidInput."""
+    store = await open_private_store(database)
+    await store.close()
 
 
 def load_key_ring(database: str, environment: Mapping[str, str]) -> KeyRing:

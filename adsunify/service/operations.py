@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import datetime
+from functools import cached_property
 
-from attrs import evolve
+from attrs import define, evolve
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
@@ -21,6 +23,7 @@ from adsunify.errors import (
     StoreError,
 )
 from adsunify.execution.executor import ExecutionResult
+from adsunify.plans.records import Plan
 from adsunify.problem_details import to_problem_details
 from adsunify.review.completion import attach_operation
 from adsunify.store import attempts, connections, operations, people
@@ -31,6 +34,22 @@ from adsunify.values.exact_json import Json
 
 from . import execution, serializers
 from .core import Service
+
+LOOK_BACK = 300
+"""How many of an actor's latest operations :func:`find_creators` reads."""
+
+
+@define(eq=False, slots=False)
+class OperationView:
+    """An operation as the answers show it (``data``), with its whole plan."""
+
+    data: Mapping[str, Json]
+    _record: OperationRecord
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan, which knows more than ``data`` shows of it."""
+        return self._record.read_plan()
 
 
 async def list_operations(service: Service, actor: Actor) -> list[Json]:
@@ -174,6 +193,51 @@ async def read_operations(
 ) -> list[tuple[OperationRecord, list[StepAttempt]]]:
     """Several operations, as :func:`read_operation`."""
     return await service.store.read(_read_operations, actor, operation_ids, service.store.clock)
+
+
+async def read_operation_views(
+    service: Service, actor: Actor, operation_ids: Iterable[str]
+) -> dict[str, OperationView]:
+    """Return operations of the actor's scope with their plans, by id. Raises NotFound."""
+    return {
+        record.id: OperationView(serializers.operation_to_json(service, record, receipts), record)
+        for record, receipts in await read_operations(service, actor, list(operation_ids))
+    }
+
+
+async def find_creators(service: Service, actor: Actor, entity_ids: Set[str]) -> list[str]:
+    """Return the ids of those create operations whose receipts name one of these native ids.
+
+    Only the actor's latest :data:`LOOK_BACK` operations are read.
+    """
+    return await service.store.read(_find_creators, actor, service.store.clock, entity_ids)
+
+
+def _find_creators(connection: Connection, actor: Actor, clock: Clock, entity_ids: Set[str]) -> list[str]:
+    creations = [
+        record
+        for record in operations.list_operations(connection, actor, clock, LOOK_BACK)
+        if record.action == "create" and record.is_claimed
+    ]
+    step_attempts = attempts.list_attempts_by_operation(connection, [record.id for record in creations])
+    return [
+        record.id
+        for record in creations
+        if any(_list_receipt_ids(attempt) & entity_ids for attempt in step_attempts.get(record.id, ()))
+    ]
+
+
+def _list_receipt_ids(attempt: StepAttempt) -> set[str]:
+    """The native ids that an attempt's receipt names: whole, and the last part of ids that are paths."""
+    outputs = {} if attempt.receipt is None else attempt.receipt.outputs
+    ids = [id_ for value in outputs.values() for id_ in ([value] if isinstance(value, str) else value)]
+    return {*ids, *(id_.rpartition("/")[2] for id_ in ids)}
+
+
+def count_seconds_to_expiry(service: Service, operation: Mapping[str, Json]) -> int:
+    """Return the whole seconds until an operation expires; 0 where it has expired."""
+    expires_at = int(datetime.fromisoformat(operation["expiresAt"]).timestamp())
+    return max(0, expires_at - service.store.clock.now() // 1000)
 
 
 def _read_operations(

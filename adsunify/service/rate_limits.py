@@ -5,7 +5,7 @@ A credential has one bucket for reads and one for writes. Whoever has no credent
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from attrs import define, field, frozen
@@ -87,10 +87,11 @@ class TokenBuckets:
 
 @define(eq=False)
 class RateLimiter:
-    """The buckets of a service."""
+    """The buckets of a service. ``read_clock``: the machine's clock in milliseconds."""
 
     limits: RateLimits
     counters: Counters
+    read_clock: Callable[[], int]
     _reads: TokenBuckets = field(init=False)
     _writes: TokenBuckets = field(init=False)
     _failures: TokenBuckets = field(init=False)
@@ -101,31 +102,36 @@ class RateLimiter:
         self._failures = TokenBuckets(self.limits.failures, MINUTE)
         self._registrations = TokenBuckets(self.limits.registrations, HOUR)
 
-    def admit_request(self, owner: str, writes: bool, now: int) -> BucketState | None:
-        """Count a request of a credential, or of a person; None where it is not limited. Raises RateLimited."""
-        if writes:
-            return self._take_token("writes", self._writes, owner, now, "This credential makes too many writes.")
-        return self._take_token("reads", self._reads, owner, now, "This credential makes too many reads.")
+    def admit_request(self, owner: str, *, is_write: bool) -> BucketState | None:
+        """Count a request of a credential or a person.
 
-    def count_bad_token(self, address: str, now: int) -> None:
-        """Count a bad token. Raises RateLimited, where there were too many from this address."""
-        self._take_token(
-            "failures", self._failures, ip_bucket(address), now, "Too many bad tokens came from your address."
-        )
+        Returns:
+            The state of the owner's bucket; None where there is no limit.
 
-    def count_registration(self, address: str, now: int) -> None:
-        """Count the registration of a client. Raises RateLimited."""
-        words = "Too many clients were registered from your address."
-        self._take_token("registrations", self._registrations, ip_bucket(address), now, words)
+        Raises:
+            RateLimited: the owner has used the limit up.
+        """
+        if is_write:
+            return self._take_token("writes", self._writes, owner, "This credential makes too many writes.")
+        return self._take_token("reads", self._reads, owner, "This credential makes too many reads.")
 
-    def _take_token(self, name: LimitName, buckets: TokenBuckets, key: str, now: int, words: str) -> BucketState | None:
+    def count_bad_token(self, address: str) -> None:
+        """Count a bad token. Raises RateLimited where too many came from this address."""
+        self._take_token("failures", self._failures, ip_bucket(address), "Too many bad tokens came from your address.")
+
+    def count_registration(self, address: str) -> None:
+        """Count the registration of a client. Raises RateLimited where too many came from this address."""
+        message = "Too many clients were registered from your address."
+        self._take_token("registrations", self._registrations, ip_bucket(address), message)
+
+    def _take_token(self, name: LimitName, buckets: TokenBuckets, key: str, message: str) -> BucketState | None:
         if not buckets.capacity:
             return None
-        taken = buckets.take(key, now)
+        taken = buckets.take(key, self.read_clock())
         if isinstance(taken, BucketState):
             return taken
         self.counters.limit_refusals[name] += 1
-        raise RateLimited(f"{words} Nothing was done.", retry_after=taken / 1000, limit=buckets.capacity)
+        raise RateLimited(f"{message} Nothing was done.", retry_after=taken / 1000, limit=buckets.capacity)
 
 
 def ip_bucket(address: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from sqlalchemy import Connection
@@ -12,7 +12,8 @@ from sqlalchemy import Connection
 from adsunify.actor import Actor, Role
 from adsunify.errors import NotFound, invalid_input
 from adsunify.models.base import is_visible
-from adsunify.service.api_keys import new_key
+from adsunify.service.api_keys import make_api_key
+from adsunify.service.core import Service
 from adsunify.service.tokens import hash_token
 from adsunify.store import Store, agents, keys, people, sessions
 from adsunify.store.clock import Clock
@@ -71,7 +72,7 @@ async def _add_member_with_key(
     if "@" not in email or len(email) > 254:
         raise invalid_input("email", "malformed", "must be an e-mail address.")
     chosen = _choose_password(password)
-    prefix, secret = new_key()
+    prefix, secret = make_api_key()
     home, person = await store.write(
         _add_member,
         home_in,
@@ -139,10 +140,19 @@ def _find_workspace(connection: Connection, name: str | None) -> WorkspaceRecord
     raise invalid_input("workspace", "choice", f"names no workspace; {there}")
 
 
+async def read_emails(service: Service, user_ids: Iterable[str]) -> dict[str, str]:
+    """Return the e-mail address of each user, by user id. Raises NotFound."""
+    return await service.store.read(_read_emails, frozenset(user_ids))
+
+
+def _read_emails(connection: Connection, user_ids: Iterable[str]) -> dict[str, str]:
+    return {user_id: people.get_user(connection, user_id).email for user_id in user_ids}
+
+
 # -- the library --------------------------------------------------------------------------------------------------
 
 
-async def local_actor(store: Store, workspace: str | None) -> Actor:
+async def find_local_actor(service: Service, workspace: str | None) -> Actor:
     """Who the library is, and the command line, in a store that it opens itself. Its credential is ``local``.
 
     A store without workspaces is given one, ``local`` or as it is named, with the user ``local`` as its admin. A store
@@ -150,8 +160,10 @@ async def local_actor(store: Store, workspace: str | None) -> Actor:
     is a member, and otherwise as whoever has been an admin of it the longest, since who holds a database and its keys
     has an admin's power. Nobody and nothing is added to it. Raises InvalidInput for a workspace that there is not.
     """
-    actor = await store.read(_find_local_actor, workspace)
-    return actor if actor is not None else await store.write(_ensure_local_actor, workspace, store.clock)
+    actor = await service.store.read(_find_local_actor, workspace)
+    if actor is not None:
+        return actor
+    return await service.store.write(_ensure_local_actor, workspace, service.store.clock)
 
 
 def _find_local_actor(connection: Connection, workspace: str | None) -> Actor | None:

@@ -167,6 +167,12 @@ async def redeliver_event(service: Service, actor: Actor, *, webhook_id: str, de
     )
 
 
+async def list_event_types(service: Service, actor: Actor, network: str) -> list[str]:
+    """Return the types of a network's events among the latest 1000 of the workspace, newest first."""
+    latest = await service.store.read(events.list_events, actor.workspace_id, 1000)
+    return [event.type for event in latest if event.data.get("network") == network]
+
+
 def decrypt_signing_secret(service: Service, workspace_id: str, webhook_id: str, text: str) -> str:
     """The signing secret of a subscription from what the store kept. Raises VaultError."""
     return decrypt(service.ring, _secret_context(workspace_id, webhook_id), text)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from aiohttp import web
 
 from adsunify.service.core import Service
-from adsunify.service.login import LoginThrottle
+from adsunify.service.sessions import SignInThrottle
 
-from . import access, accounts, auth, connections, consent, operations
+from . import access, accounts, auth, connections, oauth_server, operations
 from .rendering import ASSETS
 from .request import PageRouter
 
@@ -16,6 +16,6 @@ def add_routes(app: web.Application, service: Service) -> None:
     """Every page, their style sheet and icon."""
     for asset in ASSETS.values():
         app.router.add_get(asset.path, asset.serve)
-    door = PageRouter(app, service, LoginThrottle())
-    for pages in (auth, consent, operations, accounts, connections, access):
+    door = PageRouter(app, service, SignInThrottle())
+    for pages in (auth, oauth_server, operations, accounts, connections, access):
         pages.add_pages(door)

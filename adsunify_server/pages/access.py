@@ -10,7 +10,7 @@ from adsunify.contract import ENDPOINTS_BY_ID
 from adsunify.contract.access import authorize
 from adsunify.errors import AdsunifyError, invalid_input
 from adsunify.problem_details import to_problem_details
-from adsunify.store import people
+from adsunify.service.users import read_emails
 
 from .request import PageRequest, PageRouter
 
@@ -43,18 +43,16 @@ async def create_key(visit: PageRequest) -> web.Response:
     if days:
         body["expiresAt"] = (visit.service.now() + timedelta(days=int(days))).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
-        return await _keys_page(visit, 201, made=await visit.call_endpoint("post_keys", body))
+        return await _keys_page(visit, 201, new_key=await visit.call_endpoint("post_keys", body))
     except AdsunifyError as problem:
         return await _keys_page(visit, problem.status, problem=to_problem_details(problem))
 
 
 async def _keys_page(visit: PageRequest, status: int = 200, **more: object) -> web.Response:
-    found = await visit.call_endpoint("get_keys")
-    owners = {
-        id_: (await visit.service.store.read(people.get_user, id_)).email for id_ in {one["ownerId"] for one in found}
-    }
-    shown = {"keys": found, "owners": owners, "lifetimes": KEY_LIFETIMES, "made": None, "problem": None, **more}
-    return visit.render_page("keys.html", status, **shown)
+    keys = await visit.call_endpoint("get_keys")
+    owners = await read_emails(visit.service, (key["ownerId"] for key in keys))
+    values = {"keys": keys, "owners": owners, "lifetimes": KEY_LIFETIMES, "new_key": None, "problem": None, **more}
+    return visit.render_page("keys.html", status, **values)
 
 
 async def revoke_key(visit: PageRequest) -> web.Response:

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from adsunify.errors import AdsunifyError
 from adsunify.problem_details import to_problem_details
-from adsunify.service import login
+from adsunify.service import sessions
 from adsunify_server.pages.request import SESSION_COOKIE, PageRequest, PageRouter, cookie_name, local_path_or_default
 
 
@@ -40,19 +40,19 @@ async def sign_in(visit: PageRequest) -> web.Response:
     """Begin a session; one that the browser had ends."""
     email, following = visit.form.get("email", ""), local_path_or_default(visit.form.get("next", ""))
     try:
-        token = await login.sign_in(
-            visit.service, visit.login_throttle, email, visit.form.get("password", ""), visit.client_ip
+        token = await sessions.sign_in(
+            visit.service, visit.sign_in_throttle, email, visit.form.get("password", ""), visit.client_ip
         )
     except AdsunifyError as problem:
         return visit.render_problem(problem, "sign-in.html", following=following, email=email, problem=problem.message)
     if visit.user_session is not None:
-        await login.sign_out(visit.service, visit.user_session)
+        await sessions.sign_out(visit.service, visit.user_session)
     return visit.begin_session(token, following)
 
 
 async def sign_out(visit: PageRequest) -> web.Response:
     """End the session."""
-    await login.sign_out(visit.service, visit.signed_in_session)
+    await sessions.sign_out(visit.service, visit.signed_in_session)
     answer = visit.redirect("/sign-in")
     answer.del_cookie(cookie_name(visit.service, SESSION_COOKIE), path="/")
     return answer
@@ -60,7 +60,7 @@ async def sign_out(visit: PageRequest) -> web.Response:
 
 async def switch_workspace(visit: PageRequest) -> web.Response:
     """Look at another workspace."""
-    await login.switch_workspace(visit.service, visit.signed_in_session, visit.form.get("workspaceId", ""))
+    await sessions.switch_workspace(visit.service, visit.signed_in_session, visit.form.get("workspaceId", ""))
     return visit.redirect("/operations")
 
 
@@ -73,8 +73,8 @@ async def change_password(visit: PageRequest) -> web.Response:
     """Change one's password; other sessions end."""
     now, new = visit.form.get("password", ""), visit.form.get("new", "")
     try:
-        token = await login.change_password(
-            visit.service, visit.login_throttle, visit.signed_in_session, now, new, visit.client_ip
+        token = await sessions.change_password(
+            visit.service, visit.sign_in_throttle, visit.signed_in_session, now, new, visit.client_ip
         )
     except AdsunifyError as problem:
         return visit.render_problem(problem, "password.html", problem=to_problem_details(problem))
@@ -90,7 +90,7 @@ async def invite_member(visit: PageRequest) -> web.Response:
     """Make an invitation; its link is shown this once."""
     email, role = visit.form.get("email", ""), visit.form.get("role", "")
     try:
-        link = await login.create_invitation(visit.service, visit.actor, email, role)
+        link = await sessions.create_invitation(visit.service, visit.actor, email, role)
     except AdsunifyError as problem:
         return await _people_page(visit, problem.status, problem=to_problem_details(problem))
     return await _people_page(visit, 201, link=link, email=email)
@@ -99,7 +99,7 @@ async def invite_member(visit: PageRequest) -> web.Response:
 async def change_role(visit: PageRequest) -> web.Response:
     """Make a member something else."""
     try:
-        await login.change_member_role(
+        await sessions.change_member_role(
             visit.service, visit.signed_in_session, visit.form.get("email", ""), visit.form.get("role", "")
         )
     except AdsunifyError as problem:
@@ -111,14 +111,14 @@ async def remove_member(visit: PageRequest) -> web.Response:
     """Take a member out of the workspace."""
     visit.require_confirmed()
     try:
-        await login.remove_from_workspace(visit.service, visit.signed_in_session, visit.form.get("email", ""))
+        await sessions.remove_from_workspace(visit.service, visit.signed_in_session, visit.form.get("email", ""))
     except AdsunifyError as problem:
         return await _people_page(visit, problem.status, problem=to_problem_details(problem))
     return visit.redirect("/people")
 
 
 async def _people_page(visit: PageRequest, status: int = 200, **more: object) -> web.Response:
-    found = await login.list_members(visit.service, visit.actor)
+    found = await sessions.list_members(visit.service, visit.actor)
     return visit.render_page(
         "people.html", status, **{"people": found, "link": None, "email": "", "problem": None, **more}
     )
@@ -132,9 +132,9 @@ async def show_invitation(visit: PageRequest) -> web.Response:
 async def accept_invitation(visit: PageRequest) -> web.Response:
     """Join, and go on in the workspace."""
     try:
-        token = await login.accept_invitation(
+        token = await sessions.accept_invitation(
             visit.service,
-            visit.login_throttle,
+            visit.sign_in_throttle,
             visit.path_parameter("token"),
             visit.form.get("password", ""),
             visit.client_ip,
@@ -147,10 +147,10 @@ async def accept_invitation(visit: PageRequest) -> web.Response:
             problem, "invitation.html", **await _invitation_values(visit), problem=problem.message
         )
     if visit.user_session is not None:
-        await login.sign_out(visit.service, visit.user_session)
+        await sessions.sign_out(visit.service, visit.user_session)
     return visit.begin_session(token, "/operations")
 
 
 async def _invitation_values(visit: PageRequest) -> dict[str, Any]:
-    asked = await login.read_invitation(visit.service, visit.path_parameter("token"))
+    asked = await sessions.read_invitation(visit.service, visit.path_parameter("token"))
     return {"asked": asked, "here": visit.user_session is not None and visit.user_session.email == asked.email}

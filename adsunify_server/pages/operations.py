@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from aiohttp import web
@@ -14,12 +13,16 @@ from adsunify.plans.records import Binding
 from adsunify.problem_details import to_problem_details
 from adsunify.review.amounts import find_amounts
 from adsunify.review.completion import Completion, get_operation_state, join_sentences, read_completion
-from adsunify.store import people
+from adsunify.service.operations import count_seconds_to_expiry
+from adsunify.service.users import read_emails
 from adsunify.values.exact_json import Json
 
 from . import wording
 from .operation_subject import DisplayedOperation, SubjectIndex
 from .request import PageRequest, PageRouter
+
+ACTS = (("Executed", "executedBy"), ("Cancelled", "cancelledBy"))
+"""What was done with an operation: the word on the page, and the member that says who did it."""
 
 
 def add_pages(door: PageRouter) -> None:
@@ -38,13 +41,12 @@ async def redirect_to_operations(visit: PageRequest) -> web.Response:
 
 
 async def show_operations(visit: PageRequest) -> web.Response:
-    """The latest operations in the person's scope."""
-    found = await SubjectIndex.load(visit)
-    latest = await visit.call_endpoint("get_operations")
-    shown = [(found.operations[one["id"]], found.describe_operation(one["id"])) for one in latest]
-    return visit.render_page(
-        "operations.html", operations=shown, connected=bool(shown or await visit.call_endpoint("get_accounts"))
-    )
+    """Show the latest operations in the person's scope."""
+    subjects = await SubjectIndex.load(visit)
+    latest = [operation["id"] for operation in await visit.call_endpoint("get_operations")]
+    rows = [(subjects.operations[id_], subjects.describe_operation(id_)) for id_ in latest]
+    is_connected = bool(rows or await visit.call_endpoint("get_accounts"))
+    return visit.render_page("operations.html", operations=rows, is_connected=is_connected)
 
 
 async def show_operation(visit: PageRequest) -> web.Response:
@@ -88,26 +90,25 @@ async def prepare_activation(visit: PageRequest) -> web.Response:
 async def _review_page(
     visit: PageRequest, operation: Mapping[str, Any], problem: AdsunifyError | None = None
 ) -> web.Response:
-    found = await SubjectIndex.load(visit, [operation["id"]])
-    known = found.operations[operation["id"]]
-    operation, account, state = known.shown, known.account, get_operation_state(known.shown)
+    subjects = await SubjectIndex.load(visit, [operation["id"]])
+    displayed = subjects.operations[operation["id"]]
+    operation, account, state = displayed.data, displayed.account, get_operation_state(displayed.data)
     completion = read_completion(operation)
+    acts = [(word, operation[member]) for word, member in ACTS if member in operation]
+    user_ids = (act["userId"] for act in (operation["createdBy"], *(act for _, act in acts)))
+    emails = await read_emails(visit.service, user_ids)
     return visit.render_page(
         "review.html",
         200 if problem is None else problem.status,
         operation=operation,
         account=account,
-        subject=found.describe_operation(operation["id"]),
+        subject=subjects.describe_operation(operation["id"]),
         state=state,
-        author=await _read_author_email(visit, operation["createdBy"]["userId"]),
-        acts=[
-            (word, operation[member], await _read_author_email(visit, operation[member]["userId"]))
-            for word, member in (("Executed", "executedBy"), ("Cancelled", "cancelledBy"))
-            if member in operation
-        ],
-        seconds=max(0, _to_unix_seconds(operation["expiresAt"]) - visit.service.store.clock.now() // 1000),
+        author=emails[operation["createdBy"]["userId"]],
+        acts=[(word, act, emails[act["userId"]]) for word, act in acts],
+        seconds=count_seconds_to_expiry(visit.service, operation),
         open_=state == "prepared",
-        steps=[_step_values(known, number) for number in range(len(operation["plan"]["steps"]))],
+        steps=[_step_values(displayed, number) for number in range(len(operation["plan"]["steps"]))],
         doubtful=_find_doubtful_step(operation, completion) if state in ("unknown", "stalled") else None,
         units=get_adapter(operation["network"]).network.money_note,
         mine=operation["createdBy"]["userId"] == visit.actor.user_id,
@@ -116,32 +117,34 @@ async def _review_page(
     )
 
 
-def _step_values(known: DisplayedOperation, number: int) -> dict[str, Any]:
+def _step_values(displayed: DisplayedOperation, number: int) -> dict[str, Any]:
     """A step for people: its outcome so far, its changes and amounts as money, and where ids of earlier steps go in."""
-    step = known.shown["plan"]["steps"][number]
-    states = [one["state"] for one in known.shown["receipt"]["steps"] if one["key"] == step["key"]]
+    step = displayed.data["plan"]["steps"][number]
+    states = [one["state"] for one in displayed.data["receipt"]["steps"] if one["key"] == step["key"]]
     return {
         **step,
         "state": states[-1] if states else None,
-        "changes": [wording.format_change(known.account, step["kind"], one) for one in step["changes"]],
+        "changes": [wording.format_change(displayed.account, step["kind"], one) for one in step["changes"]],
         "money": [
             (
                 one.pointer,
-                None if one.major_amount is None else wording.format_amount(one.major_amount.split()[0], known.account),
+                None
+                if one.major_amount is None
+                else wording.format_amount(one.major_amount.split()[0], displayed.account),
                 one.native_value,
             )
-            for one in find_amounts(known.account, step)
+            for one in find_amounts(displayed.account, step)
         ],
-        "fills": [_describe_binding(known, binding) for binding in known.plan.steps[number].bindings],
+        "fills": [_describe_binding(displayed, binding) for binding in displayed.plan.steps[number].bindings],
     }
 
 
-def _describe_binding(known: DisplayedOperation, binding: Binding) -> tuple[str, str]:
+def _describe_binding(displayed: DisplayedOperation, binding: Binding) -> tuple[str, str]:
     """Where an id of an earlier step goes in, and which one."""
     _, part, *way = binding.to.split("/")
     place = ".".join(way) if part == "body" else f"{'.'.join(way)} in the address"
-    number = next(number for number, step in enumerate(known.plan.steps, 1) if step.key == binding.step)
-    brought = [one["outputs"] for one in known.shown["receipt"]["steps"] if one["key"] == binding.step]
+    number = next(number for number, step in enumerate(displayed.plan.steps, 1) if step.key == binding.step)
+    brought = [one["outputs"] for one in displayed.data["receipt"]["steps"] if one["key"] == binding.step]
     id_ = brought[-1].get(binding.output) if brought else None
     which = "" if id_ is None else f", which is {id_}"
     return place, f"{binding.prefix}{' + ' if binding.prefix else ''}{binding.output} of step {number}{which}"
@@ -166,11 +169,3 @@ def _last_problem(operation: Mapping[str, Any], completion: Completion) -> dict[
     if completion.outcome == "partly_applied" and "nextAction" not in operation:
         return {"title": "A part of it is written", "detail": completion.describe()}
     return None
-
-
-async def _read_author_email(visit: PageRequest, user_id: str) -> str:
-    return (await visit.service.store.read(people.get_user, user_id)).email
-
-
-def _to_unix_seconds(instant: str) -> int:
-    return int(datetime.fromisoformat(instant).timestamp())

@@ -21,11 +21,11 @@ from adsunify.actor import Actor
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest
 from adsunify.errors import AdsunifyError, Forbidden, invalid_input
 from adsunify.problem_details import to_problem_details
-from adsunify.service import login
+from adsunify.service import sessions
 from adsunify.service.authentication import REQUEST_CONTEXT
 from adsunify.service.core import Service
 from adsunify.service.dispatch import call_endpoint
-from adsunify.service.login import LoginThrottle, UserSession
+from adsunify.service.sessions import SignInThrottle, UserSession
 from adsunify.service.tokens import make_token
 from adsunify.values.exact_json import Json, dumps_bytes
 from adsunify_server.pages.rendering import render_page
@@ -53,17 +53,17 @@ class PageRequest:
 
     request: web.Request
     service: Service
-    login_throttle: LoginThrottle
+    sign_in_throttle: SignInThrottle
     user_session: UserSession | None
     secret: str
     is_new_secret: bool
     form: Mapping[str, str]
 
     @classmethod
-    async def load(cls, service: Service, tries: LoginThrottle, request: web.Request) -> PageRequest:
+    async def load(cls, service: Service, tries: SignInThrottle, request: web.Request) -> PageRequest:
         """The visit that a request is."""
         token = request.cookies.get(cookie_name(service, SESSION_COOKIE), "")
-        visitor = await login.find_user_session(service, token) if token else None
+        visitor = await sessions.find_user_session(service, token) if token else None
         secret = token if visitor is not None else request.cookies.get(cookie_name(service, VISIT_COOKIE), "")
         return cls(request, service, tries, visitor, secret or make_token(), not secret, {})
 
@@ -98,8 +98,8 @@ class PageRequest:
         asked, home = REQUEST_CONTEXT.get(), self.user_session.membership
         if asked is not None:
             asked.owner, asked.workspace_id = self.user_session.user_id, None if home is None else home.workspace_id
-        now = self.service.store.clock.wall()
-        self.service.rate_limiter.admit_request(self.user_session.user_id, self.request.method == "POST", now)
+        is_write = self.request.method == "POST"
+        self.service.rate_limiter.admit_request(self.user_session.user_id, is_write=is_write)
 
     def path_parameter(self, name: str) -> str:
         """A variable part of the address."""
@@ -176,7 +176,7 @@ class PageRequest:
     def begin_session(self, token: str, address: str) -> web.Response:
         """Go on with a new session."""
         answer = self.redirect(address)
-        self.set_cookie(answer, SESSION_COOKIE, token, login.SESSION_MILLISECONDS // 1000)
+        self.set_cookie(answer, SESSION_COOKIE, token, sessions.SESSION_MILLISECONDS // 1000)
         return answer
 
 
@@ -189,7 +189,7 @@ class PageRouter:
 
     app: web.Application
     service: Service
-    login_throttle: LoginThrottle
+    sign_in_throttle: SignInThrottle
 
     def add_get(self, path: str, answer: PageHandler, *, open_: bool = False) -> None:
         """A page, also answered to HEAD. ``open_``: also for whoever is not signed in."""
@@ -201,7 +201,7 @@ class PageRouter:
 
     def _make_handler(self, answer: PageHandler, open_: bool) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(request: web.Request) -> web.Response:
-            visit = await PageRequest.load(self.service, self.login_throttle, request)
+            visit = await PageRequest.load(self.service, self.sign_in_throttle, request)
             try:
                 visit.count_request()
                 check_not_repeated(request.query)

@@ -21,7 +21,7 @@ from attrs import define, field
 from sqlalchemy import Connection, select, text
 
 from adsunify import encryption
-from adsunify.cli.consent import SANDBOX_CREDENTIALS
+from adsunify.cli.sandbox_connections import SANDBOX_CREDENTIALS
 from adsunify.encryption import SecretContext
 from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.store import Store, encrypted_secrets, open_store

@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 
 from adsunify.actor import Actor
 from adsunify.cli.briefs import make_brief
-from adsunify.cli.consent import SANDBOX_CREDENTIALS, FormParser
+from adsunify.cli.sandbox_connections import SANDBOX_CREDENTIALS, FormParser
 from adsunify.models.brief import read_brief
 from adsunify.networks import get_adapter
 from adsunify.sandbox import sandbox

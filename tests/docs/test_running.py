@@ -13,7 +13,7 @@ from prometheus_client import generate_latest
 
 from adsunify.cli.serve import serve, worker
 from adsunify.cli.server_options import LIMIT_OPTIONS
-from adsunify.service import counters, login
+from adsunify.service import counters, sessions
 from adsunify.service.core import Service
 from adsunify.service.factory import open_service
 from adsunify.service.rate_limits import MAX_BUCKETS, RateLimits
@@ -78,7 +78,7 @@ def test_every_limit_with_its_default() -> None:
     assert limits == table
     assert sorted(asdict(RateLimits()).values()) == sorted(usual for usual, _ in limits.values())
     (passwords,) = [cells[1] for cells in rows("Limits") if not cells[2]]
-    assert passwords == f"{login.MAX_TRIES_BY_EMAIL}, {login.MAX_TRIES_BY_ADDRESS}"
+    assert passwords == f"{sessions.MAX_TRIES_BY_EMAIL}, {sessions.MAX_TRIES_BY_ADDRESS}"
     assert f"{MAX_BUCKETS:,}" in TEXT
 
 

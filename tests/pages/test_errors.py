@@ -93,7 +93,7 @@ async def test_who_is_signed_in_is_limited_by_himself(site: Served) -> None:
     async with browser(site) as person, browser(site) as other:
         await person.sign_in(email("admin"))
         await other.sign_in(email("member"))
-        service.rate_limiter = RateLimiter(RateLimits(reads=1), service.counters)
+        service.rate_limiter = RateLimiter(RateLimits(reads=1), service.counters, service.store.clock.wall)
         try:
             await person.open("/operations")
             await person.open("/operations", expected=429)

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select
 
 from adsunify.errors import AdsunifyError, NotFound
-from adsunify.service import login
-from adsunify.service.login import INVITATION_MILLISECONDS, LoginThrottle
+from adsunify.service import sessions
+from adsunify.service.sessions import INVITATION_MILLISECONDS, SignInThrottle
 from adsunify.service.users import create_workspace, is_password_correct
 from adsunify.store import people
 from adsunify.store.schema import invitations
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def link(one: Served, address: str, role: str = "member", name: str = "admin") -> str:
     """The token of a new invitation."""
-    made = await login.create_invitation(one.service, one.people[name].actor, address, role)
+    made = await sessions.create_invitation(one.service, one.people[name].actor, address, role)
     return str(made["url"]).rpartition("/")[2]
 
 
@@ -93,7 +93,7 @@ async def test_who_is_signed_in_joins_at_once(site: Served) -> None:
 
 async def test_a_member_stays_what_he_is(site: Served) -> None:
     token = await link(site, email("admin"), "viewer")
-    await login.accept_invitation(site.service, LoginThrottle(), token, PASSWORD, "127.0.0.1")
+    await sessions.accept_invitation(site.service, SignInThrottle(), token, PASSWORD, "127.0.0.1")
     assert await role_of(site, email("admin")) == "admin"
 
 
@@ -131,7 +131,7 @@ async def test_its_maker_must_be_an_admin_still(both: Served) -> None:
     async with browser(both) as person:
         await person.open(f"/invitation/{token}", 403)
     with pytest.raises(AdsunifyError, match="no admin"):
-        await login.accept_invitation(both.service, LoginThrottle(), token, "a good password", "127.0.0.1")
+        await sessions.accept_invitation(both.service, SignInThrottle(), token, "a good password", "127.0.0.1")
     assert await role_of(both, "friend@x.example") is None
 
 
@@ -142,14 +142,14 @@ async def test_a_person_without_password_elsewhere_is_not_taken_over(both: Serve
     await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
     token = await link(both, "cy@bank.example")
     with pytest.raises(AdsunifyError, match="has no password yet"):
-        await login.accept_invitation(both.service, LoginThrottle(), token, "a good password", "127.0.0.1")
+        await sessions.accept_invitation(both.service, SignInThrottle(), token, "a good password", "127.0.0.1")
     assert (await store.read(people.get_user, person.id)).password_hash is None
 
 
 async def test_of_all_who_use_it_one_joins(both: Served) -> None:
     token = await link(both, "crowd@x.example")
     words = [f"password {number}" for number in range(8)]
-    tried = [login.accept_invitation(both.service, LoginThrottle(), token, word, "127.0.0.1") for word in words]
+    tried = [sessions.accept_invitation(both.service, SignInThrottle(), token, word, "127.0.0.1") for word in words]
     ended = await asyncio.gather(*tried, return_exceptions=True)
     (one,) = [number for number, session in enumerate(ended) if isinstance(session, str)]
     assert all(isinstance(error, NotFound) for error in ended if not isinstance(error, str))
@@ -161,10 +161,10 @@ async def test_of_all_who_use_it_one_joins(both: Served) -> None:
 async def test_it_lives_seven_days(both: Served) -> None:
     first, second = await link(both, "late@x.example"), await link(both, "later@x.example")
     both.hands.pass_(milliseconds=INVITATION_MILLISECONDS - 10_000)
-    await login.accept_invitation(both.service, LoginThrottle(), first, "a good password", "127.0.0.1")
+    await sessions.accept_invitation(both.service, SignInThrottle(), first, "a good password", "127.0.0.1")
     both.hands.ahead += timedelta(seconds=11)
     with pytest.raises(NotFound):
-        await login.accept_invitation(both.service, LoginThrottle(), second, "a good password", "127.0.0.1")
+        await sessions.accept_invitation(both.service, SignInThrottle(), second, "a good password", "127.0.0.1")
 
 
 @pytest.mark.parametrize("token", ["x", "A" * 43, "%00", "<script>"])

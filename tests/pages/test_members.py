@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adsunify.errors import NotFound
-from adsunify.service.login import LoginThrottle, accept_invitation, create_invitation
+from adsunify.service.sessions import SignInThrottle, accept_invitation, create_invitation
 from adsunify.service.users import add_member, remove_member
 from tests.server.served import Served
 
@@ -66,12 +66,12 @@ async def test_an_invitation_does_not_bring_back_who_was_removed(both: Served) -
     first, second = [
         str((await create_invitation(service, both.people["admin"].actor, address, "admin"))["url"]) for _ in "12"
     ]
-    await accept_invitation(service, LoginThrottle(), first.rpartition("/")[2], FIRST, "127.0.0.1")
+    await accept_invitation(service, SignInThrottle(), first.rpartition("/")[2], FIRST, "127.0.0.1")
     await remove_member(service.store, "shop", address)
     with pytest.raises(NotFound):
-        await accept_invitation(service, LoginThrottle(), second.rpartition("/")[2], FIRST, "127.0.0.1")
+        await accept_invitation(service, SignInThrottle(), second.rpartition("/")[2], FIRST, "127.0.0.1")
     again = str((await create_invitation(service, both.people["admin"].actor, address, "viewer"))["url"])
-    assert await accept_invitation(service, LoginThrottle(), again.rpartition("/")[2], FIRST, "127.0.0.1")
+    assert await accept_invitation(service, SignInThrottle(), again.rpartition("/")[2], FIRST, "127.0.0.1")
 
 
 async def test_the_last_admin_stays(site: Served) -> None:

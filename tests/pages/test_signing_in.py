@@ -11,11 +11,11 @@ from attrs import evolve
 from sqlalchemy import select
 
 from adsunify.errors import Conflict, Unauthenticated
-from adsunify.service import login
-from adsunify.service.login import SESSION_MILLISECONDS, LoginThrottle, TooManyLoginTries
+from adsunify.service import sessions
+from adsunify.service.sessions import SESSION_MILLISECONDS, SignInThrottle, TooManySignInTries
 from adsunify.service.users import add_member, create_workspace, is_password_correct, reset_password
 from adsunify.store import people
-from adsunify.store.schema import sessions
+from adsunify.store.schema import sessions as sessions_table
 from adsunify.store.sessions import end_all_sessions
 from tests.server.served import Served, brief, connect
 
@@ -26,7 +26,7 @@ COOKIE = "adsunify_session"
 
 
 async def session_of(one: Served, name: str) -> str:
-    return await login.sign_in(one.service, LoginThrottle(), email(name), PASSWORD, "127.0.0.1")
+    return await sessions.sign_in(one.service, SignInThrottle(), email(name), PASSWORD, "127.0.0.1")
 
 
 async def test_in_and_out(site: Served) -> None:
@@ -71,18 +71,18 @@ async def test_the_cookie_on_https(site: Served) -> None:
 async def test_only_hashes_are_kept(site: Served) -> None:
     token = await session_of(site, "admin")
     assert len(token) == 43
-    kept = await site.service.store.read(lambda connection: connection.execute(select(sessions)).all())
+    kept = await site.service.store.read(lambda connection: connection.execute(select(sessions_table)).all())
     assert kept and token not in str(kept)
 
 
 async def test_a_session_lives_thirty_days(both: Served) -> None:
     token = await session_of(both, "admin")
     both.hands.pass_(milliseconds=SESSION_MILLISECONDS - 10_000)
-    assert await login.find_user_session(both.service, token) is not None
+    assert await sessions.find_user_session(both.service, token) is not None
     both.hands.pass_(seconds=11)
-    assert await login.find_user_session(both.service, token) is None
+    assert await sessions.find_user_session(both.service, token) is None
     await session_of(both, "admin")  # forgets what is over
-    kept = await both.service.store.read(lambda connection: connection.execute(select(sessions)).all())
+    kept = await both.service.store.read(lambda connection: connection.execute(select(sessions_table)).all())
     assert len(kept) == 1
 
 
@@ -90,7 +90,7 @@ async def test_what_a_person_may_do_is_as_it_is_now(both: Served) -> None:
     store, actor = both.service.store, both.people["member"].actor
     token = await session_of(both, "member")
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "viewer", store.clock)
-    found = await login.find_user_session(both.service, token)
+    found = await sessions.find_user_session(both.service, token)
     assert found is not None and not found.actor.can_operate
     await store.write(people.remove_membership, actor.workspace_id, actor.user_id)
     async with browser(both) as person:
@@ -128,27 +128,27 @@ async def test_an_unknown_address_costs_as_many_hashes(site: Served, monkeypatch
         hashes.append(kept)
         return is_password_correct(password, kept)
 
-    monkeypatch.setattr(login, "is_password_correct", count)
+    monkeypatch.setattr(sessions, "is_password_correct", count)
     for address in (email("admin"), "nobody@shop.example", email("admin"), "somebody@shop.example"):
         with pytest.raises(Unauthenticated):
-            await login.sign_in(site.service, LoginThrottle(), address, "wrong horse", "127.0.0.1")
+            await sessions.sign_in(site.service, SignInThrottle(), address, "wrong horse", "127.0.0.1")
     assert len(hashes) == 4
     assert len({kept.rsplit("$", 2)[0] for kept in hashes}) == 1, "the parameters differ"
     assert hashes[1] == hashes[3] != hashes[0], "an unknown address makes a hash of its own"
 
 
 async def test_guessing_is_limited(site: Served) -> None:
-    tries, now = LoginThrottle(), site.service.store.clock.now()
-    for _ in range(login.MAX_TRIES_BY_EMAIL):
+    tries, now = SignInThrottle(), site.service.store.clock.now()
+    for _ in range(sessions.MAX_TRIES_BY_EMAIL):
         tries.begin_try("a@x.example", "10.0.0.1", now)
-    with pytest.raises(TooManyLoginTries):
+    with pytest.raises(TooManySignInTries):
         tries.begin_try("a@x.example", "10.0.0.1", now)
     tries.begin_try("a@x.example", "10.0.0.2", now)
     tries.begin_try("b@x.example", "10.0.0.1", now)
-    tries.begin_try("a@x.example", "10.0.0.1", now + login.TRY_MILLISECONDS)
-    for number in range(login.MAX_TRIES_BY_ADDRESS):
+    tries.begin_try("a@x.example", "10.0.0.1", now + sessions.TRY_MILLISECONDS)
+    for number in range(sessions.MAX_TRIES_BY_ADDRESS):
         tries.begin_try(f"{number}@x.example", "10.0.0.3", now)
-    with pytest.raises(TooManyLoginTries):
+    with pytest.raises(TooManySignInTries):
         tries.begin_try("c@x.example", "10.0.0.3", now)
 
 
@@ -193,12 +193,14 @@ async def test_a_password_that_was_changed_meanwhile_opens_nothing(both: Served)
         await reset_password(store, "shop", "slow@shop.example", "the new password")
 
     with pytest.raises(Conflict) as refused:
-        await login.sign_in(both.service, LoginThrottle(Gate(changed)), "slow@shop.example", "the old password", "::1")
+        await sessions.sign_in(
+            both.service, SignInThrottle(Gate(changed)), "slow@shop.example", "the old password", "::1"
+        )
     assert refused.value.code == "password_changed"
 
 
 async def test_who_was_right_begins_anew(site: Served) -> None:
-    tries, now = LoginThrottle(), site.service.store.clock.now()
+    tries, now = SignInThrottle(), site.service.store.clock.now()
     for _ in range(30):
         tries.begin_try("a@x.example", "10.0.0.1", now)
         tries.forgive_tries("a@x.example", "10.0.0.1")
@@ -206,37 +208,37 @@ async def test_who_was_right_begins_anew(site: Served) -> None:
 
 async def test_a_stranger_locks_nobody_out(site: Served) -> None:
     """However often others guess, from as many addresses as they like; who shares an address with them waits."""
-    tries = LoginThrottle()
-    for number in range(login.MAX_TRIES_BY_EMAIL + 5):
+    tries = SignInThrottle()
+    for number in range(sessions.MAX_TRIES_BY_EMAIL + 5):
         for source in ("192.0.2.1", "192.0.2.2"):
-            with pytest.raises((Unauthenticated, TooManyLoginTries)):
-                await login.sign_in(site.service, tries, email("viewer"), f"guess {number}", source)
-    with pytest.raises(TooManyLoginTries):
-        await login.sign_in(site.service, tries, email("viewer"), PASSWORD, "192.0.2.1")
-    assert await login.sign_in(site.service, tries, email("viewer"), PASSWORD, "198.51.100.7")
+            with pytest.raises((Unauthenticated, TooManySignInTries)):
+                await sessions.sign_in(site.service, tries, email("viewer"), f"guess {number}", source)
+    with pytest.raises(TooManySignInTries):
+        await sessions.sign_in(site.service, tries, email("viewer"), PASSWORD, "192.0.2.1")
+    assert await sessions.sign_in(site.service, tries, email("viewer"), PASSWORD, "198.51.100.7")
 
 
 async def test_guesses_at_once_count_too(site: Served) -> None:
     """A burst is held back before the first of it was found wrong."""
-    tries = LoginThrottle()
+    tries = SignInThrottle()
     tried = [
-        login.sign_in(site.service, tries, email("viewer"), f"guess {number}", "127.0.0.1")
-        for number in range(login.MAX_TRIES_BY_EMAIL + 20)
+        sessions.sign_in(site.service, tries, email("viewer"), f"guess {number}", "127.0.0.1")
+        for number in range(sessions.MAX_TRIES_BY_EMAIL + 20)
     ]
     ended = await asyncio.gather(*tried, return_exceptions=True)
-    assert sum(isinstance(one, TooManyLoginTries) for one in ended) == 20
+    assert sum(isinstance(one, TooManySignInTries) for one in ended) == 20
 
 
 async def test_too_many_tries_on_the_page(site: Served) -> None:
     async with browser(site) as person:
-        for _ in range(login.MAX_TRIES_BY_EMAIL):
+        for _ in range(sessions.MAX_TRIES_BY_EMAIL):
             await person.open("/sign-in")
             await person.send({"email": "guessed@shop.example", "password": "x"}, expected=401)
         await person.send({"email": "guessed@shop.example", "password": "x"}, expected=429)
         assert "Too many tries" in person.text
         assert person.answer is not None and 0 < int(person.answer.headers["Retry-After"]) <= 900
         await add_member(site.service.store, "shop", "guessed@shop.example", "viewer", PASSWORD)
-        made = await login.create_invitation(
+        made = await sessions.create_invitation(
             site.service, site.people["stranger"].actor, "guessed@shop.example", "viewer"
         )
         await person.open(str(made["url"]))

@@ -62,7 +62,7 @@ async def made(service: Service, name: str = "performance") -> World:
     home = await store.write(people.ensure_workspace, name, clock)
     person = await store.write(people.ensure_user, "performance@shop.example", clock)
     await store.write(people.set_membership, home.id, person.id, "admin", clock)
-    prefix, secret = api_keys.new_key()
+    prefix, secret = api_keys.make_api_key()
     key = await store.write(
         keys.create_key, home.id, person.id, "performance", prefix, hash_token(secret), True, None, clock
     )

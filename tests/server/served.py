@@ -24,7 +24,7 @@ from sqlalchemy import Connection, func, select
 
 from adsunify.actor import Actor, Role
 from adsunify.cli.briefs import NETWORK_MEMBERS, SHARED_MEMBERS
-from adsunify.cli.consent import SANDBOX_CREDENTIALS, FormParser
+from adsunify.cli.sandbox_connections import SANDBOX_CREDENTIALS, FormParser
 from adsunify.networks import get_adapter
 from adsunify.sandbox.networks import load_networks
 from adsunify.sandbox.server import Sandbox
@@ -229,7 +229,7 @@ class Served:
     ) -> tuple[str, str]:
         """A new key of a person, made behind the API; its id and secret. ``expires_in``: milliseconds."""
         actor, clock = self.people[name].actor, self.service.store.clock
-        prefix, secret = api_keys.new_key()
+        prefix, secret = api_keys.make_api_key()
         expires_at = None if expires_in is None else clock.now() + expires_in
         key = await self.service.store.write(
             keys.create_key,

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from adsunify.cli.consent import FormParser
+from adsunify.cli.sandbox_connections import FormParser
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.store.schema import consents, secrets
 

@@ -38,7 +38,7 @@ async def limited(one: Served, **rates: int) -> AsyncIterator[None]:
     """The server with these limits, and fresh buckets."""
     service = one.service
     before = service.rate_limiter
-    service.rate_limiter = RateLimiter(RateLimits(**rates), service.counters)
+    service.rate_limiter = RateLimiter(RateLimits(**rates), service.counters, service.store.clock.wall)
     try:
         yield
     finally:
@@ -288,9 +288,9 @@ async def test_addresses_are_told_apart_behind_a_proxy(empty: Served) -> None:
 
 
 async def test_many_addresses_take_no_more_memory_than_few() -> None:
-    limiting = RateLimiter(RateLimits(failures=1), counters=_none())
+    limiting = RateLimiter(RateLimits(failures=1), _none(), lambda: 0)
     for number in range(30_000):
-        limiting.count_bad_token(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}", 0)
+        limiting.count_bad_token(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
     assert len(limiting._failures) == 10_000
 
 

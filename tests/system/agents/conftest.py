@@ -29,7 +29,8 @@ async def both(database: str) -> AsyncIterator[Served]:
 
 def unlimited(one: Served) -> None:
     """Lift the rate limits: how much these tests ask is not what they try."""
-    one.service.rate_limiter = RateLimiter(RateLimits(0, 0, 0, 0), one.service.counters)
+    service = one.service
+    service.rate_limiter = RateLimiter(RateLimits(0, 0, 0, 0), service.counters, service.store.clock.wall)
 
 
 @pytest.fixture(autouse=True)

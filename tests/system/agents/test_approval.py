@@ -11,7 +11,7 @@ import pytest_asyncio
 from attrs import evolve
 
 from adsunify import AsyncAds
-from adsunify.cli.consent import SANDBOX_CREDENTIALS
+from adsunify.cli.sandbox_connections import SANDBOX_CREDENTIALS
 from adsunify.client.local_backend import LocalBackend
 from adsunify.errors import Forbidden
 from adsunify.execution.executor import ExecutionLimits

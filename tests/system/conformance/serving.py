@@ -20,8 +20,8 @@ import httpx
 from attrs import define, field
 
 from adsunify.adapter.oauth import make_code_challenge
-from adsunify.cli.serve import SANDBOX_WORKSPACE
 from adsunify.service.factory import BAD_TOKENS_VARIABLE, READS_VARIABLE, REGISTRATIONS_VARIABLE, WRITES_VARIABLE
+from adsunify.service.sandbox_workspace import SANDBOX_WORKSPACE
 from tests.pages.browsing import PASSWORD, Browser
 from tests.server.served import PREFIX, RING, brief
 

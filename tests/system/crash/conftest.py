@@ -16,11 +16,12 @@ import pytest
 from attrs import evolve
 
 from adsunify.actor import Actor
-from adsunify.cli.serve import connect_sandbox_network, create_sandbox_admin, running_server
+from adsunify.cli.serve import connect_sandbox_network, running_server
 from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.sandbox.server import RunningSandbox, sandbox_thread
 from adsunify.sandbox.world import Token
 from adsunify.service.factory import SECRET_KEYS_VARIABLE
+from adsunify.service.sandbox_workspace import create_sandbox_admin
 from tests.postgres import execute
 
 from .stage import ENGINES, FORMATS, NOT_SHOWN, Log, Stage
@@ -50,8 +51,8 @@ def sandbox() -> Iterator[RunningSandbox]:
 
 async def _connected(database: str, sandbox_url: str) -> tuple[Actor, dict[str, Any]]:
     async with running_server(database, "127.0.0.1", 0, sandbox_url=sandbox_url) as server:
-        actor, _ = await create_sandbox_admin(server)
-        accounts = {network: await connect_sandbox_network(server, actor, network) for network in NETWORKS}
+        actor, _ = await create_sandbox_admin(server.service)
+        accounts = {network: await connect_sandbox_network(server.service, actor, network) for network in NETWORKS}
         while server.service.background_tasks:  # the accounts' trees are read once
             await asyncio.wait(server.service.background_tasks)
     return actor, accounts

@@ -123,7 +123,7 @@ class World:
     async def key(self, expires_in: int | None = None) -> Actor:
         """The admin through a key of its own. ``expires_in``: milliseconds."""
         clock = self.service.store.clock
-        prefix, secret = api_keys.new_key()
+        prefix, secret = api_keys.make_api_key()
         ends = None if expires_in is None else clock.now() + expires_in
         made = await self.service.store.write(
             keys.create_key,

@@ -220,7 +220,7 @@ async def _filled(database: str, ring: KeyRing, networks: str, count: int) -> Ke
     home = await store.write(people.ensure_workspace, "shop", store.clock)
     person = await store.write(people.ensure_user, "ada@shop.example", store.clock)
     await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
-    prefix, token = api_keys.new_key()
+    prefix, token = api_keys.make_api_key()
     held = (home.id, person.id, "key", prefix, hash_token(token), False, None, store.clock)
     await store.write(keys.create_key, *held)
     actor = Actor(home.id, person.id, "session", "admin", True, "session")

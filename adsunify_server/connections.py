@@ -12,7 +12,7 @@ from aiohttp import web
 from adsunify.errors import AdsunifyError
 from adsunify.service import connections
 from adsunify.service.core import Service
-from adsunify.service.login import LoginThrottle
+from adsunify.service.sessions import SignInThrottle
 from adsunify.service.tokens import hash_token
 
 from .pages.rendering import render_notice
@@ -27,7 +27,7 @@ SECURITY_HEADERS = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": 
 
 def add_routes(app: web.Application, service: Service) -> None:
     """``/connect/<token>`` and ``/connect/callback/<network>``."""
-    door = PageRouter(app, service, LoginThrottle())
+    door = PageRouter(app, service, SignInThrottle())
 
     async def show(visit: PageRequest) -> web.Response:
         try:

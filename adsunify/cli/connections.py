@@ -217,9 +217,8 @@ async def _consent_client(where: Target, port: int) -> AsyncIterator[tuple[Async
 @asynccontextmanager
 async def _callback_server(door: Backend, listening: socket.socket, refusal: asyncio.Event) -> AsyncIterator[None]:
     """Serve the link and the network's answer to it, as a server does."""
-    from aiohttp import web  # an extra that help and credentials do without
-
     from adsunify_server.connect import add_routes
+    from aiohttp import web  # an extra that help and credentials do without
 
     @web.middleware
     async def watch_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:

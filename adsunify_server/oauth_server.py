@@ -39,7 +39,7 @@ def add_routes(app: web.Application, service: Service) -> None:
             raise OAuthError(
                 "invalid_request", "The body is a JSON object with redirect_uris that names each member once."
             )
-        service.rate_limiter.count_registration(_client_ip(), service.store.clock.wall())
+        service.rate_limiter.count_registration(_client_ip())
         return _json_response(201, await oauth_server.register_client(service, asked))
 
     async def token(request: web.Request) -> web.Response:
@@ -47,7 +47,7 @@ def add_routes(app: web.Application, service: Service) -> None:
             return _json_response(200, await oauth_server.issue_tokens(service, await _read_form(request)))
         except OAuthError as problem:
             if problem.error == "invalid_grant":
-                service.rate_limiter.count_bad_token(_client_ip(), service.store.clock.wall())
+                service.rate_limiter.count_bad_token(_client_ip())
             raise
 
     async def revoke(request: web.Request) -> web.Response:

@@ -40,7 +40,7 @@ MAX_CONCURRENT_HASHES = 2
 """Argon2id takes 19 MiB and a core: so many at a time."""
 
 
-class TooManyLoginTries(RateLimited):
+class TooManySignInTries(RateLimited):
     """Too many wrong passwords; a while has to pass."""
 
     default_code = "too_many_tries"
@@ -52,7 +52,7 @@ class TooManyLoginTries(RateLimited):
 
 
 @define(eq=False)
-class LoginThrottle:
+class SignInThrottle:
     """Who tried how often of late, in this process; a try counts from its beginning until it proves right."""
 
     hash_slots: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_HASHES))
@@ -60,12 +60,12 @@ class LoginThrottle:
     by_source: TokenBuckets = field(factory=lambda: TokenBuckets(MAX_TRIES_BY_ADDRESS, TRY_MILLISECONDS))
 
     def begin_try(self, email: str, source: str, now: int) -> None:
-        """Begin a try; raises TooManyTries."""
+        """Begin a try; raises TooManySignInTries."""
         taken = self.by_source.take(ip_bucket(source), now)
         if not isinstance(taken, int):
             taken = self.by_email.take(_email_bucket(email, source), now)
         if isinstance(taken, int):
-            raise TooManyLoginTries(taken)
+            raise TooManySignInTries(taken)
 
     def forgive_tries(self, email: str, source: str) -> None:
         """The try was right: what went before it for this e-mail address, from there, is forgotten."""
@@ -101,8 +101,8 @@ class UserSession:
 # -- sessions -----------------------------------------------------------------------------------------------------
 
 
-async def sign_in(service: Service, tries: LoginThrottle, email: str, password: str, source: str) -> str:
-    """A new session's token. Raises Unauthenticated, TooManyTries, Conflict.
+async def sign_in(service: Service, tries: SignInThrottle, email: str, password: str, source: str) -> str:
+    """A new session's token. Raises Unauthenticated, TooManySignInTries, Conflict.
 
     ``source``: the network address of the browser.
     """
@@ -119,7 +119,7 @@ def _create_session(connection: Connection, person: UserRecord, session_hash: st
 
 
 async def _authenticate_user(
-    service: Service, tries: LoginThrottle, email: str, password: str, source: str
+    service: Service, tries: SignInThrottle, email: str, password: str, source: str
 ) -> UserRecord:
     """The person who has this password; whoever is unknown costs the same time."""
     name = email.strip().lower()
@@ -171,11 +171,11 @@ async def sign_out(service: Service, visitor: UserSession) -> None:
 
 
 async def change_password(
-    service: Service, tries: LoginThrottle, visitor: UserSession, password: str, new: str, source: str
+    service: Service, tries: SignInThrottle, visitor: UserSession, password: str, new: str, source: str
 ) -> str:
     """Give the person another password, for the one he has. His sessions end; returns the token of a new one.
 
-    Raises Unauthenticated, TooManyTries, InvalidInput, Conflict.
+    Raises Unauthenticated, TooManySignInTries, InvalidInput, Conflict.
     """
     _check_password_length("new", new)
     person = await _authenticate_user(service, tries, visitor.email, password, source)
@@ -309,12 +309,12 @@ def _require_valid_invitation(connection: Connection, kept: InvitationRecord | N
 
 
 async def accept_invitation(
-    service: Service, tries: LoginThrottle, token: str, password: str, source: str, visitor: UserSession | None = None
+    service: Service, tries: SignInThrottle, token: str, password: str, source: str, visitor: UserSession | None = None
 ) -> str:
     """Join the workspace, and use the invitation up; returns the token of a new session.
 
     Who has a password gives it, unless he is the ``visitor``; who has none sets one. Who belongs to the workspace
-    already stays what he is. Raises NotFound, Forbidden, Unauthenticated, TooManyTries, InvalidInput.
+    already stays what he is. Raises NotFound, Forbidden, Unauthenticated, TooManySignInTries, InvalidInput.
     """
     asked = await read_invitation(service, token)
     kept: str | None = None

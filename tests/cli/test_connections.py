@@ -13,7 +13,7 @@ import httpx
 import pytest
 from pydantic.alias_generators import to_camel
 
-from adsunify.cli.consent import SANDBOX_CREDENTIALS, FormParser
+from adsunify.cli.sandbox_connections import SANDBOX_CREDENTIALS, FormParser
 
 from .conftest import Place
 from .running import process

@@ -1,0 +1,26 @@
+"""Figures of the database for probes and metrics."""
+
+from __future__ import annotations
+
+from adsunify.store.gauges import MAX_COUNTED, Gauges
+from adsunify.store.gauges import read_gauges as _read_gauges
+from adsunify.store.migrate import HEAD_VERSION, read_version
+
+from .core import Service
+
+__all__ = ["HEAD_VERSION", "MAX_COUNTED", "Gauges", "count_pending_writes", "read_gauges", "read_schema_version"]
+
+
+async def read_gauges(service: Service) -> Gauges:
+    """Return how much work waits in the database, over all workspaces. Raises StoreError."""
+    return await service.store.read(_read_gauges, service.store.clock.now())
+
+
+async def read_schema_version(service: Service) -> str | None:
+    """Return the number of the newest migration that the database has. Raises StoreError."""
+    return await service.store.read(read_version)
+
+
+def count_pending_writes(service: Service) -> int:
+    """Return how many writes of this process the database has not made durable yet."""
+    return service.store.pending_writes
