@@ -13,12 +13,12 @@ from typing import Any
 from attrs import frozen
 from pydantic.alias_generators import to_camel
 
-from adsunify.adapter.network import Account, Format, FormatRule, Input, Network, require_currency, to_native_units
+from adsunify.adapter.network import Account, Format, Input, Network, require_currency, to_native_units
 from adsunify.errors import InvalidInput, Issue
 from adsunify.models.brief import INHERITED_MESSAGE, CampaignBrief, Creative, Platform, Targeting, read_brief
 from adsunify.values.countries import parse_country_code, require_country_code
 from adsunify.values.currencies import get_exponent
-from adsunify.values.dates import FractionDigits, parse_instant_exact, parse_start_day
+from adsunify.values.dates import parse_start_day
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import split_pointer
 
@@ -60,7 +60,7 @@ def check_brief(network: Network, account: Account, brief: CampaignBrief, now: d
         *_check_goal_and_period(network, chosen, brief),
         *_check_inputs(network, chosen, account, brief, members),
         *_check_money(network, chosen, account, brief),
-        *_check_dates(brief, now),
+        *_check_dates(network, brief, now),
         *_check_countries(network, brief),
     ]
     if not issues:
@@ -298,20 +298,6 @@ def _check_money(network: Network, chosen: Format, account: Account, brief: Camp
             )
 
 
-def time_precision_rule(network: str, digits: FractionDigits = 0) -> FormatRule:
-    """A format's rule: the network holds the times of a brief to so many digits of a second, and none is cut off."""
-
-    def rule(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-        for path, text in (("schedule.startAt", brief.schedule.start_at), ("schedule.endAt", brief.schedule.end_at)):
-            try:
-                if text is not None:
-                    parse_instant_exact(text, path, network, digits)
-            except InvalidInput as problem:
-                yield from problem.issues
-
-    return rule
-
-
 def check_start_is_midnight(network: str, brief: CampaignBrief, timezone: str) -> Iterator[Issue]:
     """Why a network that keeps whole local days refuses the start: served from its midnight, it spends money early."""
     try:
@@ -346,7 +332,14 @@ def collect_minor_unit_warnings(network: str, account: Account, brief: CampaignB
             yield f"The {name} is finer than the smallest coin of {currency}; {network} may refuse it."
 
 
-def _check_dates(brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    end = brief.schedule.end
-    if end is not None and now is not None and end <= now:
+def _check_dates(network: Network, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    schedule = brief.schedule
+    if network.time is not None:
+        for path, text in (("schedule.startAt", schedule.start_at), ("schedule.endAt", schedule.end_at)):
+            try:
+                if text is not None:
+                    network.time.parse_text(text, path, network.title)
+            except InvalidInput as problem:
+                yield from problem.issues
+    if schedule.end is not None and now is not None and schedule.end <= now:
         yield Issue("schedule.endAt", "past", "The end lies in the past.")

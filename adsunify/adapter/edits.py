@@ -16,6 +16,7 @@ from attrs import field, frozen
 
 from adsunify.adapter.network import (
     Account,
+    NativeEntity,
     Network,
     Setting,
     format_native_amount,
@@ -41,6 +42,7 @@ from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json, loads
 from adsunify.values.json_pointer import get_value, set_value, split_pointer
 from adsunify.values.money import apply_change, format_decimal, from_units, require_multiple
+from adsunify.values.time_formats import TimeFormat
 
 
 @frozen
@@ -119,7 +121,7 @@ def apply_edit(
             value = _to_native_value(network, account, setting, current, wanted[setting.field], path)
             exact = _calculate_exact_amount(network, account, setting, current, wanted[setting.field], path)
             members = {get_setting_pointer(setting, current): value}
-            if setting.write is not None:
+            if setting.write is not None and (value is None or wanted[setting.field] != ""):
                 members = dict(setting.write(value, current, account))
         except InvalidInput as problem:
             issues.extend(problem.issues)
@@ -247,14 +249,21 @@ def _map_issue_path(issue: Issue, named: Mapping[str, str]) -> Issue:
 
 
 def check_start_end(
-    start: datetime | None, end: datetime | None, moved: Mapping[str, bool], now: datetime | None
+    time: TimeFormat,
+    before: NativeEntity,
+    changed: Mapping[str, Json],
+    members: tuple[str, str],
+    now: datetime | None,
 ) -> Iterator[Issue]:
-    """What is wrong with the start and end after an edit; ``moved`` says whether it changes "startAt" and "endAt"."""
-    if moved["endAt"] and end is not None and now is not None and end <= now:
+    """What is wrong with the start and end after an edit; ``members``: the names of both in the entity."""
+    after = {**before, **changed}
+    start, end = (time.parse(after.get(name)) for name in members)
+    is_end_changed = members[1] in changed
+    if is_end_changed and end is not None and now is not None and end <= now:
         yield Issue("fields.endAt", "past", "The end lies in the past.")
-    elif any(moved.values()) and start is not None and end is not None and end <= start:
-        at = "fields.endAt" if moved["endAt"] else "fields.startAt"
-        yield Issue(at, "order", "The end has to come after the start.")
+    elif not changed.keys().isdisjoint(members) and start is not None and end is not None and end <= start:
+        path = "fields.endAt" if is_end_changed else "fields.startAt"
+        yield Issue(path, "order", "The end has to come after the start.")
 
 
 def check_payload_amounts(
@@ -304,7 +313,7 @@ def _to_native_value(
     if value == "":
         if not setting.can_clear:
             raise invalid_input(path, "required", f"{setting.field} cannot be cleared.")
-        return None
+        return setting.cleared
     plain = format(value, "f") if isinstance(value, Decimal) else str(value)
     if setting.unit == "money":
         unit = network.get_money_unit(account)
@@ -322,9 +331,8 @@ def _to_native_value(
             raise invalid_input(path, "type", f"{setting.field} is a number.")
         _ensure_within_limits(setting, native, account, number, path)
         return int(number) if number == number.to_integral_value() else number
-    if setting.unit == "instant":
-        parse_instant(plain, path)
-        return plain
+    if setting.unit == "instant" and network.time is not None:
+        return network.time.format(network.time.parse_text(plain, path, network.title))
     if setting.unit == "day":
         return _to_account_day(network, account, setting.field, plain, path)
     if setting.unit == "choice" and plain not in setting.choices:

@@ -21,6 +21,7 @@ from adsunify.plans.records import Kind, Step, StepAction
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import Columns, get_text, get_value
 from adsunify.values.money import MAX_NATIVE_UNITS, from_units, to_units
+from adsunify.values.time_formats import TimeFormat
 
 if TYPE_CHECKING:
     from adsunify.models.brief import CampaignBrief
@@ -292,11 +293,13 @@ class Setting:
     ``native`` points into the native entity; a function where the place depends on the entity (daily or lifetime
     budget). ``period``: the period of a budget. ``read`` gives the value shown (money in major units, as text) where
     the pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native
-    units) where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an
-    entity; its ``now`` is in the account's time zone. Unit ``day``: a date or an instant, kept as a whole day.
-    ``is_zero_unset``: natively, an amount of 0 says that there is none. ``list_choices``: which of the choices an
-    entity takes. ``native_names``: native names of an amount that ``native`` does not show, so that an edit that uses
-    one can be told which field to use. The field itself never carries a native unit.
+    units) where ``{native: value}`` is not it. ``cleared``: the native value that clears the field, sent without
+    ``write``; None: ``write`` decides, or null is sent. ``lock``: a reason (always locked), or a function that gives
+    one for an entity; its ``now`` is in the account's time zone. Unit ``instant``: shown and written by
+    ``Network.time``; unit ``day``: a date or an instant, kept as a whole day. ``is_zero_unset``: natively, an amount of
+    0 says that there is none. ``list_choices``: which of the choices an entity takes. ``native_names``: native names of
+    an amount that ``native`` does not show; the refusal of such a name in an edit names the field to use. The field
+    itself never carries a native unit.
     """
 
     level: Kind
@@ -310,6 +313,7 @@ class Setting:
     maximum: str = ""
     max_length: int = 0
     can_clear: bool = False
+    cleared: Json = None
     is_zero_unset: bool = False
     native_names: tuple[str, ...] = ()
     lock: str | Callable[[NativeEntity, datetime | None], str | None] | None = None
@@ -428,6 +432,7 @@ class Network:
 
     ``hosts``: the only hosts that ever receive credentials. ``unit(account)``: the money unit. ``error(response)``: the
     native error in an answer (any answer, unreadable ones too; never raises), None where there is none.
+    ``time``: how it writes the instants of schedules; None where it keeps whole days.
     ``wait(response)``: seconds the network asks to wait. ``items(step, request, response)``: what a batch answer says
     of each sent item, None where it cannot be read. ``money_note``: a sentence on native money units for people.
     ``missing_day``: what a day is that an answered report has no row of. ``history``: how far back the network reports
@@ -454,6 +459,7 @@ class Network:
     metrics: tuple[Metric, ...]
     errors: tuple[ErrorRule, ...]
     missing_day: MissingDayMeaning
+    time: TimeFormat | None = None
     history: History | None = None
     edits: tuple[EditMember, ...] = ()
     money_note: str = ""

@@ -15,15 +15,15 @@ from adsunify.adapter.network import (
     require_timezone,
 )
 from adsunify.plans.records import Kind
-from adsunify.values.dates import format_utc, get_timezone, parse_instant, parse_start_day, to_local_days
+from adsunify.values.dates import get_timezone, parse_instant, parse_start_day, to_local_days
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 from adsunify.values.money import from_units
+from adsunify.values.time_formats import TimeFormat
 
 BID_FIELDS = ("bid", "targetCpa", "bidCeiling")
 """What a bid strategy may hold as a limit."""
 Lock = Callable[[NativeEntity, datetime | None], str | None]
-TimeReader = Callable[[Json], datetime | None]
 
 
 def list_settings(network: Network, kind: Kind) -> tuple[Setting, ...]:
@@ -72,7 +72,7 @@ def _parse_iso_date(text: str) -> date | None:
 
 
 def get_display_value(network: Network, account: Account, setting: Setting, native: Mapping[str, Json]) -> Json:
-    """The current value for people: money in major units, as text."""
+    """The current value for people: money in major units, as text; an instant in UTC."""
     if setting.read is not None:
         return setting.read(native, account)
     value = get_value(native, get_setting_pointer(setting, native))
@@ -80,6 +80,8 @@ def get_display_value(network: Network, account: Account, setting: Setting, nati
         unit = network.get_money_unit(account)
         count = parse_native_amount(unit, value)
         return None if count is None else from_units(count, unit.offset)
+    if setting.unit == "instant" and network.time is not None:
+        return network.time.format_for_people(value)
     return value
 
 
@@ -114,24 +116,14 @@ def build_settings(
     return {"entityId": entity_id, "kind": kind, "fields": fields, **surroundings, "notes": notes}
 
 
-def start_lock(moment: TimeReader, member: str) -> Lock:
-    """The lock of a start: once it has passed. ``moment`` reads what the network writes there."""
+def start_lock(time: TimeFormat, member: str) -> Lock:
+    """The lock of a start: once it has passed. ``time``: how the network writes it."""
 
     def lock(entity: NativeEntity, now: datetime | None) -> str | None:
-        start = moment(entity.get(member))
+        start = time.parse(entity.get(member))
         return "it has started" if now is not None and start is not None and start <= now else None
 
     return lock
-
-
-def instant_reader(moment: TimeReader, member: str) -> Callable[[NativeEntity, Account], Json]:
-    """How a setting shows an instant to people: in UTC; None where ``moment`` finds none."""
-
-    def show(entity: NativeEntity, account: Account) -> Json:
-        found = moment(entity.get(member))
-        return None if found is None else format_utc(found)
-
-    return show
 
 
 def _get_minimum(setting: Setting, native: Mapping[str, Json], account: Account) -> str:

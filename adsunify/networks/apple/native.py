@@ -8,17 +8,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from adsunify.adapter.network import Account, ItemResult, Level, MoneyUnit, ParsedError, require_currency
-from adsunify.errors import InvalidInput, ProviderUnreadable, invalid_input
+from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import Step
 from adsunify.values.base64url import encode_base64url
-from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json, dumps_bytes
 from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id, require_value
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
+from adsunify.values.time_formats import TimeFormat, parse_iso_time
 
 CODE = "apple"
 VERSION = "Apple Ads Platform API 1.0"
@@ -85,17 +86,16 @@ def build_money(account: Account, amount: Json) -> dict[str, Json]:
     return {"amount": amount, "currency": require_currency(account)}
 
 
-def write_time(moment: datetime) -> str:
-    """An instant as Apple takes it: UTC to the millisecond, without saying so."""
+def _parse_time(value: Json) -> datetime | None:
+    return parse_iso_time(f"{value.removesuffix('Z')}Z") if isinstance(value, str) else None
+
+
+def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
 
 
-def read_time(value: Json) -> datetime | None:
-    """An instant as Apple writes it, None where it is none."""
-    try:
-        return parse_instant(f"{value.removesuffix('Z')}Z") if isinstance(value, str) else None
-    except InvalidInput:
-        return None
+TIME = TimeFormat(_parse_time, _format_time, digits=3, shows_milliseconds=True)
+"""UTC to the millisecond, without a sign of it."""
 
 
 # -- requests -----------------------------------------------------------------------------------------------------

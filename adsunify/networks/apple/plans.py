@@ -130,12 +130,12 @@ def _build_campaign(account: Account, brief: CampaignBrief) -> Body:
         "promotedObjectId": brief.platform.app_id,
         "billingEvent": apple.TAPS,
         "status": apple.PAUSED,
-        "startTime": apple.write_time(brief.schedule.start),
+        "startTime": apple.TIME.format(brief.schedule.start),
         "dailyBudget": {"value": apple.build_money(account, budget)},
         "targeting": build_campaign_targeting(brief),
         "bidStrategy": _build_bid_strategy_pair(apple.MANUAL_CPT),
     }
-    return body if brief.schedule.end is None else body | {"endTime": apple.write_time(brief.schedule.end)}
+    return body if brief.schedule.end is None else body | {"endTime": apple.TIME.format(brief.schedule.end)}
 
 
 def _build_ad_group(brief: CampaignBrief, bid: Body) -> Body:
@@ -143,7 +143,7 @@ def _build_ad_group(brief: CampaignBrief, bid: Body) -> Body:
         "name": f"{brief.name} - ad group",
         "pricingModel": apple.CPT,
         "status": apple.PAUSED,
-        "startTime": apple.write_time(brief.schedule.start),  # its end is the campaign's
+        "startTime": apple.TIME.format(brief.schedule.start),  # its end is the campaign's
         # Apple would add Search Match to keywords; the brief asks only for its own, and nothing is widened.
         "automatedKeywordsOptIn": not brief.targeting.keywords,
         "bidStrategy": _build_bid_strategy_pair(apple.MANUAL_CPT) | {"bid": bid},

@@ -10,7 +10,6 @@ from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Setting, split_words
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import ENTITY_KINDS, Kind
-from adsunify.values.dates import parse_instant_exact
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 
@@ -61,10 +60,6 @@ def _write_budget(value: Json, entity: NativeEntity, account: Account) -> Mappin
     return {"/dailyBudget": {"value": apple.build_money(account, value)}}
 
 
-def _write_instant(member: str, path: str, value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    return {f"/{member}": apple.write_time(parse_instant_exact(value, path, "Apple Ads", 3))}
-
-
 def _write_countries(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
     if wrong := find_native_targeting_error({COUNTRY_DIMENSION: {INCLUDE: value}}):
         raise invalid_input("fields.countries", "invalid", f"Apple Ads: {wrong}.")
@@ -73,19 +68,11 @@ def _write_countries(value: Json, entity: NativeEntity, account: Account) -> Map
     return {"/targeting": {**(targeting if isinstance(targeting, Mapping) else {}), COUNTRY_DIMENSION: countries}}
 
 
-def _read_instant(member: str, entity: NativeEntity, account: Account) -> Json:
-    found = apple.read_time(entity.get(member))
-    return entity.get(member) if found is None else f"{apple.write_time(found)}Z"
-
-
-def _instant_setting(kind: Kind, field: str, member: str) -> Setting:
-    show, write = partial(_read_instant, member), partial(_write_instant, member, f"fields.{field}")
-    return Setting(kind, field, f"/{member}", "instant", lock=_lock_if_deleted, read=show, write=write)
-
-
 # -- the table ----------------------------------------------------------------------------------------------------
 
 _name_setting = partial(Setting, field="name", native="/name", max_length=apple.MAX_NAME_LENGTH, lock=_lock_if_deleted)
+_start_setting = partial(Setting, field="startAt", native="/startTime", unit="instant", lock=_lock_if_deleted)
+_end_setting = partial(Setting, field="endAt", native="/endTime", unit="instant", lock=_lock_if_deleted)
 _status_setting = partial(
     Setting, field="status", native="/status", unit="choice", choices=apple.STATUSES, lock=_lock_if_deleted
 )
@@ -100,8 +87,8 @@ SETTINGS = (
         lock=_lock_if_deleted,
         write=_write_budget,
     ),
-    _instant_setting("campaign", "startAt", "startTime"),
-    _instant_setting("campaign", "endAt", "endTime"),
+    _start_setting("campaign"),
+    _end_setting("campaign"),
     Setting(
         *("campaign", "countries", f"/targeting/{COUNTRY_DIMENSION}/{INCLUDE}", "list"),
         lock=_lock_if_deleted,
@@ -121,8 +108,8 @@ SETTINGS = (
     Setting("campaign", "lifetimeBudget", "/lifetimeBudget", lock="Apple does not offer it"),
     _name_setting("adGroup"),
     _status_setting("adGroup"),
-    _instant_setting("adGroup", "startAt", "startTime"),
-    _instant_setting("adGroup", "endAt", "endTime"),
+    _start_setting("adGroup"),
+    _end_setting("adGroup"),
     Setting(
         *("adGroup", "bid", "/bidStrategy/bid/amount", "money"),
         lock=_lock_automatic_bid,
@@ -158,7 +145,4 @@ def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
-    after = {**before, **changed}
-    start, end = apple.read_time(after.get("startTime")), apple.read_time(after.get("endTime"))
-    moved = {"startAt": "startTime" in changed, "endAt": "endTime" in changed}
-    yield from check_start_end(start, end, moved, now)
+    yield from check_start_end(apple.TIME, before, changed, ("startTime", "endTime"), now)

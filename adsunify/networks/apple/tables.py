@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.adapter.brief_checks import deny_political_ads, time_precision_rule
+from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -193,7 +193,7 @@ FORMATS = (
             deny_political_ads(),
         ),
         bid_meanings={"app_installs": BID_MEANINGS},
-        rules=(_check_app_store, time_precision_rule("Apple Ads", 3), _check_single_country),
+        rules=(_check_app_store, _check_single_country),
         notes=("Without keywords Search Match chooses the search terms.",),
     ),
 )
@@ -422,6 +422,7 @@ NETWORK = Network(
     ),
     get_money_unit=apple.get_money_unit,
     parse_error=apple.parse_error,
+    time=apple.TIME,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
 from urllib.parse import quote, urlencode
 
 from attrs import evolve
 
 from adsunify.adapter.network import Account, Level, MoneyUnit, ParsedError, require_currency, split_words
-from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.values.currencies import get_exponent
-from adsunify.values.dates import format_utc, parse_instant
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_objects, get_text, parse_id, require_value
+from adsunify.values.time_formats import UNIX_SECONDS
 
 CODE = "chatgpt"
 VERSION = "v1"
@@ -53,7 +50,6 @@ MIN_BUDGET = "1"
 NAME_LENGTH_RANGE, TITLE_LENGTH_RANGE = (3, 1_000), (3, 50)
 MAX_BODY_LENGTH, MAX_URL_LENGTH = 100, 2_048
 MAX_LOCATIONS, MAX_HINTS = 2_500, 2_000
-MIN_UNIX_TIME, MAX_UNIX_TIME = 946_684_800, 4_102_444_800  # the years 2000 to 2100
 MAX_PAGE_SIZE, MAX_GEO_PAGE_SIZE, REPORT_PAGE_SIZE = 500, 100, 2_000
 DEFAULT_RETRY_DELAY = 5.0  # seconds; where a throttled answer names no time
 
@@ -82,39 +78,7 @@ def is_finer_than_currency(account: Account, amount: str) -> bool:
     return digits > get_exponent(require_currency(account), "account.currency")
 
 
-_find_fraction = re.compile(r"\.[0-9]*[1-9]").search
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def write_time(moment_: datetime) -> int:
-    """An instant as OpenAI counts it."""
-    return (moment_ - _EPOCH) // timedelta(seconds=1)
-
-
-def write_exact_time(written: str, path: str) -> int:
-    """An instant of a caller in Unix seconds; InvalidInput for one that OpenAI cannot hold."""
-    if _find_fraction(written):
-        raise invalid_input(path, "over_precision", "OpenAI counts whole seconds; nothing is rounded.")
-    found = write_time(parse_instant(written, path))
-    if not MIN_UNIX_TIME <= found <= MAX_UNIX_TIME:
-        raise invalid_input(path, "out_of_range", "OpenAI takes instants of the years 2000 to 2100.")
-    return found
-
-
-def read_time(value: Json) -> datetime | None:
-    """An instant as OpenAI writes it, None where it is none."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    try:
-        return _EPOCH + timedelta(seconds=value)
-    except OverflowError:
-        return None
-
-
-def display_time(value: Json) -> str | None:
-    """An instant for people."""
-    found = read_time(value)
-    return None if found is None else format_utc(found)
+TIME = evolve(UNIX_SECONDS, years=(2000, 2100))
 
 
 # -- requests -----------------------------------------------------------------------------------------------------

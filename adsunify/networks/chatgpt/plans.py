@@ -145,11 +145,11 @@ def _build_campaign(account: Account, brief: CampaignBrief, event: str | None) -
                 NETWORK.get_money_unit(account), brief.budget.amount, "budget.amount"
             ),
         },
-        "start_time": openai.write_time(schedule.start),
+        "start_time": openai.TIME.format(schedule.start),
         "targeting": brief.targeting.native,
     }
     if schedule.end is not None:
-        body["end_time"] = openai.write_time(schedule.end)
+        body["end_time"] = openai.TIME.format(schedule.end)
     return body if event is None else body | {"conversion_event_setting_ids": [event]}
 
 

@@ -241,7 +241,7 @@ def _fetch_delivery_rows(first: date, last: date, timezone: str) -> Flow[list[Ma
 
 def _format_midnight(day_: date, timezone: str) -> str:
     """The beginning of a local day in Unix seconds."""
-    return str(openai.write_time(datetime.combine(day_, time(), get_timezone(timezone))))
+    return str(openai.TIME.format(datetime.combine(day_, time(), get_timezone(timezone))))
 
 
 def _fetch_conversion_rows(first: date, last: date, timezone: str) -> Flow[list[Mapping[str, Json]]]:

@@ -102,27 +102,6 @@ def _write_budget(value: Json, entity: NativeEntity, account: Account) -> Native
     return {"/budget": {get_budget_member(entity): value}}
 
 
-def _instant_setting(field: str, member: str, note: str) -> Setting:
-    def show(entity: NativeEntity, account: Account) -> Json:
-        return openai.display_time(entity.get(member))
-
-    def write(value: Json, entity: NativeEntity, account: Account) -> NativeValues:
-        return {f"/{member}": None if value is None else openai.write_exact_time(value, f"fields.{field}")}
-
-    return Setting(
-        *("campaign", field, f"/{member}", "instant"),
-        can_clear=True,
-        lock=_lock_if_archived,
-        read=show,
-        write=write,
-        note=note,
-    )
-
-
-def _write_events(value: Json, entity: NativeEntity, account: Account) -> NativeValues:
-    return {"/conversion_event_setting_ids": value or []}
-
-
 def _read_bid(entity: NativeEntity, account: Account) -> Json:
     unit = openai.get_impression_bid_unit(account) if is_bid_per_thousand(entity) else openai.get_money_unit(account)
     count = parse_native_amount(unit, get_value(entity, "/bidding_config/max_bid_micros"))
@@ -139,9 +118,9 @@ def _write_bid(value: Json, entity: NativeEntity, account: Account) -> NativeVal
 
 
 def _write_hints(value: Json, entity: NativeEntity, account: Account) -> NativeValues:
-    if value and len(value) > openai.MAX_HINTS:
+    if len(value) > openai.MAX_HINTS:
         raise invalid_input("fields.context_hints", "too_long", f"OpenAI takes at most {openai.MAX_HINTS} hints.")
-    return {"/context_hints": value or []}
+    return {"/context_hints": value}
 
 
 def _creative_writer(member: str, wrong: Callable[[Json], str | None], field: str) -> Callable[..., NativeValues]:
@@ -194,13 +173,18 @@ SETTINGS = (
         write=_write_budget,
         note="A lifetime budget cannot go below what was spent, and its kind stays.",
     ),
-    _instant_setting("startAt", "start_time", "Without a start the campaign serves from its activation on."),
-    _instant_setting("endAt", "end_time", ""),
+    Setting(
+        *("campaign", "startAt", "/start_time", "instant"),
+        can_clear=True,
+        lock=_lock_if_archived,
+        note="Without a start the campaign serves from its activation on.",
+    ),
+    Setting("campaign", "endAt", "/end_time", "instant", can_clear=True, lock=_lock_if_archived),
     Setting(
         *("campaign", "conversionGoals", "/conversion_event_setting_ids", "list"),
         can_clear=True,
+        cleared=[],
         lock=_lock_conversion_events,
-        write=_write_events,
     ),
     Setting("campaign", "bid", "", lock="the bid stands on the ad groups", read=lambda entity, account: None),
     Setting("campaign", "bidding_type", "/bidding_type", lock=_format_fixed_reason("it is the campaign's goal")),
@@ -216,6 +200,7 @@ SETTINGS = (
     Setting(
         *("adGroup", "context_hints", "/context_hints", "list"),
         can_clear=True,
+        cleared=[],
         lock=_lock_if_archived,
         write=_write_hints,
         note="context_hints: free words on what the ads go with; no keywords.",
@@ -251,8 +236,4 @@ def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
-    if {"start_time", "end_time"}.isdisjoint(changed):
-        return
-    after = {**before, **changed}
-    start, end = openai.read_time(after.get("start_time")), openai.read_time(after.get("end_time"))
-    yield from check_start_end(start, end, {name: name in edit.fields for name in ("startAt", "endAt")}, now)
+    yield from check_start_end(openai.TIME, before, changed, ("start_time", "end_time"), now)

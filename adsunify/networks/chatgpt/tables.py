@@ -110,16 +110,6 @@ def _check_amounts(account: Account, brief: CampaignBrief, now: datetime | None)
         yield from problem.issues
 
 
-def _check_times(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    schedule = brief.schedule
-    for path, instant in (("schedule.startAt", schedule.start_at), ("schedule.endAt", schedule.end_at)):
-        try:
-            if instant is not None:
-                openai.write_exact_time(instant, path)
-        except InvalidInput as problem:
-            yield from problem.issues
-
-
 def _check_name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if not brief.name.strip():
         yield Issue("name", "invalid", "OpenAI takes no name of blanks only.")
@@ -177,7 +167,7 @@ FORMATS = (
             Input("platform.pixelId", "refused", reason=_NOT_CONVERSIONS_REASON),
             deny_political_ads(),
         ),
-        rules=(_check_name, _check_amounts, _check_times),
+        rules=(_check_name, _check_amounts),
         notes=(
             "An existing creative is an uploaded file: headline, body and url are needed beside it.",
             "conversions: the bid is a target cost per conversion (CPA), while clicks are billed.",
@@ -362,6 +352,7 @@ NETWORK = Network(
     ),
     get_money_unit=openai.get_money_unit,
     parse_error=openai.parse_error,
+    time=openai.TIME,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from typing import TypeGuard
 from urllib.parse import quote
 
 from adsunify.adapter.network import Account, Level, MoneyUnit, ParsedError, require_currency, to_native_units
 from adsunify.adapter.oauth import OAuth2
-from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.values.currencies import get_exponent
-from adsunify.values.dates import format_utc, parse_instant
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import find_values, get_objects, get_text, require_value
+from adsunify.values.time_formats import UNIX_MILLISECONDS
 
 CODE = "linkedin"
 HOST, LOGIN_HOST = "api.linkedin.com", "www.linkedin.com"
@@ -112,49 +110,12 @@ def build_money(account: Account, amount: str, path: str = "amount") -> dict[str
     return {"amount": f"{whole}.{kept}" if kept else whole, "currencyCode": require_currency(account)}
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
-_find_submillisecond = re.compile(r"\.[0-9]{3}[0-9]*[1-9]").search
-
-
-def write_time(moment: datetime) -> int:
-    """An instant as LinkedIn counts it."""
-    return (moment - _EPOCH) // _MILLISECOND
-
-
-def is_finer_than_millisecond(written: str) -> bool:
-    """Whether an instant names less than a millisecond, which LinkedIn cannot hold."""
-    return _find_submillisecond(written) is not None
-
-
-def write_exact_time(written: str, path: str) -> int:
-    """An instant of a caller in milliseconds; InvalidInput for one that is finer."""
-    if is_finer_than_millisecond(written):
-        raise invalid_input(path, "over_precision", "LinkedIn counts whole milliseconds; nothing is rounded.")
-    return write_time(parse_instant(written, path))
+TIME = UNIX_MILLISECONDS
 
 
 def is_integer(value: Json) -> TypeGuard[int]:
     """A JSON integer; booleans are none."""
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def read_time(value: Json) -> datetime | None:
-    """An instant as LinkedIn writes it, None where it is none."""
-    try:
-        return _EPOCH + value * _MILLISECOND if is_integer(value) else None
-    except OverflowError:
-        return None
-
-
-def display_time(value: Json) -> str | None:
-    """An instant for people."""
-    found = read_time(value)
-    if found is None:
-        return None
-    return (
-        format_utc(found) if not found.microsecond else found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    )
 
 
 # -- requests -----------------------------------------------------------------------------------------------------

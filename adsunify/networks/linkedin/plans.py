@@ -91,8 +91,8 @@ OBJECTIVES: Mapping[str, NativeObjective] = {
 
 
 def _build_schedule(brief: CampaignBrief) -> Body:
-    schedule: Body = {"start": linkedin.write_time(brief.schedule.start)}
-    return schedule | ({} if brief.schedule.end is None else {"end": linkedin.write_time(brief.schedule.end)})
+    schedule: Body = {"start": linkedin.TIME.format(brief.schedule.start)}
+    return schedule | ({} if brief.schedule.end is None else {"end": linkedin.TIME.format(brief.schedule.end)})
 
 
 def _build_campaign(account: Account, brief: CampaignBrief, page: str, post: PostDetails) -> Body:

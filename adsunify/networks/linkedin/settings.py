@@ -50,7 +50,7 @@ def _lock_enterprise_group(entity: NativeEntity, now: datetime | None) -> str | 
 
 
 def _lock_if_passed(member: str, entity: NativeEntity, now: datetime | None) -> str | None:
-    found = linkedin.read_time(get_value(entity, f"/runSchedule/{member}"))
+    found = linkedin.TIME.parse(get_value(entity, f"/runSchedule/{member}"))
     if now is not None and found is not None and found <= now:  # DATE_IMMUTABLE_WHEN_PASSED
         return "it has passed"
     return _lock_enterprise_group(entity, now)
@@ -87,15 +87,9 @@ def _lock_bid(entity: NativeEntity, now: datetime | None) -> str | None:
 # -- values -------------------------------------------------------------------------------------------------------
 
 
-def _read_instant(member: str, entity: NativeEntity, account: Account) -> Json:
-    return linkedin.display_time(get_value(entity, f"/runSchedule/{member}"))
-
-
-def _write_instant(member: str, field: str, value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    schedule = {name: one for name, one in _get_object(entity, "/runSchedule").items() if name != member}
-    if value is not None:
-        schedule[member] = linkedin.write_exact_time(value, f"fields.{field}")
-    return {"/runSchedule": schedule}
+def _write_schedule(member: str, value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
+    others = {name: time for name, time in _get_object(entity, "/runSchedule").items() if name != member}
+    return {"/runSchedule": others if value is None else {**others, member: value}}
 
 
 def _get_object(entity: NativeEntity, at: str) -> Mapping[str, Json]:
@@ -157,8 +151,7 @@ def _date_settings(level: Kind) -> Iterator[Setting]:
             "instant",
             can_clear=member == "end",
             lock=partial(_lock_if_passed, member),
-            read=partial(_read_instant, member),
-            write=partial(_write_instant, member, field),
+            write=partial(_write_schedule, member),
         )
 
 
@@ -266,7 +259,7 @@ def check_conflicts(
     after = {name: value for name, value in {**before, **changed}.items() if value is not None}
     if kind == "adGroup" and linkedin.count_utf8_bytes(after.get("name")) > linkedin.MAX_CAMPAIGN_NAME_BYTES:
         yield Issue("fields.name", "too_long", f"A name has at most {linkedin.MAX_CAMPAIGN_NAME_BYTES} bytes of UTF-8.")
-    start, end = (linkedin.read_time(get_value(after, f"/runSchedule/{name}")) for name in ("start", "end"))
+    start, end = (linkedin.TIME.parse(get_value(after, f"/runSchedule/{name}")) for name in ("start", "end"))
     if "runSchedule" in changed:
         paths = ("fields.startAt", "fields.endAt")
         yield from check_window(start, end, paths, now if "startAt" in edit.fields else None)

@@ -159,11 +159,7 @@ def _check_name(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 def _check_times(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     schedule = brief.schedule
-    paths = ("schedule.startAt", "schedule.endAt")
-    for path, written in zip(paths, (schedule.start_at, schedule.end_at), strict=True):
-        if written is not None and linkedin.is_finer_than_millisecond(written):
-            yield Issue(path, "over_precision", "LinkedIn counts whole milliseconds; nothing is rounded.")
-    yield from check_window(schedule.start, schedule.end, paths, now)
+    yield from check_window(schedule.start, schedule.end, ("schedule.startAt", "schedule.endAt"), now)
 
 
 _CONTENT_MEMBERS = tuple(
@@ -518,6 +514,7 @@ NETWORK = Network(
     login=linkedin.LOGIN,
     get_money_unit=linkedin.get_money_unit,
     parse_error=linkedin.parse_error,
+    time=linkedin.TIME,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,

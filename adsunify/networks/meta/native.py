@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
-from functools import cache
+from functools import cache, partial
 
 from adsunify.adapter.network import Account, MoneyUnit, ParsedError, is_number, require_currency, split_words
-from adsunify.errors import InvalidInput, ProviderError, invalid_input
+from adsunify.errors import ProviderError, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
-from adsunify.values.dates import format_utc, parse_instant
+from adsunify.values.dates import format_utc
 from adsunify.values.exact_json import Json, loads
 from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, require_value
+from adsunify.values.time_formats import TimeFormat, parse_iso_time
 
 VERSION = "v26.0"
 HOST = "graph.facebook.com"
@@ -203,17 +203,7 @@ def _get_currency_unit(currency: str) -> MoneyUnit:
     raise invalid_input("account.currency", "currency_not_supported", f"Meta has no minor unit for {currency}.")
 
 
-def write_time(moment: datetime) -> str:
-    """An instant as Meta takes it."""
-    return format_utc(moment, "offset")
-
-
-def read_time(value: Json) -> datetime | None:
-    """An instant as Meta writes it (in the account's zone, with its offset), None where it is none."""
-    try:
-        return parse_instant(value) if isinstance(value, str) else None
-    except InvalidInput:
-        return None
+TIME = TimeFormat(parse_iso_time, partial(format_utc, style="offset"))
 
 
 # -- requests -----------------------------------------------------------------------------------------------------

@@ -88,9 +88,9 @@ def _build_ad_set(account: Account, brief: CampaignBrief, targeting: Body, europ
     if brief.bid is not None:
         body["bid_amount"] = to_native_amount(unit, brief.bid, "bid")
     body[f"{brief.budget.period}_budget"] = to_native_amount(unit, brief.budget.amount, "budget.amount")
-    body["start_time"] = meta.write_time(brief.schedule.start)
+    body["start_time"] = meta.TIME.format(brief.schedule.start)
     if brief.schedule.end is not None:
-        body["end_time"] = meta.write_time(brief.schedule.end)
+        body["end_time"] = meta.TIME.format(brief.schedule.end)
     body["targeting"] = targeting
     if europe is not False:
         known = {name: account.extras.get(extra) for extra, name in meta.DSA_MEMBERS.items()}

@@ -8,10 +8,9 @@ from decimal import Decimal
 
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, is_number, parse_native_amount
-from adsunify.adapter.settings import instant_reader, start_lock
+from adsunify.adapter.settings import start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
-from adsunify.values.dates import parse_instant_exact
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 from adsunify.values.money import from_units, to_units
@@ -51,7 +50,7 @@ def _lock_ad_set_budget(entity: NativeEntity, now: datetime | None) -> str | Non
     return None if get_budget_period(entity) else "the campaign holds the budget"
 
 
-_lock_after_start = start_lock(meta.read_time, "start_time")
+_lock_after_start = start_lock(meta.TIME, "start_time")
 
 
 def _lock_bid(entity: NativeEntity, now: datetime | None) -> str | None:
@@ -75,7 +74,7 @@ def get_minimum_budget(account: Account, period: str | None, start: datetime | N
 
 
 def _get_minimum_budget(entity: NativeEntity, account: Account) -> str:
-    start, end = meta.read_time(entity.get("start_time")), meta.read_time(entity.get("end_time"))
+    start, end = meta.TIME.parse(entity.get("start_time")), meta.TIME.parse(entity.get("end_time"))
     least = get_minimum_budget(account, get_budget_period(entity), start, end)
     return from_units(least, meta.get_money_unit(account).offset) if least else ""
 
@@ -93,25 +92,6 @@ def _write_roas(value: Json, entity: NativeEntity, account: Account) -> dict[str
     if not floor:
         raise invalid_input("fields.roasFloor", "out_of_range", "must be greater than 0.")
     return {"/bid_constraints": {"roas_average_floor": floor}}
-
-
-_read_start, _read_end = instant_reader(meta.read_time, "start_time"), instant_reader(meta.read_time, "end_time")
-
-
-def _write_start(value: Json, entity: NativeEntity, account: Account) -> dict[str, Json]:
-    return {"/start_time": meta.write_time(parse_instant_exact(value, "fields.startAt", "Meta"))}
-
-
-def _write_end(value: Json, entity: NativeEntity, account: Account) -> dict[str, Json]:
-    return {
-        "/end_time": meta.NO_END
-        if value is None
-        else meta.write_time(parse_instant_exact(value, "fields.endAt", "Meta"))
-    }
-
-
-def _write_categories(value: Json, entity: NativeEntity, account: Account) -> dict[str, Json]:
-    return {"/special_ad_categories": value or []}
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
@@ -138,7 +118,7 @@ SETTINGS = (
         *("campaign", "specialAdCategories", "/special_ad_categories", "list"),
         choices=meta.SPECIAL_AD_CATEGORIES,
         can_clear=True,
-        write=_write_categories,
+        cleared=[],
         note="A campaign that had none also needs special_ad_category_country: change both with a native update.",
     ),
     Setting("campaign", "objective", "/objective", lock=FIXED_REASON),
@@ -154,10 +134,8 @@ SETTINGS = (
         minimum=_get_minimum_budget,
         lock=_lock_ad_set_budget,
     ),
-    Setting(
-        "adGroup", "startAt", "/start_time", "instant", lock=_lock_after_start, read=_read_start, write=_write_start
-    ),
-    Setting("adGroup", "endAt", "/end_time", "instant", can_clear=True, read=_read_end, write=_write_end),
+    Setting("adGroup", "startAt", "/start_time", "instant", lock=_lock_after_start),
+    Setting("adGroup", "endAt", "/end_time", "instant", can_clear=True, cleared=meta.NO_END),
     Setting("adGroup", "bidStrategy", "/bid_strategy", "choice", choices=meta.BID_STRATEGIES),
     Setting("adGroup", "bid", "/bid_amount", "money", lock=_lock_bid),
     Setting("adGroup", "roasFloor", "/bid_constraints", "number", lock=_lock_roas, read=_read_roas, write=_write_roas),
@@ -202,7 +180,7 @@ def check_conflicts(
     if kind != "adGroup":
         return
     after = {**before, **changed}
-    start, end = meta.read_time(after.get("start_time")), meta.read_time(after.get("end_time"))
+    start, end = meta.TIME.parse(after.get("start_time")), meta.TIME.parse(after.get("end_time"))
     if "end_time" in changed and end is None and get_budget_period(after) == "lifetime":
         yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
     if "end_time" in changed and end is not None and now is not None and end <= now:

@@ -19,7 +19,7 @@ from datetime import datetime
 
 from attrs import frozen
 
-from adsunify.adapter.brief_checks import deny_political_ads, time_precision_rule
+from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -234,7 +234,6 @@ EXISTING_CREATIVE_INPUTS = (
 )
 FORMAT_RULES = (
     check_location_overlap,
-    time_precision_rule("Meta"),
     _check_duration,
     _check_budget_floor,
     check_category_countries,
@@ -452,6 +451,7 @@ NETWORK = Network(
     login=Login("oauth2", scopes=meta.OAUTH_SCOPES, refresh_before_seconds=30 * 24 * 60 * 60),
     get_money_unit=meta.get_money_unit,
     parse_error=meta.parse_error,
+    time=meta.TIME,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from urllib.parse import parse_qsl, quote, urlencode
 
 from attrs import evolve
@@ -15,10 +14,10 @@ from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_inp
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import Step
-from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, parse_id, require_value
 from adsunify.values.money import MICROS
+from adsunify.values.time_formats import UNIX_SECONDS
 
 CODE = "pinterest"
 VERSION = "v5"
@@ -122,24 +121,7 @@ def check_account_writable(account: Account) -> Iterator[Issue]:
             yield from problem.issues
 
 
-def write_exact_time(written: str, path: str) -> int:
-    """An instant in whole seconds since 1970; InvalidInput for a fraction of a second, which would be lost."""
-    moment = parse_instant(written, path)
-    if _find_fraction(written):
-        raise invalid_input(path, "over_precision", "Pinterest counts whole seconds; leave the fraction out.")
-    return write_time(moment)
-
-
-def write_time(moment_: datetime) -> int:
-    """An instant as Pinterest counts it."""
-    return int(moment_.timestamp())
-
-
-def read_time(value: Json) -> datetime | None:
-    """An instant as Pinterest writes it, None where it is none."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 10**11:
-        return None
-    return datetime.fromtimestamp(value, UTC)
+TIME = UNIX_SECONDS
 
 
 # -- requests -----------------------------------------------------------------------------------------------------

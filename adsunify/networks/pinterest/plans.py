@@ -84,10 +84,10 @@ def _build_campaign(account: Account, brief: CampaignBrief) -> Body:
         pinterest.SPEND_CAP_MEMBERS[brief.budget.period]: to_native_amount(
             NETWORK.get_money_unit(account), brief.budget.amount, "budget.amount"
         ),
-        "start_time": pinterest.write_time(brief.schedule.start),
+        "start_time": pinterest.TIME.format(brief.schedule.start),
     }
     if brief.schedule.end is not None:
-        body["end_time"] = pinterest.write_time(brief.schedule.end)
+        body["end_time"] = pinterest.TIME.format(brief.schedule.end)
     return body
 
 

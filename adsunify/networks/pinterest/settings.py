@@ -8,7 +8,7 @@ from functools import partial
 
 from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, split_words
-from adsunify.adapter.settings import Lock, instant_reader, start_lock
+from adsunify.adapter.settings import Lock, start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import find_web_url_error, is_web_address
 from adsunify.plans.records import ENTITY_KINDS, Kind
@@ -54,7 +54,7 @@ def _lock_budget(ad_group: NativeEntity, now: datetime | None) -> str | None:
     return None if _get_budget_period(ad_group) else "budget is held by the campaign"
 
 
-_lock_after_start = start_lock(pinterest.read_time, "start_time")
+_lock_after_start = start_lock(pinterest.TIME, "start_time")
 
 
 def _lock_start(ad_group: NativeEntity, now: datetime | None) -> str | None:
@@ -75,24 +75,10 @@ def _lock_bid(ad_group: NativeEntity, now: datetime | None) -> str | None:
 def _lock_frequency_cap(ad_group: NativeEntity, now: datetime | None) -> str | None:
     if ad_group.get("billable_event") != pinterest.IMPRESSION:
         return "only ad groups that pay for impressions have one"
-    return None if pinterest.read_time(ad_group.get("end_time")) else "it needs an end of the ad group"
+    return None if pinterest.TIME.parse(ad_group.get("end_time")) else "it needs an end of the ad group"
 
 
 # -- values -------------------------------------------------------------------------------------------------------
-
-
-_read_start, _read_end = (
-    instant_reader(pinterest.read_time, "start_time"),
-    instant_reader(pinterest.read_time, "end_time"),
-)
-
-
-def _write_start(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    return {"/start_time": pinterest.write_exact_time(value, "fields.startAt")}
-
-
-def _write_end(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    return {"/end_time": pinterest.NO_END if value is None else pinterest.write_exact_time(value, "fields.endAt")}
 
 
 def _write_strategy(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
@@ -183,15 +169,12 @@ SETTINGS = (
     Setting(
         *("campaign", "startAt", "/start_time", "instant"),
         lock=_with_archived_lock(_lock_after_start),
-        read=_read_start,
-        write=_write_start,
     ),
     Setting(
         *("campaign", "endAt", "/end_time", "instant"),
         can_clear=True,
+        cleared=pinterest.NO_END,
         lock=_lock_if_archived,
-        read=_read_end,
-        write=_write_end,
         note="Ad groups with an end of their own end with their campaign at the latest.",
     ),
     _tracking_setting("campaign", write=_tracking_writer({}), note=TRACKING_NOTE),
@@ -224,14 +207,10 @@ SETTINGS = (
     Setting(
         *("adGroup", "startAt", "/start_time", "instant"),
         lock=_with_archived_lock(_lock_start),
-        read=_read_start,
-        write=_write_start,
     ),
     Setting(
         *("adGroup", "endAt", "/end_time", "instant"),
         lock=_with_archived_lock(_lock_schedule),
-        read=_read_end,
-        write=_write_end,
     ),
     Setting(
         *("adGroup", "frequencyCap", "/lifetime_frequency_cap", "number"),
@@ -287,10 +266,8 @@ def check_conflicts(
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
     after = {**before, **changed}
-    start, end = pinterest.read_time(after.get("start_time")), pinterest.read_time(after.get("end_time"))
-    if "end_time" in changed and end is None and get_budget_period(after) == "lifetime":
+    yield from check_start_end(pinterest.TIME, before, changed, ("start_time", "end_time"), now)
+    if changed.get("end_time") == pinterest.NO_END and get_budget_period(after) == "lifetime":
         yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
-    moved = {"startAt": "start_time" in changed, "endAt": "end_time" in changed}
-    yield from check_start_end(start, end, moved, now)
     if changed.get("bid_strategy_type") == pinterest.MAX_BID and not after.get("bid_in_micro_currency"):
         yield Issue("fields.bid", "required", f"{pinterest.MAX_BID} needs a bid; change both together.")

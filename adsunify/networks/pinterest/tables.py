@@ -38,7 +38,7 @@ from adsunify.adapter.network import (
     Template,
     split_words,
 )
-from adsunify.errors import InvalidInput, Issue, ProviderNotFound
+from adsunify.errors import Issue, ProviderNotFound
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.error_messages import find_web_url_error
@@ -158,15 +158,6 @@ def _check_account_writable(account: Account, brief: CampaignBrief, now: datetim
     yield from pinterest.check_account_writable(account)
 
 
-def _check_times(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    for path, written in (("schedule.startAt", brief.schedule.start_at), ("schedule.endAt", brief.schedule.end_at)):
-        try:
-            if written is not None:
-                pinterest.write_exact_time(written, path)
-        except InvalidInput as problem:
-            yield from problem.issues
-
-
 COMMON_INPUTS = (
     Input("targeting.countries", "any", group="geography", accepted_form="countries, locationIds or native targeting"),
     Input(
@@ -242,7 +233,7 @@ EXISTING_CREATIVE_INPUTS = (
     Input("platform.boardId", "refused", reason="the existing pin is on a board already"),
     *(Input(f"creative.{name}", "refused", reason="the existing pin brings its own") for name in INHERITED_MEMBERS),
 )
-FORMAT_RULES = (_check_account_writable, _check_times)
+FORMAT_RULES = (_check_account_writable,)
 NOTES = ("Budget days are days in UTC.",)
 NEW_PIN_NOTES = (*NOTES, "The pin is published on its board at once; an ad-only board keeps it off the profile.")
 
@@ -462,6 +453,7 @@ NETWORK = Network(
     version=pinterest.VERSION,
     hosts=(pinterest.HOST, pinterest.CONSENT_HOST),
     login=pinterest.LOGIN,
+    time=pinterest.TIME,
     get_money_unit=pinterest.get_money_unit,
     parse_error=pinterest.parse_error,
     levels=LEVELS,

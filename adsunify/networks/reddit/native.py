@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from urllib.parse import urlsplit
 
 from attrs import evolve
 
 from adsunify.adapter.network import Account, MoneyUnit, ParsedError, require_currency, split_words
 from adsunify.adapter.oauth import OAuth2
-from adsunify.errors import InvalidInput, ProviderUnreadable, invalid_input
+from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response, build_request_url
-from adsunify.values.dates import format_utc, parse_instant
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_objects, get_text, get_value, require_value
 from adsunify.values.money import MICROS
+from adsunify.values.time_formats import ISO_TIME
 
 CODE = "reddit"
 VERSION = "v3"
@@ -89,20 +88,7 @@ def get_money_unit(account: Account) -> MoneyUnit:
 _UNIT = MoneyUnit(MICROS)
 
 
-def write_exact_time(written: str, path: str) -> str:
-    """An instant in UTC and whole seconds; InvalidInput for a fraction of a second, which would be lost."""
-    found = parse_instant(written, path)
-    if _find_fraction(written):
-        raise invalid_input(path, "over_precision", "Reddit's schedules are in whole seconds; leave the fraction out.")
-    return format_utc(found)
-
-
-def read_time(value: Json) -> datetime | None:
-    """An instant as Reddit writes it, None where it is none."""
-    try:
-        return parse_instant(value) if isinstance(value, str) else None
-    except InvalidInput:
-        return None
+TIME = ISO_TIME
 
 
 # -- requests -----------------------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     told = [row for answer in answers for row in reddit.parse_rows(answer, "/data/metrics")]
     dated = [(parse_date(row.get("date")), row) for row in told]
     native = [row for one, row in dated if start <= one <= end]  # whole hours may reach into a day beside
-    updated = [reddit.read_time(get_value(answer.body, "/data/metrics_updated_at")) for answer in answers]
+    updated = [reddit.TIME.parse(get_value(answer.body, "/data/metrics_updated_at")) for answer in answers]
     settled = min([now, *(one for one in updated if one is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
     restated = max(start, settled.astimezone(get_timezone(timezone)).date())
     notes = [metric.note for metric in METRICS if metric.note]

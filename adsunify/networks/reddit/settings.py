@@ -75,7 +75,7 @@ def _lock_bid(ad_group: NativeEntity, now: datetime | None) -> str | None:
     )
 
 
-_lock_after_start = start_lock(reddit.read_time, "start_time")  # (unverified)
+_lock_after_start = start_lock(reddit.TIME, "start_time")  # (unverified)
 
 
 def _lock_start(ad_group: NativeEntity, now: datetime | None) -> str | None:
@@ -90,13 +90,6 @@ def _write_name(value: Json, entity: NativeEntity, account: Account) -> Mapping[
         message = f"A name of Reddit has {reddit.MIN_NAME_LENGTH} to {reddit.MAX_NAME_LENGTH} characters."
         raise invalid_input("fields.name", "length", message)
     return {"/name": value}
-
-
-def _instant_writer(field: str, member: str) -> SettingWriter:
-    def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        return {f"/{member}": None if value is None else reddit.write_exact_time(value, f"fields.{field}")}
-
-    return write
 
 
 def _write_post(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
@@ -219,13 +212,11 @@ SETTINGS = (
     Setting(
         *("adGroup", "startAt", "/start_time", "instant"),
         lock=_with_closed_lock(_lock_start),
-        write=_instant_writer("startAt", "start_time"),
     ),
     Setting(
         *("adGroup", "endAt", "/end_time", "instant"),
         can_clear=True,
         lock=_with_closed_lock(_lock_if_on_campaign),
-        write=_instant_writer("endAt", "end_time"),
     ),
     Setting(
         *("adGroup", "dayparting", "/schedule"),
@@ -269,7 +260,6 @@ SETTINGS = (
     Setting(
         *("ad", "previewExpiry", "/preview_expiry", "instant"),
         lock=_lock_if_closed,
-        write=_instant_writer("previewExpiry", "preview_expiry"),
     ),
     Setting(
         *("ad", "existingId", "/post_id"),
@@ -293,9 +283,7 @@ def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
+    yield from check_start_end(reddit.TIME, before, changed, ("start_time", "end_time"), now)
     after = {**before, **changed}
-    start, end = reddit.read_time(after.get("start_time")), reddit.read_time(after.get("end_time"))
-    moved = {"startAt": "start_time" in changed, "endAt": "end_time" in changed}
-    yield from check_start_end(start, end, moved, now)
     if changed.get("bid_strategy") in reddit.STRATEGIES_WITH_BID and after.get("bid_value") is None:
         yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")

@@ -11,8 +11,7 @@ of objectives), the notice on pixels of 2026-04-13; public integrations for what
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
@@ -32,9 +31,7 @@ from adsunify.adapter.network import (
     Template,
     split_words,
 )
-from adsunify.errors import InvalidInput, Issue
 from adsunify.http.messages import Request, Response
-from adsunify.models.brief import CampaignBrief
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text
 
@@ -111,15 +108,6 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD)
 # -- formats ------------------------------------------------------------------------------------------------------
 
 
-def _check_times(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    for path, written in (("schedule.startAt", brief.schedule.start_at), ("schedule.endAt", brief.schedule.end_at)):
-        try:
-            if written is not None:
-                reddit.write_exact_time(written, path)
-        except InvalidInput as problem:
-            yield from problem.issues
-
-
 GOALS: tuple[Goal, ...] = ("traffic",)
 BID_MEANINGS = (
     "the most that a click may cost"  # the description speaks of 3.50 to 100 USD: Reddit decides (unverified)
@@ -178,7 +166,6 @@ FORMATS = (
             deny_political_ads(),
         ),
         bid_meanings={"traffic": BID_MEANINGS},
-        rules=(_check_times,),
         notes=("Targeting without geolocations serves everywhere.",),
     ),
 )
@@ -361,6 +348,7 @@ NETWORK = Network(
     version=reddit.VERSION,
     hosts=(reddit.HOST, reddit.LOGIN_HOST),
     login=reddit.LOGIN,
+    time=reddit.TIME,
     get_money_unit=reddit.get_money_unit,
     parse_error=reddit.parse_error,
     levels=LEVELS,

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from functools import partial
 from urllib.parse import parse_qs, urlsplit
 
 from attrs import evolve
 
 from adsunify.adapter.network import Account, ItemResult, Level, MoneyUnit, ParsedError, require_currency, split_words
 from adsunify.adapter.oauth import OAuth2
-from adsunify.errors import InvalidInput, ProviderUnreadable
+from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Step
-from adsunify.values.dates import format_utc, parse_instant
+from adsunify.values.dates import format_utc
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, parse_id, require_value
+from adsunify.values.time_formats import TimeFormat, parse_iso_time
 
 CODE = "snapchat"
 VERSION = "v1"
@@ -111,17 +112,7 @@ def get_money_unit(account: Account) -> MoneyUnit:
 _UNIT = MoneyUnit(MICROS)
 
 
-def write_time(moment: datetime) -> str:
-    """An instant as Snap takes it."""
-    return format_utc(moment, "milliseconds")
-
-
-def read_time(value: Json) -> datetime | None:
-    """An instant as Snap writes it, None where it is none."""
-    try:
-        return parse_instant(value) if isinstance(value, str) else None
-    except InvalidInput:
-        return None
+TIME = TimeFormat(parse_iso_time, partial(format_utc, style="milliseconds"), shows_milliseconds=True)
 
 
 # -- requests -----------------------------------------------------------------------------------------------------

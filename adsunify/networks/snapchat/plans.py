@@ -104,8 +104,8 @@ def _require_parent_id(account: Account, parent_id: str | None, level: Level) ->
 
 
 def _build_schedule(brief: CampaignBrief) -> Body:
-    times: Body = {"start_time": snap.write_time(brief.schedule.start)}
-    return times if brief.schedule.end is None else times | {"end_time": snap.write_time(brief.schedule.end)}
+    times: Body = {"start_time": snap.TIME.format(brief.schedule.start)}
+    return times if brief.schedule.end is None else times | {"end_time": snap.TIME.format(brief.schedule.end)}
 
 
 def _build_campaign(brief: CampaignBrief) -> Body:

@@ -219,7 +219,7 @@ def _parse_series(body: Json) -> Iterator[Mapping[str, Json]]:
 
 
 def _parse_local_time(value: Json, timezone: str) -> datetime | None:
-    found = snap.read_time(value)
+    found = snap.TIME.parse(value)
     return None if found is None else found.astimezone(get_timezone(timezone))
 
 

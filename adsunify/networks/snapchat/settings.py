@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -11,7 +11,6 @@ from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, 
 from adsunify.adapter.settings import start_lock
 from adsunify.errors import Issue
 from adsunify.plans.records import Kind
-from adsunify.values.dates import parse_instant_exact
 from adsunify.values.exact_json import Json
 
 from . import native as snap
@@ -47,7 +46,7 @@ def _lock_ad_squad_budget(entity: NativeEntity, now: datetime | None) -> str | N
     )
 
 
-_lock_after_start = start_lock(snap.read_time, "start_time")  # (unverified)
+_lock_after_start = start_lock(snap.TIME, "start_time")  # (unverified)
 
 
 def _lock_automatic_bid(entity: NativeEntity, now: datetime | None) -> str | None:
@@ -57,13 +56,6 @@ def _lock_automatic_bid(entity: NativeEntity, now: datetime | None) -> str | Non
 
 
 # -- values -------------------------------------------------------------------------------------------------------
-
-
-def _instant_writer(member: str, path: str) -> Callable[[Json, NativeEntity, Account], dict[str, Json]]:
-    def write(value: Json, entity: NativeEntity, account: Account) -> dict[str, Json]:
-        return {f"/{member}": None if value is None else snap.write_time(parse_instant_exact(value, path, "Snapchat"))}
-
-    return write
 
 
 def _write_strategy(value: Json, entity: NativeEntity, account: Account) -> dict[str, Json]:
@@ -76,21 +68,8 @@ FIXED_REASON = "Snap does not let it be changed once set"
 _cap_setting = partial(Setting, "campaign", unit="money", minimum=snap.MIN_CAP)
 _status_setting = partial(Setting, field="status", native="/status", unit="choice", choices=snap.STATUSES)
 _name_setting = partial(Setting, field="name", native="/name", max_length=snap.MAX_NAME_LENGTH)
-_start_setting = partial(
-    Setting,
-    field="startAt",
-    native="/start_time",
-    unit="instant",
-    write=_instant_writer("start_time", "fields.startAt"),
-)
-_end_setting = partial(
-    Setting,
-    field="endAt",
-    native="/end_time",
-    unit="instant",
-    can_clear=True,
-    write=_instant_writer("end_time", "fields.endAt"),
-)
+_start_setting = partial(Setting, field="startAt", native="/start_time", unit="instant")
+_end_setting = partial(Setting, field="endAt", native="/end_time", unit="instant", can_clear=True)
 SETTINGS = (
     _name_setting("campaign"),
     _status_setting("campaign"),
@@ -166,10 +145,8 @@ def check_conflicts(
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
     after = {**before, **changed}
-    start, end = snap.read_time(after.get("start_time")), snap.read_time(after.get("end_time"))
-    if "end_time" in changed and end is None and get_budget_period(after) == "lifetime":
+    yield from check_start_end(snap.TIME, before, changed, ("start_time", "end_time"), now)
+    if "end_time" in changed and after.get("end_time") is None and get_budget_period(after) == "lifetime":
         yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
-    moved = {"startAt": "start_time" in changed, "endAt": "end_time" in changed}
-    yield from check_start_end(start, end, moved, now)
     if changed.get("bid_strategy", snap.AUTO_BID) != snap.AUTO_BID and after.get("bid_micro") is None:
         yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")

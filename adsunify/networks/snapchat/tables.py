@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import partial
 from urllib.parse import parse_qsl
 
-from adsunify.adapter.brief_checks import deny_political_ads, time_precision_rule
+from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -162,7 +162,6 @@ FORMATS = (
         ),
         bid_meanings={"awareness": IMPRESSION_BID_MEANING},
         rules=(
-            time_precision_rule("Snapchat"),
             _check_budget_floor,
             _check_regulated,
             check_location_overlap,
@@ -359,6 +358,7 @@ NETWORK = Network(
     version=snap.VERSION,
     hosts=(snap.HOST, snap.LOGIN_HOST),
     login=snap.LOGIN,
+    time=snap.TIME,
     get_money_unit=snap.get_money_unit,
     parse_error=snap.parse_error,
     levels=LEVELS,

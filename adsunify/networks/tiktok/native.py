@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 from unicodedata import east_asian_width
 
@@ -27,6 +27,7 @@ from adsunify.values.json_pointer import (
     require_value,
     split_pointer,
 )
+from adsunify.values.time_formats import TimeFormat
 
 CODE = "tiktok"
 TITLE = "TikTok"
@@ -166,17 +167,15 @@ def get_budget_limits(account: Account, kind: str, days: int) -> tuple[Decimal, 
     )
 
 
-def write_time(moment: datetime) -> str:
-    """An instant as TikTok takes it: UTC without saying so, whatever the account's time zone."""
-    return format_utc(moment, "space")
-
-
-def read_time(value: Json) -> datetime | None:
-    """An instant as TikTok writes it, None where it is none."""
+def _parse_time(value: Json) -> datetime | None:
     try:
         return datetime.strptime(value, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) if isinstance(value, str) else None
     except ValueError:
         return None
+
+
+TIME = TimeFormat(_parse_time, partial(format_utc, style="space"))
+"""UTC without a sign of it, whatever the account's time zone."""
 
 
 # Emoji and what makes emoji of other characters; (unverified) where TikTok draws the line.

@@ -8,10 +8,9 @@ from decimal import Decimal
 
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, is_number, split_words
-from adsunify.adapter.settings import instant_reader, start_lock
+from adsunify.adapter.settings import start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
-from adsunify.values.dates import parse_instant_exact
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 from adsunify.values.money import format_decimal
@@ -58,7 +57,7 @@ def _lock_ad_group_budget(entity: NativeEntity, now: datetime | None) -> str | N
     return "the campaign holds the budget" if has_campaign_budget(entity) else lock_if_deleted(entity, now)
 
 
-_lock_after_start = start_lock(tiktok.read_time, "schedule_start_time")
+_lock_after_start = start_lock(tiktok.TIME, "schedule_start_time")
 
 
 def _lock_start(entity: NativeEntity, now: datetime | None) -> str | None:
@@ -82,14 +81,12 @@ def _get_bid_pointer(entity: NativeEntity) -> str:
     return "/conversion_bid_price" if entity.get("billing_event") == tiktok.CONVERSION_BILLING else "/bid_price"
 
 
-def _instant_writer(member: str, path: str) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
-    def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        return {
-            f"/{member}": tiktok.write_time(parse_instant_exact(value, path, tiktok.TITLE)),
-            "/schedule_type": tiktok.START_END_SCHEDULE,
-        }
+def _write_start(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
+    return {"/schedule_start_time": value, "/schedule_type": tiktok.START_END_SCHEDULE}
 
-    return write
+
+def _write_end(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
+    return {"/schedule_end_time": value, "/schedule_type": tiktok.START_END_SCHEDULE}
 
 
 def _write_bid(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
@@ -165,8 +162,7 @@ SETTINGS = (
         "/schedule_start_time",
         "instant",
         lock=_lock_start,
-        read=instant_reader(tiktok.read_time, "schedule_start_time"),
-        write=_instant_writer("schedule_start_time", "fields.startAt"),
+        write=_write_start,
     ),
     Setting(
         "adGroup",
@@ -174,8 +170,7 @@ SETTINGS = (
         "/schedule_end_time",
         "instant",
         lock=lock_if_deleted,
-        read=instant_reader(tiktok.read_time, "schedule_end_time"),
-        write=_instant_writer("schedule_end_time", "fields.endAt"),
+        write=_write_end,
     ),
     Setting(
         "adGroup",
@@ -290,7 +285,7 @@ def check_conflicts(
     if kind == "ad":
         return
     after = {**before, **changed}
-    start, end = (tiktok.read_time(after.get(name)) for name in ("schedule_start_time", "schedule_end_time"))
+    start, end = (tiktok.TIME.parse(after.get(name)) for name in ("schedule_start_time", "schedule_end_time"))
     if "schedule_end_time" in changed and end is not None and now is not None and end <= now:
         yield Issue("fields.endAt", "past", "The end lies in the past.")
     if "schedule_type" in changed and start is not None and end is not None and end <= start:

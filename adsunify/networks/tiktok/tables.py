@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from adsunify.adapter.brief_checks import deny_political_ads, time_precision_rule
+from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -212,7 +212,6 @@ FORMATS = (
         rules=(
             _check_name,
             _check_cover,
-            time_precision_rule(tiktok.TITLE),
             _check_schedule,
             _check_amounts,
             _check_targeting,
@@ -475,6 +474,7 @@ NETWORK = Network(
     login=Login("oauth2", note="What the token may do is chosen on the developer app; tokens do not expire."),
     get_money_unit=tiktok.get_money_unit,
     parse_error=tiktok.parse_error,
+    time=tiktok.TIME,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,

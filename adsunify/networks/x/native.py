@@ -28,9 +28,10 @@ from adsunify.http.messages import BodyEncoding, Request, RequestKind, Response,
 from adsunify.http.retry_after import parse_http_date
 from adsunify.plans.records import Step
 from adsunify.values.currencies import get_exponent
-from adsunify.values.dates import format_utc, get_timezone, parse_instant, parse_instant_exact
+from adsunify.values.dates import format_utc, get_timezone, parse_instant
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import find_values, get_text, get_value, parse_id
+from adsunify.values.time_formats import ISO_TIME
 
 CODE = "x"
 VERSION = "12"
@@ -126,9 +127,7 @@ def _get_currency_unit(currency: str) -> MoneyUnit:
     return MoneyUnit(1_000_000, step=10 ** (6 - _CURRENCY_DIGITS.get(currency, 2)))
 
 
-def write_exact_time(value: str, path: str) -> str:
-    """An instant as X writes it: UTC, whole seconds; InvalidInput for one that is finer."""
-    return format_utc(parse_instant_exact(value, path, "X"))
+TIME = ISO_TIME
 
 
 def get_utc_offset(account: Account, now: datetime) -> timedelta:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from adsunify.adapter.edits import Edit
+from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
 from adsunify.errors import Issue
 from adsunify.plans.records import ENTITY_KINDS, Kind
-from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, get_value
+from adsunify.values.json_pointer import get_value
 
 from . import native as x
 from .targeting import AGE_MEMBERS, EDITABLE_TARGETING
@@ -87,14 +86,6 @@ def _budget_settings(kind: Kind) -> tuple[Setting, ...]:
     )
 
 
-def _write_start(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    return {"/start_time": x.write_exact_time(value, "fields.startAt")}
-
-
-def _write_end(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    return {"/end_time": None if value is None else x.write_exact_time(value, "fields.endAt")}
-
-
 # -- the table ----------------------------------------------------------------------------------------------------
 
 _LINE_ITEM_REASON = "it stands on the line items"
@@ -122,8 +113,8 @@ SETTINGS = (
         list_choices=_get_strategy_choices,
     ),
     Setting("adGroup", "bid", f"/{x.BID_MEMBER}", "money", lock=_lock_automatic_bid),
-    Setting("adGroup", "startAt", "/start_time", "instant", write=_write_start),
-    Setting("adGroup", "endAt", "/end_time", "instant", can_clear=True, write=_write_end),
+    Setting("adGroup", "startAt", "/start_time", "instant"),
+    Setting("adGroup", "endAt", "/end_time", "instant", can_clear=True),
     Setting("adGroup", "goal", "/goal", "choice", choices=x.LINE_ITEM_GOALS),
     Setting(
         "adGroup",
@@ -167,17 +158,7 @@ def check_conflicts(
 ) -> Iterator[Issue]:
     """What spans several fields."""
     after = {**before, **changed}
-    start, end = (get_text(after, at) or "" for at in ("/start_time", "/end_time"))
-    if "end_time" in changed and end and now is not None and parse_instant(end) <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    elif (
-        not {"start_time", "end_time"}.isdisjoint(changed)
-        and start
-        and end
-        and _parse_start(end) <= _parse_start(start)
-    ):
-        path = "fields.endAt" if "end_time" in changed else "fields.startAt"
-        yield Issue(path, "order", "The end has to come after the start.")
+    yield from check_start_end(x.TIME, before, changed, ("start_time", "end_time"), now)
     daily, total = (get_value(after, f"/{name}") for name in (x.DAILY_BUDGET_MEMBER, x.TOTAL_BUDGET_MEMBER))
     if (
         not {x.DAILY_BUDGET_MEMBER, x.TOTAL_BUDGET_MEMBER}.isdisjoint(changed)
@@ -199,7 +180,3 @@ def check_conflicts(
         yield Issue("fields.bidStrategy", "not_supported", "X takes no TARGET bid where it is paid by impression.")
     if "frequency_cap" in changed and after.get("duration_in_days") is None:
         yield Issue("fields.duration_in_days", "required", "Say in how many days the frequency cap counts.")
-
-
-def _parse_start(native: str) -> datetime:
-    return parse_instant(native, "fields.startAt")

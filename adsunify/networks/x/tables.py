@@ -15,7 +15,7 @@ from decimal import Decimal
 from types import NoneType
 from typing import Literal
 
-from adsunify.adapter.brief_checks import deny_political_ads, time_precision_rule
+from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -53,6 +53,7 @@ from .native import (
     PAUSED,
     PROMOTED_POSTS,
     STATUSES,
+    TIME,
     VERSION,
     WEBSITE_CLICKS,
     build_account_get_request,
@@ -183,7 +184,7 @@ FORMATS = (
             deny_political_ads(),
             *(Input(f"creative.{member}", "refused", reason=_INHERITED_REASON) for member in _CREATIVE_MEMBERS),
         ),
-        rules=(time_precision_rule("X"), check_batch_size),
+        rules=(check_batch_size,),
         notes=(
             "The post must carry a website card or a link. It is promoted last, below a paused line item.",
             "Without targeting X serves all users worldwide; exact keywords act on search placement only.",
@@ -435,6 +436,7 @@ NETWORK = Network(
     ),
     get_money_unit=get_money_unit,
     parse_error=parse_error,
+    time=TIME,
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,

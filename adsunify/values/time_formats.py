@@ -1,0 +1,83 @@
+"""How networks write instants: one :class:`TimeFormat` per network, and those that several networks have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from attrs import frozen
+
+from adsunify.errors import InvalidInput, invalid_input
+from adsunify.values.dates import FractionDigits, format_utc, parse_instant, parse_instant_exact
+from adsunify.values.exact_json import Json
+
+
+@frozen(eq=False)
+class TimeFormat:
+    """How a network writes instants.
+
+    ``parse`` reads the instant in a native value, in UTC; None where there is none. ``format`` gives the native value
+    of an instant. ``digits``: how many digits of a second the network holds. ``years``: the first year that the network
+    takes, and the year at whose beginning its range ends. ``shows_milliseconds``: the text for people has milliseconds
+    even if they are 0.
+    """
+
+    parse: Callable[[Json], datetime | None]
+    format: Callable[[datetime], Json]
+    digits: FractionDigits = 0
+    years: tuple[int, int] | None = None
+    shows_milliseconds: bool = False
+
+    def parse_text(self, text: str, path: str, network: str) -> datetime:
+        """The instant of an ISO 8601 text that a caller wrote.
+
+        Raises InvalidInput as :func:`~adsunify.values.dates.parse_instant`; ``over_precision`` for one that is finer
+        than the network holds; ``out_of_range`` outside of its years.
+        """
+        moment = parse_instant_exact(text, path, network, self.digits)
+        if self.years is not None:
+            first, end = (datetime(year, 1, 1, tzinfo=UTC) for year in self.years)
+            if not first <= moment <= end:
+                message = f"{network} takes instants of the years {self.years[0]} to {self.years[1] - 1}."
+                raise invalid_input(path, "out_of_range", message)
+        return moment
+
+    def format_for_people(self, value: Json) -> str | None:
+        """A native value as ISO 8601 text in UTC; None where it is no instant."""
+        moment = self.parse(value)
+        if moment is None:
+            return None
+        if self.shows_milliseconds or moment.microsecond:
+            return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+        return format_utc(moment)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse_iso_time(value: Json) -> datetime | None:
+    """The instant of an ISO 8601 text with ``Z`` or an offset; None for any other value."""
+    try:
+        return parse_instant(value) if isinstance(value, str) else None
+    except InvalidInput:
+        return None
+
+
+def _make_unix_format(unit: timedelta, digits: FractionDigits) -> TimeFormat:
+    def parse(value: Json) -> datetime | None:
+        if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+            return None
+        try:
+            return _EPOCH + value * unit
+        except OverflowError:
+            return None
+
+    return TimeFormat(parse, lambda moment: (moment - _EPOCH) // unit, digits)
+
+
+ISO_TIME = TimeFormat(parse_iso_time, format_utc)
+"""ISO 8601 in UTC and whole seconds: 2027-03-01T08:00:00Z."""
+UNIX_SECONDS = _make_unix_format(timedelta(seconds=1), 0)
+"""Seconds since 1970, as an integer greater than 0."""
+UNIX_MILLISECONDS = _make_unix_format(timedelta(milliseconds=1), 3)
+"""Milliseconds since 1970, as an integer greater than 0."""
