@@ -217,8 +217,9 @@ async def _consent_client(where: Target, port: int) -> AsyncIterator[tuple[Async
 @asynccontextmanager
 async def _callback_server(door: Backend, listening: socket.socket, refusal: asyncio.Event) -> AsyncIterator[None]:
     """Serve the link and the network's answer to it, as a server does."""
-    from adsunify_server.connect import add_routes
     from aiohttp import web  # an extra that help and credentials do without
+
+    from adsunify_server.connections import add_routes
 
     @web.middleware
     async def watch_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
