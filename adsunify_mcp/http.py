@@ -44,10 +44,10 @@ Raises Unauthenticated.
 class _CountedBackend(LocalBackend):
     """A door where every call that is no read counts as a write of its credential, beside its message."""
 
-    async def call(self, endpoint: Endpoint, asked: ApiRequest) -> Mapping[str, Json]:
+    async def call(self, endpoint: Endpoint, request: ApiRequest) -> Mapping[str, Json]:
         if endpoint.access != "read":
             self.service.rate_limiter.admit_request(self.actor.credential, is_write=True)
-        return await LocalBackend.call(self, endpoint, asked)
+        return await LocalBackend.call(self, endpoint, request)
 
     def count_message(self) -> None:
         """Count a message as a read. Raises RateLimited."""
@@ -64,7 +64,7 @@ def add_routes(app: web.Application, service: Service) -> None:
     add_endpoint(app, service.settings.base_url, open_caller)
 
 
-def add_endpoint(app: web.Application, base_url: str, opened: OpenCaller) -> None:
+def add_endpoint(app: web.Application, base_url: str, open_caller: OpenCaller) -> None:
     """``/api/mcp``. GET and DELETE belong to sessions and streams, which there are none of: 405."""
 
     async def post(request: web.Request) -> web.Response:
@@ -73,7 +73,7 @@ def add_endpoint(app: web.Application, base_url: str, opened: OpenCaller) -> Non
             return _to_response(refusal)
         authorization = request.headers.get("Authorization")
         try:
-            known, count = await opened(authorization)
+            methods, count = await open_caller(authorization)
         except Unauthenticated as problem:
             headers = {"WWW-Authenticate": make_bearer_challenge(base_url, problem)}
             return _to_response(_error_reply(problem.status, problem.message), headers)
@@ -82,7 +82,7 @@ def add_endpoint(app: web.Application, base_url: str, opened: OpenCaller) -> Non
             body = await request.read()
         except web.RequestPayloadError:
             return _to_response(_error_reply(400, "The body is not complete, or not well-formed."))
-        return _to_response(await handle_message(known, body, version, count))
+        return _to_response(await handle_message(methods, body, version, count))
 
     app.router.add_post(MCP_PATH, post)
 
@@ -102,7 +102,7 @@ def _find_request_error(request: web.Request, base_url: str) -> Reply | None:
     if request.host != own.netloc:
         return _error_reply(403, "This Host is not ours.")
     accepted = ",".join(request.headers.getall("Accept", []))
-    if not all(one in accepted for one in REQUIRED_MEDIA_TYPES) and "*/*" not in accepted:
+    if not all(media_type in accepted for media_type in REQUIRED_MEDIA_TYPES) and "*/*" not in accepted:
         return _error_reply(406, f"Accept must name {' and '.join(REQUIRED_MEDIA_TYPES)}.")
     if request.content_type != "application/json":
         return _error_reply(415, "A body is application/json.")

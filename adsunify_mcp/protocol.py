@@ -75,29 +75,29 @@ async def handle_message(
 
     ``count`` is called for every message, and once for a body that is refused as a whole.
     """
-    said, problem = await run_large_in_thread(raw, _parse_body, raw, version)
+    parsed, problem = await run_large_in_thread(raw, _parse_body, raw, version)
     if problem is not None:
         try:
             count()
         except RateLimited as limited:
             return refuse_body(429, RATE_LIMITED, limited.message)
         return problem
-    if not isinstance(said, list):
-        found = await _handle_one(methods, said, count)
-        if found is None:
+    if not isinstance(parsed, list):
+        response = await _handle_one(methods, parsed, count)
+        if response is None:
             return Reply(202)
-        invalid = "error" in found and found["error"]["code"] == INVALID_REQUEST
-        return Reply(400 if invalid else 200, dumps_bytes(found))
+        invalid = "error" in response and response["error"]["code"] == INVALID_REQUEST
+        return Reply(400 if invalid else 200, dumps_bytes(response))
     answers: list[bytes] = []
-    for one in said:
+    for message in parsed:
         if sum(map(len, answers)) < MAX_BATCH_BYTES:
-            found = await _handle_one(methods, one, count)
+            response = await _handle_one(methods, message, count)
         else:
-            found = _error_response(
-                _message_id(one), RATE_LIMITED, "Nothing was done: the answers before are too long. Send it alone."
+            response = _error_response(
+                _message_id(message), RATE_LIMITED, "Nothing was done: the answers before are too long. Send it alone."
             )
-        if found is not None:
-            answers.append(dumps_bytes(found))
+        if response is not None:
+            answers.append(dumps_bytes(response))
         await asyncio.sleep(0)  # other callers have their turn between two messages
     return Reply(200, b"[" + b",".join(answers) + b"]") if answers else Reply(202)
 
@@ -107,27 +107,27 @@ def _parse_body(raw: bytes, version: ProtocolVersion) -> tuple[Json, Reply | Non
     if count_values(raw) > MAX_VALUES:
         return None, refuse_body(400, INVALID_REQUEST, f"A body holds at most {MAX_VALUES:,} values.")
     try:
-        said = loads(raw)
+        parsed = loads(raw)
     except RepeatedMembers:
         return None, refuse_body(400, INVALID_REQUEST, "An object of the message names a member twice.")
     except ValueError as problem:
         return None, refuse_body(400, PARSE_ERROR, f"The body is no JSON: {problem}")
-    wrong = None
-    if isinstance(said, list):
+    refusal = None
+    if isinstance(parsed, list):
         if not version.allows_batches:
-            wrong = "A body is one message; batches ended with 2025-03-26."
-        elif not said:
-            wrong = "A batch holds at least one message; this one is empty."
-        elif len(said) > MAX_MESSAGES:
-            wrong = f"A batch holds at most {MAX_MESSAGES} messages. Send several batches."
-        elif any(isinstance(one, Mapping) and one.get("method") == "initialize" for one in said):
-            wrong = "initialize stands alone, never in a batch."
-    return said, None if wrong is None else refuse_body(400, INVALID_REQUEST, wrong)
+            refusal = "A body is one message; batches ended with 2025-03-26."
+        elif not parsed:
+            refusal = "A batch holds at least one message; this one is empty."
+        elif len(parsed) > MAX_MESSAGES:
+            refusal = f"A batch holds at most {MAX_MESSAGES} messages. Send several batches."
+        elif any(isinstance(message, Mapping) and message.get("method") == "initialize" for message in parsed):
+            refusal = "initialize stands alone, never in a batch."
+    return parsed, None if refusal is None else refuse_body(400, INVALID_REQUEST, refusal)
 
 
 def _message_id(message: Json) -> str | int | None:
-    found = message.get("id") if isinstance(message, Mapping) else None
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    id_ = message.get("id") if isinstance(message, Mapping) else None
+    return id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
 
 
 async def _handle_one(
@@ -172,6 +172,6 @@ def _error_response(id_: str | int | None, code: int, message: str) -> dict[str,
     return {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": message}}
 
 
-def negotiate_version(asked: Json) -> str:
+def negotiate_version(requested: Json) -> str:
     """The revision that ``initialize`` answers with."""
-    return asked if isinstance(asked, str) and asked in VERSIONS else NEWEST_VERSION
+    return requested if isinstance(requested, str) and requested in VERSIONS else NEWEST_VERSION

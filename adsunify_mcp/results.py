@@ -43,17 +43,20 @@ def error_result(problem: AdsunifyError) -> dict[str, Json]:
     """An error as a tool's result: what it was and whether anything was written."""
     value = {"error": to_problem_details(problem)}
     wait = value["error"].get("retryAfterMs")
-    said = [*_error_texts(problem.message, value["error"]), *([] if wait is None else [WAIT_TEXT.format(wait=wait)])]
-    return {"isError": True, **_tool_result(value, ["\n".join(said), dumps(value)])}
+    sentences = [
+        *_error_texts(problem.message, value["error"]),
+        *([] if wait is None else [WAIT_TEXT.format(wait=wait)]),
+    ]
+    return {"isError": True, **_tool_result(value, ["\n".join(sentences), dumps(value)])}
 
 
 def approval_required_result(problem: AdsunifyError) -> dict[str, Json]:
     """The operation that waits for a person, as a result: it is no failure, and there is nothing to call again."""
-    shown = {} if problem.operation is None else problem.operation.data
-    operation = {name: one for name, one in shown.items() if name not in CONTINUATION_MEMBERS}
+    data = {} if problem.operation is None else problem.operation.data
+    operation = {name: member for name, member in data.items() if name not in CONTINUATION_MEMBERS}
     value = {"data": operation, "approvalRequired": True}
-    said = f"{APPROVE_TEXT.format(url=operation['reviewUrl'])}\n{read_completion(operation).describe_steps()}"
-    return _tool_result(value, [said, dumps(value)])
+    text = f"{APPROVE_TEXT.format(url=operation['reviewUrl'])}\n{read_completion(operation).describe_steps()}"
+    return _tool_result(value, [text, dumps(value)])
 
 
 CONTINUATION_MEMBERS = ("nextAction", "retryAfterMs")
@@ -73,8 +76,8 @@ def _next_step_texts(data: Json) -> Iterator[str]:
     """A sentence for each operation that is not at its end."""
     if not isinstance(data, Mapping):
         return
-    for one in (*data.get("operations", ()), *data.get("results", ())):
-        yield from _next_step_texts(one)
+    for part in (*data.get("operations", ()), *data.get("results", ())):
+        yield from _next_step_texts(part)
     if isinstance(data.get("error"), Mapping) and "operationId" in data and "plan" not in data:  # one of a batch
         yield f"{data['operationId']}: {' '.join(_error_texts(data['error']['detail'], data['error']))}"
     elif isinstance(data.get("operation"), Mapping):
@@ -88,8 +91,8 @@ def _operation_texts(operation: Mapping[str, Any]) -> Iterator[str]:
     if operation["stalled"] or operation["status"] == "unknown":
         yield DOUBTFUL_TEXT.format(id=id_, steps=read_completion(operation).describe_steps())
     elif operation["expired"] or operation["status"] == "cancelled":
-        why = OVER_REASONS["expired" if operation["expired"] else "cancelled"]
-        yield OVER_TEXT.format(id=id_, why=why, written=read_completion(operation).describe())
+        reason = OVER_REASONS["expired" if operation["expired"] else "cancelled"]
+        yield OVER_TEXT.format(id=id_, why=reason, written=read_completion(operation).describe())
     elif operation["status"] == "running":
         yield RUNNING_TEXT.format(id=id_)
     elif operation.get("nextAction") == "execute":

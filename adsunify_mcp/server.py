@@ -18,7 +18,7 @@ INSTRUCTIONS = (
 )
 
 
-def make_methods(door: Backend, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, MethodHandler]:
+def make_methods(backend: Backend, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, MethodHandler]:
     """Every method, for one caller."""
 
     async def initialize(params: Mapping[str, Json]) -> Json:
@@ -41,6 +41,6 @@ def make_methods(door: Backend, tools: Mapping[str, Tool] = TOOLS) -> Mapping[st
             raise RpcError(INVALID_PARAMS, f"There is no such tool; there are {', '.join(tools)}.")
         if not isinstance(arguments, Mapping):
             raise RpcError(INVALID_PARAMS, "arguments is an object.")
-        return await call_tool(tools[name], door, arguments)
+        return await call_tool(tools[name], backend, arguments)
 
     return {"initialize": initialize, "ping": ping, "tools/list": list_tools, "tools/call": call}

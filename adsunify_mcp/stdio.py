@@ -13,11 +13,11 @@ from .server import make_methods
 
 async def serve_stdio(door: Backend) -> None:
     """Answer until standard input ends."""
-    known = make_methods(door)
+    methods = make_methods(door)
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.buffer.readline):
         if line.strip():
-            reply = await handle_message(known, line, VERSIONS[DEFAULT_VERSION])
+            reply = await handle_message(methods, line, VERSIONS[DEFAULT_VERSION])
             if reply.body is not None:
                 sys.stdout.write(reply.body.decode("ascii") + "\n")
                 sys.stdout.flush()

@@ -91,62 +91,71 @@ class StatusArguments(ApiModel):
 # -- what they do -------------------------------------------------------------------------------------------------
 
 
-async def _run_account(door: Backend, asked: AccountArguments) -> Json:
-    if asked.account_id is not None:
-        return await _call_endpoint(door, "get_account", path={"accountId": asked.account_id})
-    return await _call_endpoint(door, "get_accounts", query={} if asked.network is None else {"network": asked.network})
+async def _run_account(backend: Backend, arguments: AccountArguments) -> Json:
+    if arguments.account_id is not None:
+        return await _call_endpoint(backend, "get_account", path={"accountId": arguments.account_id})
+    return await _call_endpoint(
+        backend, "get_accounts", query={} if arguments.network is None else {"network": arguments.network}
+    )
 
 
-async def _run_search(door: Backend, asked: SearchArguments) -> Json:
-    return {"data": [operation_schemas()[name] for name in search_operations(asked.query)[:MAX_RESULTS]]}
+async def _run_search(backend: Backend, arguments: SearchArguments) -> Json:
+    return {"data": [operation_schemas()[name] for name in search_operations(arguments.query)[:MAX_RESULTS]]}
 
 
-async def _run_call_tool(door: Backend, asked: CallArguments) -> Json:
-    endpoint = ENDPOINTS_BY_ID.get(asked.operation_id)
+async def _run_call_tool(backend: Backend, arguments: CallArguments) -> Json:
+    endpoint = ENDPOINTS_BY_ID.get(arguments.operation_id)
     if endpoint is None:
         raise invalid_input(
             "operationId", "choice", "There is no such operation; search_tools finds the ones there are."
         )
     if endpoint.operation_id in HIDDEN_OPERATIONS:
         raise Forbidden("Where events are sent is decided by a person, over REST.", code="not_for_agents")
-    path, query = asked.path or {}, asked.query or {}
+    path, query = arguments.path or {}, arguments.query or {}
     unknown = [f"path.{name}" for name in path if name not in endpoint.parameters]
-    unknown += ["body"] if asked.body is not None and endpoint.body is None else []
+    unknown += ["body"] if arguments.body is not None and endpoint.body is None else []
     if unknown:
         raise InvalidInput([Issue(name, "unknown_property", "has no meaning for this operation.") for name in unknown])
-    written = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
-    body = b"" if asked.body is None else dumps_bytes(asked.body)
-    return dict(await door.call(endpoint, ApiRequest(path, written, body, asked.idempotency_key)))
+    query_texts = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
+    body = b"" if arguments.body is None else dumps_bytes(arguments.body)
+    return dict(await backend.call(endpoint, ApiRequest(path, query_texts, body, arguments.idempotency_key)))
 
 
-async def _run_operation(door: Backend, asked: OperationArguments) -> Json:
-    return await _call_endpoint(door, "get_operation", path={"operationId": asked.operation_id})
+async def _run_operation(backend: Backend, arguments: OperationArguments) -> Json:
+    return await _call_endpoint(backend, "get_operation", path={"operationId": arguments.operation_id})
 
 
-async def _run_execute(door: Backend, asked: ExecuteArguments) -> Json:
+async def _run_execute(backend: Backend, arguments: ExecuteArguments) -> Json:
     return await _call_endpoint(
-        door, "post_operation_execute", path={"operationId": asked.operation_id}, body={"confirmed": asked.confirmed}
+        backend,
+        "post_operation_execute",
+        path={"operationId": arguments.operation_id},
+        body={"confirmed": arguments.confirmed},
     )
 
 
-async def _run_prepare(door: Backend, asked: PrepareArguments) -> Json:
-    mutation = asked.mutation
+async def _run_prepare(backend: Backend, arguments: PrepareArguments) -> Json:
+    mutation = arguments.mutation
     if mutation.action == "status":
         return await _run_set_status(
-            door,
+            backend,
             StatusArguments.model_validate(
                 {
-                    "accountId": asked.account_id,
+                    "accountId": arguments.account_id,
                     "kind": mutation.kind,
                     "entityIds": [mutation.entity_id],
                     "status": mutation.status,
-                    **({} if asked.idempotency_key is None else {"idempotencyKey": asked.idempotency_key}),
+                    **({} if arguments.idempotency_key is None else {"idempotencyKey": arguments.idempotency_key}),
                 }
             ),
         )
-    every, one = RESOURCE_NAMES[mutation.kind]
-    name = {"create": f"post_account_{every}", "update": f"patch_account_{one}", "delete": f"delete_account_{one}"}
-    path = {"accountId": asked.account_id}
+    plural, singular = RESOURCE_NAMES[mutation.kind]
+    name = {
+        "create": f"post_account_{plural}",
+        "update": f"patch_account_{singular}",
+        "delete": f"delete_account_{singular}",
+    }
+    path = {"accountId": arguments.account_id}
     if mutation.entity_id is not None:
         path["entityId"] = mutation.entity_id
     body: Json = None
@@ -155,8 +164,8 @@ async def _run_prepare(door: Backend, asked: PrepareArguments) -> Json:
     elif mutation.payload is not None:
         body = {"payload": mutation.payload}
         body |= {} if mutation.parent_id is None else {"parentId": mutation.parent_id}
-    operation_id = name.get(mutation.action, f"post_account_{one}_edit")
-    return await _call_endpoint(door, operation_id, path=path, body=body, key=asked.idempotency_key)
+    operation_id = name.get(mutation.action, f"post_account_{singular}_edit")
+    return await _call_endpoint(backend, operation_id, path=path, body=body, key=arguments.idempotency_key)
 
 
 RESOURCE_NAMES: Mapping[str, tuple[str, str]] = {
@@ -166,27 +175,27 @@ RESOURCE_NAMES: Mapping[str, tuple[str, str]] = {
 }
 
 
-async def _run_set_status(door: Backend, asked: StatusArguments) -> Json:
+async def _run_set_status(backend: Backend, arguments: StatusArguments) -> Json:
     body = {
-        "accountId": asked.account_id,
-        "kind": asked.kind,
-        "entityIds": list(asked.entity_ids),
-        "status": asked.status,
+        "accountId": arguments.account_id,
+        "kind": arguments.kind,
+        "entityIds": list(arguments.entity_ids),
+        "status": arguments.status,
     }
-    return await _call_endpoint(door, "post_bulk_status", body=body, key=asked.idempotency_key)
+    return await _call_endpoint(backend, "post_bulk_status", body=body, key=arguments.idempotency_key)
 
 
 async def _call_endpoint(
-    door: Backend,
+    backend: Backend,
     operation_id: str,
     path: Mapping[str, str] | None = None,
     query: Mapping[str, str] | None = None,
     body: Json = None,
     key: str | None = None,
 ) -> Json:
-    written = b"" if body is None else dumps_bytes(body)
+    raw_body = b"" if body is None else dumps_bytes(body)
     endpoint: Endpoint = ENDPOINTS_BY_ID[operation_id]
-    return dict(await door.call(endpoint, ApiRequest(path or {}, query or {}, written, key)))
+    return dict(await backend.call(endpoint, ApiRequest(path or {}, query or {}, raw_body, key)))
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
@@ -235,8 +244,12 @@ def _simplify_schema(schema: dict[str, Json]) -> dict[str, Json]:
             if "$ref" in value:
                 name = value["$ref"].rpartition("/")[2]
                 return simplify(definitions[name], depth + 1) if depth < 1 else {"type": "object"}
-            return {key: simplify(one, depth) for key, one in value.items() if key != "title" or isinstance(one, dict)}
-        return [simplify(one, depth) for one in value] if isinstance(value, list) else value
+            return {
+                key: simplify(member, depth)
+                for key, member in value.items()
+                if key != "title" or isinstance(member, dict)
+            }
+        return [simplify(member, depth) for member in value] if isinstance(value, list) else value
 
     light: dict[str, Json] = convert_descriptions(simplify(schema, 0))
     light.pop("description", None)
@@ -329,12 +342,10 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
-async def call_tool(tool: Tool, door: Backend, arguments: Mapping[str, Json]) -> dict[str, Json]:
+async def call_tool(tool: Tool, backend: Backend, arguments: Mapping[str, Json]) -> dict[str, Json]:
     """The result of a tool; what went wrong is a result as well."""
     try:
-        written = dumps_bytes(arguments)
-        return success_result(
-            await tool.run(door, await run_large_in_thread(written, parse_model, tool.arguments, written))
-        )
+        raw = dumps_bytes(arguments)
+        return success_result(await tool.run(backend, await run_large_in_thread(raw, parse_model, tool.arguments, raw)))
     except AdsunifyError as problem:
         return (approval_required_result if problem.code == APPROVAL_CODE else error_result)(problem)

@@ -98,14 +98,12 @@ def _make_handler(service: Service, endpoint: Endpoint) -> Handler:
 
     async def handle(request: web.Request) -> web.Response:
         actor = await authenticate(service, request.headers.get("Authorization"))
-        standing = service.rate_limiter.admit_request(actor.credential, is_write=is_write)
+        bucket = service.rate_limiter.admit_request(actor.credential, is_write=is_write)
         _check_media_types(request, endpoint)
         answer = await call_endpoint(service, actor, endpoint, await _read_api_request(request, endpoint))
         headers = {"Idempotency-Replayed": "true"} if answer.is_replay else {}
-        if standing is not None:
-            headers |= rate_limit_headers(
-                standing.limit, standing.remaining, math.ceil(standing.full_in_milliseconds / 1000)
-            )
+        if bucket is not None:
+            headers |= rate_limit_headers(bucket.limit, bucket.remaining, math.ceil(bucket.full_in_milliseconds / 1000))
         return web.Response(
             status=answer.status,
             body=dumps_bytes(answer.to_envelope()),

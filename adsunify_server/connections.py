@@ -31,23 +31,23 @@ def add_routes(app: web.Application, service: Service) -> None:
 
     async def show(visit: PageRequest) -> web.Response:
         try:
-            asked = await connections.read_consent_invitation(service, visit.path_parameter("token"))
+            invitation = await connections.read_consent_invitation(service, visit.path_parameter("token"))
         except AdsunifyError as error:
             return _invalid_link_page(error)
-        answer = visit.render_page("connect.html", targets=FORM_TARGETS, asked=asked)
+        answer = visit.render_page("connect.html", targets=FORM_TARGETS, invitation=invitation)
         answer.headers["Referrer-Policy"] = SECURITY_HEADERS["Referrer-Policy"]
         return answer
 
     async def begin(visit: PageRequest) -> web.Response:
         try:
-            going = await connections.start_consent(service, visit.path_parameter("token"))
+            redirect = await connections.start_consent(service, visit.path_parameter("token"))
         except AdsunifyError as error:
             return _invalid_link_page(error)
-        answer = web.Response(status=303, headers={**SECURITY_HEADERS, "Location": going.url})
+        answer = web.Response(status=303, headers={**SECURITY_HEADERS, "Location": redirect.url})
         secure = service.settings.base_url.startswith("https:")
         answer.set_cookie(
-            _cookie_name(going.state),
-            going.browser_cookie,
+            _cookie_name(redirect.state),
+            redirect.browser_cookie,
             max_age=600,
             httponly=True,
             samesite="Lax",
@@ -58,13 +58,13 @@ def add_routes(app: web.Application, service: Service) -> None:
 
     async def finish(request: web.Request) -> web.StreamResponse:
         check_not_repeated(request.query)
-        network, said = request.match_info["network"], dict(request.query)
-        cookie = _cookie_name(connections.read_state(said))
+        network, parameters = request.match_info["network"], dict(request.query)
+        cookie = _cookie_name(connections.read_state(parameters))
         try:
-            found = await connections.finish_consent(service, network, said, request.cookies.get(cookie, ""))
+            connection = await connections.finish_consent(service, network, parameters, request.cookies.get(cookie, ""))
         except AdsunifyError as error:
             return render_notice(error.status, "The connection was not made", error.message)
-        count = len(found["accounts"])
+        count = len(connection["accounts"])
         answer = render_notice(
             200, "Connected", f"{count} ad account{'' if count == 1 else 's'} of {network} connected."
         )

@@ -64,7 +64,9 @@ def make_example(schema: Mapping[str, Any], components: Mapping[str, Any], name:
         return schema["enum"][0]
     options = schema.get("anyOf") or schema.get("oneOf")
     if options:
-        return make_example(next((one for one in options if one.get("type") != "null"), options[0]), components, name)
+        return make_example(
+            next((option for option in options if option.get("type") != "null"), options[0]), components, name
+        )
     kind = schema.get("type", "object")
     return _make_example_of_type(kind if isinstance(kind, str) else kind[0], schema, components, name)
 
@@ -72,7 +74,7 @@ def make_example(schema: Mapping[str, Any], components: Mapping[str, Any], name:
 def _make_example_of_type(kind: str, schema: Mapping[str, Any], components: Mapping[str, Any], name: str) -> Json:
     if kind == "object":
         members = schema.get("properties", {})
-        return {member: make_example(one, components, member) for member, one in members.items()}
+        return {member: make_example(member_schema, components, member) for member, member_schema in members.items()}
     if kind == "array":
         items = schema.get("items", {})
         return [make_example(items, components, name)] if items else []

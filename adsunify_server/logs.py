@@ -54,14 +54,14 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record; a traceback follows on lines of its own."""
-        asked = REQUEST_CONTEXT.get()
+        context = REQUEST_CONTEXT.get()
         members = dict(getattr(record, LOG_MEMBERS, {}))
-        if asked is not None:
-            members.setdefault("requestId", asked.request_id)
-        said = [_format_time(record), record.levelname, record.getMessage()]
-        said += [f"{name}={value}" for name, value in members.items() if value is not None]
+        if context is not None:
+            members.setdefault("requestId", context.request_id)
+        words = [_format_time(record), record.levelname, record.getMessage()]
+        words += [f"{name}={value}" for name, value in members.items() if value is not None]
         trouble = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
-        return redact_secrets(" ".join(said) + trouble)
+        return redact_secrets(" ".join(words) + trouble)
 
 
 class JsonFormatter(logging.Formatter):
@@ -69,15 +69,15 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The object of a record."""
-        asked = REQUEST_CONTEXT.get()
+        context = REQUEST_CONTEXT.get()
         members: dict[str, object] = {
             "time": _format_time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if asked is not None:
-            members["requestId"] = asked.request_id
+        if context is not None:
+            members["requestId"] = context.request_id
         members |= getattr(record, LOG_MEMBERS, {})
         if record.exc_info and record.exc_info[0] is not None:
             members["error"] = record.exc_info[0].__name__

@@ -35,34 +35,34 @@ def request_middleware(service: Service, requests: RequestMetrics) -> Middleware
 
     @web.middleware
     async def handle(request: web.Request, handler: Handler) -> web.StreamResponse:
-        begun = perf_counter()
+        started_at = perf_counter()
         proxies = service.settings.proxies
         forwarded = request.headers.getall("X-Forwarded-For", ()) if proxies else ()
-        asked = RequestContext(make_request_id(), find_client_ip(proxies, request.remote, forwarded))
-        REQUEST_CONTEXT.set(asked)
+        context = RequestContext(make_request_id(), find_client_ip(proxies, request.remote, forwarded))
+        REQUEST_CONTEXT.set(context)
         try:
-            answer = await _respond(request, handler, asked.request_id)
-        except web.HTTPInternalServerError as failed:
-            _finish(request, failed, asked, begun)
+            answer = await _respond(request, handler, context.request_id)
+        except web.HTTPInternalServerError as failure:
+            _finish(request, failure, context, started_at)
             raise
-        _finish(request, answer, asked, begun)
+        _finish(request, answer, context, started_at)
         return answer
 
-    def _finish(request: web.Request, answer: web.StreamResponse, asked: RequestContext, begun: float) -> None:
-        answer.headers["X-Request-Id"] = asked.request_id
+    def _finish(request: web.Request, answer: web.StreamResponse, context: RequestContext, started_at: float) -> None:
+        answer.headers["X-Request-Id"] = context.request_id
         answer.headers.setdefault("Cache-Control", "no-store")
         name = requests.name_route(request.match_info.route)
-        seconds = perf_counter() - begun
+        seconds = perf_counter() - started_at
         requests.count_request(name, answer.status, seconds)
         level = logging.DEBUG if name in QUIET_ENDPOINTS else logging.INFO
         if log.isEnabledFor(level):
-            log.log(level, "answered", extra={LOG_MEMBERS: _log_members(request, answer, asked, name, seconds)})
+            log.log(level, "answered", extra={LOG_MEMBERS: _log_members(request, answer, context, name, seconds)})
 
     return handle
 
 
 def _log_members(
-    request: web.Request, answer: web.StreamResponse, asked: RequestContext, name: str, seconds: float
+    request: web.Request, answer: web.StreamResponse, context: RequestContext, name: str, seconds: float
 ) -> dict[str, object]:
     """What a log may say of a request: nothing that the caller wrote but the method."""
     resource = request.match_info.route.resource
@@ -72,8 +72,8 @@ def _log_members(
         "route": None if resource is None else resource.canonical,
         "status": answer.status,
         "durationMs": round(seconds * 1000, 1),
-        "credential": asked.owner,
-        "workspaceId": asked.workspace_id,
+        "credential": context.owner,
+        "workspaceId": context.workspace_id,
     }
 
 
@@ -89,16 +89,16 @@ async def _respond(request: web.Request, handler: Handler, request_id: str) -> w
         if error.status >= 500:
             log.exception("%s: %s", error.code, error.message)
         return _error_response(request, error, request_id)
-    except web.HTTPException as refused:
-        allow = {"Allow": refused.headers["Allow"]} if "Allow" in refused.headers else {}
-        return _error_response(request, http_problem(refused.status), request_id, allow)
+    except web.HTTPException as refusal:
+        allow = {"Allow": refusal.headers["Allow"]} if "Allow" in refusal.headers else {}
+        return _error_response(request, http_problem(refusal.status), request_id, allow)
     except Exception as failure:
         if isinstance(failure, ConnectionResetError) and request.transport is None:  # the caller went: none is answered
             return _error_response(request, http_problem(400), request_id)
         log.exception("failed")
-        told = _error_response(request, AdsunifyError("", outcome="unknown"), request_id)
+        response = _error_response(request, AdsunifyError("", outcome="unknown"), request_id)
         raise web.HTTPInternalServerError(
-            text=told.text, content_type=told.content_type, headers=_copy_headers(told)
+            text=response.text, content_type=response.content_type, headers=_copy_headers(response)
         ) from failure
 
 
@@ -112,15 +112,17 @@ def _error_response(
     """An error as a page for whoever reads pages, else as problem details."""
     if request.path.startswith(API_PREFIX) or not wants_html(request):
         return problem_response(error, request_id, headers)
-    told = {**to_problem_details(error), "requestId": request_id}
-    answer = render_page("error.html", error.status, problem=told)
+    problem = {**to_problem_details(error), "requestId": request_id}
+    answer = render_page("error.html", error.status, problem=problem)
     answer.headers.update({**problem_headers(error), **(headers or {})})
     return answer
 
 
 def is_uncompressed(request: web.Request) -> bool:
     """Whether the request names no Content-Encoding. A short compressed body can unpack to a very long one."""
-    return all(one.strip().lower() == IDENTITY_ENCODING for one in request.headers.getall("Content-Encoding", ()))
+    return all(
+        encoding.strip().lower() == IDENTITY_ENCODING for encoding in request.headers.getall("Content-Encoding", ())
+    )
 
 
 def wants_html(request: web.Request) -> bool:

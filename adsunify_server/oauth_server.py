@@ -32,15 +32,15 @@ def add_routes(app: web.Application, service: Service) -> None:
     async def register(request: web.Request) -> web.Response:
         try:
             body = await _read_body(request)
-            asked = loads(body) if count_values(body) <= MAX_VALUES else None
+            metadata = loads(body) if count_values(body) <= MAX_VALUES else None
         except ValueError:
-            asked = None
-        if not isinstance(asked, Mapping):
+            metadata = None
+        if not isinstance(metadata, Mapping):
             raise OAuthError(
                 "invalid_request", "The body is a JSON object with redirect_uris that names each member once."
             )
         service.rate_limiter.count_registration(_client_ip())
-        return _json_response(201, await oauth_server.register_client(service, asked))
+        return _json_response(201, await oauth_server.register_client(service, metadata))
 
     async def token(request: web.Request) -> web.Response:
         try:
@@ -67,8 +67,8 @@ async def _answer_preflight(request: web.Request) -> web.Response:
 
 
 def _client_ip() -> str:
-    asked = REQUEST_CONTEXT.get()
-    return "" if asked is None else asked.client_ip
+    context = REQUEST_CONTEXT.get()
+    return "" if context is None else context.client_ip
 
 
 def _with_oauth_errors(answer: OAuthHandler) -> OAuthHandler:

@@ -86,8 +86,8 @@ def add_routes(app: web.Application, base_url: str) -> None:
         return web.Response(body=openapi_bytes(), content_type="application/json")
 
     async def get_docs(request: web.Request) -> web.Response:
-        made = reference_page()
-        return web.Response(body=made.body, headers=made.headers)
+        page = reference_page()
+        return web.Response(body=page.body, headers=page.headers)
 
     app.router.add_get("/openapi.json", get_openapi)
     app.router.add_get("/docs", get_docs)
@@ -97,8 +97,10 @@ def _make_reference_endpoint(endpoint: Endpoint, document: Mapping[str, Any]) ->
     path = PREFIX + endpoint.path
     operation, components = document["paths"][path][endpoint.method.lower()], document["components"]["schemas"]
     members = [
-        ReferenceMember(one["name"], one["in"], one["required"], _describe_schema(one["schema"]))
-        for one in operation["parameters"]
+        ReferenceMember(
+            parameter["name"], parameter["in"], parameter["required"], _describe_schema(parameter["schema"])
+        )
+        for parameter in operation["parameters"]
     ]
     if endpoint.body is not None:
         schema = operation["requestBody"]["content"]["application/json"]["schema"]
@@ -115,41 +117,45 @@ def _make_reference_endpoint(endpoint: Endpoint, document: Mapping[str, Any]) ->
     )
 
 
-def _list_members(schema: Mapping[str, Any], components: Mapping[str, Any], above: str) -> Iterator[ReferenceMember]:
+def _list_members(schema: Mapping[str, Any], components: Mapping[str, Any], prefix: str) -> Iterator[ReferenceMember]:
     """The members of a body, and theirs, by their paths; needed is what its object cannot be without."""
     schema = _resolve_reference(schema, components)
     for option in schema.get("oneOf", ()):
-        yield from _list_members(option, components, above)
+        yield from _list_members(option, components, prefix)
     for name, member in schema.get("properties", {}).items():
-        path, found = f"{above}{name}", _resolve_reference(member, components)
-        yield ReferenceMember(path, "body", name in schema.get("required", ()), _describe_schema(found))
-        yield from _list_members(found, components, f"{path}.")
-        yield from _list_members(found.get("items", {}), components, f"{path}[].")
+        path, member_schema = f"{prefix}{name}", _resolve_reference(member, components)
+        yield ReferenceMember(path, "body", name in schema.get("required", ()), _describe_schema(member_schema))
+        yield from _list_members(member_schema, components, f"{path}.")
+        yield from _list_members(member_schema.get("items", {}), components, f"{path}[].")
 
 
 def _resolve_reference(schema: Mapping[str, Any], components: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = components[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-    return found
+    resolved: Mapping[str, Any] = components[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    return resolved
 
 
 def _describe_schema(schema: Mapping[str, Any]) -> str:
     """What a value may be."""
     if "const" in schema:
         return format_value(schema["const"])
-    said = "one of " + ", ".join(map(str, schema["enum"])) if "enum" in schema else _describe_type(schema)
+    description = "one of " + ", ".join(map(str, schema["enum"])) if "enum" in schema else _describe_type(schema)
     pattern = schema.get("pattern")
     if pattern is not None:
-        said = PATTERN_DESCRIPTIONS.get(pattern) or (
-            f"{said}, {pattern}" if len(pattern) <= MAX_PATTERN_LENGTH else said
+        description = PATTERN_DESCRIPTIONS.get(pattern) or (
+            f"{description}, {pattern}" if len(pattern) <= MAX_PATTERN_LENGTH else description
         )
-    for least, most, unit in (("minLength", "maxLength", "characters"), ("minItems", "maxItems", "items")):
-        if most in schema:
-            said += (
-                f", {schema[least]} to {schema[most]} {unit}" if least in schema else f", at most {schema[most]} {unit}"
+    for minimum, maximum, unit in (("minLength", "maxLength", "characters"), ("minItems", "maxItems", "items")):
+        if maximum in schema:
+            description += (
+                f", {schema[minimum]} to {schema[maximum]} {unit}"
+                if minimum in schema
+                else f", at most {schema[maximum]} {unit}"
             )
     bounds = [words.format(schema[key]) for key, words in BOUND_WORDS.items() if key in schema]
-    usual = schema.get("default")
-    return ", ".join([said, *bounds, *([f"{format_value(usual)} unless said"] if usual not in (None, {}) else [])])
+    default = schema.get("default")
+    return ", ".join(
+        [description, *bounds, *([f"{format_value(default)} unless said"] if default not in (None, {}) else [])]
+    )
 
 
 BOUND_WORDS: Mapping[str, str] = {"minimum": "from {}", "exclusiveMinimum": "greater than {}", "maximum": "at most {}"}
@@ -158,7 +164,7 @@ BOUND_WORDS: Mapping[str, str] = {"minimum": "from {}", "exclusiveMinimum": "gre
 def _describe_type(schema: Mapping[str, Any]) -> str:
     options = schema.get("anyOf") or schema.get("oneOf") or ()
     if options:
-        return " or ".join(dict.fromkeys(_describe_schema(one) for one in options))
+        return " or ".join(dict.fromkeys(_describe_schema(option) for option in options))
     kind = schema.get("type", "object")
     if kind == "array":
         items = schema.get("items", {})
@@ -183,5 +189,7 @@ def _curl_command(endpoint: Endpoint, path: str, base_url: str) -> str:
 def docstring_to_html(text: str) -> Markup:
     """A docstring for readers: paragraphs, and code between backquotes."""
     paragraphs = re.split(r"\n\s*\n", docstring_to_markdown(text))
-    marked = [re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(" ".join(one.split())))) for one in paragraphs]
-    return Markup("".join(f"<p>{one}</p>" for one in marked))  # escaped above
+    marked = [
+        re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(" ".join(paragraph.split())))) for paragraph in paragraphs
+    ]
+    return Markup("".join(f"<p>{paragraph}</p>" for paragraph in marked))  # escaped above

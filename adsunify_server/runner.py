@@ -58,11 +58,11 @@ class ServerRunner(web.AppRunner):
         gc.freeze()
 
     async def _make_server(self) -> web.Server:
-        made = await super()._make_server()
-        handler = partial(_handle_expectation, made.request_handler)
+        server = await super()._make_server()
+        handler = partial(_handle_expectation, server.request_handler)
         return _Listener(
             handler,
-            request_factory=made.request_factory,
+            request_factory=server.request_factory,
             access_log=None,
             max_line_size=MAX_LINE_BYTES,
             keepalive_timeout=IDLE_TIMEOUT_SECONDS,

@@ -128,16 +128,16 @@ def account_(account: str, extras: tuple[str, ...], unset: tuple[str, ...], data
     They are native facts that the plans for ACCOUNT need. `adsunify networks NETWORK` lists what each network knows.
     Others are refused.
     """
-    given: dict[str, str | None] = dict.fromkeys(unset)
-    for one in extras:
-        name, equals, value = one.partition("=")
-        if not equals or name in given:
+    changes: dict[str, str | None] = dict.fromkeys(unset)
+    for assignment in extras:
+        name, equals, value = assignment.partition("=")
+        if not equals or name in changes:
             raise invalid_input(name, "malformed", "must be written K=V, and stand once.")
-        given[name] = value
-    if not given:
+        changes[name] = value
+    if not changes:
         raise invalid_input("K=V", "required", "is needed: what shall be set; or --unset K.")
-    found = run_task(database, lambda store: accounts.set_account_extras(store, account, given))
-    output.print_result(found, as_json, [output.accounts_table([found]), _extras_table(found)])
+    updated = run_task(database, lambda store: accounts.set_account_extras(store, account, changes))
+    output.print_result(updated, as_json, [output.accounts_table([updated]), _extras_table(updated)])
 
 
 def _extras_table(account: Mapping[str, Json]) -> output.TextTable:
@@ -157,35 +157,42 @@ def clock(ctx: click.Context, repair: bool, database: str, as_json: bool) -> Non
     lifetime, counted from the present; operations that were prepared ahead of time expire. Receipts and attempts at
     deliveries keep the times that were recorded. Exit code 1: times are ahead.
     """
-    wall, found = run_task(database, partial(times.find_future_times, repair=repair), allow_wrong_times=True)
-    shown = {
+    wall, columns = run_task(database, partial(times.find_future_times, repair=repair), allow_wrong_times=True)
+    report = {
         "clock": format_timestamp(wall),
         "ahead": [
-            {"table": one.table, "column": one.column, "rows": one.rows, "latest": format_timestamp(one.latest)}
-            for one in found
+            {
+                "table": column.table,
+                "column": column.column,
+                "rows": column.rows,
+                "latest": format_timestamp(column.latest),
+            }
+            for column in columns
         ],
         "repaired": repair,
     }
     if as_json:
-        click.echo(dumps(shown))
+        click.echo(dumps(report))
     else:
-        click.echo(f"This machine's clock says {shown['clock']}.")
-        for one in found:
-            click.echo(f"{one.table}.{one.column}: {one.rows} ahead, the latest at {format_timestamp(one.latest)}")
-        if not found:
+        click.echo(f"This machine's clock says {report['clock']}.")
+        for column in columns:
+            click.echo(
+                f"{column.table}.{column.column}: {column.rows} ahead, the latest at {format_timestamp(column.latest)}"
+            )
+        if not columns:
             click.echo("No time in the database is ahead of it.")
         elif repair:
             click.echo("They were set to the present.")
-    ctx.exit(1 if found and not repair else 0)
+    ctx.exit(1 if columns and not repair else 0)
 
 
-def _print_result(made: dict[str, Json], as_json: bool) -> None:
+def _print_result(result: dict[str, Json], as_json: bool) -> None:
     if as_json:
-        click.echo(dumps(made))
+        click.echo(dumps(result))
         return
-    for name, value in made.items():
-        shown = value if isinstance(value, str) else dumps(value)
-        click.echo(f"{name:16} {'(as it was)' if value is None else shown}")
+    for name, value in result.items():
+        text = value if isinstance(value, str) else dumps(value)
+        click.echo(f"{name:16} {'(as it was)' if value is None else text}")
 
 
 # -- keys ---------------------------------------------------------------------------------------------------------
@@ -248,17 +255,19 @@ def rotate(ctx: click.Context, batch: int, database: str, as_json: bool) -> None
         def update_progress(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        done = run_task(database, lambda store: key_rotation.rotate_keys(store, ring, update_progress, batch))
-    gone = [id_ for id_, count in done.remaining.items() if not count]
+        result = run_task(database, lambda store: key_rotation.rotate_keys(store, ring, update_progress, batch))
+    unused_keys = [id_ for id_, count in result.remaining.items() if not count]
     if as_json:
-        click.echo(dumps(done.to_json()))
+        click.echo(dumps(result.to_json()))
     else:
-        click.echo(f"{done.reencrypted} secrets were sealed again; {done.under_newest} are under {done.newest} now.")
-        if gone and not done.unreadable:
-            click.echo(f"Nothing is under {', '.join(gone)} any more: it can leave the ring of every server.")
-    for one in done.unreadable:
-        click.echo(f"Not opened by any key of the ring: {one}", err=True)
-    ctx.exit(1 if done.unreadable else 0)
+        click.echo(
+            f"{result.reencrypted} secrets were sealed again; {result.under_newest} are under {result.newest} now."
+        )
+        if unused_keys and not result.unreadable:
+            click.echo(f"Nothing is under {', '.join(unused_keys)} any more: it can leave the ring of every server.")
+    for secret in result.unreadable:
+        click.echo(f"Not opened by any key of the ring: {secret}", err=True)
+    ctx.exit(1 if result.unreadable else 0)
 
 
 # -- the database -------------------------------------------------------------------------------------------------

@@ -70,8 +70,10 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, names in SECTIONS.items():
             with formatter.section(title):
-                found = [(name, self.get_command(ctx, name)) for name in names]
-                formatter.write_dl([(name, one.get_short_help_str(80)) for name, one in found if one is not None])
+                commands = [(name, self.get_command(ctx, name)) for name in names]
+                formatter.write_dl(
+                    [(name, command.get_short_help_str(80)) for name, command in commands if command is not None]
+                )
 
 
 @click.command(

@@ -91,10 +91,12 @@ def demo(networks: str, as_json: bool) -> None:
 
     Server, database and networks are made for it and are gone afterwards. Exit code 1 if any network fails.
     """
-    chosen = tuple(one.strip() for one in networks.split(",") if one.strip())
-    for one in chosen or ("",):  # of no network at all, nothing would be shown to work
-        if one not in ADAPTER_PACKAGES:
-            raise invalid_input("--networks", "choice", f"{one or 'nothing'} is none of {', '.join(ADAPTER_PACKAGES)}.")
+    chosen = tuple(code.strip() for code in networks.split(",") if code.strip())
+    for code in chosen or ("",):  # of no network at all, nothing would be shown to work
+        if code not in ADAPTER_PACKAGES:
+            raise invalid_input(
+                "--networks", "choice", f"{code or 'nothing'} is none of {', '.join(ADAPTER_PACKAGES)}."
+            )
     import_module("adsunify_server.app")  # where it is not installed, that is said before anything is shown
     progress = DemoProgress(chosen)
     console = output.make_console(stderr=as_json)
@@ -107,8 +109,8 @@ def demo(networks: str, as_json: bool) -> None:
             console.print(progress.make_table())
     if as_json:
         click.echo(dumps(progress.to_json()))
-    for network, why in progress.errors.items():
-        click.echo(f"{network} failed at {progress.current_stages.get(network, 'connect')}: {why}", err=True)
+    for network, reason in progress.errors.items():
+        click.echo(f"{network} failed at {progress.current_stages.get(network, 'connect')}: {reason}", err=True)
     sys.exit(1 if progress.errors else 0)
 
 
@@ -130,28 +132,28 @@ async def _run_network(
     now = server.service.now()
     account = Account({})
     operation = Operation({})
-    wanted: dict[str, Any] = {}
+    brief: dict[str, Any] = {}
 
     async def connect() -> str:
-        nonlocal account, wanted
+        nonlocal account, brief
         account = Account(await connect_sandbox_network(server.service, actor, network))
-        wanted = make_brief(network, account.data["currency"], account.data["timezone"], now)
+        brief = make_brief(network, account.data["currency"], account.data["timezone"], now)
         return str(account.data["nativeId"])
 
     async def validate() -> str:
-        found = await ads.validate(account, wanted)
-        return f"{len(found['plan']['steps'])} writes"
+        validation = await ads.validate(account, brief)
+        return f"{len(validation['plan']['steps'])} writes"
 
     async def create() -> str:
         nonlocal operation
-        operation = await ads.create(account, wanted)
+        operation = await ads.create(account, brief)
         return operation.status
 
     async def review() -> str:
-        found = await ads.operation(operation)
-        if found.status != "prepared" or not found.data["plan"]["steps"] or found.data["receipt"]["steps"]:
+        prepared = await ads.operation(operation)
+        if prepared.status != "prepared" or not prepared.data["plan"]["steps"] or prepared.data["receipt"]["steps"]:
             raise invalid_input("status", "unexpected", "the operation is not waiting for its review.")
-        return f"risk {found.data['risk']}"
+        return f"risk {prepared.data['risk']}"
 
     async def execute() -> str:
         return _require_succeeded(await ads.execute(operation, confirmed=True))
@@ -166,13 +168,13 @@ async def _run_network(
         async with asyncio.timeout(INSIGHTS_SECONDS):
             while True:
                 answer = await ads.call("get_account_insights", path={"accountId": account.id}, query=query)
-                found = answer["data"]
-                if found["pending"] is None:
+                report = answer["data"]
+                if report["pending"] is None:
                     break
                 await asyncio.sleep(POLL_SECONDS)
-        if not found["rows"]:
+        if not report["rows"]:
             raise invalid_input("insights", "unexpected", "no rows were reported.")
-        return f"{len(found['rows'])} days"
+        return f"{len(report['rows'])} days"
 
     async def check_events() -> str:
         event_types = await list_event_types(server.service, actor, network)

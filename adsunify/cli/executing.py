@@ -28,13 +28,15 @@ def execute(ctx: click.Context, where: Target, operation: str, confirmed: bool, 
     stderr says which, and the receipt says how far it came. Nothing is sent twice.
     """
     with where.make_client() as ads:
-        found = ads.operation(operation)
-        if not confirmed and found.status == "prepared" and not found.data["expired"]:
-            _ask_to_confirm(ads, found)
-        done = _execute_with_status(ads, found, as_json)
-    output.print_result(done.data, as_json, [output.operations_table([done.data]), *output.receipt_parts(done.data)])
-    if done.status != "succeeded":
-        click.echo(f"The operation is {done.status}: somebody else is executing it.", err=True)
+        prepared = ads.operation(operation)
+        if not confirmed and prepared.status == "prepared" and not prepared.data["expired"]:
+            _ask_to_confirm(ads, prepared)
+        executed = _execute_with_status(ads, prepared, as_json)
+    output.print_result(
+        executed.data, as_json, [output.operations_table([executed.data]), *output.receipt_parts(executed.data)]
+    )
+    if executed.status != "succeeded":
+        click.echo(f"The operation is {executed.status}: somebody else is executing it.", err=True)
         ctx.exit(1)
 
 
@@ -59,14 +61,16 @@ def _ask_to_confirm(ads: Ads, operation: Operation) -> None:
 def _execute_with_status(ads: Ads, operation: Operation, as_json: bool) -> Operation:
     total = len(operation.data["plan"]["steps"])
 
-    def describe_progress(shown: Operation) -> str:
-        applied = {step["key"] for step in shown.data["receipt"]["steps"] if step["state"] == "applied"}
-        wait = f"; the network asks to wait {shown.retry_after_ms / 1000:.0f} s" if shown.retry_after_ms else ""
+    def describe_progress(current: Operation) -> str:
+        applied = {step["key"] for step in current.data["receipt"]["steps"] if step["state"] == "applied"}
+        wait = f"; the network asks to wait {current.retry_after_ms / 1000:.0f} s" if current.retry_after_ms else ""
         return f"{len(applied)} of {total} steps written{wait}"
 
-    with output.status_line(describe_progress(operation)) as told:
+    with output.status_line(describe_progress(operation)) as show_status:
         try:
-            return ads.execute(operation, confirmed=True, progress=lambda shown: told(describe_progress(shown)))
+            return ads.execute(
+                operation, confirmed=True, progress=lambda current: show_status(describe_progress(current))
+            )
         except AdsunifyError as problem:
             if problem.operation is not None:
                 output.print_result(problem.operation.data, as_json, output.receipt_parts(problem.operation.data))

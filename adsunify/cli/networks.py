@@ -34,12 +34,12 @@ def networks(network: str | None, markdown: bool, as_json: bool) -> None:
 
 def _matrix_parts() -> Iterator[str | output.TextTable]:
     """The support matrix for people."""
-    for heading, under in build_sections():
+    for heading, parts in build_sections():
         yield f"{heading.upper()}\n"
-        for one in under:
-            if isinstance(one, MatrixTable):
-                columns = [output.Column(head, prose=True) for head in one.headings]
-                yield output.make_table(columns, one.rows)
+        for part in parts:
+            if isinstance(part, MatrixTable):
+                columns = [output.Column(head, prose=True) for head in part.headings]
+                yield output.make_table(columns, part.rows)
             else:
-                yield one.replace("\n", " ")
+                yield part.replace("\n", " ")
             yield ""

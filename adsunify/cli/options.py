@@ -29,14 +29,14 @@ class SecretParam(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value != "-":
             return str(value)
-        what = "Secret" if param is None or param.name is None else param.name.capitalize()
-        return prompt_secret(what)
+        label = "Secret" if param is None or param.name is None else param.name.capitalize()
+        return prompt_secret(label)
 
 
-def prompt_secret(what: str) -> str:
+def prompt_secret(label: str) -> str:
     """Ask for a secret without showing it; without a terminal, read a line of standard input."""
     if sys.stdin.isatty():
-        return str(click.prompt(what, hide_input=True, err=True))
+        return str(click.prompt(label, hide_input=True, err=True))
     return sys.stdin.readline().rstrip("\r\n")
 
 
@@ -107,11 +107,11 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _read_target(database: str, server: str | None, token: str | None, workspace: str | None) -> Target:
     source = click.get_current_context().get_parameter_source
-    written = {name for name in ("database", "server", "token") if source(name) == ParameterSource.COMMANDLINE}
-    if {"database", "server"} <= written:
+    explicit = {name for name in ("database", "server", "token") if source(name) == ParameterSource.COMMANDLINE}
+    if {"database", "server"} <= explicit:
         raise invalid_input("--server", "not_supported", "takes the place of --database; give one of them.")
-    if server is None or "database" in written:
-        if "token" in written:
+    if server is None or "database" in explicit:
+        if "token" in explicit:
             raise invalid_input("--token", "not_supported", "goes with --server, not with a store.")
         return Target(database, None, workspace)
     if not is_web_address(server):

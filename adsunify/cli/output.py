@@ -33,8 +33,8 @@ RISK_WORDS = {
 
 def make_console(*, stderr: bool = False) -> Console:
     """Where people read."""
-    found = Console(stderr=stderr, highlight=False)
-    return found if found.is_terminal else Console(stderr=stderr, highlight=False, width=PIPE_WIDTH)
+    console = Console(stderr=stderr, highlight=False)
+    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=PIPE_WIDTH)
 
 
 def to_plain_text(value: Json) -> str:
@@ -108,10 +108,10 @@ class TextTable:
     def _column_widths(self, places: Sequence[int], width: int) -> list[int]:
         """The width of each column. What is left over goes to those whose cells are broken most."""
         widths = {place: self._min_width(place) for place in places}
-        most = {place: self._max_width(place) for place in places}
-        for _ in range(width + COLUMN_GAP - sum(one + COLUMN_GAP for one in widths.values())):
-            place = max(places, key=lambda place: most[place] / widths[place])
-            widths[place] += widths[place] < most[place]
+        full_widths = {place: self._max_width(place) for place in places}
+        for _ in range(width + COLUMN_GAP - sum(column_width + COLUMN_GAP for column_width in widths.values())):
+            place = max(places, key=lambda place: full_widths[place] / widths[place])
+            widths[place] += widths[place] < full_widths[place]
         return list(widths.values())
 
     def _max_width(self, place: int) -> int:
@@ -121,9 +121,9 @@ class TextTable:
     def _min_width(self, place: int) -> int:
         """The width that breaks no word; a heading is broken between its words, as prose is."""
         column = self.columns[place]
-        words = [word for one in self._column_cells(place) for word in (one.split() if column.prose else (one,))]
-        least = max(map(cell_len, (*column.name.split(), *words)))
-        return max(least, min(MIN_PROSE_WIDTH, self._max_width(place))) if column.prose else least
+        words = [word for cell in self._column_cells(place) for word in (cell.split() if column.prose else (cell,))]
+        minimum = max(map(cell_len, (*column.name.split(), *words)))
+        return max(minimum, min(MIN_PROSE_WIDTH, self._max_width(place))) if column.prose else minimum
 
     def _column_cells(self, place: int) -> list[str]:
         return [row[place] for row in self.cells]
@@ -144,12 +144,12 @@ def make_table(columns: Sequence[Column], rows: Iterable[Sequence[Json]], title:
     return TextTable(columns, [[to_plain_text(cell) for cell in row] for row in rows], title)
 
 
-def print_parts(screen: Console, shown: Iterable[str | TextTable]) -> None:
+def print_parts(screen: Console, parts: Iterable[str | TextTable]) -> None:
     """Print lines and tables. At a terminal a line that is too long goes on below, broken between its words."""
-    for one in shown:
-        for part in one.render(screen) if isinstance(one, TextTable) else one.split("\n"):
+    for part in parts:
+        for line in part.render(screen) if isinstance(part, TextTable) else part.split("\n"):
             screen.print(
-                Text(_wrap_line(part, screen)) if isinstance(part, str) else part, soft_wrap=isinstance(part, str)
+                Text(_wrap_line(line, screen)) if isinstance(line, str) else line, soft_wrap=isinstance(line, str)
             )
 
 
@@ -183,19 +183,19 @@ ACCOUNT_COLUMNS = (
 )
 
 
-def accounts_table(found: Sequence[Mapping[str, Json]]) -> TextTable:
+def accounts_table(accounts: Sequence[Mapping[str, Json]]) -> TextTable:
     """Ad accounts."""
     rows = [
         (
-            one["accountId"],
-            one["network"],
-            one["nativeId"],
-            one["name"],
-            one["currency"],
-            one["timezone"],
-            one["status"],
+            account["accountId"],
+            account["network"],
+            account["nativeId"],
+            account["name"],
+            account["currency"],
+            account["timezone"],
+            account["status"],
         )
-        for one in found
+        for account in accounts
     ]
     return make_table(ACCOUNT_COLUMNS, rows)
 
@@ -211,19 +211,19 @@ OPERATION_COLUMNS = (
 )
 
 
-def operations_table(found: Sequence[Mapping[str, Json]]) -> TextTable:
+def operations_table(operations: Sequence[Mapping[str, Json]]) -> TextTable:
     """Operations, a line each."""
     rows = [
         (
-            one["id"],
-            one["network"],
-            one["action"],
-            get_operation_state(one),
-            one["risk"],
-            _format_minute(one["createdAt"]),
-            one["accountId"],
+            operation["id"],
+            operation["network"],
+            operation["action"],
+            get_operation_state(operation),
+            operation["risk"],
+            _format_minute(operation["createdAt"]),
+            operation["accountId"],
         )
-        for one in found
+        for operation in operations
     ]
     return make_table(OPERATION_COLUMNS, rows)
 
@@ -234,7 +234,7 @@ def _format_minute(moment: str) -> str:
 
 
 def operation_parts(
-    shown: Mapping[str, Json],
+    operation: Mapping[str, Json],
     account: Mapping[str, Json] | None = None,
     source: Mapping[str, Json] | None = None,
 ) -> Iterator[str | TextTable]:
@@ -242,25 +242,25 @@ def operation_parts(
 
     ``source``: the operation that created what this one activates.
     """
-    yield f"{shown['id']}  {shown['action']} on {shown['network']}, {get_operation_state(shown)}"
+    yield f"{operation['id']}  {operation['action']} on {operation['network']}, {get_operation_state(operation)}"
     if account is not None:
         name = account["name"] or account["nativeId"]
         currency = account["currency"] or "currency unknown"
         yield f"account  {to_plain_text(name)} ({to_plain_text(account['nativeId'])}, {currency})"
-    yield f"risk     {shown['risk']}: {RISK_WORDS.get(shown['risk'], '')}"
-    yield f"expires  {shown['expiresAt']}"
+    yield f"risk     {operation['risk']}: {RISK_WORDS.get(operation['risk'], '')}"
+    yield f"expires  {operation['expiresAt']}"
     for word, member in (("executed", "executedBy"), ("cancelled", "cancelledBy")):
-        if member in shown:
-            by = shown[member]
-            yield f"{word:8} {by['at']} by user {by['userId']}, credential {to_plain_text(by['credential'])}"
-    yield f"review   {shown['reviewUrl']}"
-    for warning in shown["warnings"]:
+        if member in operation:
+            act = operation[member]
+            yield f"{word:8} {act['at']} by user {act['userId']}, credential {to_plain_text(act['credential'])}"
+    yield f"review   {operation['reviewUrl']}"
+    for warning in operation["warnings"]:
         yield f"warning  {to_plain_text(warning)}"
     if account is not None and source is not None:
         yield ""
         yield activation_table(account, source)
-    yield from step_lines(shown["plan"].get("steps", ()), account)
-    yield from outcome_parts(shown)
+    yield from step_lines(operation["plan"].get("steps", ()), account)
+    yield from outcome_parts(operation)
 
 
 ACTIVATION_COLUMNS = (
@@ -277,24 +277,24 @@ def activation_table(account: Mapping[str, Json], source: Mapping[str, Json]) ->
     """What an activation sets running, as its creation wrote it: names, budgets and times."""
     rows = [
         (
-            one.kind,
-            one.name,
-            f"{one.budget} {account['currency']} {one.period}" if one.budget else None,
-            one.start,
-            one.end,
-            one.ids[0] if one.ids else None,
+            entity.kind,
+            entity.name,
+            f"{entity.budget} {account['currency']} {entity.period}" if entity.budget else None,
+            entity.start,
+            entity.end,
+            entity.ids[0] if entity.ids else None,
         )
-        for one in find_created_entities(account, source)
+        for entity in find_created_entities(account, source)
     ]
     return make_table(ACTIVATION_COLUMNS, rows, f"as operation {source['id']} wrote it")
 
 
-def validation_parts(found: Mapping[str, Json]) -> Iterator[str | TextTable]:
+def validation_parts(validation: Mapping[str, Json]) -> Iterator[str | TextTable]:
     """A brief that holds, and what creating it would write."""
-    yield f"valid: {found['format']} on {found['network']}; nothing was saved"
-    for warning in found["warnings"]:
+    yield f"valid: {validation['format']} on {validation['network']}; nothing was saved"
+    for warning in validation["warnings"]:
         yield f"warning  {to_plain_text(warning)}"
-    yield from step_lines(found["plan"]["steps"], found["account"])
+    yield from step_lines(validation["plan"]["steps"], validation["account"])
 
 
 def step_lines(plan: Iterable[Mapping[str, Json]], account: Mapping[str, Json] | None) -> Iterator[str]:
@@ -305,19 +305,19 @@ def step_lines(plan: Iterable[Mapping[str, Json]], account: Mapping[str, Json] |
             field, before, after = (to_plain_text(change[part]) for part in ("field", "before", "after"))
             yield f"   {field}: {before} -> {after}"
         for amount in find_amounts(account, step) if account is not None else ():
-            sent = (
+            value = (
                 f"{to_plain_text(amount.major_amount)}, sent as {to_plain_text(amount.native_value)}"
                 if amount.major_amount
                 else to_plain_text(amount.native_value)
             )
-            yield f"   money: {to_plain_text(amount.pointer)} = {sent}"
+            yield f"   money: {to_plain_text(amount.pointer)} = {value}"
 
 
-def outcome_parts(shown: Mapping[str, Json]) -> Iterator[str | TextTable]:
+def outcome_parts(operation: Mapping[str, Json]) -> Iterator[str | TextTable]:
     """What became of the steps so far, and how much of the operation is written."""
-    yield from receipt_parts(shown)
-    if shown["receipt"]["steps"] or shown["expired"]:
-        yield to_plain_text(read_completion(shown).describe())
+    yield from receipt_parts(operation)
+    if operation["receipt"]["steps"] or operation["expired"]:
+        yield to_plain_text(read_completion(operation).describe())
 
 
 RECEIPT_COLUMNS = (
@@ -330,9 +330,9 @@ RECEIPT_COLUMNS = (
 )
 
 
-def receipt_parts(shown: Mapping[str, Json]) -> Iterator[str | TextTable]:
+def receipt_parts(operation: Mapping[str, Json]) -> Iterator[str | TextTable]:
     """What became of the steps so far."""
-    steps = shown["receipt"]["steps"]
+    steps = operation["receipt"]["steps"]
     if steps:
         rows = [
             (
@@ -350,7 +350,7 @@ def receipt_parts(shown: Mapping[str, Json]) -> Iterator[str | TextTable]:
 
 
 def _format_ids(outputs: Mapping[str, Json]) -> str:
-    return ", ".join(one for value in outputs.values() for one in ([value] if isinstance(value, str) else value))
+    return ", ".join(id_ for value in outputs.values() for id_ in ([value] if isinstance(value, str) else value))
 
 
 def _error_message(step: Mapping[str, Json]) -> Json:
@@ -368,13 +368,13 @@ METRIC_COLUMNS = {
 }
 
 
-def insights_parts(found: Mapping[str, Json]) -> Iterator[str | TextTable]:
+def insights_parts(insights: Mapping[str, Json]) -> Iterator[str | TextTable]:
     """Daily metrics with their totals, and what is missing."""
-    rows = [(row["date"], *(row[name] for name in METRIC_COLUMNS)) for row in found["rows"]]
-    rows.append(("total", *(found["totals"][name] for name in METRIC_COLUMNS)))
-    title = f"spend in {found['currency']}, days of {found['timezone']}"
+    rows = [(row["date"], *(row[name] for name in METRIC_COLUMNS)) for row in insights["rows"]]
+    rows.append(("total", *(insights["totals"][name] for name in METRIC_COLUMNS)))
+    title = f"spend in {insights['currency']}, days of {insights['timezone']}"
     yield make_table((Column("date"), *METRIC_COLUMNS.values()), rows, title)
-    coverage = found["coverage"]
+    coverage = insights["coverage"]
     if not coverage["complete"]:
         yield "The figures are not complete."
     for gap in coverage["missing"]:
@@ -386,12 +386,12 @@ def insights_parts(found: Mapping[str, Json]) -> Iterator[str | TextTable]:
         yield to_plain_text(note)
 
 
-def print_result(data: Json, as_json: bool, shown: Iterable[str | TextTable]) -> None:
+def print_result(data: Json, as_json: bool, parts: Iterable[str | TextTable]) -> None:
     """Print an answer: the data as one JSON document, or as people read it."""
     if as_json:
         click.echo(dumps(data))
     else:
-        print_parts(make_console(), shown)
+        print_parts(make_console(), parts)
 
 
 @contextmanager

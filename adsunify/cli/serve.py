@@ -92,8 +92,8 @@ async def running_server(
         raise
     app = make_application(opened.service)
     runner = ServerRunner(app, SHUTDOWN_SECONDS)
-    made = None if opened.new_key_file is None else str(opened.new_key_file)
-    server = RunningServer(opened.service, opened.service.settings.base_url, made, app[REQUESTS])
+    new_key_file = None if opened.new_key_file is None else str(opened.new_key_file)
+    server = RunningServer(opened.service, opened.service.settings.base_url, new_key_file, app[REQUESTS])
     try:
         await runner.setup()
         await web.SockSite(runner, listening).start()
@@ -101,16 +101,16 @@ async def running_server(
     finally:
         opened.service.is_stopping = True
         await runner.cleanup()
-        for last in server.shutdown_callbacks:
-            await last()
+        for callback in server.shutdown_callbacks:
+            await callback()
         await opened.service.close()
 
 
 @asynccontextmanager
-async def simulated_networks(wanted: bool) -> AsyncIterator[str | None]:
+async def simulated_networks(start: bool) -> AsyncIterator[str | None]:
     """The address of the simulated networks: one that runs already, one of our own, or none."""
     running = os.environ.get(SANDBOX_URL_VARIABLE)
-    if running or not wanted:
+    if running or not start:
         yield running or None
         return
     from adsunify.sandbox import get_fresh_id_offset, sandbox  # for nothing in a server of real networks
@@ -171,7 +171,7 @@ def serve(
     log_level: str,
     log_format: logs.LogFormat,
     metrics_at: str | None,
-    **given: int,
+    **limits: int,
 ) -> None:
     """Run the server until SIGINT or SIGTERM; a native write in flight is finished first."""
     logs.configure_logging(log_level, log_format)
@@ -183,7 +183,7 @@ def serve(
         database,
         host,
         port,
-        environment={**os.environ, **limits_to_environment(given)},
+        environment={**os.environ, **limits_to_environment(limits)},
         base_url=base_url,
         allow_unsafe_durability=allow_unsafe_durability,
         webhook_dev_targets=targets,
@@ -198,15 +198,15 @@ def _check_targets(targets: Collection[str]) -> None:
 
 
 async def _run_until_signal(
-    opening: Callable[..., AbstractAsyncContextManager[RunningServer]],
+    open_server: Callable[..., AbstractAsyncContextManager[RunningServer]],
     sandbox: bool,
     as_json: bool,
     metrics_at: str | None,
 ) -> None:
-    ended = make_stop_event()
+    stop_event = make_stop_event()
     async with (
         simulated_networks(sandbox) as sandbox_url,
-        opening(sandbox_url=sandbox_url) as server,
+        open_server(sandbox_url=sandbox_url) as server,
         metrics_endpoint(server.service, server.request_metrics, metrics_at) as metrics_url,
     ):
         if metrics_url is not None:
@@ -238,16 +238,16 @@ async def _run_until_signal(
             click.echo(dumps(ready))
         else:
             _print_ready(ready, password)
-        await ended.wait()
+        await stop_event.wait()
 
 
 def make_stop_event() -> asyncio.Event:
     """Set at SIGINT or SIGTERM."""
-    ended = asyncio.Event()
+    stop_event = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
-    return ended
+        loop.add_signal_handler(number, stop_event.set)
+    return stop_event
 
 
 @click.command()
@@ -264,17 +264,17 @@ def worker(
 
 
 async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str | None) -> None:
-    ended = make_stop_event()
+    stop_event = make_stop_event()
     opened = await open_service(database, os.environ, webhook_dev_targets=targets)
-    delivering = WebhookWorker(opened.service)
+    webhook_worker = WebhookWorker(opened.service)
     try:
         async with metrics_endpoint(opened.service, None, metrics_at) as metrics_url:
             if metrics_url is not None:
                 click.echo(f"Metrics at {metrics_url}", err=True)
-            running = asyncio.create_task(delivering.run())
+            running = asyncio.create_task(webhook_worker.run())
             click.echo("Delivering webhooks.")
-            await asyncio.wait((running, asyncio.create_task(ended.wait())), return_when=asyncio.FIRST_COMPLETED)
-            delivering.stop()
+            await asyncio.wait((running, asyncio.create_task(stop_event.wait())), return_when=asyncio.FIRST_COMPLETED)
+            webhook_worker.stop()
             await running
     finally:
         await opened.service.close()

@@ -54,18 +54,24 @@ LIMIT_OPTIONS: Mapping[str, tuple[str, int, str]] = {
 
 def limit_options(command: Command) -> Command:
     """The options of :data:`LIMIT_OPTIONS`."""
-    for name, (variable, usual, words) in reversed(tuple(LIMIT_OPTIONS.items())):
-        most = 10 if variable == PROXIES_VARIABLE else 1_000_000
-        kind = click.IntRange(0, most)
+    for name, (variable, default, help_text) in reversed(tuple(LIMIT_OPTIONS.items())):
+        maximum = 10 if variable == PROXIES_VARIABLE else 1_000_000
+        kind = click.IntRange(0, maximum)
         command = click.option(
-            f"--{name}", envvar=variable, default=usual, show_default=True, show_envvar=True, type=kind, help=words
+            f"--{name}",
+            envvar=variable,
+            default=default,
+            show_default=True,
+            show_envvar=True,
+            type=kind,
+            help=help_text,
         )(command)
     return command
 
 
-def limits_to_environment(given: Mapping[str, int]) -> dict[str, str]:
+def limits_to_environment(limits: Mapping[str, int]) -> dict[str, str]:
     """What was given as variables."""
-    return {variable: str(given[name.replace("-", "_")]) for name, (variable, _, _) in LIMIT_OPTIONS.items()}
+    return {variable: str(limits[name.replace("-", "_")]) for name, (variable, _, _) in LIMIT_OPTIONS.items()}
 
 
 def monitoring_options(command: Command) -> Command:
@@ -105,11 +111,11 @@ async def metrics_endpoint(
     host = host.strip("[]") or "127.0.0.1"
     if not port.isdecimal() or int(port) > 65535:
         raise invalid_input("--metrics", "malformed", "must be a port, or an address and a port: 9464, 0.0.0.0:9464.")
-    listening = bind_socket(host, int(port), "--metrics")
+    listener = bind_socket(host, int(port), "--metrics")
     runner = web.AppRunner(make_metrics_application(service, requests), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
-        await web.SockSite(runner, listening).start()
-        yield f"http://{host}:{listening.getsockname()[1]}/metrics"
+        await web.SockSite(runner, listener).start()
+        yield f"http://{host}:{listener.getsockname()[1]}/metrics"
     finally:
         await runner.cleanup()

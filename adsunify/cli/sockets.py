@@ -13,5 +13,5 @@ def bind_socket(host: str, port: int, option: str = "--port") -> socket.socket:
     try:
         return socket.create_server((host, port))
     except OSError as reason:
-        why = str(reason) if reason.errno is None else os.strerror(reason.errno)
-        raise invalid_input(option, "unavailable", f"{port} of {host} cannot be listened on: {why}.") from None
+        cause = str(reason) if reason.errno is None else os.strerror(reason.errno)
+        raise invalid_input(option, "unavailable", f"{port} of {host} cannot be listened on: {cause}.") from None

@@ -128,9 +128,9 @@ class Receiver:
             click.echo(dumps({"eventId": event_id, "verified": verified, "forwarded": forwarded, "event": event}))
             return
         now = datetime.now(UTC).strftime("%H:%M:%S")
-        told = ["verified" if verified else "NOT VERIFIED", *_describe_event(event)]
-        told += [] if forwarded is None else [f"forwarded: {forwarded}"]
-        output.print_parts(output.make_console(), ["  ".join((now, *map(output.to_plain_text, told)))])
+        fields = ["verified" if verified else "NOT VERIFIED", *_describe_event(event)]
+        fields += [] if forwarded is None else [f"forwarded: {forwarded}"]
+        output.print_parts(output.make_console(), ["  ".join((now, *map(output.to_plain_text, fields)))])
 
 
 def _describe_event(event: Json) -> list[Json]:
@@ -145,12 +145,12 @@ def _describe_event(event: Json) -> list[Json]:
 
 async def _forward_delivery(url: str, body: bytes, headers: Mapping[str, str]) -> str:
     """Send a delivery on as it came; the status, or why there is none."""
-    passed = {name: headers[name] for name in FORWARDED_HEADERS if name in headers}
+    forwarded_headers = {name: headers[name] for name in FORWARDED_HEADERS if name in headers}
     try:
         answer = await fetch_url(
             url,
             method="POST",
-            headers=passed,
+            headers=forwarded_headers,
             content=body,
             timeout=FORWARD_SECONDS,
             limit=MAX_BODY_BYTES,
@@ -165,18 +165,18 @@ async def _forward_delivery(url: str, body: bytes, headers: Mapping[str, str]) -
 async def _run_receiver(port: int, receiver: Receiver) -> None:
     from aiohttp import web  # an extra that help and `verify` do without
 
-    ended = make_stop_event()
+    stop_event = make_stop_event()
     app = web.Application(client_max_size=MAX_BODY_BYTES)
     app.router.add_post("/{anything:.*}", receiver.handle_delivery)
-    listening = bind_socket("127.0.0.1", port)
+    listener = bind_socket("127.0.0.1", port)
     runner = web.AppRunner(app, shutdown_timeout=FORWARD_SECONDS, access_log=None)
     await runner.setup()
     try:
-        await web.SockSite(runner, listening).start()
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        await web.SockSite(runner, listener).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         click.echo(dumps({"url": url}) if receiver.as_json else f"Listening at {url}")
         if receiver.secret is None:
             click.echo("Without --secret nothing is verified.", err=True)
-        await ended.wait()
+        await stop_event.wait()
     finally:
         await runner.cleanup()

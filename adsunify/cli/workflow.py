@@ -24,8 +24,8 @@ network_choice = click.Choice(list(ADAPTER_PACKAGES))
 def accounts(where: Target, network: str | None, as_json: bool) -> None:
     """List the connected ad accounts, or those on one network."""
     with where.make_client() as ads:
-        found = [one.data for one in ads.accounts(network)]
-    output.print_result(found, as_json, [output.accounts_table(found)])
+        rows = [record.data for record in ads.accounts(network)]
+    output.print_result(rows, as_json, [output.accounts_table(rows)])
 
 
 @click.command()
@@ -39,11 +39,11 @@ def validate(where: Target, account: str, brief: Path, as_json: bool) -> None:
     The brief stands in the file BRIEF ("-" reads stdin); it is held against everything that ACCOUNT's network declares,
     and nothing is saved or written. A refused brief exits with 2 and one line per issue on stderr.
     """
-    wanted = load_brief(brief).to_json()
+    members = load_brief(brief).to_json()
     with report_brief_errors(), where.make_client() as ads:
-        found = ads.validate(account, wanted)
-        shown = {**found, "account": ads.account(account).data}
-    output.print_result(found, as_json, output.validation_parts(shown))
+        validation = ads.validate(account, members)
+        validation_with_account = {**validation, "account": ads.account(account).data}
+    output.print_result(validation, as_json, output.validation_parts(validation_with_account))
 
 
 @click.command()
@@ -58,11 +58,11 @@ def create(where: Target, account: str, brief: Path, idempotency_key: str | None
     The brief stands in the file BRIEF ("-" reads stdin), and the campaign will be made on ACCOUNT. Read the plan, then
     `adsunify execute` the operation within 30 minutes. What it creates stays paused.
     """
-    wanted = load_brief(brief).to_json()
+    members = load_brief(brief).to_json()
     with report_brief_errors(), where.make_client() as ads:
-        operation = ads.create(account, wanted, idempotency_key=idempotency_key).data
-        about = ads.account(account).data
-    output.print_result(operation, as_json, output.operation_parts(operation, about))
+        operation = ads.create(account, members, idempotency_key=idempotency_key).data
+        account_row = ads.account(account).data
+    output.print_result(operation, as_json, output.operation_parts(operation, account_row))
 
 
 @click.command()
@@ -77,9 +77,9 @@ def activate(where: Target, operation: str, idempotency_key: str | None, as_json
     """
     with where.make_client() as ads:
         source = ads.operation(operation)
-        about = ads.account(source.data["accountId"])
-        live = ads.activate(about, source, idempotency_key=idempotency_key).data
-    output.print_result(live, as_json, output.operation_parts(live, about.data, source.data))
+        account = ads.account(source.data["accountId"])
+        activation = ads.activate(account, source, idempotency_key=idempotency_key).data
+    output.print_result(activation, as_json, output.operation_parts(activation, account.data, source.data))
 
 
 @click.command()
@@ -93,12 +93,12 @@ def operations(where: Target, operation: str | None, as_json: bool) -> None:
     """
     with where.make_client() as ads:
         if operation is None:
-            found = [one.data for one in ads.operations()]
-            output.print_result(found, as_json, [output.operations_table(found)])
+            rows = [record.data for record in ads.operations()]
+            output.print_result(rows, as_json, [output.operations_table(rows)])
             return
-        shown = ads.operation(operation).data
-        about = ads.account(shown["accountId"]).data
-    output.print_result(shown, as_json, output.operation_parts(shown, about))
+        row = ads.operation(operation).data
+        account = ads.account(row["accountId"]).data
+    output.print_result(row, as_json, output.operation_parts(row, account))
 
 
 @click.command()
@@ -111,8 +111,8 @@ def cancel(where: Target, operation: str, as_json: bool) -> None:
     OPERATION is one of yours. What was written before stays, and so do its receipts.
     """
     with where.make_client() as ads:
-        shown = ads.cancel(operation).data
-    output.print_result(shown, as_json, [output.operations_table([shown]), *output.outcome_parts(shown)])
+        cancelled = ads.cancel(operation).data
+    output.print_result(cancelled, as_json, [output.operations_table([cancelled]), *output.outcome_parts(cancelled)])
 
 
 @click.command()
@@ -132,5 +132,5 @@ def insights(where: Target, account: str, start: datetime | None, end: datetime 
     last: date = datetime.now(UTC).date() - timedelta(days=1) if end is None else end.date()
     first = max(last, EARLIEST_END) - timedelta(days=DEFAULT_DAYS - 1) if start is None else start.date()
     with output.status_line(f"Asking for {first} to {last}"), where.make_client() as ads:
-        found = ads.insights(account, first, last)
-    output.print_result(found, as_json, output.insights_parts(found))
+        report = ads.insights(account, first, last)
+    output.print_result(report, as_json, output.insights_parts(report))

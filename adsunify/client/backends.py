@@ -34,7 +34,7 @@ ADDRESS_EXAMPLES = ", such as https://ads.acme.example for a server, or sqlite:/
 class Backend(Protocol):
     """How a row of the contract is called: here, or at a server."""
 
-    async def call(self, endpoint: Endpoint, asked: ApiRequest) -> Mapping[str, Json]:
+    async def call(self, endpoint: Endpoint, request: ApiRequest) -> Mapping[str, Json]:
         """The envelope of the answer; raises the errors of :mod:`adsunify.errors`."""
         ...
 
@@ -54,40 +54,40 @@ class HttpBackend:
     http_client: httpx.AsyncClient
     current_time: Callable[[], float] = time.time
 
-    async def call(self, endpoint: Endpoint, asked: ApiRequest) -> Mapping[str, Json]:
+    async def call(self, endpoint: Endpoint, request: ApiRequest) -> Mapping[str, Json]:
         """The envelope of the answer. Raises InvalidInput for what no request can carry, and ServerUnreachable where
         there is no usable answer; its outcome is ``unknown`` where the server may have done what it was asked.
         """
         import httpx
 
         path = PREFIX + endpoint.path
-        for name, value in asked.path.items():
+        for name, value in request.path.items():
             if value in (".", ".."):  # on the way they would be folded into another address
                 raise invalid_input(name, "malformed", "must be an id; . and .. are none.")
             path = path.replace("{" + name + "}", quote(value, safe=":", errors="replace"))
         headers: dict[bytes, bytes] = {}
-        if asked.idempotency_key is not None:
-            if any(one in "\r\n\0" for one in asked.idempotency_key):  # no header can carry it
+        if request.idempotency_key is not None:
+            if any(character in "\r\n\0" for character in request.idempotency_key):  # no header can carry it
                 raise invalid_input("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters.")
-            headers[b"Idempotency-Key"] = asked.idempotency_key.encode("utf-8", "replace")
+            headers[b"Idempotency-Key"] = request.idempotency_key.encode("utf-8", "replace")
         if endpoint.body is not None:
             headers[b"Content-Type"] = b"application/json"
-        content = asked.body if endpoint.body is not None else None
-        lost: WriteOutcome = "not_applied" if endpoint.method == "GET" else "unknown"
+        content = request.body if endpoint.body is not None else None
+        outcome: WriteOutcome = "not_applied" if endpoint.method == "GET" else "unknown"
         server = f"The adsunify server at {self.http_client.base_url}"
         try:
             answer = await self.http_client.request(
-                endpoint.method, path, params=dict(asked.query), content=content, headers=headers
+                endpoint.method, path, params=dict(request.query), content=content, headers=headers
             )
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as problem:
             text = f"{server} cannot be reached; nothing was sent to it. ({_describe_error(problem)})"
             raise ServerUnreachable(text) from problem
         except httpx.TimeoutException as problem:
             text = f"{server} did not answer in time. ({_describe_error(problem)})"
-            raise ServerUnreachable(text, outcome=lost) from problem
+            raise ServerUnreachable(text, outcome=outcome) from problem
         except httpx.HTTPError as problem:
             text = f"{server} was cut off before its answer was complete. ({_describe_error(problem)})"
-            raise ServerUnreachable(text, outcome=lost) from problem
+            raise ServerUnreachable(text, outcome=outcome) from problem
         try:
             body: Mapping[str, Json] = loads(answer.content)
             if not isinstance(body, Mapping):
@@ -101,7 +101,7 @@ class HttpBackend:
                 f"{server} gave no answer of this API: HTTP {answer.status_code}, {kind}. Is this the address of an "
                 "adsunify server, without /api/v1/ads?"
             )
-            raise ServerUnreachable(text, outcome=lost) from problem
+            raise ServerUnreachable(text, outcome=outcome) from problem
         if isinstance(error, ProviderThrottled | RateLimited | OperationError):
             wait = parse_retry_after(answer.headers, self.current_time())
             if wait is not None and not error.retry_after:  # the body is more exact
@@ -122,8 +122,8 @@ async def open_backend(url: str, token: str | None, workspace: str | None, envir
 
     Raises InvalidInput, StoreError.
     """
-    for name, given in (("server", url), ("token", token), ("workspace", workspace)):
-        if not isinstance(given, str) and (given is not None or name == "server"):
+    for name, value in (("server", url), ("token", token), ("workspace", workspace)):
+        if not isinstance(value, str) and (value is not None or name == "server"):
             raise invalid_input(name, "type", f"must be text{ADDRESS_EXAMPLES if name == 'server' else ''}.")
     if is_web_address(url):
         return _open_http_backend(url, token)

@@ -29,21 +29,21 @@ NOT_JSON_MESSAGE = (
 )
 
 
-def read_account_id(given: Any, member: str = "accountId") -> str:
+def read_account_id(account: Any, member: str = "accountId") -> str:
     """The id of an account, given as a record or as text. Raises InvalidInput."""
-    return _read_id(given, Account, member, ACCOUNT_ID_MESSAGE)
+    return _read_id(account, Account, member, ACCOUNT_ID_MESSAGE)
 
 
-def read_operation_id(given: Any, member: str = "operationId") -> str:
+def read_operation_id(operation: Any, member: str = "operationId") -> str:
     """The id of an operation, given as a record or as text. Raises InvalidInput."""
-    return _read_id(given, Operation, member, OPERATION_ID_MESSAGE)
+    return _read_id(operation, Operation, member, OPERATION_ID_MESSAGE)
 
 
-def _read_id(given: Any, kind: type[Account] | type[Operation], member: str, accepted: str) -> str:
-    if isinstance(given, kind):
-        return given.id
-    if isinstance(given, str) and given:
-        return given
+def _read_id(value: Any, kind: type[Account] | type[Operation], member: str, accepted: str) -> str:
+    if isinstance(value, kind):
+        return value.id
+    if isinstance(value, str) and value:
+        return value
     raise invalid_input(member, "type", accepted)
 
 
@@ -57,24 +57,24 @@ def read_campaign(account: Any, brief: Any) -> Json:
     return {"accountId": account_id, "campaign": dict(brief)}
 
 
-def read_list(given: Any, member: str) -> list[Any]:
+def read_list(value: Any, member: str) -> list[Any]:
     """A list of texts; one text is none, since it would be taken for a list of its letters. Raises InvalidInput."""
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Sequence):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
         raise invalid_input(member, "type", "must be a list of ids, also for a single one.")
-    return list(given)
+    return list(value)
 
 
-def read_text(given: Any, member: str) -> str:
+def read_text(value: Any, member: str) -> str:
     """A text. Raises InvalidInput."""
-    if not isinstance(given, str):
+    if not isinstance(value, str):
         raise invalid_input(member, "type", "must be text.")
-    return given
+    return value
 
 
 def check_parameters(endpoint: Endpoint, path: Any, query: Any, idempotency_key: Any) -> None:
     """Raise InvalidInput where a parameter of a call is missing or is no text."""
-    for name, given in (("path", path), ("query", query)):
-        if not isinstance(given, Mapping):
+    for name, parameters in (("path", path), ("query", query)):
+        if not isinstance(parameters, Mapping):
             raise invalid_input(name, "type", "must be a mapping of parameters by name, as text.")
     raise_if_issues(
         Issue(str(name), "type", "must be text.")
@@ -103,14 +103,14 @@ def encode_body(body: Json) -> bytes:
 
 def _find_issues(value: Any, path: str) -> Iterator[Issue]:
     if isinstance(value, Mapping):
-        for name, one in value.items():
+        for name, member in value.items():
             if isinstance(name, str):
-                yield from _find_issues(one, f"{path}.{name}" if path else name)
+                yield from _find_issues(member, f"{path}.{name}" if path else name)
             else:
                 yield Issue(path, "type", "must have text as the names of its members.")
     elif isinstance(value, list | tuple):
-        for index, one in enumerate(value):
-            yield from _find_issues(one, f"{path}.{index}" if path else str(index))
+        for index, member in enumerate(value):
+            yield from _find_issues(member, f"{path}.{index}" if path else str(index))
     elif isinstance(value, float | Decimal):
         if not math.isfinite(value):
             yield Issue(path, "type", "must be a finite number.")

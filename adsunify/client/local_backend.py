@@ -24,10 +24,10 @@ class LocalBackend:
     service: Service
     actor: Actor
 
-    async def call(self, endpoint: Endpoint, asked: ApiRequest) -> Mapping[str, Json]:
+    async def call(self, endpoint: Endpoint, request: ApiRequest) -> Mapping[str, Json]:
         """The envelope of the answer, a copy that is the caller's own."""
         try:
-            answer = await call_endpoint(self.service, self.actor, endpoint, asked)
+            answer = await call_endpoint(self.service, self.actor, endpoint, request)
         except AdsunifyError as error:
             if error.operation is not None:
                 error.operation = Operation(loads(dumps(error.operation.data)))

@@ -54,7 +54,8 @@ EventSummary = tuple[str, Mapping[str, str]]
 async def list_accounts(service: Service, actor: Actor, *, network: str | None) -> list[Json]:
     """The workspace's ad accounts, or those on one network."""
     return [
-        account_to_json(one) for one in await service.store.read(connections.list_accounts, actor.workspace_id, network)
+        account_to_json(account)
+        for account in await service.store.read(connections.list_accounts, actor.workspace_id, network)
     ]
 
 
@@ -84,23 +85,25 @@ async def set_account_extras(store: Store, account_id: str, extras: Mapping[str,
 
     Raises NotFound, InvalidInput for what the network does not declare, or does not let anybody set.
     """
-    home = await store.read(connections.find_workspace_of_account, account_id)
-    found = await store.read(connections.get_account, home, account_id)
-    declared = get_adapter(found.network).network.extras
+    workspace_id = await store.read(connections.find_workspace_of_account, account_id)
+    account = await store.read(connections.get_account, workspace_id, account_id)
+    declared = get_adapter(account.network).network.extras
     issues = [
-        issue for name, value in extras.items() for issue in _find_extra_issues(declared, found.network, name, value)
+        issue for name, value in extras.items() for issue in _find_extra_issues(declared, account.network, name, value)
     ]
     if issues:
         raise InvalidInput(issues)
-    return account_to_json(await store.write(connections.set_extras, home, account_id, extras, store.clock))
+    return account_to_json(await store.write(connections.set_extras, workspace_id, account_id, extras, store.clock))
 
 
 def _find_extra_issues(declared: Sequence[Extra], network: str, name: str, value: str | None) -> Iterator[Issue]:
     settable = {extra.name: extra for extra in declared if extra.is_settable}
     if name not in settable:
-        what = "is read from the network and cannot be set" if name in {one.name for one in declared} else "is unknown"
+        refusal = (
+            "is read from the network and cannot be set" if name in {known.name for known in declared} else "is unknown"
+        )
         accepted = f"accepts {', '.join(settable)}" if settable else "has no extra that can be set"
-        yield Issue(name, "unknown_extra", f"{what}; an account of {network} {accepted}.")
+        yield Issue(name, "unknown_extra", f"{refusal}; an account of {network} {accepted}.")
     elif value is not None and settable[name].choices and value not in settable[name].choices:
         yield Issue(name, "not_a_choice", f"must be one of {', '.join(settable[name].choices)}.")
     elif value is not None and len(value) > MAX_EXTRA_LENGTH:
@@ -113,7 +116,7 @@ def _find_extra_issues(declared: Sequence[Extra], network: str, name: str, value
 async def read_account_tree(service: Service, actor: Actor, *, account_id: str) -> Json:
     """The native hierarchy, flat, parents first, with explicit levels and parent keys."""
     session = await NetworkSession.load(service, actor, account_id)
-    found = await _read_tree(service, session)
+    tree = await _read_tree(service, session)
     network = session.adapter.network
     return {
         "accountId": account_id,
@@ -122,16 +125,16 @@ async def read_account_tree(service: Service, actor: Actor, *, account_id: str) 
             {"kind": level.kind, "native": level.native, "parentKey": level.parent.removeprefix("/") or None}
             for level in network.levels
         ],
-        "nodes": [node.to_json() for node in found.nodes],
-        "truncated": found.is_truncated,
+        "nodes": [node.to_json() for node in tree.nodes],
+        "truncated": tree.is_truncated,
         "readAt": format_timestamp(service.store.clock.now()),
     }
 
 
 async def _read_tree(service: Service, session: NetworkSession) -> EntityTree:
-    found = await session.run_flow(session.adapter.reads.fetch_tree(session.native_account))
-    await service.store.write(_record_tree, session.account.id, found.nodes, service.store.clock)
-    return found
+    tree = await session.run_flow(session.adapter.reads.fetch_tree(session.native_account))
+    await service.store.write(_record_tree, session.account.id, tree.nodes, service.store.clock)
+    return tree
 
 
 def _record_tree(connection: Connection, account_id: str, nodes: Sequence[ParsedEntity], clock: Clock) -> None:
@@ -144,16 +147,16 @@ async def sync_first_tree(service: Service, account: AccountRecord) -> None:
 
     Nothing failed where the account was disconnected meanwhile, or connected anew: that reads it.
     """
-    for tried in range(FIRST_SYNC_TRIES):
+    for attempt in range(FIRST_SYNC_TRIES):
         try:
             await _read_tree(service, NetworkSession(service, account))
             return
         except AdsunifyError:
-            found = await service.store.read(connections.get_account, account.workspace_id, account.id)
-            if found.status == "disconnected" or found.connection_id != account.connection_id:
+            current = await service.store.read(connections.get_account, account.workspace_id, account.id)
+            if current.status == "disconnected" or current.connection_id != account.connection_id:
                 return
-            if tried < FIRST_SYNC_TRIES - 1:
-                await asyncio.sleep(2**tried)
+            if attempt < FIRST_SYNC_TRIES - 1:
+                await asyncio.sleep(2**attempt)
     await service.store.write(_record_account_event, "sync.failed", account, service.store.clock, {"what": "tree"})
 
 
@@ -197,23 +200,23 @@ async def read_account_insights(
         raise InvalidInput([Issue("startDate", "future", "lies in the future; nothing can be reported yet.")])
     last = min(end_date, today)
     if not session.adapter.network.has_report_jobs:
-        found = await _read_untracked_report(service, session, start_date, last, None)
-        return _insights_to_json(session, found.extend_to(end_date))
+        insights = await _read_untracked_report(service, session, start_date, last, None)
+        return _insights_to_json(session, insights.extend_to(end_date))
     days = start_date.isoformat(), last.isoformat()
     for _ in range(REPORT_START_TRIES):
-        record, mine = await service.store.write(
+        record, is_mine = await service.store.write(
             reports.begin_report, actor.workspace_id, account_id, *days, service.store.clock
         )
-        if not mine and record.job is None:
+        if not is_mine and record.job is None:
             await asyncio.sleep(REPORT_START_PAUSE_SECONDS)  # another call asks for it at this moment
             continue
         try:
-            found = await _advance_report(service, session, record)
+            insights = await _advance_report(service, session, record)
         except ProviderError as problem:
             if record.state != "read" or isinstance(problem, TRANSIENT_ERRORS):
                 raise
             continue  # the network has it no more
-        return _insights_to_json(session, found.extend_to(end_date))
+        return _insights_to_json(session, insights.extend_to(end_date))
     return _insights_to_json(
         session, Insights.from_pending_report(start_date, end_date, session.native_account.timezone, STARTING_REPORT)
     )
@@ -231,29 +234,33 @@ async def _advance_report(service: Service, session: NetworkSession, record: Rep
     """
     store, start, end = service.store, date.fromisoformat(record.start_date), date.fromisoformat(record.end_date)
     try:
-        found = await _read_report(service, session, start, end, record.job)
+        insights = await _read_report(service, session, start, end, record.job)
     except AdsunifyError as problem:
         if record.job is None or not isinstance(problem, TRANSIENT_ERRORS):
             await store.write(_end_report, record, True, session.account, store.clock, _failure_event(problem))
         raise
-    if found.pending is not None:
-        await store.write(reports.mark_started, record.id, found.pending.job, store.clock)
+    if insights.pending is not None:
+        await store.write(reports.mark_started, record.id, insights.pending.job, store.clock)
     elif record.state != "read":  # one that was answered at once is forgotten: there is nothing to resume
-        await store.write(_end_report, record, record.job is None, session.account, store.clock, _success_event(found))
-    return found
+        await store.write(
+            _end_report, record, record.job is None, session.account, store.clock, _success_event(insights)
+        )
+    return insights
 
 
 def _end_report(
     connection: Connection,
     record: ReportRecord,
-    over: bool,
+    is_over: bool,
     account: AccountRecord,
     clock: Clock,
-    told: EventSummary | None,
+    event: EventSummary | None,
 ) -> None:
-    ended = reports.delete_report(connection, record.id) if over else reports.mark_read(connection, record.id, clock)
-    if ended and told is not None:
-        _record_account_event(connection, told[0], account, clock, told[1])
+    has_ended = (
+        reports.delete_report(connection, record.id) if is_over else reports.mark_read(connection, record.id, clock)
+    )
+    if has_ended and event is not None:
+        _record_account_event(connection, event[0], account, clock, event[1])
 
 
 async def _read_untracked_report(
@@ -262,16 +269,16 @@ async def _read_untracked_report(
     """Read a report that nothing is kept of, and tell how it ended."""
     store = service.store
     try:
-        found = await _read_report(service, session, start, end, job)
+        insights = await _read_report(service, session, start, end, job)
     except ProviderError as problem:
-        failure = _failure_event(problem)
-        if failure is not None:
-            await store.write(_record_account_event, failure[0], session.account, store.clock, failure[1])
+        failure_event = _failure_event(problem)
+        if failure_event is not None:
+            await store.write(_record_account_event, failure_event[0], session.account, store.clock, failure_event[1])
         raise
-    success = _success_event(found)
-    if success is not None:
-        await store.write(_record_account_event, success[0], session.account, store.clock, success[1])
-    return found
+    success_event = _success_event(insights)
+    if success_event is not None:
+        await store.write(_record_account_event, success_event[0], session.account, store.clock, success_event[1])
+    return insights
 
 
 async def _read_report(service: Service, session: NetworkSession, start: date, end: date, job: str | None) -> Insights:
@@ -289,20 +296,20 @@ def _failure_event(problem: AdsunifyError) -> EventSummary | None:
     return "sync.failed", {"what": "insights"}
 
 
-def _success_event(found: Insights) -> EventSummary | None:
+def _success_event(insights: Insights) -> EventSummary | None:
     """The event of a read that is complete for its range."""
-    if found.pending is not None or not found.coverage.is_complete:
+    if insights.pending is not None or not insights.coverage.is_complete:
         return None
-    days = {"startDate": found.coverage.start.isoformat(), "endDate": found.coverage.end.isoformat()}
+    days = {"startDate": insights.coverage.start.isoformat(), "endDate": insights.coverage.end.isoformat()}
     return "analytics.synced", {"what": "insights", **days}
 
 
-def _insights_to_json(session: NetworkSession, found: Insights) -> Json:
+def _insights_to_json(session: NetworkSession, insights: Insights) -> Json:
     return {
         "accountId": session.account.id,
         "currency": session.native_account.currency,
         "timezone": session.native_account.timezone,
-        **found.to_json(),
+        **insights.to_json(),
     }
 
 
@@ -324,13 +331,13 @@ async def read_account_catalog(
     name, _, suffix = resource.partition(":")
     if name == "report" and suffix:
         return UseCaseResult(await _resume_report(service, session, suffix))
-    asked = {"resource": resource, "search": search, "limit": limit}
-    before = cursors.decode_cursor(service.ring, account_id, asked, cursor)
-    query = ListQuery(limit=limit, cursor=before.native_cursor, search=search)
+    query_key = {"resource": resource, "search": search, "limit": limit}
+    position = cursors.decode_cursor(service.ring, account_id, query_key, cursor)
+    query = ListQuery(limit=limit, cursor=position.native_cursor, search=search)
     page = await session.run_flow(session.adapter.reads.fetch_catalog_page(session.native_account, resource, query))
-    rows, following = cursors.page_slice(page.rows, page.cursor, before, limit)
+    rows, following = cursors.page_slice(page.rows, page.cursor, position, limit)
     return UseCaseResult(
-        [row.to_json() for row in rows], cursors.encode_cursor(service.ring, account_id, asked, following)
+        [row.to_json() for row in rows], cursors.encode_cursor(service.ring, account_id, query_key, following)
     )
 
 

@@ -23,18 +23,18 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 async def actor_from_key(service: Service, token: str) -> Actor | None:
     """Who calls with an API key; None where it is none, or no good any more."""
-    found = KEY_PATTERN.fullmatch(token)
-    if found is None:
+    match = KEY_PATTERN.fullmatch(token)
+    if match is None:
         return None
-    key = await service.store.run_query(keys.find_key(found[1]))
+    key = await service.store.run_query(keys.find_key(match[1]))
     now = service.store.clock.wall()
     expected = key.secret_hash if key is not None else hash_token("")
     matches = hmac.compare_digest(hash_token(token), expected)
     if key is None or not matches or not key.is_valid(now) or key.role is None:
         return None
-    used = service.key_usage.record_use(key.id, now)
-    if used is not None:
-        await service.store.write(keys.save_last_used, used)
+    uses = service.key_usage.record_use(key.id, now)
+    if uses is not None:
+        await service.store.write(keys.save_last_used, uses)
     return Actor(
         key.workspace_id, key.user_id, key.id, key.role, key.can_write, "key", key.id, expires_at=key.expires_at
     )
@@ -83,10 +83,10 @@ async def list_keys(service: Service, actor: Actor) -> list[Json]:
 async def create_key(service: Service, actor: Actor, *, name: str, can_write: bool, expires_at: str | None) -> Json:
     """Create an API key. Its secret is shown this once; it expires no later than the key that authorizes it."""
     bound = actor.expires_at
-    wanted = bound if expires_at is None else int(parse_instant(expires_at, "expiresAt").timestamp() * 1000)
-    if wanted is not None and wanted <= service.store.clock.wall():
+    expiry = bound if expires_at is None else int(parse_instant(expires_at, "expiresAt").timestamp() * 1000)
+    if expiry is not None and expiry <= service.store.clock.wall():
         raise InvalidInput([Issue("expiresAt", "past", "must lie in the future.")])
-    if bound is not None and (wanted is None or wanted > bound):
+    if bound is not None and (expiry is None or expiry > bound):
         raise InvalidInput(
             [
                 Issue(
@@ -105,7 +105,7 @@ async def create_key(service: Service, actor: Actor, *, name: str, can_write: bo
         prefix,
         hash_token(secret),
         can_write,
-        wanted,
+        expiry,
         service.store.clock,
     )
     return {**_key_to_json(key), "secret": secret}

@@ -38,17 +38,17 @@ async def authenticate(service: Service, authorization: str | None) -> Actor:
     Raises Unauthenticated; RateLimited where too many bad tokens came from the address. A good one is always good:
     others may share the address.
     """
-    scheme, _, rest = (authorization or "").strip().partition(" ")
-    token = rest.strip()
+    scheme, _, credentials = (authorization or "").strip().partition(" ")
+    token = credentials.strip()
     if scheme.lower() != "bearer" or not token:
         raise Unauthenticated(TOKEN_MISSING, code="token_missing")
     find = oauth_server.actor_from_token if token.startswith(oauth_server.ACCESS_PREFIX) else api_keys.actor_from_key
     caller = await find(service, token)
-    asked = REQUEST_CONTEXT.get()
+    context = REQUEST_CONTEXT.get()
     if caller is None:
-        if asked is not None:
-            service.rate_limiter.count_bad_token(asked.client_ip)
+        if context is not None:
+            service.rate_limiter.count_bad_token(context.client_ip)
         raise Unauthenticated(TOKEN_INVALID)
-    if asked is not None:
-        asked.owner, asked.workspace_id = caller.credential, caller.workspace_id
+    if context is not None:
+        context.owner, context.workspace_id = caller.credential, caller.workspace_id
     return caller

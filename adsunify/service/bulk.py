@@ -88,8 +88,8 @@ def _find_field_issues(network: Network, mutation: Mutation) -> Iterator[Issue]:
     """
     if not mutation.edit.fields:
         return
-    rows = [one for one in list_settings(network, mutation.kind) if one.unit in ("money", "number")]
-    accepted = [one.field for one in rows if not isinstance(one.lock, str)]
+    rows = [setting for setting in list_settings(network, mutation.kind) if setting.unit in ("money", "number")]
+    accepted = [setting.field for setting in rows if not isinstance(setting.lock, str)]
     for name in mutation.edit.fields:
         if name in accepted:
             continue

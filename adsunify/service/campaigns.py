@@ -37,9 +37,9 @@ async def prepare_campaign(
     service: Service, actor: Actor, *, account_id: str, campaign: CampaignBrief, idempotency: Idempotency | None
 ) -> UseCaseResult:
     """Prepare the creation of a campaign: an exact step plan to review. Created entities stay paused."""
-    bound = await preparation.find_replay(service, actor, idempotency)
-    if bound is not None:
-        return bound
+    replay = await preparation.find_replay(service, actor, idempotency)
+    if replay is not None:
+        return replay
     session = await NetworkSession.load(service, actor, account_id)
     _, plan = await _plan_campaign(service, session, campaign)
     return await preparation.save_operations(service, actor, account_id, [plan], idempotency, unified=True)
@@ -49,9 +49,9 @@ async def prepare_activation(
     service: Service, actor: Actor, *, account_id: str, source_operation_id: str, idempotency: Idempotency | None
 ) -> UseCaseResult:
     """Prepare the activation of everything a create operation made, keywords too: leaves first, the campaign last."""
-    bound = await preparation.find_replay(service, actor, idempotency)
-    if bound is not None:
-        return bound
+    replay = await preparation.find_replay(service, actor, idempotency)
+    if replay is not None:
+        return replay
     session = await NetworkSession.load(service, actor, account_id)
     session.require_active()
     source = await preparation.read_activation_source(service, actor, account_id, source_operation_id)
@@ -79,14 +79,16 @@ async def _plan_campaign(service: Service, session: NetworkSession, brief: Campa
 _UUID = re.compile(UUID_REGEX).fullmatch
 
 
-async def find_brief_issues(service: Service, actor: Actor, body: bytes, told: Sequence[Issue]) -> list[Issue]:
+async def find_brief_issues(service: Service, actor: Actor, body: bytes, known_issues: Sequence[Issue]) -> list[Issue]:
     """What the network says of what can be read of a refused body, so that all is told at once; it is not asked."""
     try:
-        given = loads(body)
+        members = loads(body)
     except ValueError:
         return []
-    account_id, campaign = (given.get(name) if isinstance(given, dict) else None for name in ("accountId", "campaign"))
-    paths = [issue.path for issue in told]
+    account_id, campaign = (
+        members.get(name) if isinstance(members, dict) else None for name in ("accountId", "campaign")
+    )
+    paths = [issue.path for issue in known_issues]
     if not isinstance(account_id, str) or not isinstance(campaign, dict) or not _UUID(account_id):
         return []
     try:
@@ -94,8 +96,8 @@ async def find_brief_issues(service: Service, actor: Actor, body: bytes, told: S
     except NotFound:
         return []
     inside = [path.partition(".")[2] for path in paths if path.partition(".")[0] == "campaign"]
-    found = check_partial_brief(session.adapter.network, session.native_account, campaign, inside, service.now())
-    return _prefix_brief_paths(found)
+    issues = check_partial_brief(session.adapter.network, session.native_account, campaign, inside, service.now())
+    return _prefix_brief_paths(issues)
 
 
 def _prefix_brief_paths(issues: Iterable[Issue]) -> list[Issue]:
@@ -105,7 +107,7 @@ def _prefix_brief_paths(issues: Iterable[Issue]) -> list[Issue]:
 
 async def _run_preflight(session: NetworkSession, brief: CampaignBrief) -> tuple[list[Issue], list[str]]:
     try:
-        found = await session.run_flow(session.adapter.plans.preflight(session.native_account, brief))
+        preflight = await session.run_flow(session.adapter.plans.preflight(session.native_account, brief))
     except ProviderError as problem:
         return [], [f"The check at the network could not be made: {problem.message}"]
-    return found
+    return preflight

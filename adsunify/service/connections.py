@@ -63,10 +63,10 @@ async def list_connections(service: Service, actor: Actor) -> list[Json]:
 
 
 def _read_connections(connection: Connection, workspace_id: str) -> list[tuple[ConnectionRecord, list[AccountRecord]]]:
-    every = connections.list_accounts(connection, workspace_id)
+    accounts = connections.list_accounts(connection, workspace_id)
     return [
-        (one, [account for account in every if account.connection_id == one.id])
-        for one in connections.list_connections(connection, workspace_id)
+        (record, [account for account in accounts if account.connection_id == record.id])
+        for record in connections.list_connections(connection, workspace_id)
     ]
 
 
@@ -74,7 +74,7 @@ async def create_consent_link(service: Service, actor: Actor, *, network: str) -
     """Make a single-use, short-lived link at which a person connects the network's accounts."""
     service.get_oauth_client(network)
     token = make_token()
-    kept = await service.store.write(
+    record = await service.store.write(
         consents.create_token,
         "link",
         hash_token(token),
@@ -85,7 +85,7 @@ async def create_consent_link(service: Service, actor: Actor, *, network: str) -
         LINK_MILLISECONDS,
         service.store.clock,
     )
-    return {"url": f"{service.settings.base_url}/connect/{token}", "expiresAt": format_timestamp(kept.expires_at)}
+    return {"url": f"{service.settings.base_url}/connect/{token}", "expiresAt": format_timestamp(record.expires_at)}
 
 
 async def read_consent_invitation(service: Service, token: str) -> ConsentInvitation:
@@ -191,8 +191,8 @@ async def connect_with_credentials(service: Service, actor: Actor, *, network: s
 
     Raises TokenRefused where the network does not take them.
     """
-    given = {to_camel(name): value for name, value in credentials.items() if value is not None}
-    return await _exchange_credentials(service, actor, network, "", given, "")
+    members = {to_camel(name): value for name, value in credentials.items() if value is not None}
+    return await _exchange_credentials(service, actor, network, "", members, "")
 
 
 async def _exchange_credentials(
@@ -204,23 +204,23 @@ async def _exchange_credentials(
         service.get_oauth_client(network), redirect, answer, verifier, service.store.clock.wall()
     )
     credentials = await _run_network_flow(service, network, flow)
-    found = await _run_network_flow(service, network, adapter.reads.discover_accounts(), credentials)
-    return await save_connection(service, actor, network, credentials, found)
+    discovered = await _run_network_flow(service, network, adapter.reads.discover_accounts(), credentials)
+    return await save_connection(service, actor, network, credentials, discovered)
 
 
 async def save_connection(
-    service: Service, actor: Actor, network: str, credentials: Credentials, found: list[DiscoveredAccount]
+    service: Service, actor: Actor, network: str, credentials: Credentials, discovered: list[DiscoveredAccount]
 ) -> Json:
     """Keep a connection and every account found through it; then each account's tree is read once."""
     connection_id = new_id(service.store.clock.wall())
     text = encrypt_credentials(service, actor.workspace_id, connection_id, credentials)
     rows = [
         connections.DiscoveredAccountRow(
-            one.native_id, one.name, one.currency, one.timezone, one.native_status, dict(one.extras)
+            entry.native_id, entry.name, entry.currency, entry.timezone, entry.native_status, dict(entry.extras)
         )
-        for one in found
+        for entry in discovered
     ]
-    kept = await service.store.write(
+    saved = await service.store.write(
         connections.save_connection,
         actor,
         connection_id,
@@ -230,22 +230,24 @@ async def save_connection(
         credentials.expires_at,
         service.store.clock,
     )
-    for account in kept:
+    for account in saved:
         task = asyncio.create_task(accounts.sync_first_tree(service, account))
         service.background_tasks.add(task)
         task.add_done_callback(service.background_tasks.discard)
     record = await service.store.read(connections.get_connection, actor.workspace_id, connection_id)
-    return connection_to_json(record, kept)
+    return connection_to_json(record, saved)
 
 
 async def disconnect_network(service: Service, actor: Actor, *, connection_id: str) -> Json:
     """Revoke and forget the saved credentials; accounts stay as disconnected, running campaigns are unchanged."""
     record = await service.store.read(connections.get_connection, actor.workspace_id, connection_id)
-    found = await service.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, connection_id)
-    if CREDENTIALS_FIELD in found:
+    secrets_by_field = await service.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, connection_id)
+    if CREDENTIALS_FIELD in secrets_by_field:
         # dead already, out of reach, or not to be opened any more: here they are forgotten in any case
         with suppress(ProviderError, VaultError, InvalidInput):
-            credentials = decrypt_credentials(service, actor.workspace_id, connection_id, found[CREDENTIALS_FIELD])
+            credentials = decrypt_credentials(
+                service, actor.workspace_id, connection_id, secrets_by_field[CREDENTIALS_FIELD]
+            )
             flow = get_adapter(record.network).credential_flows.revoke_credentials(
                 service.get_oauth_client(record.network), credentials
             )
@@ -258,16 +260,18 @@ async def disconnect_network(service: Service, actor: Actor, *, connection_id: s
 
 async def _run_network_flow(service: Service, network: str, flow: Flow[T], credentials: Credentials | None = None) -> T:
     """Run a flow with credentials that are not kept yet, or none."""
-    one = get_adapter(network)
+    adapter = get_adapter(network)
 
     def sign(request: Request) -> Request:
         if credentials is None or not request.is_signed:
             return request
         now, nonce = service.store.clock.wall(), secrets.token_hex(16)
-        return one.credential_flows.sign_request(request, credentials, service.get_oauth_client(network), now, nonce)
+        return adapter.credential_flows.sign_request(
+            request, credentials, service.get_oauth_client(network), now, nonce
+        )
 
     async with service.transport.open_pool() as pool:
-        return await run_flow_async(flow, partial(service.send, one.network, sign=sign, pool=pool))
+        return await run_flow_async(flow, partial(service.send, adapter.network, sign=sign, pool=pool))
 
 
 def connection_to_json(record: ConnectionRecord, through: list[AccountRecord]) -> dict[str, Json]:

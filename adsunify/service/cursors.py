@@ -39,30 +39,30 @@ def page_slice(
     return rows[position.rows_shown :], None if following is None else Position(following)
 
 
-def encode_cursor(ring: KeyRing, account_id: str, asked: Json, position: Position | None) -> str | None:
+def encode_cursor(ring: KeyRing, account_id: str, query: Json, position: Position | None) -> str | None:
     """The cursor of a position, None at the end."""
     if position is None:
         return None
     raw = dumps_bytes([position.native_cursor, position.rows_shown])
-    mark = _sign_cursor(ring.keys[ring.newest_id], account_id, asked, raw)
+    mark = _sign_cursor(ring.keys[ring.newest_id], account_id, query, raw)
     return encode_base64url(mark + raw)
 
 
-def decode_cursor(ring: KeyRing, account_id: str, asked: Json, cursor: str | None) -> Position:
+def decode_cursor(ring: KeyRing, account_id: str, query: Json, cursor: str | None) -> Position:
     """The position of a cursor; InvalidInput for one of another account or query, or of somebody's making."""
     if cursor is None:
         return Position()
     try:
         whole = decode_base64url(cursor)
         mark, raw = whole[:SIGNATURE_BYTES], whole[SIGNATURE_BYTES:]
-        if any(hmac.compare_digest(mark, _sign_cursor(key, account_id, asked, raw)) for key in ring.keys.values()):
+        if any(hmac.compare_digest(mark, _sign_cursor(key, account_id, query, raw)) for key in ring.keys.values()):
             return Position(*loads(raw))
     except ValueError:
         pass
     raise invalid_input("cursor", "malformed", "is the nextCursor of the same list, or left out.")
 
 
-def _sign_cursor(ring_key: bytes, account_id: str, asked: Json, raw: bytes) -> bytes:
-    text = dumps_canonical([account_id, asked]) + b"\x00" + raw
+def _sign_cursor(ring_key: bytes, account_id: str, query: Json, raw: bytes) -> bytes:
+    text = dumps_canonical([account_id, query]) + b"\x00" + raw
     key = hashlib.sha256(b"cursor" + ring_key).digest()
     return hmac.digest(key, text, "sha256")[:SIGNATURE_BYTES]

@@ -85,25 +85,25 @@ EXTRA_VALIDATIONS: Mapping[str, Callable[..., Awaitable[Sequence[Issue]]]] = {
 """Finds more issues in a body that was refused, from the service, the actor, the body as it came and its issues."""
 
 
-async def call_endpoint(service: Service, actor: Actor, endpoint: Endpoint, asked: ApiRequest) -> ApiResponse:
+async def call_endpoint(service: Service, actor: Actor, endpoint: Endpoint, request: ApiRequest) -> ApiResponse:
     """Check access and input, run the use case, and wrap what it returns.
 
     Raises Forbidden, InvalidInput with all issues, and whatever the use case raises. A refused call stores nothing.
     """
     authorize(actor, endpoint)
     try:
-        arguments, digest = await run_large_in_thread(asked.body, parse_request, endpoint, asked)
+        arguments, digest = await run_large_in_thread(request.body, parse_request, endpoint, request)
     except InvalidInput as problem:
         find_more = EXTRA_VALIDATIONS.get(endpoint.operation_id)
-        if find_more is None or count_values(asked.body) > SMALL_INPUT_VALUES:  # no brief is as large
+        if find_more is None or count_values(request.body) > SMALL_INPUT_VALUES:  # no brief is as large
             raise
-        more = await find_more(service, actor, asked.body, problem.issues)
+        more = await find_more(service, actor, request.body, problem.issues)
         raise InvalidInput([*problem.issues, *more], code=problem.code) from None
     if endpoint.takes_idempotency_key:
-        key = asked.idempotency_key
+        key = request.idempotency_key
         arguments["idempotency"] = None if key is None else Idempotency(key, digest)
-    found = await USE_CASES[endpoint.operation_id](service, actor, **arguments)
-    result = found if isinstance(found, UseCaseResult) else UseCaseResult(found)
+    returned = await USE_CASES[endpoint.operation_id](service, actor, **arguments)
+    result = returned if isinstance(returned, UseCaseResult) else UseCaseResult(returned)
     pages = endpoint.is_paged and isinstance(result.data, list)
     return ApiResponse(endpoint.status, result.data, pages, result.next_cursor, result.replayed)
 

@@ -76,24 +76,24 @@ async def list_entities(
     ``status`` is a native status that the network's level declares.
     """
     session = await NetworkSession.load(service, actor, account_id)
-    asked = {"kind": kind, "limit": limit, "parentId": parent_id, "status": status, "search": search}
-    before = cursors.decode_cursor(service.ring, account_id, asked, cursor)
-    query = ListQuery(limit, before.native_cursor, parent_id, status, search)
-    above = get_level(session.adapter.network, kind).parent_kind
-    if parent_id is not None and above and cursor is None:  # a cursor is the account's own: it was asked then
-        await session.run_flow(_read_entity(session, above, parent_id))
+    query_key = {"kind": kind, "limit": limit, "parentId": parent_id, "status": status, "search": search}
+    position = cursors.decode_cursor(service.ring, account_id, query_key, cursor)
+    query = ListQuery(limit, position.native_cursor, parent_id, status, search)
+    parent_kind = get_level(session.adapter.network, kind).parent_kind
+    if parent_id is not None and parent_kind and cursor is None:  # a cursor is the account's own: it was asked then
+        await session.run_flow(_read_entity(session, parent_kind, parent_id))
     page = await session.run_flow(session.adapter.reads.list_entities(session.native_account, kind, query))
-    rows, following = cursors.page_slice(page.entities, page.cursor, before, limit)
+    rows, following = cursors.page_slice(page.entities, page.cursor, position, limit)
     return UseCaseResult(
-        [row.to_json() for row in rows], cursors.encode_cursor(service.ring, account_id, asked, following)
+        [row.to_json() for row in rows], cursors.encode_cursor(service.ring, account_id, query_key, following)
     )
 
 
 async def get_entity(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
     """One native entity as the network shows it."""
     session = await NetworkSession.load(service, actor, account_id)
-    found = await session.run_flow(flows.memoize_reads(_read_entity_with_parent(session, kind, entity_id)))
-    return found.to_json()
+    entity = await session.run_flow(flows.memoize_reads(_read_entity_with_parent(session, kind, entity_id)))
+    return entity.to_json()
 
 
 async def read_entity_settings(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
@@ -101,8 +101,10 @@ async def read_entity_settings(service: Service, actor: Actor, *, kind: Kind, ac
     session = await NetworkSession.load(service, actor, account_id)
     network = session.adapter.network
     hierarchy.require_valid_id(network, kind, entity_id)
-    found = await session.run_flow(session.adapter.reads.fetch_editable_entity(session.native_account, kind, entity_id))
-    return setting_tables.build_settings(network, session.native_account, kind, entity_id, found.native, service.now())
+    entity = await session.run_flow(
+        session.adapter.reads.fetch_editable_entity(session.native_account, kind, entity_id)
+    )
+    return setting_tables.build_settings(network, session.native_account, kind, entity_id, entity.native, service.now())
 
 
 def _read_entity(session: NetworkSession, kind: str, entity_id: str) -> Flow[ParsedEntity]:
@@ -113,19 +115,19 @@ def _read_entity(session: NetworkSession, kind: str, entity_id: str) -> Flow[Par
 
 def _read_entity_with_parent(session: NetworkSession, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """The entity with its parent, which some networks tell in their lists only."""
-    found = yield from _read_entity(session, kind, entity_id)
-    if found.parent_id is not None or not get_level(session.adapter.network, kind).parent_kind:
-        return found
+    entity = yield from _read_entity(session, kind, entity_id)
+    if entity.parent_id is not None or not get_level(session.adapter.network, kind).parent_kind:
+        return entity
     query = ListQuery(LIST_PAGE_SIZE)
     for _ in range(flows.MAX_PAGES):
         page = yield from session.adapter.reads.list_entities(session.native_account, kind, query)
         for row in page.entities:
-            if row.id == found.id:
-                return evolve(found, parent_id=row.parent_id)
+            if row.id == entity.id:
+                return evolve(entity, parent_id=row.parent_id)
         if page.cursor is None:
             break
         query = evolve(query, cursor=page.cursor)
-    return found
+    return entity
 
 
 # -- preparing ----------------------------------------------------------------------------------------------------
@@ -135,9 +137,9 @@ async def prepare_mutation(
     service: Service, actor: Actor, account_id: str, mutation: Mutation, idempotency: Idempotency | None
 ) -> UseCaseResult:
     """Prepare one native change; nothing is written until it is executed."""
-    bound = await preparation.find_replay(service, actor, idempotency)
-    if bound is not None:
-        return bound
+    replay = await preparation.find_replay(service, actor, idempotency)
+    if replay is not None:
+        return replay
     plan = await plan_mutation(service, await NetworkSession.load(service, actor, account_id), mutation)
     return await preparation.save_operations(service, actor, account_id, [plan], idempotency)
 
@@ -156,24 +158,24 @@ async def plan_mutation(service: Service, session: NetworkSession, mutation: Mut
     )
 
 
-def _plan_mutation(session: NetworkSession, asked: Mutation, now: datetime) -> Flow[Plan]:
+def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -> Flow[Plan]:
     """The plan, once the network said that the account has what is changed, and what it is to hang on."""
-    one = get_level(session.adapter.network, asked.kind)
-    found = None
-    if asked.action == "edit":  # it reads the entity itself
-        hierarchy.require_valid_id(session.adapter.network, asked.kind, asked.entity_id)
-    elif asked.action != "create":
-        found = yield from _read_entity(session, asked.kind, asked.entity_id)
-    parent_id = asked.parent_id or _payload_parent_id(one, asked.payload)
-    if one.parent_kind and parent_id is not None and (found is None or found.parent_id != parent_id):
-        yield from _read_entity(session, one.parent_kind, parent_id)
-    return (yield from PLAN_FUNCTIONS[asked.action](session.adapter.plans, session.native_account, asked, now))
+    level = get_level(session.adapter.network, mutation.kind)
+    entity = None
+    if mutation.action == "edit":  # it reads the entity itself
+        hierarchy.require_valid_id(session.adapter.network, mutation.kind, mutation.entity_id)
+    elif mutation.action != "create":
+        entity = yield from _read_entity(session, mutation.kind, mutation.entity_id)
+    parent_id = mutation.parent_id or _payload_parent_id(level, mutation.payload)
+    if level.parent_kind and parent_id is not None and (entity is None or entity.parent_id != parent_id):
+        yield from _read_entity(session, level.parent_kind, parent_id)
+    return (yield from PLAN_FUNCTIONS[mutation.action](session.adapter.plans, session.native_account, mutation, now))
 
 
-def _payload_parent_id(one: Level, payload: Mapping[str, Json]) -> str | None:
+def _payload_parent_id(level: Level, payload: Mapping[str, Json]) -> str | None:
     """The parent that a native payload names, by its id or by a path that ends in it."""
-    said = parse_id(payload.get(one.parent.rpartition("/")[2]))
-    return None if said is None else said.rpartition("/")[2]
+    path = parse_id(payload.get(level.parent.rpartition("/")[2]))
+    return None if path is None else path.rpartition("/")[2]
 
 
 async def prepare_create(
@@ -187,8 +189,8 @@ async def prepare_create(
     idempotency: Idempotency | None,
 ) -> UseCaseResult:
     """Prepare a native creation. Without a status of its own it is created paused wherever that can be."""
-    asked = Mutation("create", kind, parent_id=parent_id, payload=payload)
-    return await prepare_mutation(service, actor, account_id, asked, idempotency)
+    mutation = Mutation("create", kind, parent_id=parent_id, payload=payload)
+    return await prepare_mutation(service, actor, account_id, mutation, idempotency)
 
 
 async def prepare_update(
@@ -203,8 +205,8 @@ async def prepare_update(
     idempotency: Idempotency | None,
 ) -> UseCaseResult:
     """Prepare a native update, in the network's own names and units."""
-    asked = Mutation("update", kind, entity_id, parent_id, payload)
-    return await prepare_mutation(service, actor, account_id, asked, idempotency)
+    mutation = Mutation("update", kind, entity_id, parent_id, payload)
+    return await prepare_mutation(service, actor, account_id, mutation, idempotency)
 
 
 async def prepare_delete(
@@ -227,8 +229,8 @@ async def prepare_edit(
     idempotency: Idempotency | None,
 ) -> UseCaseResult:
     """Prepare an edit in unified words: fields, targeting, creative. Money is in the account's currency."""
-    asked = Mutation("edit", kind, entity_id, edit=_build_edit(fields, targeting, creative))
-    return await prepare_mutation(service, actor, account_id, asked, idempotency)
+    mutation = Mutation("edit", kind, entity_id, edit=_build_edit(fields, targeting, creative))
+    return await prepare_mutation(service, actor, account_id, mutation, idempotency)
 
 
 def _build_edit(fields: Mapping[str, Json], targeting: ApiModel | None, creative: ApiModel | None) -> Edit:
@@ -251,9 +253,9 @@ async def validate_mutation(
     """Hold a native change against the network's rules and show its plan; nothing is stored or written."""
     session = await NetworkSession.load(service, actor, account_id)
     change = Edit() if edit is None else _build_edit(edit.fields, edit.targeting, edit.creative)
-    asked = Mutation(action, kind, entity_id or "", parent_id, payload or {}, status or "", change)
+    mutation = Mutation(action, kind, entity_id or "", parent_id, payload or {}, status or "", change)
     try:
-        plan = await plan_mutation(service, session, asked)
+        plan = await plan_mutation(service, session, mutation)
     except InvalidInput as problem:
         issues = preparation.prefix_issue_paths(problem.issues, "edit", EditBody.model_fields.__contains__)
         raise InvalidInput(issues, code=problem.code) from None

@@ -88,27 +88,27 @@ async def run_execution(service: Service, actor: Actor, operation_id: str) -> Ex
 
 
 async def _run_counted(service: Service, actor: Actor, operation_id: str) -> ExecutionResult:
-    measured = service.counters
+    counters = service.counters
     async with service.execution_slots.setdefault(actor.workspace_id, asyncio.Semaphore(MAX_CONCURRENT_EXECUTIONS)):
         loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
-        ended: ExecutionOutcome = "failed"
-        measured.executions_in_flight += 1
+        outcome: ExecutionOutcome = "failed"
+        counters.executions_in_flight += 1
         try:
-            ending = await _drive_executor(service, actor, loaded)
-            ended = _execution_outcome(ending)
+            result = await _drive_executor(service, actor, loaded)
+            outcome = _execution_outcome(result)
         finally:
-            measured.executions_in_flight -= 1
-            measured.executions[loaded.account.network, ended] += 1
-    return ending
+            counters.executions_in_flight -= 1
+            counters.executions[loaded.account.network, outcome] += 1
+    return result
 
 
-def _execution_outcome(ending: ExecutionResult) -> ExecutionOutcome:
+def _execution_outcome(result: ExecutionResult) -> ExecutionOutcome:
     """How the call ended, in the words that are counted."""
-    if ending.status == "succeeded" or ending.status == "unknown":
-        return ending.status
-    if ending.refusal is not None or ending.status is None:
+    if result.status == "succeeded" or result.status == "unknown":
+        return result.status
+    if result.refusal is not None or result.status is None:
         return "refused"
-    return "handed_back" if ending.has_next_action else "rejected"
+    return "handed_back" if result.has_next_action else "rejected"
 
 
 async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperation) -> ExecutionResult:
@@ -157,9 +157,9 @@ class _Lease:
         actor: Actor,
         operation_id: str,
         expires_at: int,
-        seen: Callable[[Receipt], tuple[Sequence[ObservedStatus], Sequence[CreatedId]]],
+        read_facts: Callable[[Receipt], tuple[Sequence[ObservedStatus], Sequence[CreatedId]]],
     ) -> None:
-        self.service, self.actor, self.operation_id, self.read_facts = service, actor, operation_id, seen
+        self.service, self.actor, self.operation_id, self.read_facts = service, actor, operation_id, read_facts
         self.expires_at = expires_at
         self.fence: int | None = None
         self.lease_until = 0
@@ -167,15 +167,15 @@ class _Lease:
     async def commit(self, change: StateCommit) -> CommitResult:
         """Make it durable. A commit that holds a receipt is tried again for as long as a person would wait."""
         service = self.service
-        seen, created = ((), ()) if change.receipt is None else self.read_facts(change.receipt)
-        for tried in range(EVIDENCE_TRIES):
+        statuses, created = ((), ()) if change.receipt is None else self.read_facts(change.receipt)
+        for attempt in range(EVIDENCE_TRIES):
             try:
                 advanced = await service.store.write(
-                    commit_state, change, self.actor, service.store.clock, service.settings.lease, seen, created
+                    commit_state, change, self.actor, service.store.clock, service.settings.lease, statuses, created
                 )
                 break
             except StoreError:
-                if change.receipt is None or tried == EVIDENCE_TRIES - 1:
+                if change.receipt is None or attempt == EVIDENCE_TRIES - 1:
                     raise
                 await asyncio.sleep(EVIDENCE_PAUSE_SECONDS)
         if advanced.refusal is None:

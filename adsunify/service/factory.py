@@ -79,7 +79,7 @@ async def open_service(
     try:
         store = await open_private_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
         # a database that cannot be opened leaves no key file behind
-        ring, made = (
+        ring, is_new = (
             load_or_create_key_file(file)
             if file is not None
             else (parse_key_ring(environment[SECRET_KEYS_VARIABLE]), False)
@@ -88,7 +88,7 @@ async def open_service(
         if store is not None:
             await store.close()
         raise
-    return OpenedService(Service(store, ring, transport, settings), file if made else None)
+    return OpenedService(Service(store, ring, transport, settings), file if is_new else None)
 
 
 async def open_private_store(
@@ -157,9 +157,9 @@ def read_oauth_clients(environment: Mapping[str, str], sandbox: bool) -> dict[st
 
 def find_ring_file(database: str, environment: Mapping[str, str]) -> Path | None:
     """The file of keys beside an SQLite file; None where the environment holds the ring (checked here)."""
-    written = environment.get(SECRET_KEYS_VARIABLE)
-    if written:
-        parse_key_ring(written)
+    ring = environment.get(SECRET_KEYS_VARIABLE)
+    if ring:
+        parse_key_ring(ring)
         return None
     file = ring_file_path(database)
     if file is None:
@@ -185,7 +185,7 @@ def _read_base_url(url: str) -> str:
 
 
 def _read_rate_limits(environment: Mapping[str, str]) -> RateLimits:
-    usual = RateLimits()
+    defaults = RateLimits()
     names = {
         "reads": READS_VARIABLE,
         "writes": WRITES_VARIABLE,
@@ -193,7 +193,10 @@ def _read_rate_limits(environment: Mapping[str, str]) -> RateLimits:
         "registrations": REGISTRATIONS_VARIABLE,
     }
     return RateLimits(
-        **{one: _read_number(environment, name, getattr(usual, one), 0, 1_000_000) for one, name in names.items()}
+        **{
+            limit: _read_number(environment, name, getattr(defaults, limit), 0, 1_000_000)
+            for limit, name in names.items()
+        }
     )
 
 
@@ -204,10 +207,10 @@ def _read_lease(environment: Mapping[str, str]) -> int:
     )
 
 
-def _read_number(environment: Mapping[str, str], name: str, usual: int, least: int, most: int) -> int:
-    written = environment.get(name)
-    if not written:
-        return usual
-    if not re.fullmatch("[0-9]{1,9}", written) or not least <= int(written) <= most:
-        raise invalid_input(name, "out_of_range", f"must be a whole number from {least} to {most}.")
-    return int(written)
+def _read_number(environment: Mapping[str, str], name: str, default: int, minimum: int, maximum: int) -> int:
+    text = environment.get(name)
+    if not text:
+        return default
+    if not re.fullmatch("[0-9]{1,9}", text) or not minimum <= int(text) <= maximum:
+        raise invalid_input(name, "out_of_range", f"must be a whole number from {minimum} to {maximum}.")
+    return int(text)

@@ -21,7 +21,7 @@ from adsunify.values.exact_json import Json
 
 BATCH_SIZE = 100
 ProgressCallback = Callable[[int, int], None]
-"""Is told how many are done, of how many."""
+"""Called after each transaction with the secrets encrypted so far and the secrets to encrypt in all."""
 
 
 @frozen
@@ -48,24 +48,26 @@ class RotationResult:
         }
 
 
-async def rotate_keys(store: Store, ring: KeyRing, told: ProgressCallback, batch: int = BATCH_SIZE) -> RotationResult:
-    """Seal everything under the newest key, ``batch`` secrets to a transaction; ``told`` after each of them."""
-    total, done = await store.read(encrypted_secrets.count_not_encrypted_with, ring.newest_prefix), 0
+async def rotate_keys(
+    store: Store, ring: KeyRing, report_progress: ProgressCallback, batch: int = BATCH_SIZE
+) -> RotationResult:
+    """Encrypt every secret with the newest key, ``batch`` secrets to a transaction. Raises StoreError."""
+    total, reencrypted = await store.read(encrypted_secrets.count_not_encrypted_with, ring.newest_prefix), 0
     unreadable: set[str] = set()
-    told(0, total)
+    report_progress(0, total)
     again = True
     while again:  # until a pass finds nothing: a process that has the old ring yet may have sealed behind us
         again, after = False, None
         while page := await store.read(encrypted_secrets.list_not_encrypted_with, ring.newest_prefix, after, batch):
             fresh = _reencrypt_page(ring, page, unreadable)
             count = await store.write(_replace_secrets, fresh, store.clock)
-            again, after, done = again or bool(fresh), page[-1], done + count
-            told(min(done, total), total)
+            again, after, reencrypted = again or bool(fresh), page[-1], reencrypted + count
+            report_progress(min(reencrypted, total), total)
     await store.write(_reencrypt_verifiers, ring, store.clock)
     older = [id_ for id_ in ring.keys if id_ != ring.newest_id]
     remaining = {id_: await store.read(encrypted_secrets.count_encrypted_with, f"{id_}.") for id_ in older}
     under = await store.read(encrypted_secrets.count_encrypted_with, ring.newest_prefix)
-    return RotationResult(ring.newest_id, done, under, remaining, tuple(sorted(unreadable)))
+    return RotationResult(ring.newest_id, reencrypted, under, remaining, tuple(sorted(unreadable)))
 
 
 def _reencrypt_page(

@@ -184,13 +184,13 @@ class NetworkSession:
         return self._credentials
 
     async def _load_credentials(self) -> Credentials:
-        found = await self.service.store.read(
+        secrets_by_field = await self.service.store.read(
             encrypted_secrets.get_secrets, connections.SECRETS_TABLE, self.account.connection_id
         )
-        if CREDENTIALS_FIELD not in found:
+        if CREDENTIALS_FIELD not in secrets_by_field:
             raise OperationError("The account is disconnected; connect it again.", code="account_disconnected")
         return decrypt_credentials(
-            self.service, self.account.workspace_id, self.account.connection_id, found[CREDENTIALS_FIELD]
+            self.service, self.account.workspace_id, self.account.connection_id, secrets_by_field[CREDENTIALS_FIELD]
         )
 
     async def _refresh_uncancellable(self, used: Credentials) -> None:
@@ -239,14 +239,14 @@ class NetworkSession:
         connection_id = self.account.connection_id
         text = encrypt_credentials(self.service, self.account.workspace_id, connection_id, fresh)
         store = self.service.store
-        for tried in range(SAVE_TRIES):
+        for attempt in range(SAVE_TRIES):
             try:
                 await store.write(
                     connections.finish_refresh, connection_id, {CREDENTIALS_FIELD: text}, fresh.expires_at, store.clock
                 )
                 break
             except StoreError:
-                if tried == SAVE_TRIES - 1:
+                if attempt == SAVE_TRIES - 1:
                     raise
                 await asyncio.sleep(SAVE_PAUSE_SECONDS)
         self._credentials = fresh

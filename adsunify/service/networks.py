@@ -38,7 +38,7 @@ def network_summary_to_json(network: Network) -> dict[str, Json]:
             "pkce": network.login.has_pkce,
             "note": network.login.note,
         },
-        "formats": [one.code for one in network.formats],
+        "formats": [format_.code for format_ in network.formats],
         "extras": [
             {
                 "name": extra.name,
@@ -104,30 +104,30 @@ def network_detail_to_json(network: Network) -> dict[str, Json]:
 
 def workflows_to_json(network: Network) -> list[Json]:
     """The network's formats as workflow rows."""
-    return [_workflow_to_json(network, one) for one in network.formats]
+    return [_workflow_to_json(network, format_) for format_ in network.formats]
 
 
-def _workflow_to_json(network: Network, one: Format) -> dict[str, Json]:
+def _workflow_to_json(network: Network, format_: Format) -> dict[str, Json]:
     return {
         "network": network.code,
-        "format": one.code,
-        "title": one.title,
-        "goals": list(one.goals),
-        "periods": list(one.periods),
-        "inputs": [_requirement_to_json(row) for row in one.inputs],
-        "bid": dict(one.bid_meanings),
-        "notes": list(one.notes),
+        "format": format_.code,
+        "title": format_.title,
+        "goals": list(format_.goals),
+        "periods": list(format_.periods),
+        "inputs": [_requirement_to_json(row) for row in format_.inputs],
+        "bid": dict(format_.bid_meanings),
+        "notes": list(format_.notes),
     }
 
 
-def _requirement_to_json(row: Input) -> dict[str, Json]:
+def _requirement_to_json(requirement: Input) -> dict[str, Json]:
     return {
-        "path": row.path,
-        "need": row.requirement,
-        "goals": list(row.goals),
-        "periods": list(row.periods),
-        "group": row.group or None,
-        "choices": list(row.choices),
-        "reason": row.reason or None,
-        "accepts": row.accepted_form or None,
+        "path": requirement.path,
+        "need": requirement.requirement,
+        "goals": list(requirement.goals),
+        "periods": list(requirement.periods),
+        "group": requirement.group or None,
+        "choices": list(requirement.choices),
+        "reason": requirement.reason or None,
+        "accepts": requirement.accepted_form or None,
     }

@@ -143,34 +143,34 @@ def authorization_server_metadata(service: Service) -> dict[str, Json]:
 # -- registration -------------------------------------------------------------------------------------------------
 
 
-async def register_client(service: Service, asked: Mapping[str, Json]) -> dict[str, Json]:
+async def register_client(service: Service, metadata: Mapping[str, Json]) -> dict[str, Json]:
     """Register a public client (RFC 7591); metadata that has no meaning here is left aside, as the RFC says."""
-    redirects = asked.get("redirect_uris")
+    redirects = metadata.get("redirect_uris")
     if not isinstance(redirects, list) or not 1 <= len(redirects) <= MAX_REDIRECTS:
         raise OAuthError("invalid_redirect_uri", f"redirect_uris is a list of 1 to {MAX_REDIRECTS} addresses.")
-    for one in redirects:
-        if not isinstance(one, str) or not _is_redirect_allowed(one):
+    for address in redirects:
+        if not isinstance(address, str) or not _is_redirect_allowed(address):
             raise OAuthError(
                 "invalid_redirect_uri", "A redirect address is https, or http on loopback, without a fragment."
             )
-    name = asked.get("client_name", "An agent")
+    name = metadata.get("client_name", "An agent")
     if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME_LENGTH or not is_legible(name):
         raise OAuthError(
             "invalid_request",
             f"client_name is a text of 1 to {MAX_NAME_LENGTH} visible characters, without invisible letters, direction "
             "marks and more than two marks on one letter.",
         )
-    method = asked.get("token_endpoint_auth_method", "none")
+    method = metadata.get("token_endpoint_auth_method", "none")
     if method != "none":
         raise OAuthError("invalid_request", "Clients are public: token_endpoint_auth_method is none.")
-    kept = await service.store.write(
+    client = await service.store.write(
         agents.register_client, str(uuid4()), name, redirects, UNUSED_CLIENT_MILLISECONDS, service.store.clock
     )
     return {
-        "client_id": kept.id,
-        "client_id_issued_at": kept.created_at // 1000,
-        "client_name": kept.name,
-        "redirect_uris": list(kept.redirect_uris),
+        "client_id": client.id,
+        "client_id_issued_at": client.created_at // 1000,
+        "client_name": client.name,
+        "redirect_uris": list(client.redirect_uris),
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
@@ -185,7 +185,7 @@ def is_legible(name: str) -> bool:
     ):  # controls of direction do not print
         return False
     composed = normalize("NFC", name)
-    marks = "".join("m" if category(one) in ("Mn", "Me") else "-" for one in composed)
+    marks = "".join("m" if category(letter) in ("Mn", "Me") else "-" for letter in composed)
     return not marks.startswith("m") and "m" * (MAX_MARKS + 1) not in marks
 
 
@@ -209,14 +209,14 @@ def _is_loopback(url: str) -> bool:
     )
 
 
-def _is_registered_redirect(redirects: Sequence[str], asked: str) -> bool:
+def _is_registered_redirect(redirects: Sequence[str], address: str) -> bool:
     """Exactly as registered; on loopback with any port (RFC 8252 section 7.3)."""
-    if asked in redirects:
+    if address in redirects:
         return True
     return (
-        _is_redirect_allowed(asked)
-        and _is_loopback(asked)
-        and _remove_port(asked) in map(_remove_port, filter(_is_loopback, redirects))
+        _is_redirect_allowed(address)
+        and _is_loopback(address)
+        and _remove_port(address) in map(_remove_port, filter(_is_loopback, redirects))
     )
 
 
@@ -253,7 +253,7 @@ async def read_authorization_request(service: Service, query: Mapping[str, str])
 
 
 async def grant_consent(
-    service: Service, asked: AuthorizationRequest, user_id: str, workspace_id: str, *, write: bool
+    service: Service, request: AuthorizationRequest, user_id: str, workspace_id: str, *, write: bool
 ) -> str:
     """The person consents, in a workspace; returns the address to go back to, with the code.
 
@@ -261,14 +261,20 @@ async def grant_consent(
     """
     code = make_token()
     await service.store.write(
-        _grant_consent, asked, user_id, workspace_id, write and asked.wants_write, hash_token(code), service.store.clock
+        _grant_consent,
+        request,
+        user_id,
+        workspace_id,
+        write and request.wants_write,
+        hash_token(code),
+        service.store.clock,
     )
-    return _redirect_url(service, asked.redirect_uri, asked.state, code=code)
+    return _redirect_url(service, request.redirect_uri, request.state, code=code)
 
 
 def _grant_consent(
     connection: Connection,
-    asked: AuthorizationRequest,
+    request: AuthorizationRequest,
     user_id: str,
     workspace_id: str,
     write: bool,
@@ -281,10 +287,10 @@ def _grant_consent(
     if write and member.role == "viewer":
         raise Forbidden("A viewer cannot allow writing.", code="write_required")
     grant = agents.create_grant(
-        connection, workspace_id, user_id, asked.client.id, write, asked.resource, GRANT_MILLISECONDS, clock
+        connection, workspace_id, user_id, request.client.id, write, request.resource, GRANT_MILLISECONDS, clock
     )
     agents.save_token(
-        connection, grant.id, "code", code_hash, CODE_MILLISECONDS, clock, asked.redirect_uri, asked.code_challenge
+        connection, grant.id, "code", code_hash, CODE_MILLISECONDS, clock, request.redirect_uri, request.code_challenge
     )
 
 
@@ -355,19 +361,19 @@ def _exchange_token(
     token, which the store does not have, and from the vault's key. A thief gains what he would gain by being first; his
     next refresh, or the client's, is a second use.
     """
-    found = agents.find_token(hash_token(token)).run(connection)
-    if found is None or found.kind != kind or form.get("client_id") != found.grant.client_id:
+    record = agents.find_token(hash_token(token)).run(connection)
+    if record is None or record.kind != kind or form.get("client_id") != record.grant.client_id:
         return None
     now = clock.wall()
     if agents.use_token(connection, hash_token(token), now):
-        if not found.is_valid(now) or not _is_possession_proven(found, form):  # as it was found: not used yet
+        if not record.is_valid(now) or not _is_possession_proven(record, form):  # as it was found: not used yet
             return None
-        pair = next(_derive_token_pairs(ring, token, found.grant, now))
+        pair = next(_derive_token_pairs(ring, token, record.grant, now))
         agents.save_token(
-            connection, found.grant.id, "access", hash_token(pair.access_token), ACCESS_MILLISECONDS, clock
+            connection, record.grant.id, "access", hash_token(pair.access_token), ACCESS_MILLISECONDS, clock
         )
         agents.save_token(
-            connection, found.grant.id, "refresh", hash_token(pair.refresh_token), GRANT_MILLISECONDS, clock
+            connection, record.grant.id, "refresh", hash_token(pair.refresh_token), GRANT_MILLISECONDS, clock
         )
         return pair
     used = agents.find_token(hash_token(token)).run(connection)  # as the first one left it
@@ -392,15 +398,15 @@ def _derive_token_pairs(ring: KeyRing, token: str, grant: GrantRecord, at: int) 
         yield TokenPair(ACCESS_PREFIX + access, REFRESH_PREFIX + refresh, grant, at)
 
 
-def _is_possession_proven(found: TokenRecord, form: Mapping[str, str]) -> bool:
+def _is_possession_proven(record: TokenRecord, form: Mapping[str, str]) -> bool:
     """Whether a code is redeemed at the address and with the verifier that it was asked for with."""
-    if found.kind != "code":
+    if record.kind != "code":
         return True
     verifier = form.get("code_verifier", "")
     if not 43 <= len(verifier) <= 128 or not verifier.isascii():
         return False
-    return form.get("redirect_uri") == found.redirect_uri and hmac.compare_digest(
-        make_code_challenge(verifier), found.challenge or ""
+    return form.get("redirect_uri") == record.redirect_uri and hmac.compare_digest(
+        make_code_challenge(verifier), record.challenge or ""
     )
 
 
@@ -413,10 +419,15 @@ async def revoke_token(service: Service, form: Mapping[str, str]) -> None:
 
 async def actor_from_token(service: Service, token: str) -> Actor | None:
     """Who calls with an access token; None where it is not good, or was issued for another resource."""
-    found = await service.store.run_query(agents.find_token(hash_token(token)))
-    if found is None or found.kind != "access" or not found.is_valid(service.store.clock.wall()) or found.role is None:
+    record = await service.store.run_query(agents.find_token(hash_token(token)))
+    if (
+        record is None
+        or record.kind != "access"
+        or not record.is_valid(service.store.clock.wall())
+        or record.role is None
+    ):
         return None
-    grant = found.grant
+    grant = record.grant
     if grant.resource != token_resource(service):
         return None
     credential = f"{grant.client_id}:{grant.user_id}"
@@ -424,11 +435,11 @@ async def actor_from_token(service: Service, token: str) -> Actor | None:
         grant.workspace_id,
         grant.user_id,
         credential,
-        found.role,
+        record.role,
         grant.can_write,
         "agent",
         grant_id=grant.id,
-        expires_at=min(found.expires_at, grant.expires_at),
+        expires_at=min(record.expires_at, grant.expires_at),
     )
 
 
@@ -437,8 +448,8 @@ async def actor_from_token(service: Service, token: str) -> Actor | None:
 
 async def list_grants(service: Service, actor: Actor) -> list[Json]:
     """Your OAuth agent grants in the current workspace."""
-    found = await service.store.read(agents.list_grants, actor.workspace_id, actor.user_id, service.store.clock)
-    return [_grant_to_json(grant, name) for grant, name in found]
+    grants = await service.store.read(agents.list_grants, actor.workspace_id, actor.user_id, service.store.clock)
+    return [_grant_to_json(grant, name) for grant, name in grants]
 
 
 async def revoke_grant(service: Service, actor: Actor, *, grant_id: str) -> Json:

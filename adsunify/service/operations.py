@@ -54,8 +54,8 @@ class OperationView:
 
 async def list_operations(service: Service, actor: Actor) -> list[Json]:
     """The latest 50 operations in the actor's scope, newest first, without plan bodies."""
-    found = await service.store.read(_list_operations, actor, service.store.clock)
-    return [serializers.operation_to_json(service, record, tried) for record, tried in found]
+    records = await service.store.read(_list_operations, actor, service.store.clock)
+    return [serializers.operation_to_json(service, record, receipts) for record, receipts in records]
 
 
 async def get_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
@@ -78,33 +78,37 @@ async def execute_operation(service: Service, actor: Actor, *, operation_id: str
 
 
 async def _execute_operation(service: Service, actor: Actor, operation_id: str) -> Json:
-    record, tried = await read_operation(service, actor, operation_id)
-    open_ = record.status == "prepared" and not record.is_expired
-    if open_ and await _is_stopped_by_rule(service, actor, operation_id):
-        raise _approval_required_error(service, record, tried)
-    if open_ and record.retry_after is None:
+    record, step_attempts = await read_operation(service, actor, operation_id)
+    is_open = record.status == "prepared" and not record.is_expired
+    if is_open and await _is_stopped_by_rule(service, actor, operation_id):
+        raise _approval_required_error(service, record, step_attempts)
+    if is_open and record.retry_after is None:
         try:
-            ending = await execution.run_execution(service, actor, operation_id)
+            result = await execution.run_execution(service, actor, operation_id)
         except (NotFound, StoreError):
             raise
         except ProviderError as problem:  # the account's token could not be refreshed
-            stopped = OperationError(
+            token_error = OperationError(
                 problem.message, code=problem.code, native=problem.native, retry_after=problem.retry_after
             )
-            raise attach_operation(stopped, await get_operation(service, actor, operation_id=operation_id)) from problem
+            raise attach_operation(
+                token_error, await get_operation(service, actor, operation_id=operation_id)
+            ) from problem
         except AdsunifyError as problem:  # no credentials, or no application
             attach_operation(problem, await get_operation(service, actor, operation_id=operation_id))
             raise
-        record, tried = await read_operation(service, actor, operation_id)
-        record = _with_ending(record, ending)
-        if ending.refusal == "access":
-            raise await _access_lost_error(service, record, tried)
-        if ending.refusal == "clock":
-            ahead = OperationError(str((ending.error or {})["message"]), code="clock_ahead")
-            raise attach_operation(ahead, serializers.operation_to_json(service, record, tried), advise=False)
-        if ending.refusal == "approval":
-            raise _approval_required_error(service, record, tried)
-    return _raise_if_stopped(serializers.operation_to_json(service, record, tried))
+        record, step_attempts = await read_operation(service, actor, operation_id)
+        record = _with_ending(record, result)
+        if result.refusal == "access":
+            raise await _access_lost_error(service, record, step_attempts)
+        if result.refusal == "clock":
+            clock_error = OperationError(str((result.error or {})["message"]), code="clock_ahead")
+            raise attach_operation(
+                clock_error, serializers.operation_to_json(service, record, step_attempts), advise=False
+            )
+        if result.refusal == "approval":
+            raise _approval_required_error(service, record, step_attempts)
+    return _raise_if_stopped(serializers.operation_to_json(service, record, step_attempts))
 
 
 async def _is_stopped_by_rule(service: Service, actor: Actor, operation_id: str) -> bool:
@@ -115,14 +119,16 @@ async def _is_stopped_by_rule(service: Service, actor: Actor, operation_id: str)
     return True
 
 
-def _approval_required_error(service: Service, record: OperationRecord, tried: Sequence[StepAttempt]) -> Forbidden:
-    shown = serializers.operation_to_json(service, record, tried)
+def _approval_required_error(
+    service: Service, record: OperationRecord, step_attempts: Sequence[StepAttempt]
+) -> Forbidden:
+    operation = serializers.operation_to_json(service, record, step_attempts)
     problem = Forbidden(
         "In this workspace a person must approve: one who signs in reads the plan and executes it at "
-        f"{shown['reviewUrl']}. This call was stopped by that rule; calling again does not change it.",
+        f"{operation['reviewUrl']}. This call was stopped by that rule; calling again does not change it.",
         code="approval_required",
     )
-    return attach_operation(problem, shown, advise=False)
+    return attach_operation(problem, operation, advise=False)
 
 
 ACCESS_LOST_MESSAGES: Mapping[str, str] = {
@@ -133,18 +139,20 @@ ACCESS_LOST_MESSAGES: Mapping[str, str] = {
 """Why a native write is not permitted any more, by the status of the account."""
 
 
-async def _access_lost_error(service: Service, record: OperationRecord, tried: Sequence[StepAttempt]) -> Forbidden:
+async def _access_lost_error(
+    service: Service, record: OperationRecord, step_attempts: Sequence[StepAttempt]
+) -> Forbidden:
     account = await service.store.run_query(connections.find_account(record.workspace_id, record.account_id))
     problem = Forbidden(ACCESS_LOST_MESSAGES[account.status], code="access_lost")
-    return attach_operation(problem, serializers.operation_to_json(service, record, tried))
+    return attach_operation(problem, serializers.operation_to_json(service, record, step_attempts))
 
 
-def _with_ending(record: OperationRecord, ending: ExecutionResult) -> OperationRecord:
+def _with_ending(record: OperationRecord, result: ExecutionResult) -> OperationRecord:
     """The record with what an execution that stopped before its claim, and so stored nothing, has to say."""
-    if record.status != "prepared" or ending.status != "prepared" or ending.refusal is not None:
+    if record.status != "prepared" or result.status != "prepared" or result.refusal is not None:
         return record
-    wait = ending.retry_after if record.retry_after is None else record.retry_after
-    return evolve(record, next_action=ending.has_next_action, retry_after=wait, error=ending.error)
+    wait = result.retry_after if record.retry_after is None else record.retry_after
+    return evolve(record, next_action=result.has_next_action, retry_after=wait, error=result.error)
 
 
 async def execute_operations(
@@ -161,10 +169,10 @@ async def execute_operations(
 
 async def _execute_one(service: Service, actor: Actor, operation_id: str) -> dict[str, Json]:
     try:
-        found = await execute_operation(service, actor, operation_id=operation_id, confirmed=True)
+        operation = await execute_operation(service, actor, operation_id=operation_id, confirmed=True)
     except AdsunifyError as problem:
         return {"operationId": operation_id, "error": to_problem_details(problem)}
-    return {"operationId": operation_id, "status": found["status"], "operation": found}
+    return {"operationId": operation_id, "status": operation["status"], "operation": operation}
 
 
 async def cancel_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
@@ -200,8 +208,8 @@ async def read_operation_views(
 ) -> dict[str, OperationView]:
     """Return operations of the actor's scope with their plans, by id. Raises NotFound."""
     return {
-        record.id: OperationView(serializers.operation_to_json(service, record, receipts), record)
-        for record, receipts in await read_operations(service, actor, list(operation_ids))
+        record.id: OperationView(serializers.operation_to_json(service, record, step_attempts), record)
+        for record, step_attempts in await read_operations(service, actor, list(operation_ids))
     }
 
 
@@ -243,7 +251,7 @@ def count_seconds_to_expiry(service: Service, operation: Mapping[str, Json]) -> 
 def _read_operations(
     connection: Connection, actor: Actor, operation_ids: Sequence[str], clock: Clock
 ) -> list[tuple[OperationRecord, list[StepAttempt]]]:
-    return [_read_operation(connection, actor, one, clock) for one in operation_ids]
+    return [_read_operation(connection, actor, operation_id, clock) for operation_id in operation_ids]
 
 
 def _read_operation(
@@ -257,31 +265,33 @@ def _list_operations(
     connection: Connection, actor: Actor, clock: Clock
 ) -> list[tuple[OperationRecord, list[StepAttempt]]]:
     records = operations.list_operations(connection, actor, clock)
-    tried = attempts.list_attempts_by_operation(connection, [record.id for record in records if record.is_claimed])
-    return [(record, tried.get(record.id, [])) for record in records]
+    step_attempts = attempts.list_attempts_by_operation(
+        connection, [record.id for record in records if record.is_claimed]
+    )
+    return [(record, step_attempts.get(record.id, [])) for record in records]
 
 
-def _raise_if_stopped(shown: Json) -> Json:
+def _raise_if_stopped(operation: Json) -> Json:
     """The operation after an execute call, or the error that its state is."""
-    error = shown.get("error")
-    if shown["stalled"]:
+    error = operation.get("error")
+    if operation["stalled"]:
         message = "The process ended during a native write, so nobody knows whether it was done."
-        raise _stopped_error(shown, "operation_stalled", message)
-    if shown["status"] == "unknown":
-        raise _stopped_error(shown, "outcome_unknown", _error_message(error), error)
-    if shown["status"] == "cancelled":
-        raise _stopped_error(shown, "operation_cancelled", "The operation was cancelled.")
-    if shown["expired"]:
-        raise _stopped_error(shown, "operation_expired", "The 30 minutes for review and execution are over.")
-    if shown["status"] == "prepared" and "nextAction" not in shown and error is not None:
-        raise _stopped_error(shown, error["code"], _error_message(error), error)
-    return shown
+        raise _stopped_error(operation, "operation_stalled", message)
+    if operation["status"] == "unknown":
+        raise _stopped_error(operation, "outcome_unknown", _error_message(error), error)
+    if operation["status"] == "cancelled":
+        raise _stopped_error(operation, "operation_cancelled", "The operation was cancelled.")
+    if operation["expired"]:
+        raise _stopped_error(operation, "operation_expired", "The 30 minutes for review and execution are over.")
+    if operation["status"] == "prepared" and "nextAction" not in operation and error is not None:
+        raise _stopped_error(operation, error["code"], _error_message(error), error)
+    return operation
 
 
 def _error_message(error: Mapping[str, Json] | None) -> str:
     return str((error or {}).get("message") or "The execution stopped.")
 
 
-def _stopped_error(shown: Json, code: str, message: str, error: Mapping[str, Json] | None = None) -> OperationError:
+def _stopped_error(operation: Json, code: str, message: str, error: Mapping[str, Json] | None = None) -> OperationError:
     native = None if error is None or error.get("network") is None else NativeError.from_json(error["network"])
-    return attach_operation(OperationError(message, code=code, native=native), shown)
+    return attach_operation(OperationError(message, code=code, native=native), operation)

@@ -48,8 +48,8 @@ async def find_replay(
     """What the key is bound to, before anything is read from the network; raises Conflict."""
     if idempotency is None:
         return None
-    found = await service.store.run_query(operations.find_by_idempotency_key(actor, idempotency))
-    return None if found is None else await _read_replay(service, actor, found.operation_ids, many)
+    binding = await service.store.run_query(operations.find_by_idempotency_key(actor, idempotency))
+    return None if binding is None else await _read_replay(service, actor, binding.operation_ids, many)
 
 
 async def save_operations(
@@ -64,25 +64,28 @@ async def save_operations(
 ) -> UseCaseResult:
     """Keep the operations with their events and the key, all or nothing."""
     store, drafts = service.store, [OperationDraft(account_id, plan, source_operation_id, unified) for plan in plans]
-    kept = await store.write(operations.prepare_operations, actor, drafts, store.clock, idempotency)
-    if kept.is_replay:
-        return await _read_replay(service, actor, kept.operation_ids, many)
+    saved = await store.write(operations.prepare_operations, actor, drafts, store.clock, idempotency)
+    if saved.is_replay:
+        return await _read_replay(service, actor, saved.operation_ids, many)
     return _operations_result(
-        [serializers.operation_to_json(service, record, (), plan) for record, plan in kept.created], False, many
+        [serializers.operation_to_json(service, record, (), plan) for record, plan in saved.created], False, many
     )
 
 
 async def _read_replay(service: Service, actor: Actor, ids: Sequence[str], many: bool) -> UseCaseResult:
     """The operations of the earlier call, as they stand now."""
     return _operations_result(
-        [serializers.operation_to_json(service, *found) for found in await read_operations(service, actor, ids)],
+        [
+            serializers.operation_to_json(service, *record_with_attempts)
+            for record_with_attempts in await read_operations(service, actor, ids)
+        ],
         True,
         many,
     )
 
 
-def _operations_result(shown: list[Json], replayed: bool, many: bool) -> UseCaseResult:
-    return UseCaseResult({"operations": shown} if many else shown[0], replayed=replayed)
+def _operations_result(views: list[Json], is_replay: bool, many: bool) -> UseCaseResult:
+    return UseCaseResult({"operations": views} if many else views[0], replayed=is_replay)
 
 
 def with_warnings(plan: Plan, warnings: Sequence[str]) -> Plan:

@@ -59,18 +59,18 @@ class TokenBuckets:
     def take(self, key: str, now: int) -> BucketState | int:
         """Take one; or, where the bucket is empty, the milliseconds until there is one again."""
         at = now * self.capacity
-        kept = self._full_at.pop(key, at)
-        if kept > at + self.window * self.capacity:  # taken while the clock was ahead
-            kept = at
-        full_at = max(at, kept) + self.window
-        left = self.window * self.capacity - (full_at - at)
-        if left < 0:
-            self._full_at[key] = kept
-            return -(left // self.capacity)
+        full_before = self._full_at.pop(key, at)
+        if full_before > at + self.window * self.capacity:  # taken while the clock was ahead
+            full_before = at
+        full_at = max(at, full_before) + self.window
+        remaining = self.window * self.capacity - (full_at - at)
+        if remaining < 0:
+            self._full_at[key] = full_before
+            return -(remaining // self.capacity)
         self._full_at[key] = full_at
         if len(self._full_at) > self.max_keys:
             del self._full_at[next(iter(self._full_at))]
-        return BucketState(self.capacity, left // self.window, -((at - full_at) // self.capacity))
+        return BucketState(self.capacity, remaining // self.window, -((at - full_at) // self.capacity))
 
     def give_back(self, key: str) -> None:
         """What was taken last does not count."""
@@ -127,22 +127,22 @@ class RateLimiter:
     def _take_token(self, name: LimitName, buckets: TokenBuckets, key: str, message: str) -> BucketState | None:
         if not buckets.capacity:
             return None
-        taken = buckets.take(key, self.read_clock())
-        if isinstance(taken, BucketState):
-            return taken
+        state = buckets.take(key, self.read_clock())
+        if isinstance(state, BucketState):
+            return state
         self.counters.limit_refusals[name] += 1
-        raise RateLimited(f"{message} Nothing was done.", retry_after=taken / 1000, limit=buckets.capacity)
+        raise RateLimited(f"{message} Nothing was done.", retry_after=state / 1000, limit=buckets.capacity)
 
 
 def ip_bucket(address: str) -> str:
     """What addresses are counted by: an address of IPv4, a network of IPv6."""
     try:
-        found = ip_address(address.partition("%")[0])
+        ip = ip_address(address.partition("%")[0])
     except ValueError:
         return address[:64]
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    return str(found.ipv4_mapped or IPv6Network((int(found), IPV6_PREFIX), strict=False))
+    if not isinstance(ip, IPv6Address):
+        return str(ip)
+    return str(ip.ipv4_mapped or IPv6Network((int(ip), IPV6_PREFIX), strict=False))
 
 
 def find_client_ip(proxies: int, remote: str | None, forwarded: Sequence[str]) -> str:
@@ -151,7 +151,7 @@ def find_client_ip(proxies: int, remote: str | None, forwarded: Sequence[str]) -
     ``forwarded``: the ``X-Forwarded-For`` headers. What stands left of our own proxies' words anybody can write.
     """
     if proxies:
-        seen = [one.strip() for one in ",".join(forwarded).split(",")]
-        if len(seen) >= proxies and seen[-proxies]:
-            return seen[-proxies]
+        entries = [entry.strip() for entry in ",".join(forwarded).split(",")]
+        if len(entries) >= proxies and entries[-proxies]:
+            return entries[-proxies]
     return remote or ""

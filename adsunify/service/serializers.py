@@ -36,18 +36,18 @@ class PlanViewCache:
     def get(self, packed: bytes, digest: str, operation_id: str) -> dict[str, Json]:
         """As :func:`plan_view`, of a stored plan, which never changes; ValueError where it has another digest."""
         key = operation_id, packed
-        found = self._views.pop(key, None)
-        if found is None:
+        cached = self._views.pop(key, None)
+        if cached is None:
             text = decompress_text(packed).encode("ascii")
-            found = _plan_view(load_plan_json(text, digest), digest, operation_id), len(text) + len(packed)
-            if found[1] > self.max_bytes:
-                return found[0]
-            self.cached_bytes += found[1]
-        self._views[key] = found
+            cached = _plan_view(load_plan_json(text, digest), digest, operation_id), len(text) + len(packed)
+            if cached[1] > self.max_bytes:
+                return cached[0]
+            self.cached_bytes += cached[1]
+        self._views[key] = cached
         while self.cached_bytes > self.max_bytes:
             _, size = self._views.pop(next(iter(self._views)))
             self.cached_bytes -= size
-        return found[0]
+        return cached[0]
 
 
 PLAN_VIEWS = PlanViewCache(CACHE_BYTES)
@@ -129,8 +129,8 @@ def _stored_plan_view(record: OperationRecord) -> dict[str, Json]:
 
 def attempt_to_json(attempt: StepAttempt) -> dict[str, Json]:
     """What became of one attempt; one without a receipt is in flight."""
-    found = attempt.receipt
-    if found is None:
+    receipt = attempt.receipt
+    if receipt is None:
         return {
             "key": attempt.key,
             "attempt": attempt.attempt,
@@ -145,18 +145,18 @@ def attempt_to_json(attempt: StepAttempt) -> dict[str, Json]:
             "response": None,
             "error": None,
         }
-    whole = found.to_json()
+    receipt_json = receipt.to_json()
     return {
-        "key": found.key,
-        "attempt": found.attempt,
-        "state": found.state,
+        "key": receipt.key,
+        "attempt": receipt.attempt,
+        "state": receipt.state,
         "executedBy": attempt.executed_by,
         "intentAt": format_timestamp(attempt.intent_at),
         "receiptAt": format_optional_timestamp(attempt.receipt_at),
-        "httpStatus": found.http_status,
-        "requestId": found.request_id,
-        "outputs": whole["outputs"],
-        "items": whole["items"],
-        "response": found.response,
-        "error": whole["error"],
+        "httpStatus": receipt.http_status,
+        "requestId": receipt.request_id,
+        "outputs": receipt_json["outputs"],
+        "items": receipt_json["items"],
+        "response": receipt.response,
+        "error": receipt_json["error"],
     }

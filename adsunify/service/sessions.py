@@ -61,11 +61,11 @@ class SignInThrottle:
 
     def begin_try(self, email: str, source: str, now: int) -> None:
         """Begin a try; raises TooManySignInTries."""
-        taken = self.by_source.take(ip_bucket(source), now)
-        if not isinstance(taken, int):
-            taken = self.by_email.take(_email_bucket(email, source), now)
-        if isinstance(taken, int):
-            raise TooManySignInTries(taken)
+        state = self.by_source.take(ip_bucket(source), now)
+        if not isinstance(state, int):
+            state = self.by_email.take(_email_bucket(email, source), now)
+        if isinstance(state, int):
+            raise TooManySignInTries(state)
 
     def forgive_tries(self, email: str, source: str) -> None:
         """The try was right: what went before it for this e-mail address, from there, is forgotten."""
@@ -123,22 +123,22 @@ async def _authenticate_user(
 ) -> UserRecord:
     """The person who has this password; whoever is unknown costs the same time."""
     name = email.strip().lower()
-    wrong = Unauthenticated("The e-mail address or the password is wrong.")
+    refusal = Unauthenticated("The e-mail address or the password is wrong.")
     if len(name) > MAX_EMAIL_LENGTH or len(password) > MAX_PASSWORD_LENGTH:
-        raise wrong
+        raise refusal
     tries.begin_try(name, source, service.store.clock.wall())
     person = await service.store.read(people.find_user_by_email, name)
-    kept = None if person is None else person.password_hash
+    password_hash = None if person is None else person.password_hash
     async with tries.hash_slots:
-        matches = await asyncio.to_thread(_is_password_correct, password, kept)
-    if person is None or kept is None or not matches:
-        raise wrong
+        matches = await asyncio.to_thread(_is_password_correct, password, password_hash)
+    if person is None or password_hash is None or not matches:
+        raise refusal
     tries.forgive_tries(name, source)
     return person
 
 
-def _is_password_correct(password: str, kept: str | None) -> bool:
-    return is_password_correct(password, _unmatched_hash() if kept is None else kept)
+def _is_password_correct(password: str, password_hash: str | None) -> bool:
+    return is_password_correct(password, _unmatched_hash() if password_hash is None else password_hash)
 
 
 @cache
@@ -149,12 +149,16 @@ def _unmatched_hash() -> str:
 
 async def find_user_session(service: Service, token: str) -> UserSession | None:
     """Who has this session; None where it is none, or over. What the person may do is as it is now."""
-    found = await service.store.read(sessions.find_session, hash_token(token), service.store.clock)
-    if found is None:
+    record = await service.store.read(sessions.find_session, hash_token(token), service.store.clock)
+    if record is None:
         return None
-    chosen = [home for home in found.memberships if home.workspace_id == found.workspace_id]
+    chosen = [home for home in record.memberships if home.workspace_id == record.workspace_id]
     return UserSession(
-        found.token_hash, found.user_id, found.email, found.memberships, next(iter([*chosen, *found.memberships]), None)
+        record.token_hash,
+        record.user_id,
+        record.email,
+        record.memberships,
+        next(iter([*chosen, *record.memberships]), None),
     )
 
 
@@ -221,11 +225,11 @@ async def list_members(service: Service, actor: Actor) -> list[Json]:
 
 
 def _list_members(connection: Connection, workspace_id: str) -> list[Json]:
-    found = [
-        (people.get_user(connection, one.user_id).email, one.role)
-        for one in people.list_members(connection, workspace_id)
+    members = [
+        (people.get_user(connection, membership.user_id).email, membership.role)
+        for membership in people.list_members(connection, workspace_id)
     ]
-    return [{"email": email, "role": role} for email, role in sorted(found)]
+    return [{"email": email, "role": role} for email, role in sorted(members)]
 
 
 async def change_member_role(service: Service, visitor: UserSession, email: str, role: str) -> None:
@@ -254,7 +258,7 @@ def _workspace_name(visitor: UserSession) -> str:
 
 
 def _parse_role(role: str) -> Role:
-    chosen = next((one for one in ROLES if one == role), None)
+    chosen = next((known_role for known_role in ROLES if known_role == role), None)
     if chosen is None:
         raise invalid_input("role", "not_a_choice", "must be viewer, member or admin.")
     return chosen
@@ -270,19 +274,22 @@ async def create_invitation(service: Service, actor: Actor, email: str, role: st
     local, at, domain = address.rpartition("@")
     if not (local and at and domain) or len(address) > MAX_EMAIL_LENGTH or not address.isprintable() or " " in address:
         raise invalid_input("email", "malformed", "must be an e-mail address.")
-    chosen = _parse_role(role)
+    checked_role = _parse_role(role)
     token = make_token()
-    kept = await service.store.write(
+    invitation = await service.store.write(
         sessions.create_invitation,
         hash_token(token),
         actor.workspace_id,
         actor.user_id,
         address,
-        chosen,
+        checked_role,
         INVITATION_MILLISECONDS,
         service.store.clock,
     )
-    return {"url": f"{service.settings.base_url}/invitation/{token}", "expiresAt": format_timestamp(kept.expires_at)}
+    return {
+        "url": f"{service.settings.base_url}/invitation/{token}",
+        "expiresAt": format_timestamp(invitation.expires_at),
+    }
 
 
 async def read_invitation(service: Service, token: str) -> MemberInvitation:
@@ -293,19 +300,21 @@ async def read_invitation(service: Service, token: str) -> MemberInvitation:
 
 
 def _read_invitation(connection: Connection, token: str, clock: Clock) -> MemberInvitation:
-    kept = _require_valid_invitation(connection, sessions.find_invitation(connection, hash_token(token), clock))
-    person = people.find_user_by_email(connection, kept.email)
-    home = people.get_workspace(connection, kept.workspace_id)
-    return MemberInvitation(kept.email, kept.role, home.name, person is not None and person.password_hash is not None)
+    invitation = _require_valid_invitation(connection, sessions.find_invitation(connection, hash_token(token), clock))
+    person = people.find_user_by_email(connection, invitation.email)
+    home = people.get_workspace(connection, invitation.workspace_id)
+    return MemberInvitation(
+        invitation.email, invitation.role, home.name, person is not None and person.password_hash is not None
+    )
 
 
-def _require_valid_invitation(connection: Connection, kept: InvitationRecord | None) -> InvitationRecord:
-    if kept is None:
+def _require_valid_invitation(connection: Connection, invitation: InvitationRecord | None) -> InvitationRecord:
+    if invitation is None:
         raise NotFound("This invitation was used already, is over, or never was one. Ask an admin for a new one.")
-    maker = people.find_membership(connection, kept.workspace_id, kept.user_id)
+    maker = people.find_membership(connection, invitation.workspace_id, invitation.user_id)
     if maker is None or maker.role != "admin":
         raise Forbidden("Whoever invited you is no admin of the workspace any more.", code="admin_required")
-    return kept
+    return invitation
 
 
 async def accept_invitation(
@@ -316,20 +325,20 @@ async def accept_invitation(
     Who has a password gives it, unless he is the ``visitor``; who has none sets one. Who belongs to the workspace
     already stays what he is. Raises NotFound, Forbidden, Unauthenticated, TooManySignInTries, InvalidInput.
     """
-    asked = await read_invitation(service, token)
-    kept: str | None = None
-    new: str | None = None
-    visiting = visitor is not None and visitor.email == asked.email
-    if not visiting:
-        if asked.has_account:
-            kept = (await _authenticate_user(service, tries, asked.email, password, source)).password_hash
+    invitation = await read_invitation(service, token)
+    matched_hash: str | None = None
+    new_hash: str | None = None
+    is_visitor = visitor is not None and visitor.email == invitation.email
+    if not is_visitor:
+        if invitation.has_account:
+            matched_hash = (await _authenticate_user(service, tries, invitation.email, password, source)).password_hash
         else:
             _check_password_length("password", password)
             async with tries.hash_slots:
-                new = await asyncio.to_thread(hash_password, password)
+                new_hash = await asyncio.to_thread(hash_password, password)
     session = make_token()
     await service.store.write(
-        _join_workspace, hash_token(token), hash_token(session), kept, new, visiting, service.store.clock
+        _join_workspace, hash_token(token), hash_token(session), matched_hash, new_hash, is_visitor, service.store.clock
     )
     return session
 
@@ -338,20 +347,20 @@ def _join_workspace(
     connection: Connection,
     token_hash: str,
     session_hash: str,
-    kept: str | None,
-    new: str | None,
-    visiting: bool,
+    matched_hash: str | None,
+    new_hash: str | None,
+    is_visitor: bool,
     clock: Clock,
 ) -> None:
-    """``kept``: the hash that the given password matched; ``new``: that of a password to be set."""
-    asked = _require_valid_invitation(connection, sessions.use_invitation(connection, token_hash, clock))
-    person = people.ensure_user(connection, asked.email, clock)
-    if not visiting and not people.has_password(connection, person.id, kept):
+    """``matched_hash``: the hash that the given password matched. ``new_hash``: the hash of a password to set."""
+    invitation = _require_valid_invitation(connection, sessions.use_invitation(connection, token_hash, clock))
+    person = people.ensure_user(connection, invitation.email, clock)
+    if not is_visitor and not people.has_password(connection, person.id, matched_hash):
         raise Conflict("The password was changed at this moment; open the invitation again.", code="password_changed")
-    if new is not None:
+    if new_hash is not None:
         if sessions.list_memberships(connection, person.id):  # the link alone must not open what he has elsewhere
             raise Forbidden("This person belongs to a workspace and has no password yet; an admin sets one there.")
-        people.set_password(connection, person.id, new)
-    if people.find_membership(connection, asked.workspace_id, person.id) is None:
-        people.set_membership(connection, asked.workspace_id, person.id, asked.role, clock)
-    sessions.create_session(connection, session_hash, person.id, asked.workspace_id, SESSION_MILLISECONDS, clock)
+        people.set_password(connection, person.id, new_hash)
+    if people.find_membership(connection, invitation.workspace_id, person.id) is None:
+        people.set_membership(connection, invitation.workspace_id, person.id, invitation.role, clock)
+    sessions.create_session(connection, session_hash, person.id, invitation.workspace_id, SESSION_MILLISECONDS, clock)

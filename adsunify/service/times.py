@@ -9,7 +9,7 @@ from adsunify.store.ahead import FutureColumn
 async def find_future_times(store: Store, repair: bool) -> tuple[int, list[FutureColumn]]:
     """The machine's clock in milliseconds, and the columns with times ahead of it, as they were before a repair."""
     wall = store.clock.wall()
-    found = await store.read(ahead.find_future_columns, wall)
-    if repair and found:
+    columns = await store.read(ahead.find_future_columns, wall)
+    if repair and columns:
         await store.write(ahead.repair_future_times, wall)
-    return wall, found
+    return wall, columns

@@ -35,13 +35,13 @@ def hash_password(password: str) -> str:
     return derive.derive_phc_encoded(password.encode("utf-8"))
 
 
-def is_password_correct(password: str, kept: str) -> bool:
+def is_password_correct(password: str, password_hash: str) -> bool:
     """Whether a password is the one that was kept."""
     from cryptography.exceptions import InvalidKey
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
     try:
-        Argon2id.verify_phc_encoded(password.encode("utf-8"), kept)
+        Argon2id.verify_phc_encoded(password.encode("utf-8"), password_hash)
     except InvalidKey:
         return False
     return True
@@ -67,18 +67,18 @@ async def add_member(store: Store, workspace: str, email: str, role: Role, passw
 
 
 async def _add_member_with_key(
-    store: Store, home_in: Callable[[Connection], WorkspaceRecord], email: str, role: Role, password: str | None
+    store: Store, find_home: Callable[[Connection], WorkspaceRecord], email: str, role: Role, password: str | None
 ) -> dict[str, Json]:
     if "@" not in email or len(email) > 254:
         raise invalid_input("email", "malformed", "must be an e-mail address.")
-    chosen = _choose_password(password)
+    new_password = _choose_password(password)
     prefix, secret = make_api_key()
     home, person = await store.write(
         _add_member,
-        home_in,
+        find_home,
         email,
         role,
-        hash_password(chosen),
+        hash_password(new_password),
         password is not None,
         prefix,
         hash_token(secret),
@@ -88,14 +88,14 @@ async def _add_member_with_key(
         "workspaceId": home.id,
         "userId": person.id,
         "email": person.email,
-        "password": chosen if password is not None or person.password_hash is None else None,
+        "password": new_password if password is not None or person.password_hash is None else None,
         "apiKey": secret,
     }
 
 
 def _add_member(
     connection: Connection,
-    home_in: Callable[[Connection], WorkspaceRecord],
+    find_home: Callable[[Connection], WorkspaceRecord],
     email: str,
     role: Role,
     password_hash: str,
@@ -105,7 +105,7 @@ def _add_member(
     clock: Clock,
 ) -> tuple[WorkspaceRecord, UserRecord]:
     """The workspace, and the person as he was before: without a password, if he is new."""
-    home = home_in(connection)
+    home = find_home(connection)
     person = people.ensure_user(connection, email, clock)
     if role != "admin":
         _require_other_admin(connection, home, person)
@@ -127,17 +127,17 @@ def _create_workspace(connection: Connection, name: str, clock: Clock) -> Worksp
 
 def _find_workspace(connection: Connection, name: str | None) -> WorkspaceRecord:
     """The workspace with this name; None: the only one. InvalidInput, with their names, where it is not clear."""
-    every = people.list_workspaces(connection)
-    if name is None and len(every) == 1:
-        return every[0]
-    for one in every:
-        if name is not None and one.name == name.strip():
-            return one
-    names = ", ".join(one.name for one in every)
-    there = f"there are: {names}." if names else "there is none yet: `adsunify admin init` makes one."
+    workspaces = people.list_workspaces(connection)
+    if name is None and len(workspaces) == 1:
+        return workspaces[0]
+    for workspace in workspaces:
+        if name is not None and workspace.name == name.strip():
+            return workspace
+    names = ", ".join(workspace.name for workspace in workspaces)
+    choices = f"there are: {names}." if names else "there is none yet: `adsunify admin init` makes one."
     if name is None:
-        raise invalid_input("workspace", "required", f"is needed; {there}")
-    raise invalid_input("workspace", "choice", f"names no workspace; {there}")
+        raise invalid_input("workspace", "required", f"is needed; {choices}")
+    raise invalid_input("workspace", "choice", f"names no workspace; {choices}")
 
 
 async def read_emails(service: Service, user_ids: Iterable[str]) -> dict[str, str]:
@@ -170,13 +170,19 @@ def _find_local_actor(connection: Connection, workspace: str | None) -> Actor | 
     """The actor in the store as it is; None where nobody is there yet."""
     if not people.list_workspaces(connection):
         return None
-    home = _find_workspace(connection, workspace)
+    workspace_record = _find_workspace(connection, workspace)
     local = people.find_user_by_email(connection, LOCAL_NAME)
-    acting = None if local is None else people.find_membership(connection, home.id, local.id)
+    acting = None if local is None else people.find_membership(connection, workspace_record.id, local.id)
     if acting is None:
-        admins = [one for one in people.list_members(connection, home.id) if one.role == "admin"]
-        acting = min(admins, key=lambda one: (one.created_at, one.user_id), default=None)
-    return None if acting is None else Actor(home.id, acting.user_id, LOCAL_NAME, acting.role, True, "local")
+        admins = [
+            membership
+            for membership in people.list_members(connection, workspace_record.id)
+            if membership.role == "admin"
+        ]
+        acting = min(admins, key=lambda membership: (membership.created_at, membership.user_id), default=None)
+    return (
+        None if acting is None else Actor(workspace_record.id, acting.user_id, LOCAL_NAME, acting.role, True, "local")
+    )
 
 
 def _ensure_local_actor(connection: Connection, workspace: str | None, clock: Clock) -> Actor:
@@ -224,9 +230,9 @@ async def reset_password(store: Store, workspace: str, email: str, password: str
 
     Raises NotFound, InvalidInput.
     """
-    chosen = _choose_password(password)
-    person = await store.write(_reset_password, workspace, email, hash_password(chosen))
-    return {"userId": person.id, "email": person.email, "password": chosen}
+    new_password = _choose_password(password)
+    person = await store.write(_reset_password, workspace, email, hash_password(new_password))
+    return {"userId": person.id, "email": person.email, "password": new_password}
 
 
 def _reset_password(connection: Connection, workspace: str, email: str, password_hash: str) -> UserRecord:

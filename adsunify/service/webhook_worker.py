@@ -73,15 +73,23 @@ class AttemptResult:
         return self.status_code is not None and 400 <= self.status_code < 500 and self.status_code not in (408, 429)
 
 
-def backoff_seconds(tries: int, retry_after: float | None, drawn: float) -> float | None:
-    """Seconds until the next try after ``tries`` failed ones, None after the last. ``drawn``: from 0 to 1.
+def backoff_seconds(tries: int, retry_after: float | None, random_fraction: float) -> float | None:
+    """Return the seconds until the next attempt of a delivery.
 
-    ``Retry-After`` is honoured between the schedule's wait and twice as long.
+    A ``Retry-After`` is honoured up to twice the wait of the schedule.
+
+    Args:
+        tries: failed attempts so far.
+        retry_after: seconds that the receiver asked for.
+        random_fraction: from 0 to 1; spreads the attempts.
+
+    Returns:
+        Seconds; None after the last attempt.
     """
     if tries > len(RETRY_SCHEDULE):
         return None
-    planned = RETRY_SCHEDULE[tries - 1] * (1 - JITTER + 2 * JITTER * drawn)
-    return planned if retry_after is None else min(max(planned, retry_after), 2 * planned)
+    wait = RETRY_SCHEDULE[tries - 1] * (1 - JITTER + 2 * JITTER * random_fraction)
+    return wait if retry_after is None else min(max(wait, retry_after), 2 * wait)
 
 
 @define(eq=False)
@@ -139,11 +147,11 @@ class WebhookWorker:
         self.is_stopping = True
         self._wake_event.set()
 
-    def _schedule_wake(self, gathering: float = WAKE_DELAY_SECONDS) -> None:
+    def _schedule_wake(self, delay: float = WAKE_DELAY_SECONDS) -> None:
         """There may be something to claim; it is rarely alone."""
         if not self._is_wake_scheduled:
             self._is_wake_scheduled = True
-            asyncio.get_running_loop().call_later(gathering, self._wake_event.set)
+            asyncio.get_running_loop().call_later(delay, self._wake_event.set)
 
     # -- claiming -------------------------------------------------------------------------------------------------
 
@@ -156,12 +164,12 @@ class WebhookWorker:
             claimed = await store.write(
                 deliveries.claim_deliveries, store.clock, limit, room, INITIAL_CONCURRENCY, self.lease, batches
             )
-            for one in claimed:
-                self._start_delivery(one)
+            for delivery in claimed:
+                self._start_delivery(delivery)
             if len(claimed) >= BATCH:
                 self._batch_count = MAX_BATCHES
-            taken = Counter(one.webhook_id for one in claimed)
-            filled = [id_ for id_, count in taken.items() if count >= room.get(id_, INITIAL_CONCURRENCY)]
+            counts = Counter(delivery.webhook_id for delivery in claimed)
+            filled = [id_ for id_, count in counts.items() if count >= room.get(id_, INITIAL_CONCURRENCY)]
             if len(claimed) == limit * batches or any(map(self._has_enough_room, filled)):
                 continue
             self._full_subscriptions = frozenset(
@@ -179,14 +187,15 @@ class WebhookWorker:
 
     def _has_enough_room(self, webhook_id: str) -> bool:
         """Whether there is room for so many that it is worth a claim."""
-        allowed = self._concurrency_limit(webhook_id)
-        return allowed - self.in_flight_counts[webhook_id] >= min(ENOUGH_FREE_SLOTS, (allowed + 1) // 2)
+        limit = self._concurrency_limit(webhook_id)
+        return limit - self.in_flight_counts[webhook_id] >= min(ENOUGH_FREE_SLOTS, (limit + 1) // 2)
 
     def _free_slots(self) -> dict[str, int]:
         """How many more each known subscription may get now."""
-        known = self.in_flight_counts.keys() | self.concurrency_limits.keys()
+        webhook_ids = self.in_flight_counts.keys() | self.concurrency_limits.keys()
         return {
-            webhook_id: self._concurrency_limit(webhook_id) - self.in_flight_counts[webhook_id] for webhook_id in known
+            webhook_id: self._concurrency_limit(webhook_id) - self.in_flight_counts[webhook_id]
+            for webhook_id in webhook_ids
         }
 
     def _concurrency_limit(self, webhook_id: str) -> int:
@@ -212,29 +221,29 @@ class WebhookWorker:
     # -- delivering -----------------------------------------------------------------------------------------------
 
     async def _deliver(self, claimed: ClaimedDelivery) -> None:
-        store, measured = self.service.store, self.service.counters.delivery_attempts
+        store, counters = self.service.store, self.service.counters.delivery_attempts
         async with self._send_slots[claimed.webhook_id]:
             if store.clock.now() >= claimed.lease_end:
                 return  # the process was stopped for so long that others took it for dead
-            begun = time.monotonic()
+            started_at = time.monotonic()
             outcome = await self._send_attempt(claimed)
-            spent = time.monotonic() - begun
-        self._adjust_concurrency(claimed.webhook_id, outcome, spent)
+            duration = time.monotonic() - started_at
+        self._adjust_concurrency(claimed.webhook_id, outcome, duration)
         wait = backoff_seconds(claimed.tries, outcome.retry_after, random.random())
         status, next_attempt_at = "failed", None
         if outcome.is_delivered:
-            measured["delivered"] += 1
+            counters["delivered"] += 1
             status = "succeeded"
         elif outcome.is_final or wait is None:
-            measured["failed"] += 1
+            counters["failed"] += 1
         else:
-            measured["retried"] += 1
+            counters["retried"] += 1
             status, next_attempt_at = "pending", store.clock.now() + int(wait * 1000)
         self.finished_attempts.append(
             AttemptOutcome(
                 claimed.id,
                 claimed.attempt,
-                int(spent * 1000),
+                int(duration * 1000),
                 outcome.status_code,
                 outcome.error,
                 status,
@@ -244,24 +253,24 @@ class WebhookWorker:
         if self._recording_task is None or self._recording_task.done():
             self._recording_task = asyncio.create_task(self._record_results())
 
-    def _adjust_concurrency(self, webhook_id: str, outcome: AttemptResult, spent: float) -> None:
+    def _adjust_concurrency(self, webhook_id: str, outcome: AttemptResult, duration: float) -> None:
         """How many at once its receiver may get from now on."""
         if outcome.status_code is None:
             self.concurrency_limits[webhook_id] = 1
-        elif spent <= QUICK_RESPONSE_SECONDS:
+        elif duration <= QUICK_RESPONSE_SECONDS:
             self.concurrency_limits[webhook_id] = min(self._concurrency_limit(webhook_id) + 1, MAX_CONCURRENCY)
 
     async def _record_results(self) -> None:
         """Keep all that ended. What cannot be kept before the lease runs out is delivered again, under the same id."""
         while self.finished_attempts:
             await asyncio.sleep(RESULT_DELAY_SECONDS)
-            ended, self.finished_attempts = self.finished_attempts, []
+            outcomes, self.finished_attempts = self.finished_attempts, []
             try:
-                await self.service.store.write(deliveries.record_results, ended)
+                await self.service.store.write(deliveries.record_results, outcomes)
             except StoreError:
                 if self.is_stopping:
                     return
-                self.finished_attempts = ended + self.finished_attempts
+                self.finished_attempts = outcomes + self.finished_attempts
                 await asyncio.sleep(STORE_RETRY_SECONDS)
 
     async def _send_attempt(self, claimed: ClaimedDelivery) -> AttemptResult:

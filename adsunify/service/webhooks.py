@@ -35,8 +35,10 @@ async def list_webhooks(service: Service, actor: Actor) -> list[Json]:
 
 
 def _list_webhooks(connection: Connection, actor: Actor, clock: Clock) -> list[Json]:
-    ended = webhooks.list_ended_reasons(connection, actor.workspace_id, clock)
-    return [webhook_to_json(one, ended.get(one.id)) for one in webhooks.list_webhooks(connection, actor)]
+    ended_reasons = webhooks.list_ended_reasons(connection, actor.workspace_id, clock)
+    return [
+        webhook_to_json(record, ended_reasons.get(record.id)) for record in webhooks.list_webhooks(connection, actor)
+    ]
 
 
 async def create_webhook(
@@ -51,10 +53,10 @@ async def create_webhook(
     id_ = new_id(service.store.clock.now())
     secret = f"whsec_{make_token()}"
     text = encrypt(service.ring, _secret_context(actor.workspace_id, id_), secret)
-    kept = await service.store.write(
+    record = await service.store.write(
         _create_webhook, actor, id_, url, account_id, events or DEFAULT_EVENTS, text, service.store.clock
     )
-    return {**webhook_to_json(kept), "secret": secret}
+    return {**webhook_to_json(record), "secret": secret}
 
 
 def _create_webhook(
@@ -69,19 +71,19 @@ def _create_webhook(
 ) -> WebhookRecord:
     if account_id is not None:
         connections.get_account(connection, actor.workspace_id, account_id)
-    kept = webhooks.create_webhook(connection, actor, id_, url, account_id, events, clock)
+    record = webhooks.create_webhook(connection, actor, id_, url, account_id, events, clock)
     encrypted_secrets.save_secrets(
         connection, webhooks.SECRETS_TABLE, id_, actor.workspace_id, {SECRET_FIELD: secret}, clock
     )
-    return kept
+    return record
 
 
 async def check_destination(service: Service, url: str) -> None:
     """Hold an address against the rules for destinations, as every connection will be; raises InvalidInput."""
-    where = parse_public_url(url, service.settings.webhook_dev_targets)
-    if where.is_guarded:
+    destination = parse_public_url(url, service.settings.webhook_dev_targets)
+    if destination.is_guarded:
         try:
-            await resolve_public_address(where.host, service.resolve_host)
+            await resolve_public_address(destination.host, service.resolve_host)
         except FetchError as problem:
             raise invalid_input("url", "destination_refused", problem.message) from None
 
@@ -98,33 +100,33 @@ async def update_webhook(
     """Change a subscription for future events; what is queued keeps its selection. Paused, nothing is attempted."""
     if url is not None:
         await check_destination(service, url)
-    asked = {"url": url, "active": active, "events": None if events is None else list(events)}
-    values = {name: value for name, value in asked.items() if value is not None}
+    members = {"url": url, "active": active, "events": None if events is None else list(events)}
+    values = {name: value for name, value in members.items() if value is not None}
     return await service.store.write(_update_webhook, actor, webhook_id, values, service.store.clock)
 
 
 def _update_webhook(
     connection: Connection, actor: Actor, webhook_id: str, values: Mapping[str, Any], clock: Clock
 ) -> Json:
-    changed = webhooks.update_webhook(connection, actor, webhook_id, values)
-    return webhook_to_json(changed, webhooks.list_ended_reasons(connection, actor.workspace_id, clock).get(webhook_id))
+    record = webhooks.update_webhook(connection, actor, webhook_id, values)
+    return webhook_to_json(record, webhooks.list_ended_reasons(connection, actor.workspace_id, clock).get(webhook_id))
 
 
 async def remove_webhook(service: Service, actor: Actor, *, webhook_id: str) -> Json:
     """Remove a subscription and everything queued for it."""
-    while (found := await service.store.write(_remove_webhook, actor, webhook_id, service.store.clock)) is None:
+    while (removed := await service.store.write(_remove_webhook, actor, webhook_id, service.store.clock)) is None:
         pass
-    return found
+    return removed
 
 
 def _remove_webhook(connection: Connection, actor: Actor, webhook_id: str, clock: Clock) -> Json:
     """The subscription as it was; None where more is queued for it than is removed at once."""
     reason = webhooks.list_ended_reasons(connection, actor.workspace_id, clock).get(webhook_id)
-    found = webhooks.remove_webhook(connection, actor, webhook_id)
-    if found is None:
+    removed = webhooks.remove_webhook(connection, actor, webhook_id)
+    if removed is None:
         return None
     encrypted_secrets.delete_secrets(connection, webhooks.SECRETS_TABLE, webhook_id)
-    return webhook_to_json(found, reason)
+    return webhook_to_json(removed, reason)
 
 
 async def queue_test_event(service: Service, actor: Actor, *, webhook_id: str) -> Json:
@@ -142,21 +144,25 @@ def _queue_test_event(
     at = clock.now()
     row = events.make_event_row(TEST_EVENT, webhook.workspace_id, at, status="test", account_id=webhook.account_id)
     row["id"] = event_id
-    made = outgoing.make_due_delivery(webhook.id, webhook.url, event_id, TEST_EVENT, events.notification_body(row), at)
-    outgoing.queue_deliveries(connection, [made])
-    return made
+    delivery = outgoing.make_due_delivery(
+        webhook.id, webhook.url, event_id, TEST_EVENT, events.notification_body(row), at
+    )
+    outgoing.queue_deliveries(connection, [delivery])
+    return delivery
 
 
 async def list_deliveries(service: Service, actor: Actor, *, webhook_id: str) -> list[Json]:
     """The latest 100 deliveries, newest first."""
-    return [delivery_to_json(one) for one in await service.store.read(outgoing.list_deliveries, actor, webhook_id)]
+    return [
+        delivery_to_json(record) for record in await service.store.read(outgoing.list_deliveries, actor, webhook_id)
+    ]
 
 
 async def list_attempts(service: Service, actor: Actor, *, webhook_id: str, delivery_id: str) -> list[Json]:
     """Every attempt of a delivery, oldest first."""
     return [
-        _attempt_to_json(one)
-        for one in await service.store.read(outgoing.list_delivery_attempts, actor, webhook_id, delivery_id)
+        _attempt_to_json(record)
+        for record in await service.store.read(outgoing.list_delivery_attempts, actor, webhook_id, delivery_id)
     ]
 
 
@@ -182,7 +188,7 @@ def _secret_context(workspace_id: str, webhook_id: str) -> SecretContext:
     return SecretContext(webhooks.SECRETS_TABLE, webhook_id, workspace_id, SECRET_FIELD)
 
 
-def webhook_to_json(record: WebhookRecord, ended: str | None = None) -> dict[str, Json]:
+def webhook_to_json(record: WebhookRecord, ended_reason: str | None = None) -> dict[str, Json]:
     """A subscription as the answers show it. ``ended``: why nothing is delivered to it any more."""
     return {
         "webhookId": record.id,
@@ -190,8 +196,8 @@ def webhook_to_json(record: WebhookRecord, ended: str | None = None) -> dict[str
         "accountId": record.account_id,
         "events": list(record.events),
         "active": record.active,
-        "status": "ended" if ended else "active" if record.active else "paused",
-        "endedReason": ended,
+        "status": "ended" if ended_reason else "active" if record.active else "paused",
+        "endedReason": ended_reason,
         "createdBy": {"userId": record.user_id, "credential": record.credential},
         "createdAt": format_timestamp(record.created_at),
     }

@@ -51,10 +51,10 @@ async def show_account(visit: PageRequest) -> web.Response:
 
 def _nest_nodes(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The flat hierarchy as branches: each node with its ``children``."""
-    made = {(node["kind"], node["id"]): {**node, "children": []} for node in nodes}
-    by_id = {id_: node for (_, id_), node in made.items()}
+    branches = {(node["kind"], node["id"]): {**node, "children": []} for node in nodes}
+    by_id = {id_: node for (_, id_), node in branches.items()}
     roots: list[dict[str, Any]] = []
-    for node in made.values():
+    for node in branches.values():
         parent = by_id.get(node["parentId"]) if node["parentId"] is not None else None
         (roots if parent is None or parent is node else parent["children"]).append(node)
     return roots
@@ -68,7 +68,7 @@ async def show_insights(visit: PageRequest) -> web.Response:
     start = visit.request.query.get("startDate") or (today - timedelta(days=DEFAULT_DAYS - 1)).isoformat()
     end = visit.request.query.get("endDate") or today.isoformat()
     try:
-        found = await visit.call_endpoint(
+        insights = await visit.call_endpoint(
             "get_account_insights", query={"startDate": start, "endDate": end}, accountId=id_
         )
     except AdsunifyError as error:
@@ -78,7 +78,7 @@ async def show_insights(visit: PageRequest) -> web.Response:
             account=account,
             start=start,
             end=end,
-            found=None,
+            insights=None,
             columns={},
             panels=[],
             problem=to_problem_details(error),
@@ -88,31 +88,31 @@ async def show_insights(visit: PageRequest) -> web.Response:
         account=account,
         start=start,
         end=end,
-        found=found,
-        columns=_metric_columns(found),
-        panels=_make_panels(found),
+        insights=insights,
+        columns=_metric_columns(insights),
+        panels=_make_panels(insights),
         problem=None,
     )
 
 
-def _metric_columns(found: Mapping[str, Any]) -> dict[str, list[str]]:
+def _metric_columns(insights: Mapping[str, Any]) -> dict[str, list[str]]:
     """The figures by name, the last of each their total; empty where there is none."""
-    rows = [*found["rows"], found["totals"]]
+    rows = [*insights["rows"], insights["totals"]]
     return {
-        name: format_column([row[name] for row in rows], found["currency"] if name in AMOUNT_METRICS else None)
+        name: format_column([row[name] for row in rows], insights["currency"] if name in AMOUNT_METRICS else None)
         for name in METRICS
     }
 
 
-def _make_panels(found: Mapping[str, Any]) -> list[Panel]:
+def _make_panels(insights: Mapping[str, Any]) -> list[Panel]:
     """The plots; none where there are no days, or more than a plot can show."""
-    rows = {row["date"]: row for row in found["rows"]}
-    first, last = (date.fromisoformat(found["coverage"][name]) for name in ("startDate", "endDate"))
+    rows = {row["date"]: row for row in insights["rows"]}
+    first, last = (date.fromisoformat(insights["coverage"][name]) for name in ("startDate", "endDate"))
     count = (last - first).days + 1
     if not rows or count > MAX_DAYS:
         return []
     days = [(first + timedelta(days=number)).isoformat() for number in range(count)]
-    currency = found["currency"]
+    currency = insights["currency"]
     spend = {day: format_money(row["spend"], currency) for day, row in rows.items() if row["spend"] is not None}
     return [
         make_panel("Spend", currency or "account currency", [(day, spend.get(day)) for day in days], "bars"),

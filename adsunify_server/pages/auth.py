@@ -118,9 +118,9 @@ async def remove_member(visit: PageRequest) -> web.Response:
 
 
 async def _people_page(visit: PageRequest, status: int = 200, **more: object) -> web.Response:
-    found = await sessions.list_members(visit.service, visit.actor)
+    members = await sessions.list_members(visit.service, visit.actor)
     return visit.render_page(
-        "people.html", status, **{"people": found, "link": None, "email": "", "problem": None, **more}
+        "people.html", status, **{"people": members, "link": None, "email": "", "problem": None, **more}
     )
 
 
@@ -152,5 +152,8 @@ async def accept_invitation(visit: PageRequest) -> web.Response:
 
 
 async def _invitation_values(visit: PageRequest) -> dict[str, Any]:
-    asked = await sessions.read_invitation(visit.service, visit.path_parameter("token"))
-    return {"asked": asked, "here": visit.user_session is not None and visit.user_session.email == asked.email}
+    invitation = await sessions.read_invitation(visit.service, visit.path_parameter("token"))
+    return {
+        "invitation": invitation,
+        "here": visit.user_session is not None and visit.user_session.email == invitation.email,
+    }

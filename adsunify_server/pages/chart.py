@@ -56,13 +56,13 @@ def make_panel(
     title: str, unit: str, values: Sequence[tuple[str, str | int | None]], style: Literal["bars", "line"]
 ) -> Panel:
     """The plot of one figure per day (date, value); None is a day without it. Amounts are exact decimals."""
-    known = [(day, None if value is None else Decimal(value)) for day, value in values]
-    given = [value for _, value in known if value is not None]
-    top = _round_up(max(given, default=Decimal(0)))
-    slot = Decimal(WIDTH - LEFT - RIGHT) / max(len(known), 1)
+    series = [(day, None if value is None else Decimal(value)) for day, value in values]
+    present = [value for _, value in series if value is not None]
+    top = _round_up(max(present, default=Decimal(0)))
+    slot = Decimal(WIDTH - LEFT - RIGHT) / max(len(series), 1)
     marks: list[DataPoint] = []
     pieces: list[list[str]] = [[]]
-    for index, (day, value) in enumerate(known):
+    for index, (day, value) in enumerate(series):
         if value is None:
             pieces.append([])
             continue
@@ -78,21 +78,23 @@ def make_panel(
         tuple(marks),
         tuple(" ".join(piece) for piece in pieces if piece),
         tuple(Tick(_pixel_height(top * part / 4, top), _format_label(top * part / 4)) for part in (0, 2, 4)),
-        tuple(_make_day_ticks([day for day, _ in known], slot)),
-        _make_summary(title, unit, given, known),
+        tuple(_make_day_ticks([day for day, _ in series], slot)),
+        _make_summary(title, unit, present, series),
     )
 
 
 def _make_day_ticks(days: Sequence[str], slot: Decimal) -> list[Tick]:
-    shown = sorted({0, len(days) // 2, len(days) - 1}) if days else []
-    return [Tick(LEFT + _round_to_integer(slot * index + slot / 2), days[index]) for index in shown]
+    indexes = sorted({0, len(days) // 2, len(days) - 1}) if days else []
+    return [Tick(LEFT + _round_to_integer(slot * index + slot / 2), days[index]) for index in indexes]
 
 
-def _make_summary(title: str, unit: str, given: Sequence[Decimal], known: Sequence[tuple[str, Decimal | None]]) -> str:
-    if not given:
+def _make_summary(
+    title: str, unit: str, present: Sequence[Decimal], series: Sequence[tuple[str, Decimal | None]]
+) -> str:
+    if not present:
         return f"{title}: no figures."
-    days = f"{known[0][0]} to {known[-1][0]}"
-    return f"{title} per day, {days}: from {min(given)} to {max(given)} {unit}. The table below has every figure."
+    days = f"{series[0][0]} to {series[-1][0]}"
+    return f"{title} per day, {days}: from {min(present)} to {max(present)} {unit}. The table below has every figure."
 
 
 def _pixel_height(value: Decimal, top: Decimal) -> int:

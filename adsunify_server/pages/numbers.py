@@ -15,10 +15,10 @@ def format_money(amount: str, currency: str | None) -> str:
 
 def format_column(values: Sequence[str | int | None], currency: str | None) -> list[str]:
     """The figures of a column, with digits alike; money where there is a currency. None is empty."""
-    given = [None if value is None else str(value) for value in values]
-    digits = max([_count_decimals(value) for value in given if value is not None], default=0)
-    least = max(digits, EXPONENTS.get(currency or "") or 0)
-    return ["" if value is None else _format_decimals(value, least) for value in given]
+    texts = [None if value is None else str(value) for value in values]
+    digits = max([_count_decimals(value) for value in texts if value is not None], default=0)
+    minimum = max(digits, EXPONENTS.get(currency or "") or 0)
+    return ["" if value is None else _format_decimals(value, minimum) for value in texts]
 
 
 def _count_decimals(value: str) -> int:

@@ -33,7 +33,7 @@ async def show_consent(visit: PageRequest) -> web.Response:
 async def decide_consent(visit: PageRequest) -> web.Response:
     """Tell the client what the person decided."""
     try:
-        asked = await _read_request(visit)
+        request = await _read_request(visit)
         if visit.form.get("decision") != "allow":
             raise OAuthError("access_denied", "The person did not allow it.")
     except OAuthError as problem:
@@ -42,11 +42,11 @@ async def decide_consent(visit: PageRequest) -> web.Response:
     try:
         return visit.redirect(
             await oauth_server.grant_consent(
-                visit.service, asked, visit.signed_in_session.user_id, workspace, write=write
+                visit.service, request, visit.signed_in_session.user_id, workspace, write=write
             )
         )
     except Forbidden as refusal:
-        return _consent_page(visit, asked, refusal.status, refusal.message)
+        return _consent_page(visit, request, refusal.status, refusal.message)
 
 
 async def _read_request(visit: PageRequest) -> AuthorizationRequest:
@@ -54,16 +54,16 @@ async def _read_request(visit: PageRequest) -> AuthorizationRequest:
 
 
 def _consent_page(
-    visit: PageRequest, asked: AuthorizationRequest, status: int = 200, problem: str | None = None
+    visit: PageRequest, request: AuthorizationRequest, status: int = 200, problem: str | None = None
 ) -> web.Response:
     homes = visit.signed_in_session.memberships
     return visit.render_page(
         "consent.html",
         status,
-        targets=f"'self' {_form_target(asked.redirect_uri)}",
-        asked=asked,
+        targets=f"'self' {_form_target(request.redirect_uri)}",
+        authorization=request,
         homes=homes,
-        writes=asked.wants_write and any(home.role != "viewer" for home in homes),
+        writes=request.wants_write and any(home.role != "viewer" for home in homes),
         problem=problem,
     )
 

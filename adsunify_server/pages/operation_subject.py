@@ -105,9 +105,9 @@ class SubjectIndex:
         """Read the latest 50 operations, and those with the ids ``more``."""
         accounts = {account["accountId"]: account for account in await visit.call_endpoint("get_accounts")}
         latest = await visit.call_endpoint("get_operations")
-        wanted = dict.fromkeys([*(operation["id"] for operation in latest), *more])
-        views = await operations.read_operation_views(visit.service, visit.actor, wanted)
-        for id_ in {view.data.get("sourceOperationId") for view in views.values()} - {None, *wanted}:
+        operation_ids = dict.fromkeys([*(operation["id"] for operation in latest), *more])
+        views = await operations.read_operation_views(visit.service, visit.actor, operation_ids)
+        for id_ in {view.data.get("sourceOperationId") for view in views.values()} - {None, *operation_ids}:
             with suppress(NotFound):  # somebody else made it, or the person has lost a role
                 views |= await operations.read_operation_views(visit.service, visit.actor, [str(id_)])
 

@@ -141,20 +141,20 @@ def _step_values(displayed: DisplayedOperation, number: int) -> dict[str, Any]:
 
 def _describe_binding(displayed: DisplayedOperation, binding: Binding) -> tuple[str, str]:
     """Where an id of an earlier step goes in, and which one."""
-    _, part, *way = binding.to.split("/")
-    place = ".".join(way) if part == "body" else f"{'.'.join(way)} in the address"
+    _, part, *pointer = binding.to.split("/")
+    place = ".".join(pointer) if part == "body" else f"{'.'.join(pointer)} in the address"
     number = next(number for number, step in enumerate(displayed.plan.steps, 1) if step.key == binding.step)
-    brought = [one["outputs"] for one in displayed.data["receipt"]["steps"] if one["key"] == binding.step]
-    id_ = brought[-1].get(binding.output) if brought else None
-    which = "" if id_ is None else f", which is {id_}"
-    return place, f"{binding.prefix}{' + ' if binding.prefix else ''}{binding.output} of step {number}{which}"
+    outputs = [one["outputs"] for one in displayed.data["receipt"]["steps"] if one["key"] == binding.step]
+    id_ = outputs[-1].get(binding.output) if outputs else None
+    suffix = "" if id_ is None else f", which is {id_}"
+    return place, f"{binding.prefix}{' + ' if binding.prefix else ''}{binding.output} of step {number}{suffix}"
 
 
 def _find_doubtful_step(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any]:
     """The step of which nobody knows whether it was written."""
-    last = {one["key"]: one for one in operation["receipt"]["steps"]}
+    last_attempts = {attempt["key"]: attempt for attempt in operation["receipt"]["steps"]}
     return next(
-        {"number": number, "does": step["does"], "receipt": last.get(step["key"], {})}
+        {"number": number, "does": step["does"], "receipt": last_attempts.get(step["key"], {})}
         for number, step in enumerate(operation["plan"]["steps"], 1)
         if step["key"] in completion.doubtful_steps
     )

@@ -76,22 +76,22 @@ def render_notice(status: int, title: str, text: str) -> web.Response:
 def _make_environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # a server that shows no page goes without
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("adsunify_server"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"assets": ASSETS, "wording": wording, "operation_state": get_operation_state}
-    made.filters |= {
+    environment.globals |= {"assets": ASSETS, "wording": wording, "operation_state": get_operation_state}
+    environment.filters |= {
         "network": _network_title,
         "at": _format_instant,
         "day": _format_day,
         "spelled": format_value,
         "words": _code_to_words,
     }
-    return made
+    return environment
 
 
 def _network_title(network: str) -> str:
@@ -114,10 +114,12 @@ def format_value(value: Json) -> str:
 def _format_indented(value: Json, margin: str) -> str:
     deeper = margin + "  "
     if isinstance(value, Mapping) and value:
-        members = [f"{deeper}{_format_plain(name)}: {_format_indented(one, deeper)}" for name, one in value.items()]
+        members = [
+            f"{deeper}{_format_plain(name)}: {_format_indented(member, deeper)}" for name, member in value.items()
+        ]
         return "{\n" + ",\n".join(members) + f"\n{margin}}}"
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(deeper + _format_indented(one, deeper) for one in value) + f"\n{margin}]"
+        return "[\n" + ",\n".join(deeper + _format_indented(member, deeper) for member in value) + f"\n{margin}]"
     return _format_plain(value)
 
 

@@ -88,16 +88,16 @@ class PageRequest:
     @property
     def client_ip(self) -> str:
         """The network address of the browser."""
-        asked = REQUEST_CONTEXT.get()
-        return "" if asked is None else asked.client_ip
+        context = REQUEST_CONTEXT.get()
+        return "" if context is None else context.client_ip
 
     def count_request(self) -> None:
         """Count the visit of a person who is signed in, and say whose it is. Raises RateLimited."""
         if self.user_session is None:
             return
-        asked, home = REQUEST_CONTEXT.get(), self.user_session.membership
-        if asked is not None:
-            asked.owner, asked.workspace_id = self.user_session.user_id, None if home is None else home.workspace_id
+        context, home = REQUEST_CONTEXT.get(), self.user_session.membership
+        if context is not None:
+            context.owner, context.workspace_id = self.user_session.user_id, None if home is None else home.workspace_id
         is_write = self.request.method == "POST"
         self.service.rate_limiter.admit_request(self.user_session.user_id, is_write=is_write)
 
@@ -114,11 +114,11 @@ class PageRequest:
         try:
             if (await self.request.read()).count(b"&") > MAX_FIELDS:
                 raise Forbidden(FORGED_FORM)
-            sent = await self.request.post()
+            fields = await self.request.post()
         except (ValueError, LookupError, web.RequestPayloadError):  # no text, or in no encoding that there is
             raise Forbidden(FORGED_FORM) from None
-        check_not_repeated(sent)
-        self.form = check_storable({name: value for name, value in sent.items() if isinstance(value, str)})
+        check_not_repeated(fields)
+        self.form = check_storable({name: value for name, value in fields.items() if isinstance(value, str)})
         if self.is_new_secret or not hmac.compare_digest(
             self.form.get("csrf", "").encode("utf-8"), self.csrf_token.encode("ascii")
         ):
@@ -131,9 +131,9 @@ class PageRequest:
 
     async def call_endpoint(self, operation_id: str, body: Json = None, *, query: Any = None, **path: str) -> Any:
         """Call a use case of the contract as the person, under its access rule; the data of the answer."""
-        sent = b"" if body is None else dumps_bytes(body)
+        raw_body = b"" if body is None else dumps_bytes(body)
         answer = await call_endpoint(
-            self.service, self.actor, ENDPOINTS_BY_ID[operation_id], ApiRequest(path, query or {}, sent)
+            self.service, self.actor, ENDPOINTS_BY_ID[operation_id], ApiRequest(path, query or {}, raw_body)
         )
         return answer.data
 
