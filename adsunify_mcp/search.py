@@ -12,6 +12,7 @@ from typing import Any
 from adsunify.adapter.network import split_words
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.prose import convert_descriptions
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.dispatch import describe_endpoint
 from adsunify.values.exact_json import Json
 
@@ -24,13 +25,11 @@ SEARCH_WORDS: Mapping[str, str] = {
     "post_keys": "create make new api key token",
     "delete_key": "revoke delete remove api key",
     "get_connections": "connected networks connections logins which are connected",
-    "post_connections_authorize": "connect link authorize login oauth consent new network account facebook meta google "
-    "tiktok snapchat pinterest linkedin reddit amazon x twitter",
-    "post_connections_credentials": "connect credentials api key private key username password apple outbrain chatgpt",
+    "post_connections_authorize": "connect link authorize login oauth consent new network account",
+    "post_connections_credentials": "connect credentials api key private key username password",
     "delete_connection": "disconnect remove connection revoke login network",
     "get_networks": "which what networks platforms supported available",
-    "get_network": "what can network do capabilities limits levels settings catalogs metrics of one network details "
-    "meta google tiktok snapchat pinterest linkedin reddit amazon x chatgpt apple outbrain",
+    "get_network": "what can network do capabilities limits levels settings catalogs metrics of one network details",
     "get_accounts": "list ad accounts which accounts do i have what accounts are connected",
     "get_account": "one ad account currency timezone details show",
     "get_account_tree": "hierarchy tree structure list everything in whole account campaigns with ad groups and ads "
@@ -121,10 +120,19 @@ def tokenize(text: str) -> list[str]:
 
 @cache
 def _build_index() -> Mapping[str, Counter[str]]:
+    networks = [get_adapter(code).network for code in ADAPTER_PACKAGES]
+    network_words = {
+        "post_connections_authorize": [
+            word for one in networks if one.login.kind != "credentials" for word in (one.code, *one.other_names)
+        ],
+        "post_connections_credentials": [one.code for one in networks if one.login.kind == "credentials"],
+        "get_network": [one.code for one in networks],
+    }
     index = {}
     for endpoint in _list_endpoints():
-        text = f"{endpoint.summary} {endpoint.summary} {SEARCH_WORDS[endpoint.operation_id]}"
-        index[endpoint.operation_id] = Counter(tokenize(text))
+        name = endpoint.operation_id
+        text = [endpoint.summary, endpoint.summary, SEARCH_WORDS[name], *network_words.get(name, ())]
+        index[name] = Counter(tokenize(" ".join(text)))
     return index
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
@@ -14,9 +14,9 @@ from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.answers import Problem
 from adsunify.contract.endpoint import ERROR_STATUSES, PATH_PATTERNS, PREFIX
 from adsunify.contract.prose import convert_descriptions
-from adsunify.contract.requests import NetworkCode
 from adsunify.errors import InvalidInput
 from adsunify.models.base import ApiModel, parse_model
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.problem_details import PROBLEM_CODES
 from adsunify.service.dispatch import describe_endpoint
 
@@ -143,7 +143,7 @@ def _make_path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 def _make_path_schema(name: str) -> dict[str, Any]:
     if name == "network":
-        return {"type": "string", "enum": list(get_args(NetworkCode))}
+        return {"type": "string", "enum": [*ADAPTER_PACKAGES]}
     if name in PATH_PATTERNS:
         return {"type": "string", "pattern": PATH_PATTERNS[name].pattern}
     return {"type": "string", "format": "uuid"}

@@ -404,17 +404,40 @@ class Template:
 
 @frozen(eq=False)
 class Extra:
-    """An account extra: ``name`` as in ``--account-extra``, what it is, whether an admin may set it."""
+    """An account extra: ``name`` as in ``--account-extra``, what it is, whether an admin may set it.
+
+    Pages show ``label`` beside the value, and no extra without a label. ``form`` is how a value reads: ``text`` as it
+    is, ``flag`` (``true``, ``false``), ``words`` (a native constant or a list of some), ``native_amount`` (native units
+    of the account's money), ``micros`` (a million to a major unit), ``seconds`` since 1970, ``instant`` (ISO 8601).
+    ``texts`` has words for values that the form does not explain.
+    """
 
     name: str
     meaning: str
     choices: tuple[str, ...] = ()
     is_settable: bool = True
+    label: str = ""
+    form: Literal["text", "flag", "words", "native_amount", "micros", "seconds", "instant"] = "text"
+    texts: Mapping[str, str] = field(factory=dict)
+
+
+@frozen
+class Credential:
+    """A member of a network's own credentials: its name in snake case, and the label of its field in a form.
+
+    ``form``: a line of text, a line that is hidden while it is typed, or a text of several ``lines``.
+    """
+
+    name: str
+    label: str
+    form: Literal["text", "hidden", "lines"] = "text"
 
 
 @frozen(eq=False)
 class Login:
     """How accounts are connected. ``hosts`` of the consent page and the token endpoint stand in ``Network.hosts``.
+
+    ``credentials``: the sets of members that connect a network of the kind ``credentials``; one of them is given whole.
 
     ``refresh_before_seconds``: seconds before its end at which a token that is used is renewed.
     """
@@ -424,6 +447,7 @@ class Login:
     has_pkce: bool = False
     note: str = ""
     refresh_before_seconds: int = 5 * 60
+    credentials: tuple[tuple[Credential, ...], ...] = ()
 
 
 @frozen(eq=False)
@@ -441,6 +465,9 @@ class Network:
     empty. Whether they may be left out is a matter of the formats.
     ``other_countries``: codes that it takes in ``targeting.countries`` beside those of ISO 3166-1.
     ``has_report_jobs``: insights may be an asynchronous job, so that a second read has to resume the first one's.
+    ``has_whole_days``: a schedule is kept as whole days of the account's time zone, so that it starts at a midnight.
+    ``other_names``: further words by which people search for the network. ``example_account_id``: a native account id
+    of the right form, for plans that are only looked at.
     ``status_sent(kind, sent)``: the kind and the native status in what a step of that kind sent of one entity, where it
     does not stand there under the level's own name.
     """
@@ -475,6 +502,9 @@ class Network:
     )
     parse_sent_status: Callable[[str, Json], tuple[str, str | None]] | None = None
     notes: tuple[str, ...] = ()
+    has_whole_days: bool = False
+    other_names: tuple[str, ...] = ()
+    example_account_id: str = "1"
 
 
 def get_level(network: Network, kind: str) -> Level:

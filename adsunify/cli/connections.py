@@ -12,7 +12,7 @@ import os
 import socket
 import sys
 import webbrowser
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 import click
 from pydantic.alias_generators import to_camel
 
+from adsunify.adapter.network import Credential
 from adsunify.client import AsyncAds
 from adsunify.client.backends import Backend
 from adsunify.client.local_backend import LocalBackend
-from adsunify.contract.requests import CREDENTIALS
+from adsunify.contract.requests import get_credential_sets, list_credential_networks
 from adsunify.errors import InvalidInput, Issue, OperationError, invalid_input
 from adsunify.service.factory import BASE_URL_VARIABLE
 from adsunify.values.exact_json import Json, loads
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 10 * 60
 """A link lives so long; so does what follows it at the network."""
 LOCAL_LOOK_SECONDS, REMOTE_LOOK_SECONDS = 0.2, 2.0
-FILE_MEMBERS = ("private_key",)
-"""Members of several lines: they are asked for as the path of a file."""
 SHUTDOWN_SECONDS = 2.0
 """For the last page to reach the browser."""
 UNKNOWN_STATE_STATUS = 404
@@ -68,25 +67,26 @@ UNKNOWN_STATE_STATUS = 404
 def connect(where: Target, network: str, port: int, browser: bool, credentials: Path | None, as_json: bool) -> None:
     """Connect the ad accounts of a network.
 
-    NETWORK is one of meta, google, tiktok, snapchat, pinterest, linkedin, reddit, amazon, x, chatgpt, apple, outbrain.
+    NETWORK is a code that `adsunify networks` prints.
 
     Networks with a consent page: a link is printed (and opened); allow it there within ten minutes. With a store of
     your own the network sends the browser back to http://127.0.0.1:PORT/connect/callback/NETWORK, so register that
     address with your application there, and name the port with --port.
 
-    chatgpt, apple and outbrain take credentials of their own: from --credentials, from the environment
-    (ADSUNIFY_CHATGPT_API_KEY; ADSUNIFY_OUTBRAIN_API_KEY, or _USERNAME and _PASSWORD; ADSUNIFY_APPLE_CLIENT_ID,
-    _TEAM_ID, _KEY_ID and _PRIVATE_KEY; with _FILE behind the name, from the file that it names), or asked for. Never
-    from the command line, which other users of the machine can see.
+    Other networks take credentials of their own: from --credentials, from the environment (such as
+    ADSUNIFY_CHATGPT_API_KEY; with _FILE behind the name, from the file that it names), or asked for. Never from the
+    command line, which other users of the machine can see.
     """
-    if network in CREDENTIALS:
+    if get_credential_sets(network):
         given = _read_credentials(network, credentials)
         with output.status_line(f"Connecting {network}"), where.make_client() as ads:
             made = ads.connect(network, **given)
         data, accounts = made.data, [one.data for one in made.accounts]
     elif credentials is not None:
         raise invalid_input(
-            "--credentials", "not_supported", f"goes with {', '.join(CREDENTIALS)}; {network} has a consent page."
+            "--credentials",
+            "not_supported",
+            f"goes with {', '.join(list_credential_networks())}; {network} has a consent page.",
         )
     else:
         data, accounts = asyncio.run(_run_consent(where, network, port, browser))
@@ -100,18 +100,22 @@ def _read_credentials(network: str, file: Path | None) -> dict[str, str]:
     """The members of one of the network's sets, from a file, the environment, or whoever sits there."""
     if file is not None:
         return _read_credentials_file(network, file)
-    sets = CREDENTIALS[network]
-    found = {name: value for names in sets for name in names if (value := _read_variable(network, name)) is not None}
-    whole = next((names for names in sets if all(name in found for name in names)), None)
+    sets = get_credential_sets(network)
+    found = {
+        one.name: value
+        for members in sets
+        for one in members
+        if (value := _read_variable(network, one.name)) is not None
+    }
+    whole = next((members for members in sets if all(one.name in found for one in members)), None)
     if whole is not None:
-        return {name: found[name] for name in whole}
+        return {one.name: found[one.name] for one in whole}
     if not sys.stdin.isatty():
-        accepted = " or ".join(", ".join(_variable_name(network, name) for name in names) for names in sets)
+        accepted = " or ".join(", ".join(_variable_name(network, one.name) for one in members) for members in sets)
         raise invalid_input(
             "credentials", "required", f"are needed: --credentials FILE, or {accepted} in the environment."
         )
-    wanted = _prompt_credential_set(sets)
-    return {name: found.get(name) or _prompt_member(name) for name in wanted}
+    return {one.name: found.get(one.name) or _prompt_member(one) for one in _prompt_credential_set(sets)}
 
 
 def _read_credentials_file(network: str, file: Path) -> dict[str, str]:
@@ -119,7 +123,7 @@ def _read_credentials_file(network: str, file: Path) -> dict[str, str]:
         members = loads(read_file(file))
     except ValueError:
         members = None
-    known = {to_camel(name): name for names in CREDENTIALS[network] for name in names}
+    known = {to_camel(one.name): one.name for members in get_credential_sets(network) for one in members}
     if not isinstance(members, Mapping) or not all(isinstance(value, str) for value in members.values()):
         raise invalid_input(
             "--credentials", "malformed_json", f"must be a JSON object of texts, with {', '.join(known)}."
@@ -149,18 +153,22 @@ def _read_text_file(where: str, path: str) -> str:
         raise invalid_input(where, "unreadable", "names no file that can be read.") from None
 
 
-def _prompt_credential_set(sets: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+def _prompt_credential_set(sets: Sequence[Sequence[Credential]]) -> Sequence[Credential]:
     """Which set to ask for."""
     if len(sets) == 1:
         return sets[0]
-    chosen = click.prompt("Connect with", type=click.Choice([to_camel(names[0]) for names in sets]), err=True)
-    return next(names for names in sets if to_camel(names[0]) == chosen)
+    by_name = {to_camel(members[0].name): members for members in sets}
+    return by_name[click.prompt("Connect with", type=click.Choice([*by_name]), err=True)]
 
 
-def _prompt_member(name: str) -> str:
-    if name in FILE_MEMBERS:
-        return _read_text_file(to_camel(name), click.prompt(f"File of the {to_camel(name)}", err=True))
-    return prompt_secret(to_camel(name))
+def _prompt_member(one: Credential) -> str:
+    """A member, asked for; one of several lines as the path of a file."""
+    name = to_camel(one.name)
+    return (
+        _read_text_file(name, click.prompt(f"File of the {name}", err=True))
+        if one.form == "lines"
+        else prompt_secret(name)
+    )
 
 
 # -- a consent page -----------------------------------------------------------------------------------------------

@@ -56,11 +56,12 @@ def plan(
 
     A refused brief exits with 2 and one line per issue on stderr.
     """
-    known = {extra.name: extra.choices for extra in get_adapter(network).network.extras}
+    tables = get_adapter(network).network
+    known = {extra.name: extra.choices for extra in tables.extras}
     get_exponent(currency, "--currency")  # refuses what is no currency
     account = Account(
         network,
-        native_account or DEFAULT_ACCOUNT_IDS.get(network, "1"),
+        native_account or tables.example_account_id,
         currency,
         get_timezone(timezone, "--timezone").key,
         _parse_extras(extras, known),
@@ -85,10 +86,6 @@ def plan(
             click.echo(f"   {binding.to} <- {binding.prefix}{binding.step}.{binding.output}")
     for warning in made.warnings:
         click.echo(f"\nwarning: {warning}", err=True)
-
-
-DEFAULT_ACCOUNT_IDS = {"meta": "act_1"}
-"""A well-formed native account id, for plans that are only looked at."""
 
 
 def _parse_extras(written: tuple[str, ...], known: Mapping[str, tuple[str, ...]]) -> dict[str, str]:

@@ -13,23 +13,12 @@ from adsunify.errors import ProviderUnreadable
 from adsunify.service import connections
 from adsunify.service.core import Service
 
-SANDBOX_CREDENTIALS: Mapping[str, Mapping[str, str]] = {
-    "chatgpt": {"api_key": "sandbox-chatgpt-key"},
-    "outbrain": {"username": "sandbox-outbrain", "password": "sandbox-secret"},
-    "apple": {
-        "client_id": "SEARCHADS.sandbox-apple",
-        "team_id": "SEARCHADS.sandbox-team",
-        "key_id": "sandbox-key",
-        # of no value: the simulated network holds the public half
-        "private_key": """-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgYWRzdW5pZnkgc2Fu
-ZGJveCBrZXkgb2Ygbm8gdmFsdWWhRANCAAT0S388m4eNA+993L836BtcmJ4fvX9l
-tcvTi452qyxkDCUBklawaRVvXQvTqaPhenWz+uB9eUVxrRFbGpJ8SgZl
------END PRIVATE KEY-----
-""",
-    },
-}
-"""What the simulated networks without a consent page accept."""
+
+def get_sandbox_credentials(network: str) -> Mapping[str, str]:
+    """What connects a simulated network; empty where it has a consent page."""
+    from adsunify.sandbox.networks import load_networks  # for nothing in a command on real networks
+
+    return load_networks()[network].credentials
 
 
 class FormParser(HTMLParser):
@@ -51,8 +40,8 @@ class FormParser(HTMLParser):
 
 async def give_consent(service: Service, actor: Actor, network: str) -> None:
     """Connect a network of the sandbox. Raises ProviderUnreadable where its consent page fails."""
-    if network in SANDBOX_CREDENTIALS:
-        await connections.connect_with_credentials(service, actor, network=network, **SANDBOX_CREDENTIALS[network])
+    if credentials := get_sandbox_credentials(network):
+        await connections.connect_with_credentials(service, actor, network=network, **credentials)
         return
     link = await connections.create_consent_link(service, actor, network=network)
     async with httpx.AsyncClient(follow_redirects=True, trust_env=False, timeout=30.0) as browser:

@@ -10,7 +10,7 @@ from datetime import date
 from pydantic.alias_generators import to_camel
 
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest
-from adsunify.contract.requests import CREDENTIALS
+from adsunify.contract.requests import get_credential_sets, list_credential_networks
 from adsunify.errors import invalid_input
 from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.values.exact_json import Json
@@ -157,17 +157,17 @@ class AsyncAds:
     async def connect(self, network: str, **credentials: str) -> Connection:
         """Connect a network with credentials of its own, and keep all the accounts that it shows.
 
-        ``connect("chatgpt", api_key=...)``, ``connect("outbrain", api_key=...)`` or with ``username`` and ``password``,
-        ``connect("apple", client_id=..., team_id=..., key_id=..., private_key=...)``. Connecting again keeps the
-        accounts' ids. Raises InvalidInput for other members and for a network with a consent page (see
-        :meth:`authorize`), TokenRefused where the network does not take them.
+        For example ``connect("chatgpt", api_key=...)``; docs/connecting.md has a table of what each network takes.
+        Connecting again keeps the accounts' ids. Raises InvalidInput for other members and for a network with a consent
+        page (see :meth:`authorize`), TokenRefused where the network does not take them.
         """
-        if read_text(network, "network") in ADAPTER_PACKAGES and network not in CREDENTIALS:
+        if read_text(network, "network") in ADAPTER_PACKAGES and not get_credential_sets(network):
             raise invalid_input(
                 "network",
                 "choice",
                 f"has a consent page, where a person allows it: `adsunify connect {network}` leads there, and so does "
-                f"the link of authorize, where `adsunify serve` runs. Connected like this: {', '.join(CREDENTIALS)}.",
+                "the link of authorize, where `adsunify serve` runs. Connected like this: "
+                f"{', '.join(list_credential_networks())}.",
             )
         body = {"network": network, **{to_camel(name): value for name, value in credentials.items()}}
         found = (await self.call("post_connections_credentials", body=body))["data"]

@@ -132,10 +132,9 @@ class Ads:
     def connect(self, network: str, **credentials: str) -> Connection:
         """Connect a network with credentials of its own, and keep all the accounts that it shows.
 
-        ``connect("chatgpt", api_key=...)``, ``connect("outbrain", api_key=...)`` or with ``username`` and ``password``,
-        ``connect("apple", client_id=..., team_id=..., key_id=..., private_key=...)``. Connecting again keeps the
-        accounts' ids. Raises InvalidInput for other members and for a network with a consent page (see
-        :meth:`authorize`), TokenRefused where the network does not take them.
+        For example ``connect("chatgpt", api_key=...)``; docs/connecting.md has a table of what each network takes.
+        Connecting again keeps the accounts' ids. Raises InvalidInput for other members and for a network with a consent
+        page (see :meth:`authorize`), TokenRefused where the network does not take them.
         """
         return self._run_on_loop(self._ads.connect(network, **credentials))
 

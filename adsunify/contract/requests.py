@@ -6,14 +6,24 @@ A query is text: :data:`Day` and :data:`Limit` read their one spelling of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from attrs import frozen
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    StringConstraints,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, core_schema
 
+from adsunify.adapter.network import Credential
 from adsunify.events import DEFAULT_EVENTS, EventName
 from adsunify.models.base import (
     VISIBLE,
@@ -27,23 +37,39 @@ from adsunify.models.base import (
 )
 from adsunify.models.brief import CampaignBrief, Instant
 from adsunify.models.error_messages import UUID_REGEX, Violation
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import Kind
 
-NetworkCode = Literal[
-    "meta",
-    "google",
-    "tiktok",
-    "snapchat",
-    "pinterest",
-    "linkedin",
-    "reddit",
-    "amazon",
-    "x",
-    "chatgpt",
-    "apple",
-    "outbrain",
-]
-OAuthNetwork = Literal["meta", "google", "tiktok", "snapchat", "pinterest", "linkedin", "reddit", "amazon", "x"]
+
+@frozen
+class OneOf:
+    """The choices of a text, listed when a model with it is built: as late as its first use, with ``defer_build``."""
+
+    list_choices: Callable[[], Sequence[str]]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.literal_schema([*self.list_choices()])
+
+
+def get_credential_sets(network: object) -> tuple[tuple[Credential, ...], ...]:
+    """The sets of members one of which connects a network; none where it has a consent page, or is unknown."""
+    return get_adapter(str(network)).network.login.credentials if network in ADAPTER_PACKAGES else ()
+
+
+def list_consent_networks() -> list[str]:
+    """The networks with a consent page. Imports all adapters."""
+    return [code for code in ADAPTER_PACKAGES if not get_credential_sets(code)]
+
+
+def list_credential_networks() -> list[str]:
+    """The networks with credentials of their own, those with few members first. Imports all adapters."""
+    found = [code for code in ADAPTER_PACKAGES if get_credential_sets(code)]
+    return sorted(found, key=lambda code: len(get_credential_sets(code)[0]))
+
+
+NetworkCode = Annotated[str, OneOf(lambda: [*ADAPTER_PACKAGES])]
+OAuthNetwork = Annotated[str, OneOf(list_consent_networks)]
+CredentialNetwork = Annotated[str, OneOf(list_credential_networks)]
 Status = Literal["active", "paused"]
 Uuid = Annotated[
     str,
@@ -93,15 +119,11 @@ class NewKey(ApiModel):
 class Authorize(ApiModel):
     """Which network to connect through a hosted consent link."""
 
+    model_config = ConfigDict(defer_build=True)
+
     network: OAuthNetwork
 
 
-CREDENTIALS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "chatgpt": (("api_key",),),
-    "outbrain": (("api_key",), ("username", "password")),
-    "apple": (("client_id", "team_id", "key_id", "private_key"),),
-}
-"""What connects a network without a consent page: one of these sets of members."""
 MAX_SECRET_LENGTH = 10_000
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SECRET_LENGTH)]
 
@@ -114,47 +136,41 @@ def _set_credential_schemas(schema: dict[str, Any]) -> None:
     schema["oneOf"] = [
         {
             "type": "object",
-            "properties": {"network": {"const": network, "type": "string"}}
-            | dict.fromkeys(map(to_camel, names), secret),
-            "required": ["network", *map(to_camel, names)],
+            "properties": {"network": {"const": network, "type": "string"}} | dict.fromkeys(names, secret),
+            "required": ["network", *names],
             "additionalProperties": False,
         }
-        for network, sets in CREDENTIALS.items()
-        for names in sets
+        for network in list_credential_networks()
+        for names in _list_member_names(network)
     ]
+
+
+def _list_member_names(network: str) -> list[list[str]]:
+    return [[to_camel(one.name) for one in members] for members in get_credential_sets(network)]
 
 
 class NewConnection(CrossFieldModel):
     """A network's own credentials: an API key, a user name with its password, or a key pair of an Apple client."""
 
-    model_config = ConfigDict(json_schema_extra=_set_credential_schemas)
+    model_config = ConfigDict(extra="allow", defer_build=True, json_schema_extra=_set_credential_schemas)
+    __pydantic_extra__: dict[str, Secret]
 
-    network: Literal["chatgpt", "outbrain", "apple"]
-    api_key: Omittable[Secret] = Field(None, repr=False)
-    username: Omittable[Secret] = Field(None, repr=False)
-    password: Omittable[Secret] = Field(None, repr=False)
-    client_id: Omittable[Secret] = Field(None, repr=False)
-    team_id: Omittable[Secret] = Field(None, repr=False)
-    key_id: Omittable[Secret] = Field(None, repr=False)
-    private_key: Omittable[Secret] = Field(None, repr=False)
+    network: CredentialNetwork
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        yield "network", self.network
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:
-        sets = CREDENTIALS.get(members.network if isinstance(members.network, str) else "")
-        if sets is None:
+        sets = _list_member_names(members.network)
+        if not sets:
             return []
-        given_names = {name for name in cls.model_fields if name != "network" and getattr(members, name) is not None}
-        required_names = max(sets, key=lambda names: len(given_names.intersection(names)))
-        accepted = " or ".join(" with ".join(map(to_camel, names)) for names in sets)
-        missing = [
-            Violation((to_camel(name),), "required", "is required.")
-            for name in required_names
-            if name not in given_names
-        ]
+        given = {name for name, value in members.model_extra.items() if value is not None}
+        wanted = max(sets, key=lambda names: len(given.intersection(names)))
+        accepted = " or ".join(" with ".join(names) for names in sets)
         words = f"does not belong here; {members.network} takes {accepted}."
-        return missing + [
-            Violation((to_camel(name),), "unknown_property", words)
-            for name in sorted(given_names.difference(required_names))
+        return [Violation((name,), "required", "is required.") for name in wanted if name not in given] + [
+            Violation((name,), "unknown_property", words) for name in sorted(given.difference(wanted))
         ]
 
 

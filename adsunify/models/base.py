@@ -487,7 +487,10 @@ def _find_further_violations(
 
 
 def _collect_unchecked_members(model: type[BaseModel], raw: Any, wrong: set[Location], at: Location) -> SimpleNamespace:
-    """Return the unchecked members under their Python names; missing ones and those of a wrong type are None."""
+    """Return the unchecked members under their Python names; missing ones and those of a wrong type are None.
+
+    Where a model takes members that it does not name, ``model_extra`` holds them.
+    """
     parts = _list_submodels(model)
     members: dict[str, Any] = {}
     for name, member in model.model_fields.items():
@@ -495,6 +498,10 @@ def _collect_unchecked_members(model: type[BaseModel], raw: Any, wrong: set[Loca
         there = (*at, alias)
         value = None if there in wrong else _get_member(raw, alias)
         members[name] = _collect_unchecked_members(parts[alias], value, wrong, there) if alias in parts else value
+    if model.model_config.get("extra") == "allow" and isinstance(raw, Mapping):
+        aliases = {member.alias or name for name, member in model.model_fields.items()}
+        unnamed = {name: value for name, value in raw.items() if name not in aliases and (*at, name) not in wrong}
+        members["model_extra"] = unnamed
     return SimpleNamespace(**members)
 
 

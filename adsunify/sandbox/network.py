@@ -160,6 +160,7 @@ class Network:
     `problem` and `failure` put into the network's own error shape what the framework found: a failed check, and a
     bare status (404 and 405 of an unknown path or method, and the told fault `status`). `guard` runs before every
     route of role "api" (token, required headers, version). `seed` fills the world at the start and after a reset.
+    `credentials`: what connects the demo's account where there is no consent page, by the names of the members.
     """
 
     code: str
@@ -170,6 +171,7 @@ class Network:
     authorize_request: Callable[[Request], object] = _do_nothing
     seed_world: Callable[[World], object] = _do_nothing
     first_id: int = 1
+    credentials: Mapping[str, str] = field(factory=dict)
 
     @cached_property
     def hosts(self) -> frozenset[str]:

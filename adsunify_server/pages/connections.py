@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from aiohttp import web
 from pydantic.alias_generators import to_camel
 
 from adsunify.contract import ENDPOINTS_BY_ID
 from adsunify.contract.access import authorize
-from adsunify.contract.requests import CREDENTIALS
+from adsunify.contract.requests import get_credential_sets
 from adsunify.errors import AdsunifyError, NotFound
 from adsunify.problem_details import to_problem_details
 from adsunify_server.pages.request import PageRequest, PageRouter
-
-FIELD_LABELS: Mapping[str, str] = {
-    "api_key": "API key",
-    "username": "User name",
-    "password": "Password",
-    "client_id": "Client ID",
-    "team_id": "Team ID",
-    "key_id": "Key ID",
-    "private_key": "Private key (PEM)",
-}
-MULTILINE_FIELDS = ("private_key",)
 
 
 def add_pages(door: PageRouter) -> None:
@@ -59,7 +46,7 @@ async def show_credentials_form(visit: PageRequest) -> web.Response:
 async def connect_network(visit: PageRequest) -> web.Response:
     """Connect with what was given; nothing of it is shown again."""
     network = visit.path_parameter("network")
-    names = {to_camel(name) for fields in CREDENTIALS.get(network, ()) for name in fields}
+    names = {to_camel(one.name) for members in get_credential_sets(network) for one in members}
     given = {name: value.replace("\r\n", "\n") for name, value in visit.form.items() if name in names and value}
     try:
         made = await visit.call_endpoint("post_connections_credentials", {"network": network, **given})
@@ -72,11 +59,11 @@ async def connect_network(visit: PageRequest) -> web.Response:
 
 def _credentials_page(visit: PageRequest, problem: AdsunifyError | None = None) -> web.Response:
     network = visit.path_parameter("network")
-    if network not in CREDENTIALS:
+    if not (credentials := get_credential_sets(network)):
         raise NotFound("This network is not connected with credentials of its own.")
     sets = [
-        [{"name": to_camel(name), "label": FIELD_LABELS[name], "long": name in MULTILINE_FIELDS} for name in fields]
-        for fields in CREDENTIALS[network]
+        [{"name": to_camel(one.name), "label": one.label, "form": one.form} for one in members]
+        for members in credentials
     ]
     status = 200 if problem is None else problem.status
     told = None if problem is None else to_problem_details(problem)

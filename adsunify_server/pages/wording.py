@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from attrs import frozen
-
-from adsunify.adapter.network import Account, parse_native_amount
+from adsunify.adapter.network import Account, Extra, parse_native_amount
 from adsunify.errors import InvalidInput
 from adsunify.networks import get_adapter
 from adsunify.review.completion import get_operation_state
@@ -132,15 +130,7 @@ def _format_priced(value: Json, account: Mapping[str, Any], priced: bool) -> Jso
 # -- facts of accounts --------------------------------------------------------------------------------------------
 
 
-@frozen
-class AccountFact:
-    """What an account's extra is called, and how its value is read."""
-
-    label: str
-    format_value: Callable[[Mapping[str, Any], str], str] = lambda account, value: value
-
-
-def _format_native_money(account: Mapping[str, Any], value: str) -> str:
+def _format_native_amount(account: Mapping[str, Any], value: str) -> str:
     owner = Account(
         account["network"], account["nativeId"], account["currency"], account["timezone"], account["extras"]
     )
@@ -157,7 +147,7 @@ def _format_flag(account: Mapping[str, Any], value: str) -> str:
     return {"true": "yes", "false": "no"}.get(value, value)
 
 
-def _format_lower(account: Mapping[str, Any], value: str) -> str:
+def _format_words(account: Mapping[str, Any], value: str) -> str:
     return value.replace("_", " ").replace(",", ", ").lower()
 
 
@@ -169,57 +159,30 @@ def _format_instant(account: Mapping[str, Any], value: str) -> str:
     return format_moment(value)
 
 
-ACCOUNT_FACTS: Mapping[tuple[str, str], AccountFact] = {
-    ("meta", "minDailyBudget"): AccountFact("Least daily budget", _format_native_money),
-    ("meta", "defaultDsaBeneficiary"): AccountFact("Beneficiary of ads in the EU"),
-    ("meta", "defaultDsaPayor"): AccountFact("Payor of ads in the EU"),
-    ("google", "loginCustomerId"): AccountFact("Reached through the manager"),
-    ("google", "billableUnitMicros"): AccountFact("Amounts are multiples of", _format_micros),
-    ("google", "testAccount"): AccountFact("Test account, which never serves", _format_flag),
-    ("tiktok", "createFlow"): AccountFact("Flow of new campaigns", _format_lower),
-    ("tiktok", "canUseCustomIdentity"): AccountFact("New ads under a custom identity", _format_flag),
-    ("tiktok", "adsOnlyMode"): AccountFact("Ads are dark posts only", _format_flag),
-    ("tiktok", "ownerBcId"): AccountFact("Owned by the business centre"),
-    ("snapchat", "organizationId"): AccountFact("Organization"),
-    ("snapchat", "restrictedDeliverySignals"): AccountFact("Housing, credit and employment enabled", _format_flag),
-    ("pinterest", "permissions"): AccountFact("Permissions here", _format_lower),
-    ("pinterest", "country"): AccountFact("Country"),
-    ("pinterest", "owner"): AccountFact("Owner"),
-    ("pinterest", "createdTime"): AccountFact("Opened", _format_seconds),
-    ("linkedin", "reference"): AccountFact("Organization"),
-    ("linkedin", "type"): AccountFact("Kind of account", _format_lower),
-    ("reddit", "businessId"): AccountFact("Business"),
-    ("reddit", "type"): AccountFact("Kind of account", _format_lower),
-    ("reddit", "suspensionReason"): AccountFact("Suspended because of", _format_lower),
-    ("reddit", "attributionType"): AccountFact("Attributed to", _format_lower),
-    ("reddit", "clickAttributionWindow"): AccountFact("A conversion counts after a click for a", _format_lower),
-    ("reddit", "viewAttributionWindow"): AccountFact("A conversion counts after a view for a", _format_lower),
-    ("amazon", "region"): AccountFact("Region"),
-    ("amazon", "accountType"): AccountFact("Kind of account", _format_lower),
-    ("amazon", "countryCode"): AccountFact("Marketplace"),
-    ("x", "timezoneSwitchAt"): AccountFact("Time zone changed", _format_instant),
-    ("apple", "orgId"): AccountFact("Organization"),
-    ("apple", "paymentModel"): AccountFact(
-        "Payment", lambda account, value: {"LOC": "line of credit", "PAYG": "as it is spent"}.get(value, value)
-    ),
-    ("apple", "productFeatures"): AccountFact("May advertise", _format_lower),
-    ("apple", "contentProvider"): AccountFact("A provider of apps is delegated to it", _format_flag),
+FORMATTERS: Mapping[str, Callable[[Mapping[str, Any], str], str]] = {
+    "text": lambda account, value: value,
+    "flag": _format_flag,
+    "words": _format_words,
+    "native_amount": _format_native_amount,
+    "micros": _format_micros,
+    "seconds": _format_seconds,
+    "instant": _format_instant,
 }
-"""Meta's ``accountStatus`` is left out: it is the number of the status, which is shown in words."""
+"""How the value of an account's extra reads, by its form."""
 
 
 def list_account_facts(account: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The facts of an account that a person can read; one that is not as expected stands as it is."""
-    found = []
-    for name, value in account["extras"].items():
-        fact = ACCOUNT_FACTS.get((account["network"], name))
-        if fact is None or not value:
-            continue
-        try:
-            found.append((fact.label, fact.format_value(account, value)))
-        except (ValueError, InvalidInput):
-            found.append((fact.label, value))
-    return found
+    declared = {extra.name: extra for extra in get_adapter(account["network"]).network.extras if extra.label}
+    given = [(declared[name], value) for name, value in account["extras"].items() if name in declared and value]
+    return [(extra.label, _format_extra(account, extra, value)) for extra, value in given]
+
+
+def _format_extra(account: Mapping[str, Any], extra: Extra, value: str) -> str:
+    try:
+        return extra.texts.get(value) or FORMATTERS[extra.form](account, value)
+    except (ValueError, InvalidInput):
+        return value
 
 
 def format_moment(value: str) -> str:

@@ -11,6 +11,7 @@ import sys
 from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,7 +22,8 @@ from attrs import define, field
 from sqlalchemy import Connection, select, text
 
 from adsunify import encryption
-from adsunify.cli.sandbox_connections import SANDBOX_CREDENTIALS
+from adsunify.cli.sandbox_connections import get_sandbox_credentials
+from adsunify.contract.requests import get_credential_sets, list_credential_networks
 from adsunify.encryption import SecretContext
 from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.store import Store, encrypted_secrets, open_store
@@ -257,7 +259,7 @@ async def _commands(one: Life) -> None:
     account = one.accounts["chatgpt"]
     for arguments in (("operations", "--json"), ("create", account, BRIEF), ("execute", "nonsense"), ("accounts",)):
         one.said += [part.decode() for part in await command(*arguments, **where)]
-    key = SANDBOX_CREDENTIALS["chatgpt"]["api_key"]
+    key = get_sandbox_credentials("chatgpt")["api_key"]
     one.said += [part.decode() for part in await command("connect", "chatgpt", **where, ADSUNIFY_CHATGPT_API_KEY=key)]
 
 
@@ -333,10 +335,11 @@ async def test_no_secret_is_found_anywhere(database: str, tmp_path: Path) -> Non
     store: Store | None = None
     async with living(database, ring, log) as one:
         one.plant("client secret", "sandbox-secret")
-        for network, credentials in SANDBOX_CREDENTIALS.items():
-            for name in ("api_key", "password", "private_key"):
-                if name in credentials:
-                    one.plant(f"{network} {name}", credentials[name])
+        for network in list_credential_networks():
+            credentials = get_sandbox_credentials(network)
+            for member in chain.from_iterable(get_credential_sets(network)):
+                if member.form != "text" and member.name in credentials:
+                    one.plant(f"{network} {member.name}", credentials[member.name])
         store = await open_store(database)
         await live(one, store, ring)
         where |= _children(one.process.pid)

@@ -13,7 +13,8 @@ import httpx
 import pytest
 from pydantic.alias_generators import to_camel
 
-from adsunify.cli.sandbox_connections import SANDBOX_CREDENTIALS, FormParser
+from adsunify.cli.sandbox_connections import FormParser, get_sandbox_credentials
+from adsunify.contract.requests import list_credential_networks
 
 from .conftest import Place
 from .running import process
@@ -126,14 +127,14 @@ def test_a_network_without_an_application(place: Callable[[str], Place]) -> None
 
 
 def body(network: str) -> bytes:
-    return json.dumps({to_camel(name): value for name, value in SANDBOX_CREDENTIALS[network].items()}).encode()
+    return json.dumps({to_camel(name): value for name, value in get_sandbox_credentials(network).items()}).encode()
 
 
 def variables(network: str) -> dict[str, str]:
-    return {f"ADSUNIFY_{network}_{name}".upper(): value for name, value in SANDBOX_CREDENTIALS[network].items()}
+    return {f"ADSUNIFY_{network}_{name}".upper(): value for name, value in get_sandbox_credentials(network).items()}
 
 
-@pytest.mark.parametrize("network", list(SANDBOX_CREDENTIALS))
+@pytest.mark.parametrize("network", list_credential_networks())
 def test_credentials_of_the_environment_of_a_file_and_of_standard_input(
     both: Place, network: str, tmp_path: Path
 ) -> None:
@@ -145,13 +146,13 @@ def test_credentials_of_the_environment_of_a_file_and_of_standard_input(
         both.ads("connect", network, "--json", "--credentials", "-", stdin=path.read_bytes()),
     ):
         assert ran.data["network"] == network and ran.data["accounts"]
-        for value in SANDBOX_CREDENTIALS[network].values():
+        for value in get_sandbox_credentials(network).values():
             assert value not in ran.out + ran.err
 
 
 def test_a_variable_may_name_a_file(place: Callable[[str], Place], tmp_path: Path) -> None:
     key = tmp_path / "key.pem"
-    key.write_text(SANDBOX_CREDENTIALS["apple"]["private_key"])
+    key.write_text(get_sandbox_credentials("apple")["private_key"])
     given = variables("apple")
     del given["ADSUNIFY_APPLE_PRIVATE_KEY"]
     one = place("file")

@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 
 from adsunify.actor import Actor
 from adsunify.cli.briefs import make_brief
-from adsunify.cli.sandbox_connections import SANDBOX_CREDENTIALS, FormParser
+from adsunify.cli.sandbox_connections import FormParser, get_sandbox_credentials
 from adsunify.models.brief import read_brief
 from adsunify.networks import get_adapter
 from adsunify.sandbox import sandbox
@@ -105,7 +105,7 @@ def _answer(network: str, code: str) -> tuple[dict[str, str], str]:
     Without a consent page: what a person gives, as JSON; the simulated network's own where the code is none.
     """
     if _by_credentials(network):
-        own = {to_camel(name): value for name, value in SANDBOX_CREDENTIALS[network].items()}
+        own = {to_camel(name): value for name, value in get_sandbox_credentials(network).items()}
         return json.loads(code) if code.startswith("{") else own, ""
     if not _by_request_token(network):
         return {CODES.get(network, "code"): code, "state": "s"}, VERIFIER

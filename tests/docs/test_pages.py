@@ -16,7 +16,7 @@ import pytest
 
 from adsunify.cli.commands import adsunify
 from adsunify.contract.answers.webhooks import CreatedWebhook
-from adsunify.contract.requests import CREDENTIALS, NewWebhook
+from adsunify.contract.requests import NewWebhook, get_credential_sets, list_credential_networks
 from adsunify.events import DEFAULT_EVENTS
 from adsunify.models.base import parse_model
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
@@ -104,8 +104,8 @@ def test_clients_of_agents_are_set_up_as_shown(tmp_path: Path) -> None:
 def test_what_connects_each_network() -> None:
     text = (ROOT / "docs" / "connecting.md").read_text()
     rows = {row[0]: row[1:] for row in re.findall(r"^\| (\w+) \| (.+) \| (.+) \|$", text, re.MULTILINE)}
-    for network, sets in CREDENTIALS.items():
-        members = [name for names in sets for name in names]
+    for network in list_credential_networks():
+        members = [one.name for names in get_credential_sets(network) for one in names]
         taken, variables = rows[network]
         assert re.findall("`(.+?)`", taken) == members
         assert re.findall("`(.+?)`", variables) == [f"ADSUNIFY_{network}_{name}".upper() for name in members]

@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from adsunify.cli.sandbox_connections import get_sandbox_credentials
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.sandbox.networks import load_networks
 
@@ -35,6 +38,13 @@ def test_every_folder_is_a_network() -> None:
     assert set(ADAPTER_PACKAGES) == folders == set(load_networks())
     assert {code: get_adapter(code).network.code for code in folders} == {code: code for code in folders}
     assert {code: network.code for code, network in load_networks().items()} == {code: code for code in folders}
+
+
+@pytest.mark.parametrize("code", ADAPTER_PACKAGES)
+def test_credentials_connect_where_there_is_no_consent_page(code: str) -> None:
+    login, given = get_adapter(code).network.login, get_sandbox_credentials(code)
+    assert bool(login.credentials) == (login.kind == "credentials") == bool(given)
+    assert not given or {*given} in [{one.name for one in members} for members in login.credentials]
 
 
 def test_a_network_is_added_by_its_folders(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from pydantic.alias_generators import to_camel
 from sqlalchemy import Connection, func, select
 
 from adsunify.actor import Actor, Role
-from adsunify.cli.briefs import NETWORK_MEMBERS, SHARED_MEMBERS
-from adsunify.cli.sandbox_connections import SANDBOX_CREDENTIALS, FormParser
+from adsunify.cli.briefs import load_sample
+from adsunify.cli.sandbox_connections import FormParser, get_sandbox_credentials
 from adsunify.networks import get_adapter
 from adsunify.sandbox.networks import load_networks
 from adsunify.sandbox.server import Sandbox
@@ -339,7 +339,7 @@ async def press(browser: httpx.AsyncClient, page: httpx.Response, follow: bool =
 
 def given(network: str, **changes: str) -> dict[str, str]:
     """What a person gives to connect a network without consent page."""
-    own = {to_camel(name): value for name, value in SANDBOX_CREDENTIALS[network].items()}
+    own = {to_camel(name): value for name, value in get_sandbox_credentials(network).items()}
     return {"network": network, **own, **changes}
 
 
@@ -370,11 +370,10 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
     ``changes`` replace members (``targeting__countries=[...]`` a nested one); None leaves one out.
     """
     made: dict[str, Any] = {
-        **SHARED_MEMBERS,
+        **load_sample(network),
         "name": f"Garden chairs {next(_numbers)}",
         "budget": {"amount": "20", "currency": "USD", "period": "daily"},
         "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-02-15T09:00:00Z"},
-        **NETWORK_MEMBERS[network],
         **CHANGES.get(network, {}),
     }
     if network == "snapchat":  # it takes one creative only so often within a second

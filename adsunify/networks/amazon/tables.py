@@ -411,11 +411,23 @@ NETWORK = Network(
     history=History(days=95),
     money_note="Native amounts are decimal numbers in major units.",
     has_report_jobs=True,
+    has_whole_days=True,
     templates=TEMPLATES,
     extras=(
-        Extra("region", "the region whose host the profile lives on", tuple(HOSTS)),
-        Extra("accountType", "whether listings are named by sku or by asin (KDP authors: vendor)", (SELLER, VENDOR)),
-        Extra("countryCode", "the marketplace, whose limits of bids and budgets then count", tuple(MARKETPLACES)),
+        Extra("region", "the region whose host the profile lives on", tuple(HOSTS), label="Region"),
+        Extra(
+            "accountType",
+            "whether listings are named by sku or by asin (KDP authors: vendor)",
+            (SELLER, VENDOR),
+            label="Kind of account",
+            form="words",
+        ),
+        Extra(
+            "countryCode",
+            "the marketplace, whose limits of bids and budgets then count",
+            tuple(MARKETPLACES),
+            label="Marketplace",
+        ),
     ),
     parse_item_results=partial(parse_level_results, LEVELS),
     notes=(

@@ -18,6 +18,7 @@ from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.network import (
     Account,
     Catalog,
+    Credential,
     ErrorRule,
     Format,
     Goal,
@@ -349,6 +350,7 @@ NETWORK = Network(
         "credentials",
         note="An API key of Ads Manager (Settings, API keys) belongs to one ad account. There is no call to revoke it: "
         "remove it there.",
+        credentials=((Credential("api_key", "API key", "hidden"),),),
     ),
     get_money_unit=openai.get_money_unit,
     parse_error=openai.parse_error,

@@ -531,11 +531,13 @@ NETWORK = Network(
     money_note='Native amounts are {"amount": "4.50", "currencyCode": "USD"}, in major units.',
     templates=TEMPLATES,
     extras=(
-        Extra("reference", "the organization behind the account (urn:li:organization:...), whose page is the default"),
+        Extra("reference", "the organization (urn:li:organization:...) with the default page", label="Organization"),
         Extra(
             "type",
             "whether campaign groups can be created by the API; absent: BUSINESS",
             (linkedin.BUSINESS, linkedin.ENTERPRISE),
+            label="Kind of account",
+            form="words",
         ),
     ),
     parse_retry_delay=linkedin.parse_retry_delay,

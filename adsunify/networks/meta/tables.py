@@ -468,11 +468,25 @@ NETWORK = Network(
     money_note="Native amounts are integers in the currency's minor unit (most currencies 100 to one, some 1).",
     templates=TEMPLATES,
     extras=(
-        Extra("defaultDsaBeneficiary", "Who benefits from ads in the EU; empty: read and not set."),
-        Extra("defaultDsaPayor", "Who pays for ads in the EU; empty: read and not set."),
-        Extra("minDailyBudget", "The account's least daily budget, in native units.", is_settable=False),
+        Extra(
+            "defaultDsaBeneficiary",
+            "Who benefits from ads in the EU; empty: read and not set.",
+            label="Beneficiary of ads in the EU",
+        ),
+        Extra(
+            "defaultDsaPayor", "Who pays for ads in the EU; empty: read and not set.", label="Payor of ads in the EU"
+        ),
+        Extra(
+            "minDailyBudget",
+            "The account's least daily budget, in native units.",
+            is_settable=False,
+            label="Least daily budget",
+            form="native_amount",
+        ),
         Extra("accountStatus", "Meta's number for the account's status.", is_settable=False),
     ),
+    other_names=("facebook",),
+    example_account_id="act_1",
     parse_retry_delay=meta.parse_retry_delay,
     notes=(
         "A daily budget may be overspent on one day, not over a week.",

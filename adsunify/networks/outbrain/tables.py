@@ -18,6 +18,7 @@ from adsunify.adapter.brief_checks import check_start_is_midnight, deny_politica
 from adsunify.adapter.network import (
     Account,
     Catalog,
+    Credential,
     ErrorRule,
     Format,
     Goal,
@@ -312,6 +313,10 @@ NETWORK = Network(
         refresh_before_seconds=0,
         note="A token lasts 30 days and cannot be renewed or revoked; at most 2 sign-ins an hour. A changed password"
         " or e-mail ends all tokens.",
+        credentials=(
+            (Credential("api_key", "API key", "hidden"),),
+            (Credential("username", "User name"), Credential("password", "Password", "hidden")),
+        ),
     ),
     get_money_unit=outbrain.get_money_unit,
     parse_error=outbrain.parse_error,
@@ -327,6 +332,7 @@ NETWORK = Network(
     geographies=("/locations",),
     money_note="Native amounts are decimal numbers in major units, with at most 2 digits after the point.",
     other_countries=(KOSOVO,),
+    has_whole_days=True,
     templates=TEMPLATES,
     parse_retry_delay=outbrain.parse_retry_delay,
     parse_item_results=outbrain.parse_item_results,

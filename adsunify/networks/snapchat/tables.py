@@ -375,8 +375,16 @@ NETWORK = Network(
     money_note="Native amounts are integers, 1,000,000 to one of every currency.",
     templates=TEMPLATES,
     extras=(
-        Extra("organizationId", "The organization that the account belongs to.", is_settable=False),
-        Extra("restrictedDeliverySignals", "Whether housing, credit and employment are enabled.", ("true", "false")),
+        Extra(
+            "organizationId", "The organization that the account belongs to.", is_settable=False, label="Organization"
+        ),
+        Extra(
+            "restrictedDeliverySignals",
+            "Whether housing, credit and employment are enabled.",
+            ("true", "false"),
+            label="Housing, credit and employment enabled",
+            form="flag",
+        ),
     ),
     parse_retry_delay=snap.parse_retry_delay,
     parse_item_results=partial(snap.parse_level_results, LEVELS),

@@ -452,8 +452,15 @@ NETWORK = Network(
     has_report_jobs=True,
     templates=TEMPLATES,
     extras=(
-        Extra("timezoneSwitchAt", "when the account changed its time zone; that day has a gap", is_settable=False),
+        Extra(
+            "timezoneSwitchAt",
+            "when the account changed its time zone; that day has a gap",
+            is_settable=False,
+            label="Time zone changed",
+            form="instant",
+        ),
     ),
+    other_names=("twitter",),
     parse_retry_delay=parse_retry_delay,
     parse_item_results=parse_item_results,
     notes=(

@@ -11,7 +11,7 @@ import pytest_asyncio
 from attrs import evolve
 
 from adsunify import AsyncAds
-from adsunify.cli.sandbox_connections import SANDBOX_CREDENTIALS
+from adsunify.cli.sandbox_connections import get_sandbox_credentials
 from adsunify.client.local_backend import LocalBackend
 from adsunify.errors import Forbidden
 from adsunify.execution.executor import ExecutionLimits
@@ -236,7 +236,7 @@ async def test_the_library_is_a_program_too(both: Served, tmp_path: Path) -> Non
     """Over a store of its own, with nobody signed in, the rule of the workspace ``local`` holds as well."""
     environment = {"ADSUNIFY_SANDBOX_URL": both.networks.url}
     async with AsyncAds(f"sqlite:///{tmp_path / 'ads.db'}", environment=environment) as ads:
-        account = (await ads.connect("chatgpt", **SANDBOX_CREDENTIALS["chatgpt"])).accounts[0]
+        account = (await ads.connect("chatgpt", **get_sandbox_credentials("chatgpt"))).accounts[0]
         operation = await ads.create(account, brief("chatgpt"))
         door = ads._backend
         assert isinstance(door, LocalBackend)

@@ -9,7 +9,15 @@ from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.apple import accounts, catalogs, entities, lists, login, reports, writes
 from adsunify.sandbox.networks.apple.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.apple.seed import seed_world
-from adsunify.sandbox.networks.apple.tables import ACCOUNTS, API_HOSTS, TOKEN_HOST
+from adsunify.sandbox.networks.apple.tables import (
+    ACCOUNTS,
+    API_HOSTS,
+    CLIENT_ID,
+    KEY_ID,
+    PRIVATE_KEY,
+    TEAM_ID,
+    TOKEN_HOST,
+)
 
 _COLLECTION_PATH = f"/v1/{{word:{'|'.join(entities.KIND_BY_COLLECTION)}}}"
 _ENTITY_PATH = f"{_COLLECTION_PATH}/{{id:[1-9][0-9]{{0,18}}}}"
@@ -50,4 +58,5 @@ NETWORK = Network(
     format_status_error=format_status_error,
     authorize_request=authorize_request,
     seed_world=seed_world,
+    credentials={"client_id": CLIENT_ID, "team_id": TEAM_ID, "key_id": KEY_ID, "private_key": PRIVATE_KEY},
 )

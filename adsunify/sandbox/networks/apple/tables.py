@@ -9,7 +9,7 @@ from adsunify.sandbox.world import Account
 API_HOSTS = ("api.ads.apple.com",)
 TOKEN_HOST = "appleid.apple.com"
 
-# The login: no consent page and no refresh token. The demo's credentials stand here again.
+# The login: no consent page and no refresh token. The key pair is the demo's, of no value.
 LOGIN = OAuthConfig(
     consent_pages=(),
     access_seconds=3600,
@@ -22,6 +22,12 @@ AUDIENCE = "https://appleid.apple.com"
 CLIENT_ID = "SEARCHADS.sandbox-apple"
 TEAM_ID = "SEARCHADS.sandbox-team"
 KEY_ID = "sandbox-key"
+PRIVATE_KEY = """-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgYWRzdW5pZnkgc2Fu
+ZGJveCBrZXkgb2Ygbm8gdmFsdWWhRANCAAT0S388m4eNA+993L836BtcmJ4fvX9l
+tcvTi452qyxkDCUBklawaRVvXQvTqaPhenWz+uB9eUVxrRFbGpJ8SgZl
+-----END PRIVATE KEY-----
+"""
 PUBLIC_KEY = b"""-----BEGIN PUBLIC KEY-----
 MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE9Et/PJuHjQPvfdy/N+gbXJieH71/
 ZbXL04uOdqssZAwlAZJWsGkVb10L06mj4Xp1s/rgfXlFca0RWxqSfEoGZQ==

@@ -38,4 +38,5 @@ NETWORK = Network(
     authorize_request=authorize_request,
     seed_world=seed_world,
     first_id=4001,
+    credentials={"api_key": "sandbox-chatgpt-key"},
 )

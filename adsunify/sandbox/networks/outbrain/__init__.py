@@ -9,7 +9,7 @@ from adsunify.sandbox.network import Network, Route
 from adsunify.sandbox.networks.outbrain import budgets, campaigns, catalogs, links, marketers, places, reports
 from adsunify.sandbox.networks.outbrain.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.outbrain.seed import seed_world
-from adsunify.sandbox.networks.outbrain.tables import ACCOUNTS, API_HOSTS, BASE_PATH
+from adsunify.sandbox.networks.outbrain.tables import ACCOUNTS, API_HOSTS, BASE_PATH, PASSWORD, USER_NAME
 
 _MARKETER_PATH = f"{BASE_PATH}/marketers/{{marketer}}"
 _CAMPAIGN_PATH = f"{BASE_PATH}/campaigns/{{id}}"
@@ -67,4 +67,5 @@ NETWORK = Network(
     format_status_error=format_status_error,
     authorize_request=authorize_request,
     seed_world=seed_world,
+    credentials={"username": USER_NAME, "password": PASSWORD},
 )
