@@ -76,13 +76,18 @@ def require_unique_names(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
     return found
 
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def serialize_json(value: Any) -> str:
     """JSON text of dicts, lists, strings, booleans, None, ints and Decimals. A float is a TypeError."""
     match value:
+        case str():
+            return _encode(value)
+        case None | bool() | int():
+            return json.dumps(value)
         case Decimal():
             return format(value, "f")
-        case None | bool() | int() | str():
-            return json.dumps(value, ensure_ascii=False)
         case Mapping():
             return (
                 "{"
@@ -97,7 +102,7 @@ def serialize_json(value: Any) -> str:
 def _serialize_name(name: Any) -> str:
     if not isinstance(name, str):
         raise TypeError("member names are strings")
-    return json.dumps(name, ensure_ascii=False)
+    return _encode(name)
 
 
 def split_words(table: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from adsunify.sandbox.checks import array, choice, record
 from adsunify.sandbox.faults import HANDLER_FAULTS, Fault, FaultQueue, parse_fault
@@ -130,7 +130,8 @@ class Sandbox:
                 if request.route.role == "api":
                     network.authorize_request(request)
                 answer = request.route.handler(request)
-                _encode_body(answer)
+                if answer.body is not None:  # an answer that JSON cannot express undoes the write
+                    answer = evolve(answer, body=_encode_body(answer))
         except AbortRequest as refusal:
             answer = refusal.answer
         except InvalidRequest as problem:

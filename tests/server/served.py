@@ -210,6 +210,8 @@ class Served:
     people: dict[str, Person] = field(factory=dict)
     accounts: dict[str, str] = field(factory=dict)
     foreign: dict[str, str] = field(factory=dict)
+    campaigns: dict[tuple[str, str], dict[str, dict[str, Any]]] = field(factory=dict)
+    """The nodes of a campaign that no test changes, by network and goal."""
 
     def caller(self, token: str | None) -> Caller:
         """A caller with this bearer token."""

@@ -18,7 +18,7 @@ from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
 
 from .served import Served, served
-from .test_native import LEVELS, PATHS, highest_levels, levels, made, networks
+from .test_native import LEVELS, PATHS, get_campaign, highest_levels, levels, networks
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ONE_ACCOUNT = ("chatgpt",)
@@ -98,7 +98,7 @@ async def others(server: Served, network: str) -> list[str]:
 
 @highest_levels
 async def test_another_accounts_entity_is_not_there(server: Served, network: str, kind: str) -> None:
-    node = (await made(server, network))[kind]
+    node = (await get_campaign(server, network))[kind]
     for account in (await others(server, network))[:2]:
         await not_there(server, asks(account, kind, node["id"]))
         for child in below(network, kind):
@@ -108,7 +108,7 @@ async def test_another_accounts_entity_is_not_there(server: Served, network: str
 @highest_levels
 async def test_an_entity_of_another_kind_is_not_there(server: Served, network: str, kind: str) -> None:
     account = server.accounts[network]
-    for other, node in (await made(server, network)).items():
+    for other, node in (await get_campaign(server, network)).items():
         if other != kind:
             await not_there(server, asks(account, kind, node["id"]))
             for child in below(network, kind):
@@ -135,7 +135,7 @@ NO_NONSENSE = {("reddit", "ad", "act_1001"), ("reddit", "ad", "me"), *(("x", kin
 
 @highest_levels
 async def test_what_is_no_id_is_asked_of_no_network(server: Served, network: str, kind: str) -> None:
-    account, found = server.accounts[network], (await made(server, network))[kind]["id"]
+    account, found = server.accounts[network], (await get_campaign(server, network))[kind]["id"]
     asked = len(server.networks.asked)
     for entity_id in [change(found) for change in MALFORMED]:
         if (network, kind, entity_id) in NO_NONSENSE:
@@ -151,7 +151,7 @@ async def test_what_is_no_id_is_asked_of_no_network(server: Served, network: str
 
 @levels
 async def test_which_of_many_is_not_there(server: Served, network: str, kind: str) -> None:
-    found = (await made(server, network))[kind]["id"]
+    found = (await get_campaign(server, network))[kind]["id"]
     last = max(index for index, letter in enumerate(found) if letter.isdigit())
     missing = found[:last] + {"9": "8"}.get(found[last], "9") + found[last + 1 :]
     if network != "outbrain":  # far from every other one's
@@ -169,7 +169,7 @@ async def test_which_of_many_is_not_there(server: Served, network: str, kind: st
 @networks
 async def test_below_which_parent_a_payload_names(server: Served, network: str) -> None:
     """The native member that names the parent counts as ``parentId`` does."""
-    nodes = await made(server, network)
+    nodes = await get_campaign(server, network)
     for _, kind in [one for one in LEVELS if one[0] == network and one[1] in nodes]:
         one = next(each for each in get_adapter(network).network.levels if each.kind == kind)
         if not one.parent_kind:
@@ -195,6 +195,6 @@ async def test_another_marketers_budget_is_not_there(server: Served) -> None:
 async def test_every_read_says_the_parent(server: Served, kind: str) -> None:
     for network in ADAPTER_PACKAGES:
         if (network, kind) in LEVELS:
-            node = (await made(server, network))[kind]
+            node = (await get_campaign(server, network))[kind]
             path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{node['id']}"
             assert (await server.admin.get(path))["parentId"] == node["parentId"] is not None, network

@@ -11,7 +11,7 @@ from adsunify.values.exact_json import dumps
 from tests.networks.test_edit_members import NATIVE_AMOUNTS
 
 from .served import Served, brief
-from .test_native import PATHS, at, ended, made, networks
+from .test_native import PATHS, at, ended, get_campaign, made, networks
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -23,8 +23,8 @@ async def fields(server: Served, network: str, kind: str, entity_id: str) -> lis
 
 
 async def ways(server: Served, network: str, goal: str = "") -> list[tuple[str, str, dict[str, Any]]]:
-    """Path, kind and each editable field of all levels of a new campaign."""
-    nodes = await made(server, network, goal)
+    """Path, kind and each editable field of all levels of a campaign."""
+    nodes = await get_campaign(server, network, goal)
     return [
         (at(server, network, kind, nodes[kind]["id"]), kind, one)
         for kind in PATHS
@@ -55,7 +55,7 @@ async def test_a_budget_below_what_a_brief_may_have(server: Served) -> None:
     campaign = brief("meta", budget__amount="0.5")
     body = {"accountId": server.accounts["meta"], "campaign": campaign}
     assert await server.admin.refused("POST", "/create", body) == {("campaign.budget.amount", "too_small")}
-    group = (await made(server, "meta"))["adGroup"]["id"]
+    group = (await get_campaign(server, "meta"))["adGroup"]["id"]
     path = at(server, "meta", "adGroup", group)
     below = {("fields.budget", "too_small")}
     assert await server.admin.refused("POST", f"{path}/edit", {"fields": {"budget": "0.5"}}) == below
@@ -135,7 +135,7 @@ async def test_equal_numbers_are_one_request(server: Served) -> None:
 
 @networks
 async def test_a_bulk_edit_changes_money_and_numbers(server: Served, network: str) -> None:
-    node = (await made(server, network))["campaign"]
+    node = (await get_campaign(server, network))["campaign"]
     many = {"accountId": server.accounts[network], "kind": "campaign", "entityIds": [node["id"]], "field": "name"}
     problem = await server.admin.problem(422, "POST", "/bulk-edit", many | {"mode": "set", "value": 5})
     (issue,) = problem["issues"]
@@ -151,7 +151,7 @@ async def test_a_bulk_edit_names_the_field_of_a_native_amount(server: Served, ne
     rows = get_adapter(network).network.settings
     name, field = next(iter(NATIVE_AMOUNTS[network].items()))
     kind = next(one.level for one in rows if one.field == field and one.unit == "money")
-    node = (await made(server, network))[kind]["id"]
+    node = (await get_campaign(server, network))[kind]["id"]
     many = {"accountId": server.accounts[network], "kind": kind, "entityIds": [node], "field": name}
     bulk = await server.admin.problem(422, "POST", "/bulk-edit", many | {"mode": "set", "value": 5})
     path = at(server, network, kind, node, "edit")
@@ -237,7 +237,7 @@ async def test_a_targeting_is_written_once(server: Served, network: str) -> None
 
 async def test_an_id_in_two_spellings_stands_twice(server: Served) -> None:
     targeting = targeting_of({"locations": ["2578", "geoTargetConstants/2578"]})
-    campaign = (await made(server, "google"))["campaign"]["id"]
+    campaign = (await get_campaign(server, "google"))["campaign"]["id"]
     path = at(server, "google", "campaign", campaign, "edit")
     assert await server.admin.refused("POST", path, {"targeting": targeting}) == {
         ("targeting.locations.1", "duplicate")
@@ -248,7 +248,7 @@ async def test_nothing_stands_twice_in_a_list(server: Served) -> None:
     campaign = brief("meta", targeting={"countries": ["US", "US"]})
     body = {"accountId": server.accounts["meta"], "campaign": campaign}
     assert await server.admin.refused("POST", "/create", body) == {("campaign.targeting.countries.1", "duplicate")}
-    node = (await made(server, "meta"))["adGroup"]
+    node = (await get_campaign(server, "meta"))["adGroup"]
     path = at(server, "meta", "adGroup", node["id"], "edit")
     place = {"id": "country:US", "name": "United States"}
     targeting = {"genders": ["female", "female"], "locations": [place], "excludedLocations": [place]}
@@ -260,7 +260,7 @@ async def test_nothing_stands_twice_in_a_list(server: Served) -> None:
 
 @networks
 async def test_a_list_takes_the_native_statuses_that_it_shows(server: Served, network: str) -> None:
-    nodes = await made(server, network)
+    nodes = await get_campaign(server, network)
     for kind in [one for one in PATHS if one in nodes]:
         path = at(server, network, kind)
         filters = next(one for one in get_adapter(network).network.levels if one.kind == kind).status_filters
@@ -306,7 +306,7 @@ async def test_a_list_that_is_written_back_is_no_change(server: Served, network:
 
 
 async def test_a_limit_that_is_taken_away_is_warned_of(server: Served) -> None:
-    campaign = (await made(server, "google"))["campaign"]["id"]
+    campaign = (await get_campaign(server, "google"))["campaign"]["id"]
     path = at(server, "google", "campaign", campaign, "edit")
     for end, words in (("", "taken away"), ("2030-12-31", "later")):
         plan = await server.admin.post(path, {"fields": {"endAt": end}}, 201)
