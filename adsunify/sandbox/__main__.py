@@ -12,13 +12,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m adsunify.sandbox", description="Simulated ad networks.")
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
     parser.add_argument("--json", action="store_true", help='print {"sandboxUrl"} as JSON')
-    given = parser.parse_args()
-    if not 0 <= given.port <= 65535:
+    arguments = parser.parse_args()
+    if not 0 <= arguments.port <= 65535:
         parser.error("--port must be from 0 to 65535")
     try:
-        run_sandbox(given.port, lambda url: print(json.dumps({"sandboxUrl": url}) if given.json else url, flush=True))
+        run_sandbox(
+            arguments.port, lambda url: print(json.dumps({"sandboxUrl": url}) if arguments.json else url, flush=True)
+        )
     except OSError as error:
-        sys.exit(f"cannot listen on 127.0.0.1:{given.port}: {error.strerror}")
+        sys.exit(f"cannot listen on 127.0.0.1:{arguments.port}: {error.strerror}")
 
 
 if __name__ == "__main__":

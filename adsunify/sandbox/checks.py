@@ -45,10 +45,10 @@ def visible_text(least: int = 1, most: int | None = None) -> Check:
     inner = text(least, most)
 
     def check(value: Any, where: str) -> str:
-        found: str = inner(value, where)
-        if all(unicodedata.category(one)[0] in "ZC" for one in found):
+        content: str = inner(value, where)
+        if all(unicodedata.category(character)[0] in "ZC" for character in content):
             raise InvalidRequest("value", where, "must hold a character that can be seen", value)
-        return found
+        return content
 
     return check
 
@@ -112,7 +112,7 @@ def choice(*choices: Any) -> Check:
     """One of the given constants, of the same type."""
 
     def check(value: Any, where: str) -> Any:
-        if not any(type(value) is type(one) and value == one for one in choices):
+        if not any(type(value) is type(choice_value) and value == choice_value for choice_value in choices):
             raise InvalidRequest("value", where, f"must be one of {', '.join(map(str, choices))}", value)
         return value
 
@@ -143,7 +143,7 @@ def array(item: Check, least: int = 0, most: int | None = None) -> Check:
         if len(value) < least or (most is not None and len(value) > most):
             limit = f"{least} or more" if most is None else f"{least} to {most}"
             raise InvalidRequest("value", where, f"must have {limit} items", len(value))
-        return [item(one, f"{where}/{position}") for position, one in enumerate(value)]
+        return [item(member, f"{where}/{position}") for position, member in enumerate(value)]
 
     return check
 

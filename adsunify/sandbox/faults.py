@@ -50,10 +50,10 @@ class Fault:
         )
 
 
-def _matches_path(wanted: str, host: str, path: str) -> bool:
+def _matches_path(pattern: str, host: str, path: str) -> bool:
     """By glob where `wanted` has one of `*?[`, else by prefix; on the native path, or on `/HOST/native/path`."""
     for candidate in (path, f"/{host}{path}"):
-        if fnmatchcase(candidate, wanted) if set("*?[") & set(wanted) else candidate.startswith(wanted):
+        if fnmatchcase(candidate, pattern) if set("*?[") & set(pattern) else candidate.startswith(pattern):
             return True
     return False
 
@@ -79,7 +79,7 @@ class FaultQueue:
 
 def parse_fault(content: Any, networks: Collection[str]) -> Fault:
     """A fault as the control door takes it. Raises Problem."""
-    given = record(
+    members = record(
         required={"network": choice(*networks), "fault": choice(*_FAULT_VALUES)},
         optional={
             "method": choice("GET", "POST", "PUT", "PATCH", "DELETE"),
@@ -88,7 +88,7 @@ def parse_fault(content: Any, networks: Collection[str]) -> Fault:
             "times": integer(1, 1_000_000),
         },
     )(content, "")
-    fault, value = given["fault"], given.get("value")
+    fault, value = members["fault"], members.get("value")
     limits = _FAULT_VALUES[fault]
     if limits is None and value is not None:
         raise InvalidRequest("value", "/value", f"{fault} takes no value")
@@ -96,4 +96,4 @@ def parse_fault(content: Any, networks: Collection[str]) -> Fault:
         raise InvalidRequest("required", "/value", f"{fault} needs a value from {limits[1]} to {limits[2]}")
     if limits is not None and value is not None:
         integer(limits[1], limits[2])(value, "/value")
-    return Fault(given["network"], fault, given.get("method"), given.get("path"), value, given.get("times", 1))
+    return Fault(members["network"], fault, members.get("method"), members.get("path"), value, members.get("times", 1))

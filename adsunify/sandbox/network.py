@@ -65,10 +65,10 @@ class Route:
     @pattern.default
     def _compile_pattern(self) -> re.Pattern[str]:
         parts = re.split(r"\{(\w+)(?::((?:[^{}]|\{[0-9,]+\})+))?\}", self.path)
-        built = re.escape(parts[0])
+        expression = re.escape(parts[0])
         for name, narrow, literal in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
-            built += f"(?P<{name}>{narrow or '[^/]+'})" + re.escape(literal)
-        return re.compile(built)
+            expression += f"(?P<{name}>{narrow or '[^/]+'})" + re.escape(literal)
+        return re.compile(expression)
 
 
 @define
@@ -180,17 +180,17 @@ class Network:
 
     def create_world(self, clock: Callable[[], datetime]) -> World:
         """A fresh world with the default accounts."""
-        made = World(self.code, {account.id: account for account in self.accounts}, clock, self.first_id)
-        self.seed_world(made)
-        made.journal.clear()
-        return made
+        world = World(self.code, {account.id: account for account in self.accounts}, clock, self.first_id)
+        self.seed_world(world)
+        world.journal.clear()
+        return world
 
     def match_route(self, method: str, host: str, path: str) -> tuple[Route, Mapping[str, str]] | int:
         """The first route that fits and its slots, or 405 where only the method is wrong, or 404."""
         status = 404
         for route in self.routes:
-            if host in route.hosts and (found := route.pattern.fullmatch(path)):
+            if host in route.hosts and (match := route.pattern.fullmatch(path)):
                 if route.method == method:
-                    return route, {name: unquote(value) for name, value in found.groupdict().items()}
+                    return route, {name: unquote(value) for name, value in match.groupdict().items()}
                 status = 405
         return status

@@ -83,19 +83,23 @@ def consent_routes(login: OAuthConfig) -> tuple[Route, ...]:
 
     def allow(request: Request) -> Response:
         try:
-            asked = _parse_consent_query(request, login)
+            parameters = _parse_consent_query(request, login)
         except InvalidRequest as problem:
             return build_refusal_page(problem)
         code = secrets.token_urlsafe(24)
         request.world.codes[code] = AuthorizationCode(
-            client_id=asked[login.client_id_name],
-            redirect_uri=asked["redirect_uri"],
-            scopes=tuple(asked["scope"].split(login.scope_separator)) if "scope" in asked else (),
-            challenge=asked.get("code_challenge"),
+            client_id=parameters[login.client_id_name],
+            redirect_uri=parameters["redirect_uri"],
+            scopes=tuple(parameters["scope"].split(login.scope_separator)) if "scope" in parameters else (),
+            challenge=parameters.get("code_challenge"),
             expires_at=request.now + timedelta(seconds=login.code_seconds),
         )
-        target = urlsplit(asked["redirect_uri"])
-        query = [*parse_qsl(target.query, keep_blank_values=True), (login.code_name, code), ("state", asked["state"])]
+        target = urlsplit(parameters["redirect_uri"])
+        query = [
+            *parse_qsl(target.query, keep_blank_values=True),
+            (login.code_name, code),
+            ("state", parameters["state"]),
+        ]
         return Response(302, headers={"Location": target._replace(query=urlencode(query)).geturl()})
 
     by_host = [((host,), path) for host, path in login.consent_pages]
@@ -182,19 +186,19 @@ def exchange_code(
 ) -> IssuedTokens:  # fmt: skip
     """Redeem a code, once. `redirect_uri` None where the network does not send it again. Problem as above."""
     check_client(request, client_id, client_secret)
-    kept = request.world.codes.get(code)
-    if kept is None or kept.expires_at <= request.now or kept.client_id != client_id:
+    authorization = request.world.codes.get(code)
+    if authorization is None or authorization.expires_at <= request.now or authorization.client_id != client_id:
         raise InvalidRequest("invalid_grant", login.code_name, "the code is unknown, used or expired")
-    if redirect_uri not in (None, kept.redirect_uri):
+    if redirect_uri not in (None, authorization.redirect_uri):
         raise InvalidRequest("invalid_grant", "redirect_uri", "is not the one of the consent")
-    if (kept.challenge is None) != (code_verifier is None):
+    if (authorization.challenge is None) != (code_verifier is None):
         raise InvalidRequest("invalid_grant", "code_verifier", "goes with the code_challenge of the consent")
-    if kept.challenge is not None and code_verifier is not None:
+    if authorization.challenge is not None and code_verifier is not None:
         digest = hashlib.sha256(code_verifier.encode()).digest()
-        if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != kept.challenge:
+        if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != authorization.challenge:
             raise InvalidRequest("invalid_grant", "code_verifier", "does not match the code_challenge")
     del request.world.codes[code]
-    return issue_grant(request, login, kept.scopes)
+    return issue_grant(request, login, authorization.scopes)
 
 
 def issue_grant(request: Request, login: OAuthConfig, scopes: tuple[str, ...]) -> IssuedTokens:
@@ -211,36 +215,36 @@ def refresh_tokens(
 ) -> IssuedTokens:
     """A new access token (and refresh token, where they rotate). Problem as above."""
     check_client(request, client_id, client_secret)
-    world, kept = request.world, request.world.tokens.get(refresh_token)
-    if kept is None or kept.use != "refresh" or _is_expired(kept, request):
+    world, token = request.world, request.world.tokens.get(refresh_token)
+    if token is None or token.use != "refresh" or _is_expired(token, request):
         raise InvalidRequest("invalid_grant", "refresh_token", "the refresh token is unknown, revoked or expired")
-    access = world.issue_token("access", kept.grant, kept.scopes, login.access_seconds, login.access_prefix)
+    access = world.issue_token("access", token.grant, token.scopes, login.access_seconds, login.access_prefix)
     if not login.rotates_refresh_tokens:
-        return IssuedTokens(access, kept)
+        return IssuedTokens(access, token)
     del world.tokens[refresh_token]
     return IssuedTokens(
-        access, world.issue_token("refresh", kept.grant, kept.scopes, login.refresh_seconds, login.refresh_prefix)
+        access, world.issue_token("refresh", token.grant, token.scopes, login.refresh_seconds, login.refresh_prefix)
     )
 
 
 def extend_token(request: Request, access_token: str, seconds: int | None, prefix: str = "") -> Token:
     """Another access token of the grant of one that still holds (Meta's fb_exchange_token). Problem as `valid`."""
-    kept = require_access_token(request, access_token)
-    return request.world.issue_token("access", kept.grant, kept.scopes, seconds, prefix)
+    token = require_access_token(request, access_token)
+    return request.world.issue_token("access", token.grant, token.scopes, seconds, prefix)
 
 
 def revoke_grant(request: Request, token: str) -> bool:
     """Kill the whole grant that a token belongs to; False where there is no such token."""
-    kept = request.world.tokens.get(token)
-    if kept is not None:
-        request.world.revoke_grant(kept.grant)
-    return kept is not None
+    found_token = request.world.tokens.get(token)
+    if found_token is not None:
+        request.world.revoke_grant(found_token.grant)
+    return found_token is not None
 
 
 def check_client(request: Request, client_id: str, client_secret: str) -> None:
     """Check the app's credentials. Problem `invalid_client`."""
-    given = f"{client_id}:{client_secret}".encode()
-    if not hmac.compare_digest(given, f"{request.world.client_id}:{CLIENT_SECRET}".encode()):
+    credentials = f"{client_id}:{client_secret}".encode()
+    if not hmac.compare_digest(credentials, f"{request.world.client_id}:{CLIENT_SECRET}".encode()):
         raise InvalidRequest("invalid_client", "client_id", "unknown client or wrong secret")
 
 
@@ -266,12 +270,12 @@ def require_bearer_token(request: Request) -> Token:
 
 def require_access_token(request: Request, access_token: str) -> Token:
     """The access token of this text. Problem `token_invalid` (unknown or revoked) or `token_expired`."""
-    kept = request.world.tokens.get(access_token)
-    if kept is None or kept.use != "access":
+    token = request.world.tokens.get(access_token)
+    if token is None or token.use != "access":
         raise InvalidRequest("token_invalid", "Authorization", "the access token is unknown or revoked")
-    if _is_expired(kept, request):
+    if _is_expired(token, request):
         raise InvalidRequest("token_expired", "Authorization", "the access token has expired")
-    return kept
+    return token
 
 
 def _is_expired(token: Token, request: Request) -> bool:
@@ -294,16 +298,16 @@ def _parse_consent_query(request: Request, login: OAuthConfig) -> dict[str, str]
     if login.pkce != "refused":
         challenge = {"code_challenge": text(43, 43, "[A-Za-z0-9_-]+"), "code_challenge_method": choice("S256")}
         (required if login.pkce == "required" else optional).update(challenge)
-    asked: dict[str, str] = record(required, optional)(require_unique_names(request.query_pairs), "")
-    if ("code_challenge" in asked) != ("code_challenge_method" in asked):
+    query: dict[str, str] = record(required, optional)(require_unique_names(request.query_pairs), "")
+    if ("code_challenge" in query) != ("code_challenge_method" in query):
         raise InvalidRequest("required", "code_challenge_method", "goes with code_challenge")
-    return asked
+    return query
 
 
 def _scope_check(login: OAuthConfig) -> Check:
     def check(value: str, where: str) -> str:
-        asked = value.split(login.scope_separator)
-        if not {*login.required_scopes} <= {*asked} <= {*login.required_scopes, *login.optional_scopes}:
+        scopes = value.split(login.scope_separator)
+        if not {*login.required_scopes} <= {*scopes} <= {*login.required_scopes, *login.optional_scopes}:
             raise InvalidRequest(
                 "value",
                 where,

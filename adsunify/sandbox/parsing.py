@@ -32,12 +32,12 @@ def parse_json(content: bytes | str, where: str = "") -> Any:
     """JSON as Python values; numbers are `int` or `Decimal`. Problem `unreadable` or `duplicate`, placed at `where`."""
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, value in pairs:
-            if name in found:
+            if name in values:
                 raise InvalidRequest("duplicate", f"{where}/{name}", f"member {name!r} appears twice")
-            found[name] = value
-        return found
+            values[name] = value
+        return values
 
     def reject_constant(name: str) -> NoReturn:
         raise InvalidRequest("unreadable", where, f"{name} is not JSON")
@@ -68,12 +68,12 @@ def parse_form(content: bytes) -> dict[str, str]:
 
 def require_unique_names(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """Pairs as a dict. Problem `duplicate` where a name appears twice."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, value in pairs:
-        if name in found:
+        if name in values:
             raise InvalidRequest("duplicate", f"/{name}", f"{name!r} appears twice")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode

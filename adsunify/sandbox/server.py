@@ -56,19 +56,19 @@ class Sandbox:
     async def handle_request(self, http: web.Request) -> web.StreamResponse:
         """Any request at all."""
         path, _, raw_query = http.raw_path.partition("?")
-        host, _, rest = path.removeprefix("/").partition("/")
+        host, _, native_path = path.removeprefix("/").partition("/")
         if host == "_sandbox":
             if not _is_same_origin(http):
                 message = "the control door takes requests to a loopback address, and from no page of another origin"
                 return _json_response(403, {"error": {"code": "foreign_origin", "message": message}})
-            return await self._handle_control_request(http.method, rest, raw_query, await http.read())
+            return await self._handle_control_request(http.method, native_path, raw_query, await http.read())
         network = next((network for network in self.networks.values() if host in network.hosts), None)
         if network is None:
-            known = sorted(host for network in self.networks.values() for host in network.hosts)
+            hosts = sorted(host for network in self.networks.values() for host in network.hosts)
             return _json_response(
-                404, {"error": {"code": "unknown_host", "message": f"known hosts: {', '.join(known)}"}}
+                404, {"error": {"code": "unknown_host", "message": f"known hosts: {', '.join(hosts)}"}}
             )
-        return await self._handle_native_request(http, network, host, f"/{rest}", raw_query)
+        return await self._handle_native_request(http, network, host, f"/{native_path}", raw_query)
 
     async def _handle_native_request(
         self, http: web.Request, network: Network, host: str, path: str, raw_query: str
@@ -81,9 +81,9 @@ class Sandbox:
             return _to_http_response(network.format_status_error(request, matched))
         route, slots = matched
         fault = self.faults.take_next(network.code, http.method, host, path, route.role == "api", route.faults)
-        told = fault if fault is not None and fault.name in HANDLER_FAULTS else None
-        request = Request(world, route, http.method, host, path, slots, raw_query, http.headers, body, told)
-        if fault is None or told is not None:
+        handler_fault = fault if fault is not None and fault.name in HANDLER_FAULTS else None
+        request = Request(world, route, http.method, host, path, slots, raw_query, http.headers, body, handler_fault)
+        if fault is None or handler_fault is not None:
             return _to_http_response(self._run_handler(network, request))
         return await self._perform_fault(http, network, request, fault)
 
@@ -155,10 +155,10 @@ class Sandbox:
         try:
             match method, path:
                 case "GET", "writes":
-                    asked = record(optional={"network": choice(*self.networks)})(
+                    query = record(optional={"network": choice(*self.networks)})(
                         require_unique_names(parse_pairs(raw_query)), ""
                     )
-                    only = asked.get("network")
+                    only = query.get("network")
                     return _json_response(
                         200, {"writes": [row for row in self.writes if only in (None, row["network"])]}
                     )
@@ -219,8 +219,8 @@ async def sandbox(
 
     `ids_from`: as of `Sandbox`; `fresh_ids` makes one.
     """
-    found = load_networks() if networks is None else {network.code: network for network in networks}
-    state = Sandbox(found, clock, ids_from)
+    networks_by_code = load_networks() if networks is None else {network.code: network for network in networks}
+    state = Sandbox(networks_by_code, clock, ids_from)
     application = web.Application(client_max_size=_MAX_BODY_BYTES)
     application.router.add_route("*", "/{anything:.*}", state.handle_request)
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.5)

@@ -128,11 +128,11 @@ class World:
         logged: bool = True,
     ) -> StoredEntity:
         """Keep a new entity; `id` is allocated unless given. `logged=False` for what is no ad write (report jobs)."""
-        made = StoredEntity(kind, id or self.allocate_id(), account, parent, _freeze_data(data), self.now, self.now)
-        if (kind, made.id) in self._stored_entities:
-            raise ValueError(f"{kind} {made.id} exists already")
-        self._record_change(None, made, logged)
-        return made
+        entity = StoredEntity(kind, id or self.allocate_id(), account, parent, _freeze_data(data), self.now, self.now)
+        if (kind, entity.id) in self._stored_entities:
+            raise ValueError(f"{kind} {entity.id} exists already")
+        self._record_change(None, entity, logged)
+        return entity
 
     def replace(self, entity: StoredEntity, data: Mapping[str, Any], *, logged: bool = True) -> StoredEntity:
         """Replace the content of an entity: `world.put(ad, {**ad.data, "status": "PAUSED"})`."""
@@ -146,8 +146,8 @@ class World:
 
     def find(self, kind: str, id: str, account: str | None = None) -> StoredEntity | None:  # noqa: A002 - as above
         """The entity, if it exists (and belongs to `account`, where one is given)."""
-        found = self._stored_entities.get((kind, id))
-        return found if found is not None and account in (None, found.account) else None
+        entity = self._stored_entities.get((kind, id))
+        return entity if entity is not None and account in (None, entity.account) else None
 
     def list_entities(self, kind: str, account: str | None = None, parent: str | None = None) -> list[StoredEntity]:
         """All entities of a kind, oldest first, of one account and one parent where given."""

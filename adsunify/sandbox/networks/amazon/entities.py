@@ -102,8 +102,8 @@ def _settle_campaign(item: WriteItem, data: Data) -> None:
 
 
 def _list_unarchived(item: WriteItem, kind: str, parent: str) -> list[StoredEntity]:
-    found = item.world.list_entities(kind, item.account.id, parent)
-    return [one for one in found if one.data["state"] != ARCHIVED]
+    entities = item.world.list_entities(kind, item.account.id, parent)
+    return [entity for entity in entities if entity.data["state"] != ARCHIVED]
 
 
 def _check_dates(item: WriteItem, data: Data, before: Mapping[str, Any] | None) -> None:
@@ -137,11 +137,11 @@ def _settle_ad_group(item: WriteItem, data: Data) -> None:
 
 def _settle_ad(item: WriteItem, data: Data) -> None:
     """Exactly one of sku (sellers) and asin (vendors), once in the ad group."""
-    named = [name for name in ("sku", "asin") if name in data]
-    if not named:
+    names = [name for name in ("sku", "asin") if name in data]
+    if not names:
         raise rules.missing_value_error(f"{item.where}/{'sku' if item.is_seller else 'asin'}")
     # both at once cannot come so far: the rule of the wrong one has refused it
-    _check_unique(item, data, named[0], item.world.list_entities("productAd", item.account.id, data["adGroupId"]))
+    _check_unique(item, data, names[0], item.world.list_entities("productAd", item.account.id, data["adGroupId"]))
 
 
 def _settle_keyword(item: WriteItem, data: Data) -> None:
@@ -150,7 +150,9 @@ def _settle_keyword(item: WriteItem, data: Data) -> None:
         reason = "TARGETING_TYPE_NOT_ALLOWED_FOR_AUTO_TARGETING_CAMPAIGN"
         raise ItemError("targetingClauseSetupError", reason, item.where, "the campaign targets automatically")
     siblings = item.world.list_entities("keyword", item.account.id, data["adGroupId"])
-    _check_unique(item, data, "keywordText", [one for one in siblings if one.data["matchType"] == data["matchType"]])
+    _check_unique(
+        item, data, "keywordText", [sibling for sibling in siblings if sibling.data["matchType"] == data["matchType"]]
+    )
     if "bid" in data:
         _check_within_budget(item, data["campaignId"], data["bid"], "bid")
 
@@ -163,17 +165,17 @@ def _check_within_budget(item: WriteItem, campaign_id: str, bid: Decimal, name: 
         raise ItemError("biddingError", "BID_GT_BUDGET", f"{item.where}/{name}", "above the budget", bid, limit)
 
 
-def _check_unique(item: WriteItem, data: Data, name: str, others: list[StoredEntity]) -> None:
+def _check_unique(item: WriteItem, data: Data, name: str, siblings: list[StoredEntity]) -> None:
     """Compared exactly, and only with what is not archived (both our choice)."""
     own = None if item.before is None else item.before.id
-    for other in others:
+    for other in siblings:
         if other.id != own and other.data["state"] != ARCHIVED and other.data.get(name) == data[name]:
             reason = "NAME_NOT_UNIQUE" if name == "name" else "DUPLICATE_VALUE"
             raise ItemError("duplicateValueError", reason, f"{item.where}/{name}", "exists already", data[name])
 
 
 def _check_tags(value: Any, where: str) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+    if not isinstance(value, dict) or not all(isinstance(tag, str) for tag in value.values()):
         raise InvalidRequest("type", where, "must be an object of strings", value)
     if len(value) > 50:
         raise InvalidRequest("value", where, "at most 50 tags", len(value))

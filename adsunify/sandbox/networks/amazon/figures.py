@@ -23,20 +23,20 @@ _CONVERSION_PERCENT_BY_WINDOW = {
 
 def generate_daily_figures(account: Account, campaign: StoredEntity, day: date) -> Figures:
     """One campaign on one day. `cost` and `sales...` in the currency's smallest unit."""
-    drawn = draw_numbers(account.id, campaign.id, day)
+    numbers = draw_numbers(account.id, campaign.id, day)
     places = MARKETPLACES[account.extra["country"]].decimals
     budget = int(campaign.data["budget"]["budget"].scaleb(places))
-    impressions = 900 + drawn[0] % 2600
-    clicks = impressions * (5 + drawn[1] % 12) // 1000
+    impressions = 900 + numbers[0] % 2600
+    clicks = impressions * (5 + numbers[1] % 12) // 1000
     per_click = max(min(budget // 40, 10**places * (100 if places == 0 else 1)), 1)
-    cost = min(clicks * per_click * (60 + drawn[2] % 41) // 100, budget)
-    purchases = clicks * (6 + drawn[3] % 10) // 100
-    price = (1500 + drawn[4] % 3000) * (1 if places else 2)
-    made = {"impressions": impressions, "clicks": clicks, "cost": cost}
+    cost = min(clicks * per_click * (60 + numbers[2] % 41) // 100, budget)
+    purchases = clicks * (6 + numbers[3] % 10) // 100
+    price = (1500 + numbers[4] % 3000) * (1 if places else 2)
+    figures = {"impressions": impressions, "clicks": clicks, "cost": cost}
     for window in ATTRIBUTION_WINDOWS:
         bought = purchases * _CONVERSION_PERCENT_BY_WINDOW[window] // 100
         same = bought * 7 // 10
-        made |= {
+        figures |= {
             f"purchases{window}": bought,
             f"purchasesSameSku{window}": same,
             f"unitsSoldClicks{window}": bought,
@@ -44,8 +44,8 @@ def generate_daily_figures(account: Account, campaign: StoredEntity, day: date) 
             f"sales{window}": bought * price,
             f"attributedSalesSameSku{window}": same * price,
         }
-    made["addToList"] = clicks // 9
-    return made
+    figures["addToList"] = clicks // 9
+    return figures
 
 
 def get_part(whole: Figures, parts: int, position: int) -> Figures:

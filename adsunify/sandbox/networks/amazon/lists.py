@@ -64,15 +64,15 @@ def make_list_handler(resource: Resource) -> Handler:
     )
 
     def handle(request: Request) -> Response:
-        asked, account = parse_body(request, resource.media_type, body), require_account(request)
-        found = [
+        query, account = parse_body(request, resource.media_type, body), require_account(request)
+        entities = [
             entity
             for entity in request.world.list_entities(resource.kind, account.id)
-            if _matches_filter(request.world, resource, entity, asked)
+            if _matches_filter(request.world, resource, entity, query)
         ]
-        page, paging = _paginate(request, account, found, asked)
+        page, paging = _paginate(request, account, entities, query)
         rows = [resource.render_entity(entity) for entity in page]
-        if asked.get("includeExtendedDataFields"):
+        if query.get("includeExtendedDataFields"):
             day = request.get_local_date(account)
             rows = [{**row, "extendedData": _build_extended_data(request.world, entity, day)}
                     for row, entity in zip(rows, page, strict=True)]  # fmt: skip
@@ -84,70 +84,70 @@ def make_list_handler(resource: Resource) -> Handler:
 def list_portfolios(request: Request) -> Response:
     """`POST /portfolios/list`. Its filters are ours by analogy: the documentation gives path, media type, id and
     name."""
-    asked, account = parse_body(request, PORTFOLIO_MEDIA_TYPE, _PORTFOLIO_BODY_CHECK), require_account(request)
-    states = asked.get("stateFilter", {}).get("include", ["ENABLED"])
-    found = [
+    query, account = parse_body(request, PORTFOLIO_MEDIA_TYPE, _PORTFOLIO_BODY_CHECK), require_account(request)
+    states = query.get("stateFilter", {}).get("include", ["ENABLED"])
+    entities = [
         entity
         for entity in request.world.list_entities("portfolio", account.id)
         if entity.data["state"] in states
-        and _is_allowed(entity.id, asked.get("portfolioIdFilter"))
-        and _matches_filters(entity.data["name"], asked.get("nameFilter"))
+        and _is_allowed(entity.id, query.get("portfolioIdFilter"))
+        and _matches_filters(entity.data["name"], query.get("nameFilter"))
     ]
-    page, paging = _paginate(request, account, found, asked)
+    page, paging = _paginate(request, account, entities, query)
     rows = [{"portfolioId": entity.id, **entity.data} for entity in page]
     return Response(200, {"portfolios": rows, **paging}, media_type=PORTFOLIO_MEDIA_TYPE)
 
 
-def _matches_filter(world: World, resource: Resource, entity: StoredEntity, asked: Data) -> bool:
+def _matches_filter(world: World, resource: Resource, entity: StoredEntity, filters: Data) -> bool:
     """Every filter that was sent. Without stateFilter: what is not archived (default unverified, our choice)."""
     data = entity.data
-    states = asked["stateFilter"]["include"] if "stateFilter" in asked else ("ENABLED", "PAUSED")
-    if data["state"] not in states or not _is_allowed(entity.id, asked.get(resource.id_filter)):
+    states = filters["stateFilter"]["include"] if "stateFilter" in filters else ("ENABLED", "PAUSED")
+    if data["state"] not in states or not _is_allowed(entity.id, filters.get(resource.id_filter)):
         return False
     for name in ("campaignId", "adGroupId", "portfolioId"):
-        if name != resource.id_name and not _is_allowed(data.get(name), asked.get(f"{name}Filter")):
+        if name != resource.id_name and not _is_allowed(data.get(name), filters.get(f"{name}Filter")):
             return False
-    if (targeting := asked.get("campaignTargetingTypeFilter")) is not None:
+    if (targeting := filters.get("campaignTargetingTypeFilter")) is not None:
         campaign = world.find("campaign", data["campaignId"])
         if campaign is None or campaign.data["targetingType"] != targeting:
             return False
-    if "matchTypeFilter" in asked and data["matchType"] not in asked["matchTypeFilter"]:
+    if "matchTypeFilter" in filters and data["matchType"] not in filters["matchTypeFilter"]:
         return False
-    if "locale" in asked and data.get("nativeLanguageLocale") != asked["locale"]:
+    if "locale" in filters and data.get("nativeLanguageLocale") != filters["locale"]:
         return False
-    return _matches_filters(data.get("name"), asked.get("nameFilter")) and _matches_filters(
-        data.get("keywordText"), asked.get("keywordTextFilter")
+    return _matches_filters(data.get("name"), filters.get("nameFilter")) and _matches_filters(
+        data.get("keywordText"), filters.get("keywordTextFilter")
     )
 
 
-def _is_allowed(value: str | None, wanted: Mapping[str, Any] | None) -> bool:
-    return wanted is None or value in wanted["include"]
+def _is_allowed(value: str | None, condition: Mapping[str, Any] | None) -> bool:
+    return condition is None or value in condition["include"]
 
 
-def _matches_filters(value: str | None, wanted: Mapping[str, Any] | None) -> bool:
+def _matches_filters(value: str | None, condition: Mapping[str, Any] | None) -> bool:
     """BROAD_MATCH is "contains" (the default, and its ignoring of case, are our choice); EXACT_MATCH is the whole."""
-    if not wanted or "include" not in wanted or value is None:
+    if not condition or "include" not in condition or value is None:
         return True
-    if wanted.get("queryTermMatchType", "BROAD_MATCH") == "EXACT_MATCH":
-        return value in wanted["include"]
-    return any(term.casefold() in value.casefold() for term in wanted["include"])
+    if condition.get("queryTermMatchType", "BROAD_MATCH") == "EXACT_MATCH":
+        return value in condition["include"]
+    return any(term.casefold() in value.casefold() for term in condition["include"])
 
 
 def _paginate(
-    request: Request, account: Account, found: list[StoredEntity], asked: Data
+    request: Request, account: Account, entities: list[StoredEntity], query: Data
 ) -> tuple[list[StoredEntity], Data]:
     """One page and its `nextToken` / `totalResults`. A token goes with the path, profile and filters it came from."""
-    filters = {name: value for name, value in asked.items() if name not in ("nextToken", "maxResults")}
+    filters = {name: value for name, value in query.items() if name not in ("nextToken", "maxResults")}
     sealed = hashlib.sha256(serialize_json([request.path, account.id, filters]).encode()).hexdigest()[:16]
     start = 0
-    if (token := asked.get("nextToken")) is not None:
+    if (token := query.get("nextToken")) is not None:
         offset, _, seal = token.partition(".")
         if seal != sealed or not (offset.isascii() and offset.isdigit()):
             raise InvalidRequest("token", "/nextToken", "is not one of this list with these filters")
         start = int(offset)
-    end = start + asked.get("maxResults", MAX_ITEMS)
-    more = {"nextToken": f"{end}.{sealed}"} if end < len(found) else {}
-    return found[start:end], {**more, "totalResults": len(found)}
+    end = start + query.get("maxResults", MAX_ITEMS)
+    more = {"nextToken": f"{end}.{sealed}"} if end < len(entities) else {}
+    return entities[start:end], {**more, "totalResults": len(entities)}
 
 
 def _build_extended_data(world: World, entity: StoredEntity, day: date) -> Data:
@@ -176,20 +176,20 @@ def _iterate_serving_statuses(world: World, entity: StoredEntity, day: date) -> 
         chain.append(world.find("adGroup", entity.data["adGroupId"]))
     if entity.kind != "campaign":
         chain.append(world.find("campaign", entity.data["campaignId"]))
-    for one in chain:
-        if one is None:
+    for member in chain:
+        if member is None:
             continue
-        prefix = _SERVING_STATUSES[one.kind][0]
-        if one.data["state"] != "ENABLED":
-            yield f"{prefix}_{one.data['state']}"
-        if one.kind == "campaign":
-            if one.data["startDate"] > day.isoformat():
+        prefix = _SERVING_STATUSES[member.kind][0]
+        if member.data["state"] != "ENABLED":
+            yield f"{prefix}_{member.data['state']}"
+        if member.kind == "campaign":
+            if member.data["startDate"] > day.isoformat():
                 yield "PENDING_START_DATE"
-            if one.data.get("endDate", "9999") < day.isoformat():
+            if member.data.get("endDate", "9999") < day.isoformat():
                 yield "ENDED"
-        if one.kind in ("campaign", "adGroup"):
-            name = "campaignId" if one.kind == "campaign" else "adGroupId"
-            ads = [ad for ad in world.list_entities("productAd", one.account) if ad.data[name] == one.id]
+        if member.kind in ("campaign", "adGroup"):
+            name = "campaignId" if member.kind == "campaign" else "adGroupId"
+            ads = [ad for ad in world.list_entities("productAd", member.account) if ad.data[name] == member.id]
             if not any(ad.data["state"] != ARCHIVED for ad in ads):
                 yield f"{prefix}_INCOMPLETE"
     yield _SERVING_STATUSES[entity.kind][1]

@@ -27,7 +27,7 @@ def issue_token(request: Request) -> Response:
 
 def list_profiles(request: Request) -> Response:
     """`GET /v2/profiles`: a plain array of this host's region only."""
-    asked = request.parse_query(
+    query = request.parse_query(
         optional={
             "apiProgram": choice("billing", "campaign", "paymentMethod", "store", "report", "account", "posts"),
             "accessLevel": choice("edit", "view"),
@@ -35,15 +35,15 @@ def list_profiles(request: Request) -> Response:
             "validPaymentMethodFilter": choice("true", "false"),
         }
     )
-    found = [
+    rows = [
         row
         for account in request.world.accounts.values()
         if account.extra["region"] == REGION_BY_HOST[request.host]
-        and (row := _render_profile(account))["accountInfo"]["type"] in asked.get("profileTypeFilter", _ACCOUNT_TYPES)
+        and (row := _render_profile(account))["accountInfo"]["type"] in query.get("profileTypeFilter", _ACCOUNT_TYPES)
     ]
-    if (paying := asked.get("validPaymentMethodFilter")) is not None:
-        found = [row for row in found if row["accountInfo"].get("validPaymentMethod", True) is (paying == "true")]
-    return Response(200, found)
+    if (paying := query.get("validPaymentMethodFilter")) is not None:
+        rows = [row for row in rows if row["accountInfo"].get("validPaymentMethod", True) is (paying == "true")]
+    return Response(200, rows)
 
 
 def get_profile(request: Request) -> Response:

@@ -59,16 +59,16 @@ _KEYWORD_IDEAS = ("camping stove", "gas stove", "portable stove", "outdoor kitch
 
 def list_eligibility(request: Request) -> Response:
     """`POST /eligibility/product/list`. An unknown product is 404, as the eligibility description says."""
-    given = request.parse_json(_ELIGIBILITY_CHECK)
+    body = request.parse_json(_ELIGIBILITY_CHECK)
     request.parse_query()
     rows = []
-    for position, product in enumerate(given["productDetailsList"]):
+    for position, product in enumerate(body["productDetailsList"]):
         if not _product_exists(product):
             raise InvalidRequest("not_found", f"/productDetailsList/{position}/asin", "Cannot find requested entity")
         status = _get_eligibility(*product.values())
         name = {"INELIGIBLE": "LISTING_SUPRESSED", "ELIGIBLE_WITH_WARNING": "OUT_OF_STOCK"}.get(status)
-        why = [] if name is None else [{"name": name, "severity": status, "message": f"The product is {status}."}]
-        rows.append({"productDetails": product, "overallStatus": status, "eligibilityStatusList": why})
+        reasons = [] if name is None else [{"name": name, "severity": status, "message": f"The product is {status}."}]
+        rows.append({"productDetails": product, "overallStatus": status, "eligibilityStatusList": reasons})
     return Response(200, {"productResponseList": rows})
 
 
@@ -77,18 +77,18 @@ def list_metadata(request: Request) -> Response:
     request.require_media_type(METADATA_REQUEST_MEDIA_TYPE)
     request.require_accept(METADATA_RESPONSE_MEDIA_TYPE)
     request.parse_query()
-    given, account = _METADATA_CHECK(parse_json(request.body), ""), require_account(request)
-    if given.get("checkEligibility") and "adType" not in given:
+    query, account = _METADATA_CHECK(parse_json(request.body), ""), require_account(request)
+    if query.get("checkEligibility") and "adType" not in query:
         raise InvalidRequest("required", "/adType", "adType is required to check eligibility")
-    if "skus" in given and (account.extra["type"] != "seller" or given.get("adType", "SP") != "SP"):
+    if "skus" in query and (account.extra["type"] != "seller" or query.get("adType", "SP") != "SP"):
         raise InvalidRequest("value", "/skus", "skus are for sellers and adType SP only")
-    found = [_render_product(account, given, *one) for one in _select_products(given)]
-    cursor = given.get("cursorToken", "")
+    products = [_render_product(account, query, *product) for product in _select_products(query)]
+    cursor = query.get("cursorToken", "")
     if cursor and not (cursor.isascii() and cursor.isdigit()):
         raise InvalidRequest("value", "/cursorToken", "is not a cursor of this list")
-    page, size = int(cursor or given["pageIndex"]), given["pageSize"]
-    after = str(page + 1) if (page + 1) * size < len(found) else ""  # empty: no further data
-    body = {"ProductMetadataList": found[page * size : (page + 1) * size], "cursorToken": after}
+    page, size = int(cursor or query["pageIndex"]), query["pageSize"]
+    after = str(page + 1) if (page + 1) * size < len(products) else ""  # empty: no further data
+    body = {"ProductMetadataList": products[page * size : (page + 1) * size], "cursorToken": after}
     return Response(200, body, media_type=METADATA_RESPONSE_MEDIA_TYPE)
 
 
@@ -98,10 +98,10 @@ def list_keyword_recommendations(request: Request) -> Response:
     accepted = request.headers.get("Accept", "*/*").lower()
     if accepted not in (RECOMMENDATION_MEDIA_TYPE, "application/json", "*/*"):
         raise InvalidRequest("accept", "Accept", f"must be {RECOMMENDATION_MEDIA_TYPE}")
-    given = request.parse_json(_RECOMMENDATIONS_CHECK, RECOMMENDATION_MEDIA_TYPE)
+    body = request.parse_json(_RECOMMENDATIONS_CHECK, RECOMMENDATION_MEDIA_TYPE)
     request.parse_query()
-    known = [asin for asin in given["asins"] if _product_exists({"asin": asin})]
-    ideas = list(dict.fromkeys(f"{idea} {asin.lower()[-2:]}" for asin in known for idea in _KEYWORD_IDEAS))
+    asins = [asin for asin in body["asins"] if _product_exists({"asin": asin})]
+    ideas = list(dict.fromkeys(f"{idea} {asin.lower()[-2:]}" for asin in asins for idea in _KEYWORD_IDEAS))
     rows = [
         {
             "keyword": idea,
@@ -109,16 +109,16 @@ def list_keyword_recommendations(request: Request) -> Response:
             "bidInfo": [{"matchType": match, "bid": _derive_number(f"{idea} {match}", 40, 180)}
                         for match in ("EXACT", "PHRASE", "BROAD")],
         }
-        for idea in ideas[: given.get("maxRecommendations", 200)]
+        for idea in ideas[: body.get("maxRecommendations", 200)]
     ]  # fmt: skip
     return Response(200, {"keywordTargetList": rows}, media_type=RECOMMENDATION_MEDIA_TYPE)
 
 
 def get_budget_usage(request: Request) -> Response:
     """`POST /sp/campaigns/budget/usage`: 207, `success` and `error` side by side, each with its index."""
-    given, account = parse_body(request, USAGE_MEDIA_TYPE, _USAGE_CHECK)["campaignIds"], require_account(request)
+    campaign_ids, account = parse_body(request, USAGE_MEDIA_TYPE, _USAGE_CHECK)["campaignIds"], require_account(request)
     success, errors, day = list[dict[str, Any]](), list[dict[str, Any]](), request.get_local_date(account)
-    for index, campaign_id in enumerate(given):
+    for index, campaign_id in enumerate(campaign_ids):
         campaign = request.world.find("campaign", campaign_id, account.id)
         if campaign is None:
             details = "Campaign not found"
@@ -132,25 +132,25 @@ def get_budget_usage(request: Request) -> Response:
     return Response(207, {"success": success, "error": errors}, media_type=USAGE_MEDIA_TYPE)
 
 
-def _select_products(given: dict[str, Any]) -> list[tuple[str, str]]:
+def _select_products(query: dict[str, Any]) -> list[tuple[str, str]]:
     """ASIN and SKU of every product asked for; unknown ones are left out."""
-    if "asins" in given:
-        return [(asin, f"SKU-{asin}") for asin in given["asins"] if _product_exists({"asin": asin})]
-    if "skus" in given:
-        return [(_derive_asin(sku), sku) for sku in given["skus"] if _product_exists({"sku": sku})]
+    if "asins" in query:
+        return [(asin, f"SKU-{asin}") for asin in query["asins"] if _product_exists({"asin": asin})]
+    if "skus" in query:
+        return [(_derive_asin(sku), sku) for sku in query["skus"] if _product_exists({"sku": sku})]
     demo = [(f"B0DEMO{number:04}", f"DEMO-{number:04}") for number in range(1, _CATALOGUE_SIZE + 1)]
-    return [one for one in demo if given.get("searchStr", "").casefold() in _make_title(one[1]).casefold()]
+    return [product for product in demo if query.get("searchStr", "").casefold() in _make_title(product[1]).casefold()]
 
 
-def _render_product(account: Account, given: dict[str, Any], asin: str, sku: str) -> dict[str, Any]:
+def _render_product(account: Account, query: dict[str, Any], asin: str, sku: str) -> dict[str, Any]:
     """One row; details and eligibility only where asked for, the SKU for sellers only."""
     row: dict[str, Any] = {"asin": asin, "availability": "IN_STOCK"}
     if account.extra["type"] == "seller":
         row["sku"] = sku
-    if given.get("checkItemDetails"):
+    if query.get("checkItemDetails"):
         price = {"amount": Decimal(_derive_number(sku, 5, 90)), "currency": account.currency}
         row |= {"title": _make_title(sku), "brand": "Demo", "category": "Camping", "priceToPay": price}
-    if given.get("checkEligibility"):
+    if query.get("checkEligibility"):
         ineligible = _get_eligibility(asin, sku) == "INELIGIBLE"
         row["eligibilityStatus"] = "INELIGIBLE" if ineligible else "ELIGIBLE"
         row["ineligibilityCodes"] = ["LISTING_SUPRESSED"] if ineligible else []
@@ -163,18 +163,18 @@ def _make_title(sku: str) -> str:
 
 
 def _product_exists(product: dict[str, str]) -> bool:
-    named = " ".join(product.values()).lower()
+    identifiers = " ".join(product.values()).lower()
     well_formed = re.fullmatch("[A-Z0-9]{10}", product.get("asin", "B000000000"))
-    return "missing" not in named and (
+    return "missing" not in identifiers and (
         well_formed is not None or _get_eligibility(product.get("asin", "")) != "ELIGIBLE"
     )
 
 
 def _get_eligibility(*ids: str) -> str:
-    named = " ".join(ids).lower()
-    if "ineligible" in named or "processing" in named:
+    identifiers = " ".join(ids).lower()
+    if "ineligible" in identifiers or "processing" in identifiers:
         return "INELIGIBLE"
-    return "ELIGIBLE_WITH_WARNING" if "warning" in named else "ELIGIBLE"
+    return "ELIGIBLE_WITH_WARNING" if "warning" in identifiers else "ELIGIBLE"
 
 
 def _derive_number(seed: str, least: int, most: int) -> int:

@@ -47,15 +47,15 @@ _REPORT_CHECK = record(
 
 def create_report(request: Request) -> Response:
     """`POST /reporting/reports`. 425 while an identical request exists, COMPLETED ones included (our reading)."""
-    given, account = request.parse_json(_REPORT_CHECK, REPORT_MEDIA_TYPE), require_account(request)
+    body, account = request.parse_json(_REPORT_CHECK, REPORT_MEDIA_TYPE), require_account(request)
     request.parse_query()
-    _check_date_range(given, request.get_local_date(account))
-    _check_columns(given["configuration"])
+    _check_date_range(body, request.get_local_date(account))
+    _check_columns(body["configuration"])
     for job in request.world.list_entities("report", account.id):
-        if job.data["request"] == given:
+        if job.data["request"] == body:
             detail = f"The Request is a duplicate of : {job.id}"
             raise AbortRequest(Response(425, {"code": "425", "detail": detail}))  # `detail`, as in the documentation
-    data = {"request": given, "looks": 0}
+    data = {"request": body, "looks": 0}
     job = request.world.create("report", account.id, data, id=str(uuid.uuid4()), logged=False)
     return Response(200, _render_report(request.world, job, "PENDING"))
 
@@ -83,24 +83,24 @@ def download_report(request: Request) -> Response:
     """The pre-signed link on the storage host: no credentials, unaltered query, in time."""
     if "Authorization" in request.headers:
         return _build_storage_error(400, "InvalidArgument", "Only one auth mechanism allowed")
-    given = dict(request.query_pairs)
+    query = dict(request.query_pairs)
     job = request.world.find("report", request.path_parameters["report"])
-    expires = given.get("X-Amz-Expires", "")
-    if job is None or given != _sign_link(job.id, expires):
+    expires = query.get("X-Amz-Expires", "")
+    if job is None or query != _sign_link(job.id, expires):
         return _build_storage_error(403, "SignatureDoesNotMatch", "The request signature does not match")
     if int(expires) <= request.now.timestamp():
         return _build_storage_error(403, "AccessDenied", "Request has expired")
     return Response(200, _encode_report(request.world, job), media_type="binary/octet-stream")
 
 
-def _check_date_range(given: Mapping[str, Any], day: date) -> None:
-    start, end = date.fromisoformat(given["startDate"]), date.fromisoformat(given["endDate"])
+def _check_date_range(body: Mapping[str, Any], day: date) -> None:
+    start, end = date.fromisoformat(body["startDate"]), date.fromisoformat(body["endDate"])
     if end < start:
-        raise InvalidRequest("value", "/endDate", "endDate must not be before startDate", given["endDate"])
+        raise InvalidRequest("value", "/endDate", "endDate must not be before startDate", body["endDate"])
     if (end - start).days + 1 > MAX_DAYS:
-        raise InvalidRequest("value", "/endDate", f"at most {MAX_DAYS} days per report", given["endDate"])
+        raise InvalidRequest("value", "/endDate", f"at most {MAX_DAYS} days per report", body["endDate"])
     if start < day - timedelta(days=MAX_DAYS_BACK):
-        raise InvalidRequest("value", "/startDate", f"at most {MAX_DAYS_BACK} days back", given["startDate"])
+        raise InvalidRequest("value", "/startDate", f"at most {MAX_DAYS_BACK} days back", body["startDate"])
 
 
 def _check_columns(configuration: Mapping[str, Any]) -> None:
@@ -111,9 +111,9 @@ def _check_columns(configuration: Mapping[str, Any]) -> None:
             raise InvalidRequest(
                 "value", f"/configuration/groupBy/{position}", f"of {', '.join(report.groups)}, once", group
             )
-    known = report.columns.union(*(report.groups[group].columns for group in groups))
+    column_names = report.columns.union(*(report.groups[group].columns for group in groups))
     for position, column in enumerate(columns):
-        if column not in known or column in columns[:position]:
+        if column not in column_names or column in columns[:position]:
             message = "not a column of this report type and groupBy, or given twice"
             raise InvalidRequest("value", f"/configuration/columns/{position}", message, column)
     # with DAILY `date` and no startDate/endDate columns; with SUMMARY, we conclude, no `date`
@@ -123,10 +123,10 @@ def _check_columns(configuration: Mapping[str, Any]) -> None:
         message = f"{configuration['timeUnit']} does not go with these columns"
         raise InvalidRequest("value", "/configuration/columns", message)
     fields = set[str]().union(*(report.groups[group].filters for group in groups))
-    for position, wanted in enumerate(configuration.get("filters", [])):
-        if wanted["field"] not in fields:
+    for position, condition in enumerate(configuration.get("filters", [])):
+        if condition["field"] not in fields:
             raise InvalidRequest(
-                "value", f"/configuration/filters/{position}/field", "not a filter here", wanted["field"]
+                "value", f"/configuration/filters/{position}/field", "not a filter here", condition["field"]
             )
 
 
@@ -143,14 +143,14 @@ def _render_report(world: World, job: StoredEntity, status: str) -> dict[str, An
     completed = status == "COMPLETED"
     ends = world.now + timedelta(seconds=LINK_SECONDS)
     query = "&".join(f"{name}={value}" for name, value in _sign_link(job.id, str(int(ends.timestamp()))).items())
-    given = job.data["request"]
+    body = job.data["request"]
     return {
         "reportId": job.id,
-        "name": given.get("name"),
+        "name": body.get("name"),
         "status": status,
-        "startDate": given["startDate"],
-        "endDate": given["endDate"],
-        "configuration": given["configuration"],
+        "startDate": body["startDate"],
+        "endDate": body["endDate"],
+        "configuration": body["configuration"],
         "createdAt": job.created_at.isoformat(),
         "updatedAt": job.updated_at.isoformat(),
         "generatedAt": world.now.isoformat() if completed else None,

@@ -54,7 +54,7 @@ def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> li
     start, end = date.fromisoformat(request["startDate"]), date.fromisoformat(request["endDate"])
     days = list(iterate_days(start, min(end, world.get_local_date(account))))
     daily = configuration["timeUnit"] == "DAILY"
-    found: list[Row] = []
+    rows: list[Row] = []
     for span in [[day] for day in days] if daily else [days]:
         dates = {"date": span[0].isoformat()} if daily else {
             "startDate": request["startDate"], "endDate": request["endDate"]}  # fmt: skip
@@ -64,7 +64,7 @@ def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> li
             ]
             if active:
                 whole = sum_figures(active)
-                found += [
+                rows += [
                     {
                         **dates,
                         **part.name_columns,
@@ -73,15 +73,17 @@ def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> li
                     for part in _split_campaign(world, account, campaign, configuration)
                 ]
     filters = configuration.get("filters", [])
-    kept = [row for row in found if all(row.get(one["field"]) in one["values"] for one in filters)]
-    return [{name: row[name] for name in configuration["columns"]} for row in kept]
+    selected_rows = [
+        row for row in rows if all(row.get(condition["field"]) in condition["values"] for condition in filters)
+    ]
+    return [{name: row[name] for name in configuration["columns"]} for row in selected_rows]
 
 
 def _split_campaign(
     world: World, account: Account, campaign: StoredEntity, configuration: Mapping[str, Any]
 ) -> Iterator[CampaignPart]:
     """How a campaign is split by report type and groupBy."""
-    named = {**_EMPTY_COLUMNS, **_render_campaign(account, campaign)}
+    name_columns = {**_EMPTY_COLUMNS, **_render_campaign(account, campaign)}
     groups = configuration["groupBy"]
     match configuration["reportTypeId"]:
         case "spAdvertisedProduct":
@@ -93,12 +95,14 @@ def _split_campaign(
                     "advertisedAsin": ad.data.get("asin"),
                     "adCreativeStatus": ad.data["state"],
                 }
-                yield CampaignPart({**named, **_render_ad_group(group), **sold}, position, len(ads))
+                yield CampaignPart({**name_columns, **_render_ad_group(group), **sold}, position, len(ads))
         case "spTargeting":
             keywords = list_enabled_leaves(world, campaign, "keyword")
             for position, (group, keyword) in enumerate(keywords):
                 yield CampaignPart(
-                    {**named, **_render_ad_group(group), **_render_keyword(group, keyword)}, position, len(keywords)
+                    {**name_columns, **_render_ad_group(group), **_render_keyword(group, keyword)},
+                    position,
+                    len(keywords),
                 )
         case _:
             inside: list[Mapping[str, Any]] = [{}]
@@ -106,9 +110,9 @@ def _split_campaign(
                 served = {group.id: group for group, _ in list_enabled_leaves(world, campaign, "productAd")}
                 inside = [_render_ad_group(group) for group in served.values()]
             if "campaignPlacement" in groups:
-                inside = [{**one, "placementClassification": place} for one in inside for place in _PLACEMENTS]
+                inside = [{**columns, "placementClassification": place} for columns in inside for place in _PLACEMENTS]
             for position, more in enumerate(inside):
-                yield CampaignPart({**named, **more}, position, len(inside))
+                yield CampaignPart({**name_columns, **more}, position, len(inside))
 
 
 def _render_campaign(account: Account, campaign: StoredEntity) -> Row:

@@ -84,10 +84,10 @@ def check_keyword_text(item: WriteItem, where: str, value: str) -> None:
     if len([word for word in words if word]) > MAX_KEYWORD_WORDS:
         raise _malformed_value_error("TOO_LONG", where, f"at most {MAX_KEYWORD_WORDS} words", value)
     # Amazon Ads API: - and + only inside words, the point only inside: between two characters, no signs or blanks
-    for found in re.finditer(r"[-+.]", value):
-        around = value[max(found.start() - 1, 0) : found.start()], value[found.end() : found.end() + 1]
+    for match in re.finditer(r"[-+.]", value):
+        around = value[max(match.start() - 1, 0) : match.start()], value[match.end() : match.end() + 1]
         if not all(neighbour.isalnum() for neighbour in around):
-            raise _malformed_value_error("PATTERN_NOT_MATCHED", where, f"{found[0]} only inside a word", value)
+            raise _malformed_value_error("PATTERN_NOT_MATCHED", where, f"{match[0]} only inside a word", value)
     if value.count('"') % 2:
         raise _malformed_value_error("PATTERN_NOT_MATCHED", where, "double quotes in pairs", value)
 
@@ -145,7 +145,7 @@ def check_dynamic_bidding(item: WriteItem, where: str, value: dict[str, Any]) ->
         raise missing_value_error(f"{where}/strategy")
     strategies = one_of("LEGACY_FOR_SALES", "AUTO_FOR_SALES", "MANUAL", "RULE_BASED")
     strategies(item, f"{where}/strategy", value["strategy"])
-    seen = set()
+    used_placements = set()
     for position, adjustment in enumerate(value.get("placementBidding", [])):
         place = f"{where}/placementBidding/{position}"
         for name in ("placement", "percentage"):
@@ -155,9 +155,9 @@ def check_dynamic_bidding(item: WriteItem, where: str, value: dict[str, Any]) ->
         placements(item, f"{place}/placement", adjustment["placement"])
         if not 0 <= adjustment["percentage"] <= 900:
             raise _range_error(f"{place}/percentage", adjustment["percentage"], Decimal(0), Decimal(900))
-        if adjustment["placement"] in seen:
+        if adjustment["placement"] in used_placements:
             raise ItemError("duplicateValueError", "DUPLICATE_VALUE", f"{place}/placement", "placement given twice")
-        seen.add(adjustment["placement"])
+        used_placements.add(adjustment["placement"])
 
 
 def check_portfolio(item: WriteItem, where: str, value: str | None) -> None:

@@ -29,13 +29,13 @@ def make_create_handler(resource: Resource) -> Handler:
     """`POST /sp/<collection>`."""
     body = record(required={resource.collection: array(resource.build_item_check(CREATE_CALL), 0, MAX_ITEMS)})
 
-    def create(request: Request, item: WriteItem, given: Data) -> StoredEntity:
-        _check_members(resource, item, given)
+    def create(request: Request, item: WriteItem, members: Data) -> StoredEntity:
+        _check_members(resource, item, members)
         for name, member in resource.members.items():
-            if member.required and name not in given:
+            if member.required and name not in members:
                 raise rules.missing_value_error(f"{item.where}/{name}")
-        parent = _require_parents(resource, item, given)
-        data = {name: value for name, value in given.items() if value is not None}
+        parent = _require_parents(resource, item, members)
+        data = {name: value for name, value in members.items() if value is not None}
         resource.settle_data(item, data)
         return request.world.create(resource.kind, item.account.id, data, parent=parent)
 
@@ -51,11 +51,11 @@ def make_update_handler(resource: Resource) -> Handler:
     """`PUT /sp/<collection>`: the id and the changed members; what is not sent stays."""
     body = record(required={resource.collection: array(resource.build_item_check(UPDATE_CALL), 0, MAX_ITEMS)})
 
-    def update(request: Request, item: WriteItem, given: Data) -> StoredEntity:
-        if resource.id_name not in given:
+    def update(request: Request, item: WriteItem, members: Data) -> StoredEntity:
+        if resource.id_name not in members:
             raise rules.missing_value_error(f"{item.where}/{resource.id_name}")
-        before = _require_writable_entity(resource, item, given[resource.id_name], f"{item.where}/{resource.id_name}")
-        changed = {name: value for name, value in given.items() if name != resource.id_name}
+        before = _require_writable_entity(resource, item, members[resource.id_name], f"{item.where}/{resource.id_name}")
+        changed = {name: value for name, value in members.items() if name != resource.id_name}
         item = WriteItem(item.world, item.account, item.today, item.where, before)
         _check_members(resource, item, changed)
         data = {name: value for name, value in {**before.data, **changed}.items() if value is not None}
@@ -76,12 +76,12 @@ def make_delete_handler(resource: Resource) -> Handler:
     body = record(required={resource.id_filter: ids})
 
     def archive(request: Request, item: WriteItem, entity_id: str) -> StoredEntity:
-        found = _require_writable_entity(resource, item, entity_id, item.where, parents=False)
-        return request.world.replace(found, {**found.data, "state": ARCHIVED})
+        entity = _require_writable_entity(resource, item, entity_id, item.where, parents=False)
+        return request.world.replace(entity, {**entity.data, "state": ARCHIVED})
 
     def handle(request: Request) -> Response:
-        given = parse_body(request, resource.media_type, body)[resource.id_filter]["include"]
-        return _apply_each(request, resource, given, archive, f"/{resource.id_filter}/include")
+        entity_ids = parse_body(request, resource.media_type, body)[resource.id_filter]["include"]
+        return _apply_each(request, resource, entity_ids, archive, f"/{resource.id_filter}/include")
 
     return handle
 
@@ -90,49 +90,49 @@ def _apply_each(request: Request, resource: Resource, items: list[Any],
           apply: Callable[[Request, WriteItem, Any], StoredEntity], where: str | None = None) -> Response:  # fmt: skip
     account, success, refused = require_account(request), list[Data](), list[Data]()
     day, whole = request.get_local_date(account), _wants_representation(request)
-    for index, given in enumerate(items):
+    for index, content in enumerate(items):
         place = f"{where or f'/{resource.collection}'}/{index}"
         try:
             with request.world.savepoint():
                 if request.get_fault("error_in_200"):  # nothing is applied: every item is throttled
                     raise ItemError("throttledError", "THROTTLED", place, "Too many requests")
-                made = apply(request, WriteItem(request.world, account, day, place), given)
+                entity = apply(request, WriteItem(request.world, account, day, place), content)
                 if request.get_fault("partial") and index == len(items) - 1:
                     raise ItemError("otherError", "OTHER_ERROR", place, "the last item was told to fail")
         except ItemError as error:
             refused.append({"index": index, "errors": [error.render_error()]})
             continue
-        full = {resource.singular: resource.render_entity(made)} if whole else {}
-        success.append({resource.id_name: made.id, "index": index, **full})
+        full = {resource.singular: resource.render_entity(entity)} if whole else {}
+        success.append({resource.id_name: entity.id, "index": index, **full})
     body = {resource.collection: {"success": success, "error": refused}}
     return Response(207, body, media_type=resource.media_type)
 
 
 def _wants_representation(request: Request) -> bool:
     """`Prefer: return=representation`; RFC 7240's other value is the default."""
-    wanted = request.headers.get("Prefer")
-    if wanted not in (None, "return=representation", "return=minimal"):
-        raise InvalidRequest("value", "Prefer", "must be return=representation", wanted)
-    return wanted == "return=representation"
+    preference = request.headers.get("Prefer")
+    if preference not in (None, "return=representation", "return=minimal"):
+        raise InvalidRequest("value", "Prefer", "must be return=representation", preference)
+    return preference == "return=representation"
 
 
-def _check_members(resource: Resource, item: WriteItem, given: Mapping[str, Any]) -> None:
-    for name, value in given.items():
+def _check_members(resource: Resource, item: WriteItem, members: Mapping[str, Any]) -> None:
+    for name, value in members.items():
         if value is not None:
             resource.members[name].rule(item, f"{item.where}/{name}", value)
 
 
-def _require_parents(resource: Resource, item: WriteItem, given: Mapping[str, Any]) -> str | None:
+def _require_parents(resource: Resource, item: WriteItem, members: Mapping[str, Any]) -> str | None:
     """The nearest parent's id. Every parent named must exist, hang together, and not be archived."""
     above: str | None = None
     for name, kind in resource.parents:
-        found = item.world.find(kind, given[name], item.account.id)
+        entity = item.world.find(kind, members[name], item.account.id)
         place = f"{item.where}/{name}"
-        if found is None or found.parent != above:
-            raise ItemError("parentEntityError", "PARENT_ENTITY_NOT_FOUND", place, f"no such {kind}", given[name])
-        if found.data["state"] == ARCHIVED:
-            raise ItemError("parentEntityError", "PARENT_ENTITY_ARCHIVED", place, f"archived {kind}", given[name])
-        above = found.id
+        if entity is None or entity.parent != above:
+            raise ItemError("parentEntityError", "PARENT_ENTITY_NOT_FOUND", place, f"no such {kind}", members[name])
+        if entity.data["state"] == ARCHIVED:
+            raise ItemError("parentEntityError", "PARENT_ENTITY_ARCHIVED", place, f"archived {kind}", members[name])
+        above = entity.id
     return above
 
 
@@ -141,16 +141,16 @@ def _require_writable_entity(
 ) -> StoredEntity:
     """The entity to change, which is not archived (nor, for an update, a parent of it)."""
     type_of = {"entityType": resource.entity_type}
-    found = item.world.find(resource.kind, entity_id, item.account.id)
-    if found is None:
+    entity = item.world.find(resource.kind, entity_id, item.account.id)
+    if entity is None:
         more = {**type_of, "entityId": entity_id}
         raise ItemError("entityNotFoundError", "ENTITY_NOT_FOUND", where, "no such entity", entity_id, more)
-    if found.data["state"] == ARCHIVED:
+    if entity.data["state"] == ARCHIVED:
         reason, message = "ARCHIVED_ENTITY_CANNOT_BE_MODIFIED", "the entity is archived"
         raise ItemError("entityStateError", reason, where, message, entity_id, type_of)
     for name, kind in resource.parents if parents else ():
-        above = item.world.find(kind, found.data[name], item.account.id)
+        above = item.world.find(kind, entity.data[name], item.account.id)
         if above is not None and above.data["state"] == ARCHIVED:
             reason, message = "PARENT_ARCHIVED_FORBIDS_UPDATES", f"its {kind} is archived"
             raise ItemError("entityStateError", reason, where, message, entity_id, type_of)
-    return found
+    return entity

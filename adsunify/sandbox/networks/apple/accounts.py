@@ -43,11 +43,11 @@ def get_ad_account(request: Request) -> Response:
 
 def list_advertiser_resources(request: Request) -> Response:
     """GET /advertiser-resources."""
-    wanted = request.parse_query({"resourceType": choice("CONTENT_PROVIDER")})
+    query = request.parse_query({"resourceType": choice("CONTENT_PROVIDER")})
     rows = [
-        one
+        delegation
         for account in request.world.accounts.values()
-        for one in account.extra["native"]["delegations"]
-        if one["resourceType"] == wanted["resourceType"]
+        for delegation in account.extra["native"]["delegations"]
+        if delegation["resourceType"] == query["resourceType"]
     ]
     return build_response({"result": rows})

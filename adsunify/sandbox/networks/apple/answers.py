@@ -92,9 +92,9 @@ def require_account(request: Request) -> Account:
     return account
 
 
-def not_found_error(what: str) -> InvalidRequest:
+def not_found_error(object_name: str) -> InvalidRequest:
     """What is raised for an object that is not there."""
-    return InvalidRequest("absent", "", f"{what} not found")
+    return InvalidRequest("absent", "", f"{object_name} not found")
 
 
 INSTANT = InstantFormat(

@@ -64,92 +64,92 @@ def _render_app(adam_id: str) -> dict[str, Any]:
 
 def search_apps(request: Request) -> Response:
     """GET /search/apps?query=...: parameters as in v5 (unverified)."""
-    wanted = request.parse_query({"query": text()}, {**_PAGING_CHECKS, "returnOwnedApps": choice("true", "false")})
-    found = [_render_app(one) for one, name in _APPS.items() if wanted["query"].lower() in name.lower()]
-    rows, pagination = paginate(found, *_PAGING.get_bounds(wanted, DEFAULT_PAGE_SIZE))
+    query = request.parse_query({"query": text()}, {**_PAGING_CHECKS, "returnOwnedApps": choice("true", "false")})
+    apps = [_render_app(adam_id) for adam_id, name in _APPS.items() if query["query"].lower() in name.lower()]
+    rows, pagination = paginate(apps, *_PAGING.get_bounds(query, DEFAULT_PAGE_SIZE))
     return build_response({"result": rows, "pagination": pagination})
 
 
 def list_product_pages(request: Request) -> Response:
     """POST /product-pages/query: filter adamId EQUALS a number."""
-    adam_id, asked = _parse_app_query(request)
+    adam_id, body = _parse_app_query(request)
     rows = [
         {"id": make_destination(adam_id, name)["parameters"]["productPageId"], "adamId": int(adam_id), "name": name,
          "state": "PUBLISHED"}
         for name in _PRODUCT_PAGES
     ]  # fmt: skip
-    return build_page_response(rows, asked)
+    return build_page_response(rows, body)
 
 
 def list_eligibility(request: Request) -> Response:
     """POST /eligibilities/apps/query: filter adamId."""
-    adam_id, asked = _parse_app_query(request)
+    adam_id, body = _parse_app_query(request)
     rows = [
         {"adamId": int(adam_id), "countryOrRegion": country, "deviceClass": device,
          "supplyPlacement": "APPSTORE_SEARCH_RESULTS", "minAge": 18, "state": "ELIGIBLE"}
         for country in ("DE", "GB", "JP", "US") for device in ("IPHONE", "IPAD")
     ]  # fmt: skip
-    return build_page_response(rows, asked)
+    return build_page_response(rows, body)
 
 
 def _parse_app_query(request: Request) -> tuple[str, dict[str, Any]]:
     request.parse_query()
-    asked: dict[str, Any] = request.parse_json(_BODY_CHECK)
-    known = {"adamId": (integer(1), ("EQUALS",)), "state": (text(), ("EQUALS", "IN"))}
-    for one in check_filters(asked.get("filters", []), known):
-        if one["field"] == "adamId":
-            return str(one["value"]), asked
+    body: dict[str, Any] = request.parse_json(_BODY_CHECK)
+    filters = {"adamId": (integer(1), ("EQUALS",)), "state": (text(), ("EQUALS", "IN"))}
+    for condition in check_filters(body.get("filters", []), filters):
+        if condition["field"] == "adamId":
+            return str(condition["value"]), body
     raise InvalidRequest("required", "/filters", "a filter of adamId is required")
 
 
 def list_supported_languages(request: Request) -> Response:
     """POST /metadata/apps/supported-languages/query."""
     request.parse_query()
-    asked = request.parse_json(_BODY_CHECK)
-    check_filters(asked.get("filters", []), {})
+    body = request.parse_json(_BODY_CHECK)
+    check_filters(body.get("filters", []), {})
     return build_page_response(
-        [{"countryCode": code, "languageCodes": list(some)} for code, some in _LANGUAGES.items()], asked
+        [{"countryCode": code, "languageCodes": list(some)} for code, some in _LANGUAGES.items()], body
     )
 
 
 def search_places(request: Request) -> Response:
     """GET /search/geo."""
-    wanted = request.parse_query(
+    query = request.parse_query(
         {"supplySource": choice("APPSTORE", "MAPS")},
         {**_PAGING_CHECKS, "countrycode": text(2, 2, "[A-Z]{2}"), "query": text(1), "eligible": choice("true", "false"),
          "entity": choice("Country", "AdminArea", "Locality")},
     )  # fmt: skip
-    sought = wanted.get("query", "*")
+    sought = query.get("query", "*")
     if sought != "*" and len(sought) < 2:
         raise InvalidRequest("value", "query", "must have two or more characters, or be *")
-    found = [
+    places = [
         row
         for row in _list_places()
-        if row["countryOrRegion"] == wanted.get("countrycode", row["countryOrRegion"])
-        and row["entity"] == wanted.get("entity", row["entity"])
+        if row["countryOrRegion"] == query.get("countrycode", row["countryOrRegion"])
+        and row["entity"] == query.get("entity", row["entity"])
         and (sought == "*" or sought.lower() in row["displayName"].lower())
-        and (wanted.get("eligible") != "true" or row["eligibility"] == "ELIGIBLE")
+        and (query.get("eligible") != "true" or row["eligibility"] == "ELIGIBLE")
     ]
-    rows, pagination = paginate(found, *_PAGING.get_bounds(wanted, DEFAULT_PAGE_SIZE))
+    rows, pagination = paginate(places, *_PAGING.get_bounds(query, DEFAULT_PAGE_SIZE))
     return build_response({"result": rows, "pagination": pagination})
 
 
 def find_place(native_id: str) -> Mapping[str, Any] | None:
     """The place of this id, None where the search does not know it."""
-    return next((one for one in _list_places() if one["id"] == native_id), None)
+    return next((place for place in _list_places() if place["id"] == native_id), None)
 
 
 def _list_places() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    places: list[dict[str, Any]] = []
     for number, (country, areas) in enumerate(_ADMIN_AREAS.items()):
-        found.append(_make_place(10001 + number, "Country", country, country, None, None))
+        places.append(_make_place(10001 + number, "Country", country, country, None, None))
         for position, area in enumerate(areas):
             at = 10 * number + position
-            found.append(_make_place(20030 + at, "AdminArea", f"{area}, {country}", country, area, None))
-            found.append(
+            places.append(_make_place(20030 + at, "AdminArea", f"{area}, {country}", country, area, None))
+            places.append(
                 _make_place(30030 + at, "Locality", f"{area} City, {area}, {country}", country, area, f"{area} City")
             )
-    return found
+    return places
 
 
 def _make_place(

@@ -10,9 +10,9 @@ from adsunify.sandbox.world import Account, StoredEntity, World
 
 def find_creative(world: World, account: Account, native_id: int) -> dict[str, Any] | None:
     """A creative by its id. One that is not of here exists all the same and promotes the demo app (chosen)."""
-    known = world.find("creative", str(native_id))
-    if known is not None and (known.account == account.id or "_seeded" not in known.data):
-        return render_creative(known) if known.account == account.id else None
+    entity = world.find("creative", str(native_id))
+    if entity is not None and (entity.account == account.id or "_seeded" not in entity.data):
+        return render_creative(entity) if entity.account == account.id else None
     return {
         "id": native_id,
         "adAccountId": int(account.id),

@@ -25,10 +25,10 @@ def get_entity(request: Request) -> Response:
     request.parse_query()
     account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["word"]]
     if kind == "creative":
-        found = find_creative(request.world, account, int(request.path_parameters["id"]))
-        if found is None:
+        creative = find_creative(request.world, account, int(request.path_parameters["id"]))
+        if creative is None:
             raise not_found_error("creative")
-        return build_response({"result": found})
+        return build_response({"result": creative})
     entity = request.world.find(kind, request.path_parameters["id"], account.id)
     if entity is None:
         raise not_found_error(kind)
@@ -37,10 +37,10 @@ def get_entity(request: Request) -> Response:
 
 def require_live_entity(world: World, account: Account, kind: str, native_id: object) -> StoredEntity:
     """The object, which is not deleted. Problem `absent`."""
-    found = world.find(kind, str(native_id), account.id)
-    if found is None or "_deleted" in found.data:
+    entity = world.find(kind, str(native_id), account.id)
+    if entity is None or "_deleted" in entity.data:
         raise not_found_error(kind)
-    return found
+    return entity
 
 
 def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:

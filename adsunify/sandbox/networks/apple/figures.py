@@ -23,19 +23,19 @@ _DOLLAR = 100  # about a dollar in the smallest unit of USD, and of JPY too, whi
 def generate_daily_figures(group: str, day: str, unit: int = _DOLLAR) -> Figures:
     """The figures of one ad group on one day (ISO 8601); `unit`: about a dollar in the smallest unit."""
     dice = draw_bytes(group, day)
-    shown = 900 + 4 * dice[0] + dice[1]
-    taps = shown * (40 + dice[2] % 30) // 1000
+    impressions = 900 + 4 * dice[0] + dice[1]
+    taps = impressions * (40 + dice[2] % 30) // 1000
     installs = taps * (45 + dice[3] % 20) // 100
-    seen, again = dice[4] % 4, installs // 5
+    views, again = dice[4] % 4, installs // 5
     return {
-        "impressions": shown,
+        "impressions": impressions,
         "taps": taps,
         "tapInstalls": installs,
-        "viewInstalls": seen,
-        "totalInstalls": installs + seen,
+        "viewInstalls": views,
+        "totalInstalls": installs + views,
         "tapNewDownloads": installs - again,
         "tapRedownloads": again,
-        "totalNewDownloads": installs - again + seen,
+        "totalNewDownloads": installs - again + views,
         "totalRedownloads": again,
         SPEND_METRIC: taps * unit * (90 + dice[5] % 60) // 100,
     }
@@ -47,9 +47,13 @@ def get_daily_figures(world: World, group: StoredEntity, day: date, zone: tzinfo
     assert above is not None
     if above.data["status"] != "ENABLED" or group.data["status"] != "ENABLED" or not world.delivers(day):
         return {}
-    for one in (above, group):
-        first = INSTANT.check_datetime(one.data["startTime"], "") if "startTime" in one.data else one.created_at
-        ends = [INSTANT.check_datetime(one.data[name], "") for name in ("endTime", "_deleted") if name in one.data]
+    for entity in (above, group):
+        first = (
+            INSTANT.check_datetime(entity.data["startTime"], "") if "startTime" in entity.data else entity.created_at
+        )
+        ends = [
+            INSTANT.check_datetime(entity.data[name], "") for name in ("endTime", "_deleted") if name in entity.data
+        ]
         last = min([*ends, world.now])
         if not _get_local_date(first, zone) <= day <= _get_local_date(last, zone):
             return {}

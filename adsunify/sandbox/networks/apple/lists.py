@@ -84,68 +84,75 @@ def query_entities(request: Request) -> Response:
     """POST /{word}/query."""
     request.parse_query()
     word, account = request.path_parameters["word"], require_account(request)
-    asked = request.parse_json(_BODY_CHECK)
-    filters = check_filters(asked.get("filters", []), FILTERS_BY_COLLECTION[word])
-    if word == "keywords" and not any(one["field"] in ("id", "adGroupId", "campaignId") for one in filters):
+    query = request.parse_json(_BODY_CHECK)
+    filters = check_filters(query.get("filters", []), FILTERS_BY_COLLECTION[word])
+    if word == "keywords" and not any(condition["field"] in ("id", "adGroupId", "campaignId") for condition in filters):
         raise InvalidRequest("required", "/filters", "keywords need a filter of adGroupId, campaignId or id")
-    if not any(one["field"] == "deleted" for one in filters):
+    if not any(condition["field"] == "deleted" for condition in filters):
         filters.append({"field": "deleted", "operator": "EQUALS", "value": False})
     rows = [
-        render_entity(request.world, one) for one in request.world.list_entities(KIND_BY_COLLECTION[word], account.id)
+        render_entity(request.world, condition)
+        for condition in request.world.list_entities(KIND_BY_COLLECTION[word], account.id)
     ]
     payment = {"paymentModel": account.extra["native"]["paymentModel"]} if word == "campaigns" else {}
-    found = [row for row in rows if all(_matches_filter({**row, **payment}, one) for one in filters)]
-    return build_page_response(found, asked)
+    selected_rows = [
+        row for row in rows if all(_matches_filter({**row, **payment}, condition) for condition in filters)
+    ]
+    return build_page_response(selected_rows, query)
 
 
-def check_filters(filters: list[dict[str, Any]], known: Filters) -> list[dict[str, Any]]:
+def check_filters(filters: list[dict[str, Any]], fields: Filters) -> list[dict[str, Any]]:
     """The filters of a query. Problem where a field, an operator or a value is not of the table."""
-    for position, one in enumerate(filters):
+    for position, condition in enumerate(filters):
         where = f"/filters/{position}"
-        if one["field"] not in known:
-            raise InvalidRequest("value", f"{where}/field", f"cannot be filtered: {one['field']}")
-        check, operators = known[one["field"]]
-        if one["operator"] not in operators:
+        if condition["field"] not in fields:
+            raise InvalidRequest("value", f"{where}/field", f"cannot be filtered: {condition['field']}")
+        check, operators = fields[condition["field"]]
+        if condition["operator"] not in operators:
             raise InvalidRequest("value", f"{where}/operator", f"must be one of {', '.join(operators)}")
-        if one["operator"] in _LIST_OPERATORS:
-            array(check, 1, _MAX_PARENTS)(one["value"], f"{where}/value")
+        if condition["operator"] in _LIST_OPERATORS:
+            array(check, 1, _MAX_PARENTS)(condition["value"], f"{where}/value")
         else:
-            check(one["value"], f"{where}/value")
+            check(condition["value"], f"{where}/value")
     return filters
 
 
-def build_page_response(found: Sequence[dict[str, Any]], asked: Mapping[str, Any], name: str = "id") -> Response:
+def build_page_response(
+    selected_rows: Sequence[dict[str, Any]], query: Mapping[str, Any], name: str = "id"
+) -> Response:
     """One page of a list, in the order of `sorting`, else of creation."""
-    for one in reversed(asked.get("sorting", [])):
-        if any(one["field"] not in row for row in found):
-            raise rule_error("/sorting", f"cannot be sorted by {one['field']}")
-        found = sorted(found, key=lambda row: row[one["field"]], reverse=one["order"] == "DESC")
-    wanted = asked.get("pagination", {})
-    size = min(wanted.get("pageSize", DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE)
-    rows, pagination = paginate(found, wanted.get("offset", 0), size, total=wanted.get("fetchTotalCount", False))
+    for order in reversed(query.get("sorting", [])):
+        if any(order["field"] not in row for row in selected_rows):
+            raise rule_error("/sorting", f"cannot be sorted by {order['field']}")
+        selected_rows = sorted(selected_rows, key=lambda row: row[order["field"]], reverse=order["order"] == "DESC")
+    paging = query.get("pagination", {})
+    size = min(paging.get("pageSize", DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE)
+    rows, pagination = paginate(
+        selected_rows, paging.get("offset", 0), size, total=paging.get("fetchTotalCount", False)
+    )
     return build_response({"result": rows, "pagination": pagination})
 
 
-def _matches_filter(row: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
-    found: Any = row
-    for name in one["field"].split("."):
-        found = found.get(name) if isinstance(found, Mapping) else None
-    wanted, operator = one["value"], str(one["operator"])
-    if found is None:
+def _matches_filter(row: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
+    value: Any = row
+    for name in condition["field"].split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    expected, operator = condition["value"], str(condition["operator"])
+    if value is None:
         return operator in ("NOT_EQUALS", "NOT_IN")
-    if one.get("ignoreCase") and isinstance(found, str):
-        found = found.lower()
-        wanted = [str(item).lower() for item in wanted] if isinstance(wanted, list) else str(wanted).lower()
+    if condition.get("ignoreCase") and isinstance(value, str):
+        value = value.lower()
+        expected = [str(item).lower() for item in expected] if isinstance(expected, list) else str(expected).lower()
     match operator:
         case "EQUALS" | "NOT_EQUALS":
-            return bool(found == wanted) == (operator == "EQUALS")
+            return bool(value == expected) == (operator == "EQUALS")
         case "IN" | "NOT_IN":
-            return bool(found in wanted) == (operator == "IN")
+            return bool(value in expected) == (operator == "IN")
         case "LIKE":  # taken as "contains", without wildcards (chosen: Apple Ads Platform API does not tell)
-            return bool(wanted in found)
+            return bool(expected in value)
         case "STARTS_WITH":
-            return bool(found.startswith(wanted))
+            return bool(value.startswith(expected))
         case "ENDS_WITH":
-            return bool(found.endswith(wanted))
+            return bool(value.endswith(expected))
     below, same = operator.startswith("LESS"), operator.endswith("EQUAL")
-    return (same and found == wanted) or bool(found < wanted if below else found > wanted)
+    return (same and value == expected) or bool(value < expected if below else value > expected)

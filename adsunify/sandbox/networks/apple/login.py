@@ -43,14 +43,14 @@ _MAX_CLOCK_SKEW = timedelta(minutes=1)  # how far a clock may be ahead of Apple'
 def issue_token(request: Request) -> Response:
     """POST /auth/oauth2/token."""
     request.parse_query()
-    given = request.parse_form(_TOKEN_FORM)
-    if given["grant_type"] != "client_credentials":
+    form = request.parse_form(_TOKEN_FORM)
+    if form["grant_type"] != "client_credentials":
         raise InvalidRequest("unsupported_grant_type", "grant_type", "must be client_credentials")
-    if given["scope"] != SCOPE:
+    if form["scope"] != SCOPE:
         raise InvalidRequest("invalid_scope", "scope", f"must be {SCOPE}")
     try:
-        choice(CLIENT_ID)(given["client_id"], "client_id")
-        _verify_client_secret(given["client_secret"], request.now)
+        choice(CLIENT_ID)(form["client_id"], "client_id")
+        _verify_client_secret(form["client_secret"], request.now)
     except InvalidRequest as problem:
         raise InvalidRequest("invalid_client", problem.where, problem.message) from problem
     issued = issue_grant(request, LOGIN, (SCOPE,))
@@ -64,8 +64,8 @@ def _verify_client_secret(secret: str, now: datetime) -> None:
         raise InvalidRequest("value", "client_secret", "must be a JWT")
     header, claims, signature = (_decode_base64url(part) for part in parts)
     _JWT_HEADER_CHECK(parse_json(header), "client_secret/header")
-    said: dict[str, Any] = _JWT_CLAIMS_CHECK(parse_json(claims), "client_secret")
-    issued, expires = (datetime.fromtimestamp(min(said[name], 10**11), UTC) for name in ("iat", "exp"))
+    claim_values: dict[str, Any] = _JWT_CLAIMS_CHECK(parse_json(claims), "client_secret")
+    issued, expires = (datetime.fromtimestamp(min(claim_values[name], 10**11), UTC) for name in ("iat", "exp"))
     if issued > now + _MAX_CLOCK_SKEW:
         raise InvalidRequest("value", "client_secret/iat", "must not be in the future")
     if expires <= now:

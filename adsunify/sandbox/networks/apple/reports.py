@@ -51,42 +51,46 @@ _KIND_BY_LEVEL = {
 def query_report(request: Request) -> Response:
     """The rows of the campaigns that are named, one for each object of the level."""
     request.parse_query()
-    account, asked = require_account(request), request.parse_json(_BODY_CHECK)
-    wanted = asked["timeRange"]
-    zone = ZoneInfo(account.timezone if wanted["timeZone"] == "ORTZ" else "UTC")
-    days = _parse_days(wanted, request.now.astimezone(zone).date())
-    campaigns = _parse_campaign_ids(asked["filters"])
-    options = asked.get("options", {}).get("includeRows", [])
-    if "EMPTY_METRICS" in options and "groupBy" in asked:
+    account, body = require_account(request), request.parse_json(_BODY_CHECK)
+    time_range = body["timeRange"]
+    zone = ZoneInfo(account.timezone if time_range["timeZone"] == "ORTZ" else "UTC")
+    days = _parse_days(time_range, request.now.astimezone(zone).date())
+    campaigns = _parse_campaign_ids(body["filters"])
+    options = body.get("options", {}).get("includeRows", [])
+    if "EMPTY_METRICS" in options and "groupBy" in body:
         raise rule_error("/options/includeRows", "EMPTY_METRICS cannot be combined with groupBy")
-    if "groupBy" in asked:
+    if "groupBy" in body:
         raise rule_error("/groupBy", "is not simulated")
     rows: list[dict[str, Any]] = []
     all_days: list[Figures] = []
-    for one in request.world.list_entities(_KIND_BY_LEVEL[request.path_parameters["level"]], account.id):
-        if str(one.id if one.kind == "campaign" else one.data["campaignId"]) not in campaigns:
+    for entity in request.world.list_entities(_KIND_BY_LEVEL[request.path_parameters["level"]], account.id):
+        if str(entity.id if entity.kind == "campaign" else entity.data["campaignId"]) not in campaigns:
             continue
-        by_day = {day: found for day in days if (found := _get_entity_figures(request, account, one, day, zone))}
+        by_day = {
+            day: entity_figures
+            for day in days
+            if (entity_figures := _get_entity_figures(request, account, entity, day, zone))
+        }
         if by_day or "EMPTY_METRICS" in options:
-            rows.append(_build_row(request, account, one, by_day, asked))
+            rows.append(_build_row(request, account, entity, by_day, body))
             all_days += by_day.values()
-    paging = asked.get("pagination", {})
+    paging = body.get("pagination", {})
     page, pagination = paginate(rows, paging.get("offset", 0), paging.get("pageSize", DEFAULT_REPORT_PAGE_SIZE))
-    grand = {"grandTotal": _render_metrics(sum_figures(all_days), asked, account)} if "GRAND_TOTAL" in options else {}
+    grand = {"grandTotal": _render_metrics(sum_figures(all_days), body, account)} if "GRAND_TOTAL" in options else {}
     return build_response({"result": {"rows": page, "summary": grand}, "pagination": pagination})
 
 
-def _parse_days(wanted: Mapping[str, str], today: date) -> list[date]:
+def _parse_days(time_range: Mapping[str, str], today: date) -> list[date]:
     """The days of the range. Problem where the granularity does not admit it."""
     try:
-        start, end = date.fromisoformat(wanted["start"]), date.fromisoformat(wanted["end"])
+        start, end = date.fromisoformat(time_range["start"]), date.fromisoformat(time_range["end"])
     except ValueError as error:
         raise InvalidRequest("value", "/timeRange/start", "must be yyyy-MM-dd") from error
     if not start <= end:
         raise rule_error("/timeRange/end", "must not be before start")
     if end > today:  # chosen
         raise rule_error("/timeRange/end", "must not be in the future")
-    match wanted.get("granularity"):
+    match time_range.get("granularity"):
         case "DAILY":
             if start == end:
                 raise rule_error("/timeRange/granularity", "must be left out for a single day")
@@ -101,67 +105,73 @@ def _parse_days(wanted: Mapping[str, str], today: date) -> list[date]:
 
 def _parse_campaign_ids(filters: list[dict[str, Any]]) -> set[str]:
     """The ids of the one filter that is required. IN is unverified in reports: here it works."""
-    for position, one in enumerate(filters):
+    for position, condition in enumerate(filters):
         where = f"/filters/{position}"
-        if one["field"] != "campaignId":
+        if condition["field"] != "campaignId":
             raise InvalidRequest("value", f"{where}/field", "only campaignId can be filtered")
-        if one["operator"] == "IN":
-            return {*array(_ID_TEXT_CHECK, 1)(one["value"], f"{where}/value")}
-        if one["operator"] == "EQUALS":
-            return {_ID_TEXT_CHECK(one["value"], f"{where}/value")}
+        if condition["operator"] == "IN":
+            return {*array(_ID_TEXT_CHECK, 1)(condition["value"], f"{where}/value")}
+        if condition["operator"] == "EQUALS":
+            return {_ID_TEXT_CHECK(condition["value"], f"{where}/value")}
         raise InvalidRequest("value", f"{where}/operator", "must be EQUALS or IN")
     raise AssertionError("the filters are checked to be there")
 
 
-def _get_entity_figures(request: Request, account: Account, one: StoredEntity, day: date, zone: ZoneInfo) -> Figures:
+def _get_entity_figures(request: Request, account: Account, entity: StoredEntity, day: date, zone: ZoneInfo) -> Figures:
     """The figures of an object on a day."""
     world = request.world
-    if one.kind == "campaign":
-        groups = world.list_entities("adGroup", account.id, one.id)
+    if entity.kind == "campaign":
+        groups = world.list_entities("adGroup", account.id, entity.id)
         return sum_figures(figures.get_daily_figures(world, group, day, zone) for group in groups)
-    if one.kind == "adGroup":
-        return figures.get_daily_figures(world, one, day, zone)
-    group = world.find("adGroup", str(one.parent))
+    if entity.kind == "adGroup":
+        return figures.get_daily_figures(world, entity, day, zone)
+    group = world.find("adGroup", str(entity.parent))
     assert group is not None
     beside = [
-        other.id for other in world.list_entities(one.kind, account.id, group.id) if other.data["status"] == "ENABLED"
+        other.id
+        for other in world.list_entities(entity.kind, account.id, group.id)
+        if other.data["status"] == "ENABLED"
     ]
-    if one.id not in beside:
+    if entity.id not in beside:
         return {}
     return get_share(
-        figures.get_daily_figures(world, group, day, zone), beside.index(one.id), beside.index(one.id) + 1, len(beside)
+        figures.get_daily_figures(world, group, day, zone),
+        beside.index(entity.id),
+        beside.index(entity.id) + 1,
+        len(beside),
     )
 
 
 def _build_row(
     request: Request,
     account: Account,
-    one: StoredEntity,
+    entity: StoredEntity,
     by_day: Mapping[date, Figures],
-    asked: Mapping[str, Any],
+    body: Mapping[str, Any],
 ) -> dict[str, Any]:
     names = ("name", "text", "matchType", "status", "campaignId", "adGroupId")
-    metadata = {"id": int(one.id), **{name: one.data[name] for name in names if name in one.data}}
+    metadata = {"id": int(entity.id), **{name: entity.data[name] for name in names if name in entity.data}}
     if request.path_parameters["level"] == "searchterms":
-        metadata["searchTermText"] = one.data["text"]
+        metadata["searchTermText"] = entity.data["text"]
     row: dict[str, Any] = {
-        "metadata": {**metadata, "deleted": "_deleted" in one.data},
-        "totalMetrics": _render_metrics(sum_figures(by_day.values()), asked, account),
+        "metadata": {**metadata, "deleted": "_deleted" in entity.data},
+        "totalMetrics": _render_metrics(sum_figures(by_day.values()), body, account),
     }
-    if "granularity" in asked["timeRange"]:
+    if "granularity" in body["timeRange"]:
         row["granularMetrics"] = [
-            {"date": day.isoformat(), **_render_metrics(found, asked, account)} for day, found in by_day.items()
+            {"date": day.isoformat(), **_render_metrics(entity_figures, body, account)}
+            for day, entity_figures in by_day.items()
         ]
     return row
 
 
-def _render_metrics(found: Figures, asked: Mapping[str, Any], account: Account) -> dict[str, Any]:
+def _render_metrics(entity_figures: Figures, body: Mapping[str, Any], account: Account) -> dict[str, Any]:
     """The fields that were asked for; what has no figure is null."""
-    wanted = asked.get("fields", REPORT_FIELDS)
-    if not found:
-        return dict.fromkeys(wanted)
+    names = body.get("fields", REPORT_FIELDS)
+    if not entity_figures:
+        return dict.fromkeys(names)
     places = 0 if account.currency in ZERO_DECIMAL_CURRENCIES else 2
-    spent = Decimal(found[figures.SPEND_METRIC]).scaleb(-places)
+    spent = Decimal(entity_figures[figures.SPEND_METRIC]).scaleb(-places)
 
     def money(value: Decimal) -> dict[str, str]:
         return {"amount": str(value.quantize(Decimal(1).scaleb(-places))), "currency": account.currency}
@@ -170,11 +180,11 @@ def _render_metrics(found: Figures, asked: Mapping[str, Any], account: Account) 
         return money(spent * of / count) if count else None
 
     every: dict[str, Any] = {
-        **{name: found[name] for name in figures.COUNT_METRICS},
+        **{name: entity_figures[name] for name in figures.COUNT_METRICS},
         "localSpend": money(spent),
-        "cpt": each(found["taps"]),
-        "cpm": each(found["impressions"], 1000),
-        "tapInstallCPI": each(found["tapInstalls"]),
-        "ttr": (Decimal(found["taps"]) / found["impressions"]).quantize(Decimal("0.0001")),
+        "cpt": each(entity_figures["taps"]),
+        "cpm": each(entity_figures["impressions"], 1000),
+        "tapInstallCPI": each(entity_figures["tapInstalls"]),
+        "ttr": (Decimal(entity_figures["taps"]) / entity_figures["impressions"]).quantize(Decimal("0.0001")),
     }
-    return {name: every[name] for name in wanted}
+    return {name: every[name] for name in names}

@@ -47,27 +47,27 @@ def check_campaign(data: Data, old: Mapping[str, Any] | None, world: World, acco
 
 
 def _check_placements(targeting: Mapping[str, Any], promoted: str) -> None:
-    given = {name: value.get("include", []) for name, value in targeting.items()}
-    if given.get("supplySource") != [SUPPLY_SOURCES[promoted]]:
+    included = {name: value.get("include", []) for name, value in targeting.items()}
+    if included.get("supplySource") != [SUPPLY_SOURCES[promoted]]:
         raise rule_error("/targeting/supplySource", f"must include {SUPPLY_SOURCES[promoted]} and nothing else")
-    placements = given.get("supplyPlacement", [])
+    placements = included.get("supplyPlacement", [])
     if not placements or not set(placements) <= set(SUPPLY_PLACEMENTS[promoted]):
         raise rule_error("/targeting/supplyPlacement", f"must be of {', '.join(SUPPLY_PLACEMENTS[promoted])}")
-    countries = given.get("countryOrRegion", [])
+    countries = included.get("countryOrRegion", [])
     if not countries:
         raise rule_error("/targeting/countryOrRegion", "must include a country")
     if len(set(countries)) < len(countries) or not set(countries) <= set(STOREFRONTS):
         raise rule_error("/targeting/countryOrRegion", "must be available storefronts, each once")
 
 
-def _check_bidding(given: Mapping[str, Any], promoted: str, account: Account) -> None:
-    goal, promotes = BID_STRATEGIES[given["bidStrategyType"]]
-    if given["bidStrategyGoal"] != goal:
-        raise rule_error("/bidStrategy/bidStrategyGoal", f"must be {goal} with {given['bidStrategyType']}")
+def _check_bidding(bidding: Mapping[str, Any], promoted: str, account: Account) -> None:
+    goal, promotes = BID_STRATEGIES[bidding["bidStrategyType"]]
+    if bidding["bidStrategyGoal"] != goal:
+        raise rule_error("/bidStrategy/bidStrategyGoal", f"must be {goal} with {bidding['bidStrategyType']}")
     if promoted not in promotes:
         raise rule_error("/bidStrategy/bidStrategyType", f"does not go with {promoted}")
-    if "bid" in given:
-        _check_money(given["bid"], "/bidStrategy/bid", account)
+    if "bid" in bidding:
+        _check_money(bidding["bid"], "/bidStrategy/bid", account)
 
 
 def check_ad_group(
@@ -94,50 +94,51 @@ def check_ad_group(
 
 
 def _check_audience(targeting: Mapping[str, Any], above: StoredEntity, promoted: str) -> None:
-    given = {name: value.get("include", []) for name, value in targeting.items() if isinstance(value, dict)}
+    included = {name: value.get("include", []) for name, value in targeting.items() if isinstance(value, dict)}
     for name in MAPS_ONLY_DIMENSIONS:
         if name in targeting and promoted == APP_PROMOTION:
             raise rule_error(f"/targeting/{name}", "is for Maps only")
     countries = above.data["targeting"]["countryOrRegion"]["include"]
-    if not set(given.get("country", [])) <= set(countries):
+    if not set(included.get("country", [])) <= set(countries):
         raise rule_error("/targeting/country", "must be of the campaign's countries")
     for name in ("adminArea", "locality"):  # a rule of v5, unverified
         if name in targeting and len(countries) != 1:
             raise rule_error(f"/targeting/{name}", "needs a campaign with exactly one country")
     for name, entity in (("adminArea", "AdminArea"), ("locality", "Locality")):
-        for id_ in given.get(name, []):
+        for id_ in included.get(name, []):
             place = find_place(id_)
             if place is not None and (place["entity"] != entity or place["countryOrRegion"] not in countries):
                 raise rule_error(f"/targeting/{name}", f"must name an {entity} of the campaign's country")
     for name in ("minAge", "maxAge"):
-        if name in targeting and len(given[name]) != 1:
+        if name in targeting and len(included[name]) != 1:
             raise rule_error(f"/targeting/{name}", "must be one age")
-    if "minAge" in given and "maxAge" in given and given["minAge"][0] > given["maxAge"][0]:
+    if "minAge" in included and "maxAge" in included and included["minAge"][0] > included["maxAge"][0]:
         raise rule_error("/targeting/maxAge", "must not be below minAge")
 
 
 def check_ad(data: Data, world: World, account: Account, group: StoredEntity, itself: str | None = None) -> Data:
     """The ad as it is kept. Problem."""
-    found = find_creative(world, account, data["creativeId"])
-    if found is None or found["deleted"]:
+    creative = find_creative(world, account, data["creativeId"])
+    if creative is None or creative["deleted"]:
         raise rule_error("/creativeId", "no such creative in this ad account")
-    if found["systemStatus"] == "INVALID":
+    if creative["systemStatus"] == "INVALID":
         raise rule_error("/creativeId", "the creative is INVALID")
     above = world.find("campaign", str(group.data["campaignId"]))
     assert above is not None
-    promoted = found["destination"]["parameters"]["adamId"]
+    promoted = creative["destination"]["parameters"]["adamId"]
     # what a creative from elsewhere promotes is not known here: it goes with any app
-    if found["creativeType"] != CUSTOM_PRODUCT_PAGE or (
-        promoted != above.data["promotedObjectId"] and world.find("creative", str(found["id"]), account.id) is not None
+    if creative["creativeType"] != CUSTOM_PRODUCT_PAGE or (
+        promoted != above.data["promotedObjectId"]
+        and world.find("creative", str(creative["id"]), account.id) is not None
     ):
         raise rule_error("/creativeId", "must be a custom product page of the app that the campaign promotes")
-    kept = {"status": "ENABLED", **data, "campaignId": group.data["campaignId"]}
-    if kept["status"] == "ENABLED" and any(
-        one.id != itself and one.data["status"] == "ENABLED" and "_deleted" not in one.data
-        for one in world.list_entities("ad", account.id, group.id)
+    members = {"status": "ENABLED", **data, "campaignId": group.data["campaignId"]}
+    if members["status"] == "ENABLED" and any(
+        other.id != itself and other.data["status"] == "ENABLED" and "_deleted" not in other.data
+        for other in world.list_entities("ad", account.id, group.id)
     ):
         raise rule_error("/status", "only one ad of an ad group may be ENABLED")
-    return kept
+    return members
 
 
 def check_keyword(data: Data, world: World, account: Account, group: StoredEntity, itself: str | None = None) -> Data:
@@ -145,18 +146,18 @@ def check_keyword(data: Data, world: World, account: Account, group: StoredEntit
     above = world.find("campaign", str(group.data["campaignId"]))
     assert above is not None
     matches = MATCH_TYPES[above.data["promotedObjectType"]]
-    kept = {"matchType": matches[-1], "status": "ENABLED", **data, "campaignId": group.data["campaignId"]}
-    if kept["matchType"] not in matches:
+    members = {"matchType": matches[-1], "status": "ENABLED", **data, "campaignId": group.data["campaignId"]}
+    if members["matchType"] not in matches:
         raise rule_error("/matchType", f"must be {' or '.join(matches)} here")
     if above.data["bidStrategy"]["bidStrategyType"] == "MAX_CONVERSIONS" and "bid" in data:
         raise rule_error("/bid", "does not go with MAX_CONVERSIONS")
     if "bid" in data:
         _check_money(data["bid"], "/bid", account)
-    for one in world.list_entities("keyword", account.id, group.id):
-        same = (one.data["text"].lower(), one.data["matchType"]) == (kept["text"].lower(), kept["matchType"])
-        if same and one.id != itself and "_deleted" not in one.data:  # chosen
+    for other in world.list_entities("keyword", account.id, group.id):
+        same = (other.data["text"].lower(), other.data["matchType"]) == (members["text"].lower(), members["matchType"])
+        if same and other.id != itself and "_deleted" not in other.data:  # chosen
             raise rule_error("/text", "the ad group has this keyword")
-    return kept
+    return members
 
 
 def _check_money(value: Data, where: str, account: Account) -> None:

@@ -29,13 +29,13 @@ def seed_world(world: World) -> None:
         if account.id in _FIRST_CREATIVE_IDS:
             first = _FIRST_CREATIVE_IDS[account.id]
             for last, kind, state, app in SEED_CREATIVES:
-                made = {"name": f"{kind} {last}", "creativeType": kind, "creativeSpec": {}, "systemStatus": state,
+                creative = {"name": f"{kind} {last}", "creativeType": kind, "creativeSpec": {}, "systemStatus": state,
                         "destination": make_destination(app, str(last)), "eligibility": {"status": "ELIGIBLE"},
                         "_seeded": True}  # fmt: skip
-                world.create("creative", account.id, made, id=str(first + last))
+                world.create("creative", account.id, creative, id=str(first + last))
             _seed_campaign(world, account, 1, "Evergreen", first + 1, {})
-            gone = {"_deleted": INSTANT.format(world.now - _DELETED_AGE)}
-            _seed_campaign(world, account, 2, "Last season", first + 1, gone)
+            deletion = {"_deleted": INSTANT.format(world.now - _DELETED_AGE)}
+            _seed_campaign(world, account, 2, "Last season", first + 1, deletion)
 
 
 def _seed_campaign(world: World, account: Account, number: int, name: str, creative: int, more: dict[str, Any]) -> None:

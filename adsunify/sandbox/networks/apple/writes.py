@@ -60,8 +60,8 @@ def apply_bulk_action(request: Request) -> Response:
     """POST /keywords/bulk-create, -update, -delete: items in the order of the request, each with its outcome."""
     request.parse_query()
     account, action = require_account(request), request.path_parameters["action"]
-    given = request.parse_json(_BULK_CHECK)
-    items, partial = given["items"], given.get("allowPartialSuccess", False)
+    body = request.parse_json(_BULK_CHECK)
+    items, partial = body["items"], body.get("allowPartialSuccess", False)
     if request.get_fault("error_in_200") or len(items) > MAX_BULK_ITEMS:  # in front of the items: none is processed
         return build_response({"error": render_error(rule_error("/items", f"at most {MAX_BULK_ITEMS} items"))})
     numbers = [item.get("correlationId", position) for position, item in enumerate(items)]
@@ -94,8 +94,8 @@ class _BatchRejected(Exception):
     """One item was refused, and none is applied."""
 
 
-def _create_entity(world: World, account: Account, kind: str, sent: Any) -> StoredEntity:
-    data = CREATE_CHECKS[kind](sent, "")
+def _create_entity(world: World, account: Account, kind: str, content: Any) -> StoredEntity:
+    data = CREATE_CHECKS[kind](content, "")
     parent = None
     if kind == "campaign":
         data = rules.check_campaign(data, None, world, account)
@@ -103,11 +103,11 @@ def _create_entity(world: World, account: Account, kind: str, sent: Any) -> Stor
         data = {"creativeSpec": {}, **data, "systemStatus": "PENDING"}
     else:
         above_kind, name = PARENT_KINDS[kind]
-        found = world.find(above_kind, str(data[name]), account.id)
-        if found is None or "_deleted" in found.data:
+        above = world.find(above_kind, str(data[name]), account.id)
+        if above is None or "_deleted" in above.data:
             raise rule_error(f"/{name}", f"no such {above_kind}")
-        parent = found.id
-        data = _apply_rules(world, account, kind, data, None, found)
+        parent = above.id
+        data = _apply_rules(world, account, kind, data, None, above)
     return world.create(kind, account.id, data, parent=parent)
 
 
@@ -120,15 +120,15 @@ def _apply_rules(
     return check(data, world, account, above, old.id if old else None)
 
 
-def _update_entity(world: World, account: Account, kind: str, native_id: object, sent: Any) -> StoredEntity:
+def _update_entity(world: World, account: Account, kind: str, native_id: object, content: Any) -> StoredEntity:
     entity = require_live_entity(world, account, kind, native_id)
     for name in IMMUTABLE_MEMBERS[kind]:
-        if isinstance(sent, dict) and name in sent:
+        if isinstance(content, dict) and name in content:
             raise InvalidRequest("immutable", f"/{name}", "is set at creation")
-    given = UPDATE_CHECKS[kind](sent, "")
-    if not given:
+    members = UPDATE_CHECKS[kind](content, "")
+    if not members:
         raise rule_error("", "nothing is given to change")  # chosen
-    data = {**entity.data, **given}
+    data = {**entity.data, **members}
     if kind == "campaign":
         data = rules.check_campaign(data, entity.data, world, account)
     elif kind in PARENT_KINDS:
@@ -140,24 +140,24 @@ def _update_entity(world: World, account: Account, kind: str, native_id: object,
 
 def _delete_entity(world: World, entity: StoredEntity) -> StoredEntity:
     for kind in CHILD_KINDS.get(entity.kind, ()):
-        for one in world.list_entities(kind, entity.account, entity.id):
-            if "_deleted" not in one.data:
-                _delete_entity(world, one)
+        for child in world.list_entities(kind, entity.account, entity.id):
+            if "_deleted" not in child.data:
+                _delete_entity(world, child)
     return world.replace(entity, {**entity.data, "_deleted": INSTANT.format(world.now)})
 
 
-def _create_bulk_item(world: World, account: Account, sent: Any) -> dict[str, Any]:
-    return render_entity(world, _create_entity(world, account, "keyword", sent))
+def _create_bulk_item(world: World, account: Account, content: Any) -> dict[str, Any]:
+    return render_entity(world, _create_entity(world, account, "keyword", content))
 
 
-def _update_bulk_item(world: World, account: Account, sent: Any) -> dict[str, Any]:
-    native_id = record(required={"id": _ID_CHECK}, optional=dict.fromkeys(sent, any_value))(sent, "")["id"]
-    change = {name: value for name, value in sent.items() if name != "id"}
+def _update_bulk_item(world: World, account: Account, content: Any) -> dict[str, Any]:
+    native_id = record(required={"id": _ID_CHECK}, optional=dict.fromkeys(content, any_value))(content, "")["id"]
+    change = {name: value for name, value in content.items() if name != "id"}
     return render_entity(world, _update_entity(world, account, "keyword", native_id, change))
 
 
-def _delete_bulk_item(world: World, account: Account, sent: Any) -> dict[str, Any]:
-    native_id = record(required={"id": _ID_CHECK})(sent, "")["id"]
+def _delete_bulk_item(world: World, account: Account, content: Any) -> dict[str, Any]:
+    native_id = record(required={"id": _ID_CHECK})(content, "")["id"]
     return render_entity(world, _delete_entity(world, require_live_entity(world, account, "keyword", native_id)))
 
 

@@ -71,9 +71,9 @@ def build_response(request: Request, body: Any) -> Response:
     return Response(200, body, _build_headers(request))
 
 
-def not_found_error(what: str) -> InvalidRequest:
+def not_found_error(object_name: str) -> InvalidRequest:
     """An object that is not there, or is another account's: 404."""
-    return InvalidRequest("missing", "", f"No such {what}.")
+    return InvalidRequest("missing", "", f"No such {object_name}.")
 
 
 def not_enabled_error(request: Request) -> AbortRequest:
@@ -110,19 +110,19 @@ def parse_query(
     arrays: Mapping[str, Check],
 ) -> dict[str, Any]:
     """The checked query. An array is `name[]`, once for each item; `name` alone is `invalid_type`."""
-    found: dict[str, Any] = {name: [] for name in arrays}
+    arrays_by_name: dict[str, Any] = {name: [] for name in arrays}
     single: dict[str, str] = {}
     for name, value in request.query_pairs:
         if name.removesuffix("[]") in arrays:
             if not name.endswith("[]"):
                 raise InvalidRequest("type", f"/{name}", f"Invalid type for '{name}': expected an array of strings.")
             name = name.removesuffix("[]")
-            found[name].append(arrays[name](value, f"/{name}"))
+            arrays_by_name[name].append(arrays[name](value, f"/{name}"))
         elif name in single:
             raise InvalidRequest("duplicate", f"/{name}", f"{name!r} appears twice")
         else:
             single[name] = value
-    return {**found, **record(required, optional, at_most_one=(("after", "before"),))(single, "")}
+    return {**arrays_by_name, **record(required, optional, at_most_one=(("after", "before"),))(single, "")}
 
 
 def paging_checks(most: int) -> Mapping[str, Check]:
@@ -137,7 +137,7 @@ _DEFAULT_PAGE_SIZE = 20
 def build_page_response(
     request: Request,
     rows: Sequence[Mapping[str, Any]],
-    wanted: Mapping[str, Any],
+    query: Mapping[str, Any],
     view: Callable[[Any], Any] = dict,
     default: int = _DEFAULT_PAGE_SIZE,
     **more: Any,
@@ -146,17 +146,19 @@ def build_page_response(
 
     The order without `order` is chosen: oldest first. Cursors are ids, so what is made meanwhile shifts nothing.
     """
-    found = list(rows)[::-1] if wanted.get("order") == "desc" else list(rows)
-    limit = wanted.get("limit", default)
+    remaining = list(rows)[::-1] if query.get("order") == "desc" else list(rows)
+    limit = query.get("limit", default)
     has_more = False
-    if "before" in wanted:
-        found = found[: find_position(found, wanted["before"], _position_error("before"))]
-        has_more, page = len(found) > limit, found[-limit:]
+    if "before" in query:
+        remaining = remaining[: find_position(remaining, query["before"], _position_error("before"))]
+        has_more, page = len(remaining) > limit, remaining[-limit:]
     else:
-        found = (
-            found[find_position(found, wanted["after"], _position_error("after")) + 1 :] if "after" in wanted else found
+        remaining = (
+            remaining[find_position(remaining, query["after"], _position_error("after")) + 1 :]
+            if "after" in query
+            else remaining
         )
-        has_more, page = len(found) > limit, found[:limit]
+        has_more, page = len(remaining) > limit, remaining[:limit]
     ends = {"first_id": page[0]["id"] if page else None, "last_id": page[-1]["id"] if page else None}
     body = {"object": "list", "data": [view(row) for row in page], **more, **ends, "has_more": has_more}
     return build_response(request, body)

@@ -26,34 +26,38 @@ def get_ad_account(request: Request) -> Response:
 
 def search_places(request: Request) -> Response:
     """GET /geo_lookup/search: the places whose name holds the text."""
-    wanted = request.parse_query({"q": text()}, {"limit": integer_text(1, 100)})
+    query = request.parse_query({"q": text()}, {"limit": integer_text(1, 100)})
     names = ("type", "country_code", "region_code", "parent_id", "name", "canonical_name")
     rows = [
         {"id": native_id, **dict(zip(names, place, strict=True)), "parent_country": place[1] if place[3] else None}
         for native_id, place in PLACES.items()
-        if wanted["q"].lower() in place[5].lower()
-    ][: wanted.get("limit", _DEFAULT_PLACES)]
-    return build_response(request, {"query": wanted["q"], "count": len(rows), "results": rows})
+        if query["q"].lower() in place[5].lower()
+    ][: query.get("limit", _DEFAULT_PLACES)]
+    return build_response(request, {"query": query["q"], "count": len(rows), "results": rows})
 
 
 def list_event_settings(request: Request) -> Response:
     """GET /conversions/event_settings."""
-    wanted = parse_query(request, {}, LIST_CHECKS, {})
-    return build_page_response(request, build_event_settings(request.world, require_account(request)), wanted)
+    query = parse_query(request, {}, LIST_CHECKS, {})
+    return build_page_response(request, build_event_settings(request.world, require_account(request)), query)
 
 
 def build_event_settings(world: World, account: Account) -> list[dict[str, Any]]:
     """Every event setting of an account."""
-    found = []
+    settings = []
     for first, name, event_type, custom, archived, linked in EVENT_SETTINGS:
         native_id = f"{first}{_get_account_number(account)}"
         used = [
-            {"id": one.id, "name": one.data["name"]}
-            for one in world.list_entities("campaign", account.id)
-            if native_id in one.data["conversion_event_setting_ids"]
+            {"id": campaign.id, "name": campaign.data["name"]}
+            for campaign in world.list_entities("campaign", account.id)
+            if native_id in campaign.data["conversion_event_setting_ids"]
         ]
-        sources = [{"id": one["id"], "name": one["name"]} for one in _list_pixel_sources(account)] if linked else []
-        found.append(
+        sources = (
+            [{"id": campaign["id"], "name": campaign["name"]} for campaign in _list_pixel_sources(account)]
+            if linked
+            else []
+        )
+        settings.append(
             {
                 "id": native_id,
                 "name": name,
@@ -61,35 +65,35 @@ def build_event_settings(world: World, account: Account) -> list[dict[str, Any]]
                 "custom_event_name": custom,
                 "attribution_window_days": 30,
                 "ad_account_id": account.id,
-                "source_ids": [one["id"] for one in sources],
+                "source_ids": [campaign["id"] for campaign in sources],
                 "sources": sources,
                 "campaigns": used,
                 "archived": archived,
                 "version": 1,
             }
         )
-    return found
+    return settings
 
 
 def list_pixels(request: Request) -> Response:
     """GET /conversions/pixels: not enabled for every account."""
-    wanted = parse_query(request, {}, LIST_CHECKS, {})
+    query = parse_query(request, {}, LIST_CHECKS, {})
     account = require_account(request)
     if not account.extra["pixels"]:
         raise not_enabled_error(request)
-    return build_page_response(request, _list_pixel_sources(account), wanted)
+    return build_page_response(request, _list_pixel_sources(account), query)
 
 
 def list_custom_audiences(request: Request) -> Response:
     """GET /custom_audiences. What is still processing serves no use yet (chosen)."""
-    wanted = parse_query(request, {}, {**LIST_CHECKS, "intended_use": choice(*INTENDED_USES)}, {})
+    query = parse_query(request, {}, {**LIST_CHECKS, "intended_use": choice(*INTENDED_USES)}, {})
     account = require_account(request)
-    made = int(request.world.now.timestamp()) // 86400 * 86400
+    created_at = int(request.world.now.timestamp()) // 86400 * 86400
     rows = [
         {
             "id": f"{first}{_get_account_number(account)}",
-            "created_at": made,
-            "updated_at": made,
+            "created_at": created_at,
+            "updated_at": created_at,
             "name": name,
             "description": None,
             "status": status,
@@ -99,9 +103,9 @@ def list_custom_audiences(request: Request) -> Response:
             "invalid_identifier_count_range": "0-100",
         }
         for first, name, status in AUDIENCES
-        if status == "ready" or "intended_use" not in wanted
+        if status == "ready" or "intended_use" not in query
     ]
-    return build_page_response(request, rows, wanted)
+    return build_page_response(request, rows, query)
 
 
 def _list_pixel_sources(account: Account) -> list[dict[str, str]]:

@@ -42,16 +42,18 @@ _BODY_CHECK = record(
 def get_conversion_insights(request: Request) -> Response:
     """POST /conversions/insights. Days without conversions have their row."""
     request.parse_query()
-    given = request.parse_json(_BODY_CHECK)
+    body = request.parse_json(_BODY_CHECK)
     account = require_account(request)
-    level, grouped = given["aggregation_level"], given.get("group_by_entity", True)
-    if grouped and "entity_ids" not in given:
+    level, grouped = body["aggregation_level"], body.get("group_by_entity", True)
+    if grouped and "entity_ids" not in body:
         raise InvalidRequest("required", "/entity_ids", "is required unless group_by_entity is false")
-    asked = given["time_ranges"][0]
-    if int(asked["end"]) - int(asked["start"]) > _MAX_DAYS * 86400 + 3600:  # an hour more where the clocks go back
+    time_range = body["time_ranges"][0]
+    if (
+        int(time_range["end"]) - int(time_range["start"]) > _MAX_DAYS * 86400 + 3600
+    ):  # an hour more where the clocks go back
         raise rule_error("/time_ranges", f"must span at most {_MAX_DAYS} days")
-    since, until = parse_period(request.world, account, asked)
-    groups = _group_ads(request, account, level, given["entity_ids"] if grouped else None)
+    since, until = parse_period(request.world, account, time_range)
+    groups = _group_ads(request, account, level, body["entity_ids"] if grouped else None)
     days = list(iterate_days(since, until))
     if len(days) * len(groups) > _MAX_ROWS:
         raise InvalidRequest("too_large", "/time_ranges", f"The report has more than {_MAX_ROWS} rows.")
@@ -60,20 +62,20 @@ def get_conversion_insights(request: Request) -> Response:
 
 
 def _group_ads(
-    request: Request, account: Account, level: str, wanted: list[str] | None
+    request: Request, account: Account, level: str, entity_ids: list[str] | None
 ) -> Mapping[str, list[StoredEntity]]:
     """The ads of every entity that is asked for; of the account where it is not grouped."""
     ads = request.world.list_entities("ad", account.id)
-    if wanted is None:
+    if entity_ids is None:
         return {account.id: ads}
-    found: dict[str, list[StoredEntity]] = {}
-    for native_id in wanted:
+    ads_by_id: dict[str, list[StoredEntity]] = {}
+    for native_id in entity_ids:
         if native_id != account.id and (level == "ad_account" or request.world.find(level, native_id) is None):
             raise not_found_error(level)
-        found[native_id] = [
-            ad for ad in ads if native_id in {account.id, *(one.id for one in get_ancestry(request.world, ad))}
+        ads_by_id[native_id] = [
+            ad for ad in ads if native_id in {account.id, *(entity.id for entity in get_ancestry(request.world, ad))}
         ]
-    return found
+    return ads_by_id
 
 
 def _build_row(

@@ -36,28 +36,28 @@ def list_entities(request: Request) -> Response:
     archived too (chosen)."""
     kind, account = KIND_BY_COLLECTION[request.path_parameters["kind"]], require_account(request)
     required = {PARENT_ID_MEMBERS[kind]: text()} if kind in PARENT_ID_MEMBERS else {}
-    wanted = parse_query(
+    query = parse_query(
         request, required, {**LIST_CHECKS, "name": text(3)}, {"include": choice(*_INCLUDE_OPTIONS[kind])}
     )
     parent = None
     if kind in PARENT_KINDS:
-        parent = wanted[PARENT_ID_MEMBERS[kind]]
+        parent = query[PARENT_ID_MEMBERS[kind]]
         if request.world.find(PARENT_KINDS[kind], parent, account.id) is None:
             raise not_found_error(PARENT_KINDS[kind])
     rows = [
-        render_entity(request.world, one, wanted["include"])
-        for one in request.world.list_entities(kind, account.id, parent)
+        render_entity(request.world, entity, query["include"])
+        for entity in request.world.list_entities(kind, account.id, parent)
     ]
-    if "name" in wanted:
-        rows = [row for row in rows if row["name"].lower() == wanted["name"].lower()]
-    return build_page_response(request, rows, wanted)
+    if "name" in query:
+        rows = [row for row in rows if row["name"].lower() == query["name"].lower()]
+    return build_page_response(request, rows, query)
 
 
 def get_entity(request: Request) -> Response:
     """GET of one object, bare."""
     entity = require_entity(request)
-    wanted = parse_query(request, {}, {}, {"include": choice(*_INCLUDE_OPTIONS[entity.kind])})
-    return build_response(request, render_entity(request.world, entity, wanted["include"]))
+    query = parse_query(request, {}, {}, {"include": choice(*_INCLUDE_OPTIONS[entity.kind])})
+    return build_response(request, render_entity(request.world, entity, query["include"]))
 
 
 def require_entity(request: Request) -> StoredEntity:
@@ -117,7 +117,7 @@ def _expand_locations(targeting: Mapping[str, Any]) -> dict[str, Any]:
         return dict(targeting)
     return {
         **targeting,
-        "locations": {**targeting["locations"], "include": [_render_place(one["id"]) for one in places]},
+        "locations": {**targeting["locations"], "include": [_render_place(place["id"]) for place in places]},
     }
 
 
@@ -133,7 +133,7 @@ def _list_serving_issues(world: World, entity: StoredEntity) -> list[str]:
         next_one = world.find(PARENT_KINDS[above[-1].kind], parent)
         assert next_one is not None, "a parent stays"
         above.append(next_one)
-    codes = [f"{one.kind}_not_active" for one in above if one.data["status"] != "active"]
+    codes = [f"{ancestor.kind}_not_active" for ancestor in above if ancestor.data["status"] != "active"]
     campaign, now = above[-1].data, world.now.timestamp()
     if (campaign["start_time"] or 0) > now:
         codes.append("campaign_not_started")

@@ -23,11 +23,11 @@ from adsunify.sandbox.parsing import InvalidRequest
 
 def check_url(value: Any, where: str) -> str:
     """An http or https address of at most 2048 characters."""
-    found: str = text(1, 2048)(value, where)
-    parts = urlsplit(found)
-    if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", found):
+    url: str = text(1, 2048)(value, where)
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", url):
         raise InvalidRequest("value", where, "must be an http or https address", value)
-    return found
+    return url
 
 
 def check_image_url(value: Any, where: str) -> str:

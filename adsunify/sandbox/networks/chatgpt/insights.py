@@ -53,39 +53,39 @@ def get_entity_insights(request: Request) -> Response:
 
 def _build_insights_response(request: Request, scope: str, scope_id: str) -> Response:
     levels = LEVELS[LEVELS.index(scope) :]
-    wanted = parse_query(
+    query = parse_query(
         request,
         {"time_granularity": choice("daily")},
         {"aggregation_level": choice(*levels), **paging_checks(_MAX_PAGE_SIZE)},
         {"time_ranges": _RANGE_CHECK, "fields": text(), "includes": choice("zero_impression_items")},
     )
-    level, account = wanted.get("aggregation_level", scope), require_account(request)
-    if len(wanted["time_ranges"]) != 1:
+    level, account = query.get("aggregation_level", scope), require_account(request)
+    if len(query["time_ranges"]) != 1:
         raise InvalidRequest("value", "/time_ranges", "one range is required")
-    since, until = parse_period(request.world, account, wanted["time_ranges"][0])
-    keys = _map_row_keys(level, wanted["fields"] or ["impressions"])
+    since, until = parse_period(request.world, account, query["time_ranges"][0])
+    keys = _map_row_keys(level, query["fields"] or ["impressions"])
     rows = []
     for day in iterate_days(since, until):
         for native_id, ads in _group_ads(request.world, account, level, scope, scope_id).items():
             did = sum_figures((figures.get_ad_figures(request.world, ad, day) for ad in ads), figures.NO_FIGURES)
-            if did["impressions"] or wanted["includes"]:
+            if did["impressions"] or query["includes"]:
                 rows.append(_build_row(request.world, account, level, native_id, day, did, keys))
-    return build_page_response(request, rows, wanted, default=_DEFAULT_PAGE_SIZE, count=len(rows))
+    return build_page_response(request, rows, query, default=_DEFAULT_PAGE_SIZE, count=len(rows))
 
 
-def parse_period(world: World, account: Account, given: Mapping[str, str]) -> tuple[date, date]:
+def parse_period(world: World, account: Account, time_range: Mapping[str, str]) -> tuple[date, date]:
     """The days of a time range, the last included. Nothing is kept for longer than 365 days. Problem."""
     where, zone = "/time_ranges", account.zone
-    dates = given["type"] == "date_range"
+    dates = time_range["type"] == "date_range"
     names = ("since", "until") if dates else ("start", "end")
-    if {*given} - {"type", "timezone" if dates else "type"} != {*names}:
-        raise InvalidRequest("value", where, f"a {given['type']} has {names[0]} and {names[1]}")
+    if {*time_range} - {"type", "timezone" if dates else "type"} != {*names}:
+        raise InvalidRequest("value", where, f"a {time_range['type']} has {names[0]} and {names[1]}")
     if dates:
-        if given.get("timezone", account.timezone) != account.timezone:
+        if time_range.get("timezone", account.timezone) != account.timezone:
             raise InvalidRequest("value", where, f"only {account.timezone} is simulated")
-        since, until = (_parse_date(given[name]) for name in names)
+        since, until = (_parse_date(time_range[name]) for name in names)
     else:
-        since, until = _parse_unix_range(given, zone)
+        since, until = _parse_unix_range(time_range, zone)
     now = world.get_local_date(account)
     if until < since:
         raise InvalidRequest("value", where, "ends before it starts")
@@ -96,15 +96,15 @@ def parse_period(world: World, account: Account, given: Mapping[str, str]) -> tu
     return max(since, now - _RETENTION_TIME), until
 
 
-def _parse_date(given: str) -> date:
+def _parse_date(value: str) -> date:
     try:
-        return date.fromisoformat(given)
+        return date.fromisoformat(value)
     except ValueError as error:
         raise InvalidRequest("value", "/time_ranges", "is no day") from error
 
 
-def _parse_unix_range(given: Mapping[str, str], zone: ZoneInfo) -> tuple[date, date]:
-    start, end = (datetime.fromtimestamp(int(given[name]), zone) for name in ("start", "end"))
+def _parse_unix_range(time_range: Mapping[str, str], zone: ZoneInfo) -> tuple[date, date]:
+    start, end = (datetime.fromtimestamp(int(time_range[name]), zone) for name in ("start", "end"))
     if start.time() != time() or end.time() != time():
         raise InvalidRequest("value", "/time_ranges", "must be full days in the time zone of the account")
     return start.date(), end.date() - timedelta(days=1)
@@ -112,43 +112,45 @@ def _parse_unix_range(given: Mapping[str, str], zone: ZoneInfo) -> tuple[date, d
 
 def _map_row_keys(level: str, fields: list[str]) -> dict[str, tuple[str, str | None]]:
     """The key in the row of every field that is asked for, what it is, and of which level."""
-    known: dict[str, tuple[str, tuple[str, str | None]]] = {}
+    keys_by_field: dict[str, tuple[str, tuple[str, str | None]]] = {}
     for name in _METADATA_FIELDS:
-        known[f"metadata.{name}"] = known[name] = (name, (name, None))
+        keys_by_field[f"metadata.{name}"] = keys_by_field[name] = (name, (name, None))
     for name in (*figures.METRICS, _CURRENCY_FIELD):
-        known[f"{level}.{name}"] = known[name] = (name, (name, None))
+        keys_by_field[f"{level}.{name}"] = keys_by_field[name] = (name, (name, None))
     for above in LEVELS[: LEVELS.index(level) + 1]:
         for name in ("id", "name"):
-            known[f"{above}.{name}"] = known[f"{above}_{name}"] = (f"{above}_{name}", (name, above))
-    found = {}
+            keys_by_field[f"{above}.{name}"] = keys_by_field[f"{above}_{name}"] = (f"{above}_{name}", (name, above))
+    keys = {}
     for field in fields:
-        if field not in known:
+        if field not in keys_by_field:
             raise InvalidRequest("value", "/fields", f"Unknown field '{field}' at level {level}")
-        found[known[field][0]] = known[field][1]
-    return found
+        keys[keys_by_field[field][0]] = keys_by_field[field][1]
+    return keys
 
 
 def _group_ads(world: World, account: Account, level: str, scope: str, scope_id: str) -> dict[str, list[StoredEntity]]:
     """The ads of every object of the level, below the scope. Objects without ads have an empty list."""
     if level == "ad_account":
-        found: dict[str, list[StoredEntity]] = {account.id: []}
+        ads_by_id: dict[str, list[StoredEntity]] = {account.id: []}
     else:
-        found = {
-            one.id: [] for one in world.list_entities(level, account.id) if scope_id in _list_ancestor_ids(world, one)
+        ads_by_id = {
+            entity.id: []
+            for entity in world.list_entities(level, account.id)
+            if scope_id in _list_ancestor_ids(world, entity)
         }
     for ad in world.list_entities("ad", account.id):
-        ids = dict(zip(reversed(LEVELS), (*(one.id for one in get_ancestry(world, ad)), account.id), strict=True))
+        ids = dict(zip(reversed(LEVELS), (*(entity.id for entity in get_ancestry(world, ad)), account.id), strict=True))
         if ids[scope] == scope_id:
-            found[ids[level]].append(ad)
-    return found
+            ads_by_id[ids[level]].append(ad)
+    return ads_by_id
 
 
 def _list_ancestor_ids(world: World, entity: StoredEntity) -> set[str]:
     """The ids of an object, of all that is above it, and of the account."""
-    found = {entity.id, entity.account}
+    ids = {entity.id, entity.account}
     if entity.kind == "ad":
-        return found | {one.id for one in get_ancestry(world, entity)}
-    return found | ({entity.parent} if entity.parent is not None else set())
+        return ids | {ancestor.id for ancestor in get_ancestry(world, entity)}
+    return ids | ({entity.parent} if entity.parent is not None else set())
 
 
 def _build_row(

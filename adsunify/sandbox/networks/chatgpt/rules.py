@@ -46,9 +46,9 @@ def check_budget_change(world: World, entity: StoredEntity, new: Mapping[str, An
             raise rule_error("/budget/lifetime_spend_limit_micros", f"must be at least the {spent} micros spent so far")
 
 
-def _check_budget(account: Account, given: Mapping[str, int]) -> None:
+def _check_budget(account: Account, budget: Mapping[str, int]) -> None:
     currency = CURRENCIES[account.currency]
-    (name, micros), *_ = given.items()
+    (name, micros), *_ = budget.items()
     if micros % currency.smallest_unit:
         raise InvalidRequest("value", f"/budget/{name}", f"must be a multiple of {currency.smallest_unit} micros")
     if name == _DAILY_LIMIT and micros < currency.min_daily_budget:
@@ -63,10 +63,12 @@ def _check_goal(world: World, account: Account, events: list[str]) -> None:
         raise InvalidRequest("feature", where, "Conversion bidding is not enabled")
     if len(events) != 1:
         raise rule_error(where, "a conversions campaign needs exactly one conversion event setting")
-    found = next((one for one in build_event_settings(world, account) if one["id"] == events[0]), None)
-    if found is None:  # any other well-formed id exists
+    setting = next(
+        (candidate for candidate in build_event_settings(world, account) if candidate["id"] == events[0]), None
+    )
+    if setting is None:  # any other well-formed id exists
         return
-    if found["archived"] or found["custom_event_name"] is not None or not found["sources"]:
+    if setting["archived"] or setting["custom_event_name"] is not None or not setting["sources"]:
         raise rule_error(where, "must be an active standard event setting with an active source")
 
 

@@ -41,16 +41,16 @@ def upload_image(request: Request) -> Response:
     """POST /upload of the address of an image. The other form of it, multipart, is not simulated."""
     request.parse_query()
     _refuse_idempotency_key(request)
-    given = request.parse_json(UPLOAD_CHECK)
-    made = request.world.create("file", require_account(request).id, given, id=_allocate_native_id(request, "file"))
-    return build_response(request, {"file_id": made.id})
+    body = request.parse_json(UPLOAD_CHECK)
+    file = request.world.create("file", require_account(request).id, body, id=_allocate_native_id(request, "file"))
+    return build_response(request, {"file_id": file.id})
 
 
 def create_entity(request: Request) -> Response:
     """POST of a campaign, an ad group or an ad. The same Idempotency-Key with the same body has the first answer."""
     request.parse_query()
     kind, account = KIND_BY_COLLECTION[request.path_parameters["kind"]], require_account(request)
-    given = request.parse_json()
+    body = request.parse_json()
     key = (
         request.require_header("Idempotency-Key", IDEMPOTENCY_KEY_CHECK)
         if "Idempotency-Key" in request.headers
@@ -58,23 +58,25 @@ def create_entity(request: Request) -> Response:
     )
     once = None if key is None else f"{account.id} {key}"
     if once is not None and (before := request.world.find("idempotency", once)) is not None:
-        if before.data["path"] != request.path or before.data["given"] != given:
+        if before.data["path"] != request.path or before.data["given"] != body:
             raise InvalidRequest("conflict", "Idempotency-Key", "This key was used with another request.")
         return build_response(request, before.data["answer"])
-    made = _create_entity(request, kind, account, CREATE_CHECKS[kind](given, ""), key=key is not None)
-    answer = render_entity(request.world, made)
+    entity = _create_entity(request, kind, account, CREATE_CHECKS[kind](body, ""), key=key is not None)
+    answer = render_entity(request.world, entity)
     if once is not None:  # a refusal is not kept (chosen, unverified)
-        kept = {"path": request.path, "given": given, "answer": answer}
-        request.world.create("idempotency", account.id, kept, id=once, logged=False)
+        memory = {"path": request.path, "given": body, "answer": answer}
+        request.world.create("idempotency", account.id, memory, id=once, logged=False)
     return build_response(request, answer)
 
 
-def _create_entity(request: Request, kind: str, account: Account, given: dict[str, Any], *, key: bool) -> StoredEntity:
+def _create_entity(
+    request: Request, kind: str, account: Account, members: dict[str, Any], *, key: bool
+) -> StoredEntity:
     world = request.world
-    there = [one for one in world.list_entities(kind, account.id) if one.data["status"] != "archived"]
+    there = [entity for entity in world.list_entities(kind, account.id) if entity.data["status"] != "archived"]
     if len(there) >= MAX_OBJECTS_PER_KIND:
         raise rule_error("", f"The account has {MAX_OBJECTS_PER_KIND} of these already.")
-    data = {**_CREATION_DEFAULTS[kind], **given}
+    data = {**_CREATION_DEFAULTS[kind], **members}
     parent = None
     if kind in PARENT_KINDS:
         parent = data.pop(PARENT_ID_MEMBERS[kind])
@@ -92,13 +94,13 @@ def update_entity(request: Request) -> Response:
     request.parse_query()
     _refuse_idempotency_key(request)
     entity, account = require_entity(request), require_account(request)
-    given = UPDATE_CHECKS[entity.kind](request.parse_json(), "")
+    members = UPDATE_CHECKS[entity.kind](request.parse_json(), "")
     check_not_archived(entity)
-    if "budget" in given:
-        rules.check_budget_change(request.world, entity, given["budget"])
-    if given.get("targeting") is not None:
-        given["targeting"] = _merge_targeting(given["targeting"], entity.data.get("targeting"))
-    data = {**entity.data, **given}
+    if "budget" in members:
+        rules.check_budget_change(request.world, entity, members["budget"])
+    if members.get("targeting") is not None:
+        members["targeting"] = _merge_targeting(members["targeting"], entity.data.get("targeting"))
+    data = {**entity.data, **members}
     data = _complete_entity(request, entity.kind, account, data, entity.data, entity.parent, key=False)
     return build_response(request, render_entity(request.world, request.world.replace(entity, data)))
 
@@ -128,7 +130,7 @@ def _complete_entity(
         if targeting is None:  # all available locations
             data = {**data, "targeting": {}}
         elif "platforms" in targeting and targeting["platforms"] is None:
-            data = {**data, "targeting": {name: one for name, one in targeting.items() if name != "platforms"}}
+            data = {**data, "targeting": {name: value for name, value in targeting.items() if name != "platforms"}}
         rules.check_campaign(world, account, data, old)
     elif kind == "ad_group":
         bidding = {"strategy": "fixed_bid", **data["bidding_config"]}

@@ -28,7 +28,7 @@ from adsunify.sandbox.oauth import consent_routes
 from adsunify.sandbox.world import World
 
 _API_HOSTS, _CUSTOMER_PATH = (HOST,), f"/{API_VERSION}/customers/{{customer}}"
-_COLLECTIONS = "|".join(one.collection for one in RESOURCES)
+_COLLECTIONS = "|".join(resource.collection for resource in RESOURCES)
 
 
 def seed_world(world: World) -> None:

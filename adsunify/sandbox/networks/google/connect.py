@@ -40,8 +40,8 @@ def issue_token(request: Request) -> Response:
 def revoke_token(request: Request) -> Response:
     """The end of a grant, by either of its tokens."""
     request.parse_query()
-    given = request.parse_form(record({"token": text()}))
-    if revoke_grant(request, given["token"]):
+    form = request.parse_form(record({"token": text()}))
+    if revoke_grant(request, form["token"]):
         return Response(200, {})
     return Response(400, {"error": "invalid_token", "error_description": "Token expired or revoked"})
 
@@ -57,25 +57,25 @@ def authorize_request(request: Request) -> None:
 
 def list_accessible_customers(request: Request) -> Response:
     """The accounts the user reaches directly, managers included; `login-customer-id` is ignored."""
-    roots = [one.id for one in request.world.accounts.values() if one.extra["manager"] is None]
-    return build_response({"resourceNames": [f"customers/{one}" for one in roots]})
+    roots = [account.id for account in request.world.accounts.values() if account.extra["manager"] is None]
+    return build_response({"resourceNames": [f"customers/{customer_id}" for customer_id in roots]})
 
 
 def require_account(request: Request) -> Account:
     """The account of the path, if the user reaches it the way the headers say."""
-    asked = request.path_parameters["customer"]
-    if not re.fullmatch("[0-9]{10}", asked):
+    customer_id = request.path_parameters["customer"]
+    if not re.fullmatch("[0-9]{10}", customer_id):
         raise InvalidRequest(
-            "requestError.INVALID_CUSTOMER_ID", "", "A customer id is ten digits, without dashes.", asked
+            "requestError.INVALID_CUSTOMER_ID", "", "A customer id is ten digits, without dashes.", customer_id
         )
-    login = asked
+    login = customer_id
     if "login-customer-id" in request.headers:
         login = request.require_header("login-customer-id", text(10, 10, "[0-9]+"))
-    account, root = request.find_account(asked), request.find_account(login)
+    account, root = request.find_account(customer_id), request.find_account(login)
     if (
         account is None or root is None
         or root.extra["manager"] is not None  # reached through a manager only
-        or login not in (asked, account.extra["manager"])
+        or login not in (customer_id, account.extra["manager"])
     ):  # fmt: skip
         raise InvalidRequest(
             "authorizationError.USER_PERMISSION_DENIED", "",

@@ -46,23 +46,23 @@ def compile_like(pattern: str) -> Callable[[str], bool]:
 
     Upper and lower case are the same (the documentation does not say).
     """
-    built, place = "", 0
+    regex, place = "", 0
     while place < len(pattern):
         inside = re.match(r"\[(.)\]", pattern[place:], re.DOTALL)
         match pattern[place]:
             case "[" if inside:
-                built += re.escape(inside[1])
+                regex += re.escape(inside[1])
                 place += 2
             case "[" | "]":
                 raise query_error("INVALID_VALUE_WITH_LIKE_OPERATOR", f"unpaired bracket in {pattern!r}")
             case "%":
-                built += ".*"
+                regex += ".*"
             case "_":
-                built += "."
+                regex += "."
             case other:
-                built += re.escape(other)
+                regex += re.escape(other)
         place += 1
-    expression = re.compile(built, re.IGNORECASE | re.DOTALL)
+    expression = re.compile(regex, re.IGNORECASE | re.DOTALL)
     return lambda text: expression.fullmatch(text) is not None
 
 
@@ -75,14 +75,14 @@ def _tokenize(text: str) -> list[tuple[str, str]]:
     """(kind, text) of every token."""
     tokens, place = [], 0
     while place < len(text):
-        found = _TOKEN_PATTERN.match(text, place)
-        if found is None:
+        match = _TOKEN_PATTERN.match(text, place)
+        if match is None:
             if text[place] in "'\"":
                 raise query_error("STRING_NOT_TERMINATED", f"string at {place} does not end")
             raise query_error("BAD_SYMBOL", f"unexpected {text[place]!r} at {place}")
-        if found.lastgroup is not None:
-            tokens.append((found.lastgroup, found[0]))
-        place = found.end()
+        if match.lastgroup is not None:
+            tokens.append((match.lastgroup, match[0]))
+        place = match.end()
     return tokens
 
 
@@ -135,8 +135,8 @@ class _Parser:
     def take(self, kind: str, code: str = "UNEXPECTED_INPUT") -> str:
         if self.is_at_end:
             raise query_error("UNEXPECTED_END_OF_QUERY", f"a {kind} is expected at the end")
-        found, text = self.tokens[self.position]
-        if found != kind:
+        token_kind, text = self.tokens[self.position]
+        if token_kind != kind:
             raise query_error(code, f"a {kind} is expected instead of {text!r}")
         self.position += 1
         return text

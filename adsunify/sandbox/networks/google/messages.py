@@ -62,12 +62,12 @@ def repeated(item: FieldType) -> FieldType:
 
 def to_snake_case(name: str) -> str:
     """`adGroupAd` as it stands in GAQL and in error locations: `ad_group_ad`."""
-    return re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name)
+    return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name)
 
 
 def to_camel_case(name: str) -> str:
     """`ad_group_ad` as it stands in JSON and in masks: `adGroupAd`."""
-    return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name)
+    return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), name)
 
 
 def parse_message(request: Request, kind: FieldType) -> Any:
@@ -106,7 +106,7 @@ def parse_value(kind: FieldType, value: Any, where: str) -> Any:
         case "list":
             if not isinstance(value, list) or kind.item is None:
                 raise InvalidRequest("type", where, "must be an array", value)
-            return [parse_value(kind.item, one, f"{where}/{position}") for position, one in enumerate(value)]
+            return [parse_value(kind.item, member, f"{where}/{position}") for position, member in enumerate(value)]
         case "message":
             return _parse_object(kind.fields, value, where)
 
@@ -117,9 +117,11 @@ def render_value(kind: FieldType, value: Any) -> Any:
         case "integer" | "money":
             return str(value)
         case "list":
-            return [render_value(kind.item, one) for one in value] if kind.item is not None else []
+            return [render_value(kind.item, member) for member in value] if kind.item is not None else []
         case "message":
-            return {name: render_value(one.kind, value[name]) for name, one in kind.fields.items() if value.get(name)}
+            return {
+                name: render_value(member.kind, value[name]) for name, member in kind.fields.items() if value.get(name)
+            }
     return value
 
 
@@ -138,7 +140,9 @@ def get_at_path(data: Any, path: Sequence[str]) -> Any:
 
 def fill_defaults(fields: MessageFields, data: Mapping[str, Any]) -> dict[str, Any]:
     """A created message with the native defaults of what was left out."""
-    filled = {name: one.default for name, one in fields.items() if one.default is not None} | dict(data)
+    filled = {
+        name: native_field.default for name, native_field in fields.items() if native_field.default is not None
+    } | dict(data)
     return {
         name: fill_defaults(fields[name].kind.fields, value) if fields[name].kind.name == "message" else value
         for name, value in filled.items()
@@ -149,31 +153,33 @@ def apply_masked_field(
     fields: MessageFields, data: Mapping[str, Any], update: Any, path: Sequence[str]
 ) -> dict[str, Any]:
     """`data` with the field at `path` taken from `update`; what is absent there is cleared."""
-    name, result, given = path[0], dict(data), update if isinstance(update, Mapping) else {}
+    name, result, changes = path[0], dict(data), update if isinstance(update, Mapping) else {}
     if len(path) > 1:
-        result[name] = apply_masked_field(fields[name].kind.fields, result.get(name, {}), given.get(name), path[1:])
-    elif name in given:
-        result[name] = given[name]
+        result[name] = apply_masked_field(fields[name].kind.fields, result.get(name, {}), changes.get(name), path[1:])
+    elif name in changes:
+        result[name] = changes[name]
     else:
         result.pop(name, None)
         return result
     group = fields[name].oneof
-    return {other: one for other, one in result.items() if other == name or not group or fields[other].oneof != group}
+    return {
+        other: value for other, value in result.items() if other == name or not group or fields[other].oneof != group
+    }
 
 
 def iterate_fields(
     fields: MessageFields, data: Mapping[str, Any], where: str
 ) -> Iterator[tuple[MessageField, Any, str]]:
     """Every field of `data`, messages before what they hold, with value and place; required ones even where absent."""
-    for name, one in fields.items():
+    for name, native_field in fields.items():
         at = f"{where}/{name}"
-        if name in data or one.required:
-            yield one, data.get(name), at
-        if name in data and one.kind.name == "message":
-            yield from iterate_fields(one.kind.fields, data[name], at)
-        elif name in data and one.kind.item is not None and one.kind.item.name == "message":
+        if name in data or native_field.required:
+            yield native_field, data.get(name), at
+        if name in data and native_field.kind.name == "message":
+            yield from iterate_fields(native_field.kind.fields, data[name], at)
+        elif name in data and native_field.kind.item is not None and native_field.kind.item.name == "message":
             for position, item in enumerate(data[name]):
-                yield from iterate_fields(one.kind.item.fields, item, f"{at}/{position}")
+                yield from iterate_fields(native_field.kind.item.fields, item, f"{at}/{position}")
 
 
 def _parse_object(fields: MessageFields, value: Any, where: str) -> dict[str, Any]:
@@ -187,4 +193,4 @@ def _parse_object(fields: MessageFields, value: Any, where: str) -> dict[str, An
             )
         if (group := fields[name].oneof) and members.setdefault(group, name) != name:
             raise InvalidRequest("value", f"{where}/{name}", f"oneof {group!r} is already set by {members[group]!r}")
-    return {name: parse_value(fields[name].kind, one, f"{where}/{name}") for name, one in value.items()}
+    return {name: parse_value(fields[name].kind, member, f"{where}/{name}") for name, member in value.items()}

@@ -41,15 +41,15 @@ _RESOURCE_NAME_PATTERN = r"customers/([0-9]+)/([A-Za-z]+)/([^/]+)"
 def mutate_resources(request: Request) -> Response:
     """Operations of any kinds, in order, all or none."""
     account = _require_serving_account(request)
-    given = parse_message(request, MUTATE_MESSAGE)
+    body = parse_message(request, MUTATE_MESSAGE)
     work: list[tuple[MutableResource, Any, str]] = []
-    for position, one in enumerate(given.get("mutateOperations", [])):
-        name, operation = next(iter(one.items()), ("", {}))
+    for position, entry in enumerate(body.get("mutateOperations", [])):
+        name, operation = next(iter(entry.items()), ("", {}))
         where = f"/mutateOperations/{position}"
         if not name:
             raise InvalidRequest("requestError.OPERATION_REQUIRED", where, "The operation is empty.")
         work.append((RESOURCE_BY_NAME[name.removesuffix("Operation")], operation, f"{where}/{name}"))
-    results, failed = _apply_operations(request, account, given, work, "/mutateOperations")
+    results, failed = _apply_operations(request, account, body, work, "/mutateOperations")
     responses = [
         {} if name is None else {f"{resource.name}Result": {"resourceName": name}}
         for (resource, _, _), name in zip(work, results, strict=True)
@@ -61,11 +61,11 @@ def mutate_resource(request: Request) -> Response:
     """Operations of one kind (the documented alternative)."""
     account = _require_serving_account(request)
     collection = request.path_parameters["collection"]
-    resource = next(one for one in RESOURCES if one.collection == collection)
-    given = parse_message(request, MUTATE_MESSAGE_BY_COLLECTION[collection])
-    operations = given.get("operations", [])
-    work = [(resource, one, f"/operations/{position}") for position, one in enumerate(operations)]
-    results, failed = _apply_operations(request, account, given, work, "/operations")
+    resource = next(resource for resource in RESOURCES if resource.collection == collection)
+    body = parse_message(request, MUTATE_MESSAGE_BY_COLLECTION[collection])
+    operations = body.get("operations", [])
+    work = [(resource, operation, f"/operations/{position}") for position, operation in enumerate(operations)]
+    results, failed = _apply_operations(request, account, body, work, "/operations")
     return build_response({**failed, "results": [{} if name is None else {"resourceName": name} for name in results]})
 
 
@@ -76,12 +76,12 @@ def build_resource_name(entity: StoredEntity) -> str:
 
 def add_campaign(world: World, account: str, data: Mapping[str, Any]) -> StoredEntity:
     """Keep a campaign, with the conversion goals that every campaign has, all biddable."""
-    made = world.create("campaign", account, data)
+    campaign = world.create("campaign", account, data)
     for category, origin in catalogs.CONVERSION_GOALS:
-        goal = {"campaign": build_resource_name(made), "category": category, "origin": origin, "biddable": True}
-        goal_id = f"{made.id}~{category}~{origin}"
-        world.create("conversionGoal", account, goal, parent=made.id, id=goal_id, logged=False)
-    return made
+        goal = {"campaign": build_resource_name(campaign), "category": category, "origin": origin, "biddable": True}
+        goal_id = f"{campaign.id}~{category}~{origin}"
+        world.create("conversionGoal", account, goal, parent=campaign.id, id=goal_id, logged=False)
+    return campaign
 
 
 def _require_serving_account(request: Request) -> Account:
@@ -96,7 +96,7 @@ def _require_serving_account(request: Request) -> Account:
 def _apply_operations(
     request: Request,
     account: Account,
-    given: Mapping[str, Any],
+    body: Mapping[str, Any],
     work: list[tuple[MutableResource, Any, str]],
     where: str,
 ) -> tuple[list[str | None], dict[str, Any]]:
@@ -106,20 +106,20 @@ def _apply_operations(
     if len(work) > MAX_OPERATIONS:
         raise InvalidRequest("requestError.TOO_MANY_MUTATE_OPERATIONS", where, f"At most {MAX_OPERATIONS} operations.")
     batch, results, errors = _MutateBatch(request, account), list[str | None](), list[dict[str, Any]]()
-    told, all_fail = request.get_fault("partial") is not None, request.get_fault("error_in_200") is not None
+    is_partial, all_fail = request.get_fault("partial") is not None, request.get_fault("error_in_200") is not None
     for position, (resource, operation, at) in enumerate(work):
         try:
             with request.world.savepoint():
-                if all_fail or (told and position == len(work) - 1):
+                if all_fail or (is_partial and position == len(work) - 1):
                     raise InvalidRequest("databaseError.CONCURRENT_MODIFICATION", at, "Told to fail.")
                 results.append(batch.apply_operation(resource, operation, at))
         except InvalidRequest as problem:
-            if map_error(problem) is None or not (given.get("partialFailure") or told or all_fail):
+            if map_error(problem) is None or not (body.get("partialFailure") or is_partial or all_fail):
                 raise
             results.append(None)
             errors.append(render_error(problem))
     failed = {"partialFailureError": build_partial_failure(errors)} if errors else {}
-    if given.get("validateOnly"):
+    if body.get("validateOnly"):
         raise AbortRequest(build_response(failed))
     return results, failed
 
@@ -149,14 +149,14 @@ class _MutateBatch:
                 return self.remove_resource(resource, name, f"{where}/remove")
         raise InvalidRequest("requestError.OPERATION_REQUIRED", where, "create, update or remove is required.")
 
-    def create_resource(self, resource: MutableResource, given: Mapping[str, Any], where: str) -> str:
-        data, world = dict(given), self.request.world
+    def create_resource(self, resource: MutableResource, members: Mapping[str, Any], where: str) -> str:
+        data, world = dict(members), self.request.world
         temporary = self.parse_temporary_name(resource, data.pop("resourceName", None), f"{where}/resourceName")
         data = fill_defaults(resource.fields, data)
         for at in sorted(_find_missing_fields(resource.fields, data, where)):
             raise InvalidRequest("fieldError.REQUIRED", at, "The required field was not present.")
-        for one, value, at in iterate_fields(resource.fields, data, where):
-            if one.write == "never" and value is not None:
+        for native_field, value, at in iterate_fields(resource.fields, data, where):
+            if native_field.write == "never" and value is not None:
                 raise InvalidRequest("fieldError.VALUE_MUST_BE_UNSET", at, "The field is output only.")
         self.check_money(resource.fields, data, where)
         if data.get("status") == "REMOVED":
@@ -171,32 +171,32 @@ class _MutateBatch:
         change = ResourceChange(self.request, self.account, where, data, None, None, parent)
         RULES[resource.name](change)
         if resource.kind == "campaign":
-            made = add_campaign(world, self.account.id, data)
+            entity = add_campaign(world, self.account.id, data)
         else:
             own = change.id or world.allocate_id()
             if parent is not None and resource.nested and change.id is None:
                 own = f"{parent.id}~{own}"
-            held = None if parent is None else parent.id
-            made = world.create(resource.kind, self.account.id, data, parent=held, id=own)
+            parent_id = None if parent is None else parent.id
+            entity = world.create(resource.kind, self.account.id, data, parent=parent_id, id=own)
         if temporary is not None:
-            self.entities_by_name[temporary] = made
-        return build_resource_name(made)
+            self.entities_by_name[temporary] = entity
+        return build_resource_name(entity)
 
-    def update_resource(self, resource: MutableResource, given: Mapping[str, Any], mask: str, where: str) -> str:
+    def update_resource(self, resource: MutableResource, members: Mapping[str, Any], mask: str, where: str) -> str:
         if not mask:
             raise InvalidRequest("fieldMaskError.FIELD_MASK_MISSING", f"{where}/updateMask", "An update needs a mask.")
         paths = [_parse_mask_path(resource.fields, path, f"{where}/updateMask") for path in mask.split(",")]
         where = f"{where}/update"
-        if "resourceName" not in given:
+        if "resourceName" not in members:
             raise InvalidRequest("requestError.RESOURCE_NAME_MISSING", f"{where}/resourceName", "The name is required.")
-        entity = self.require_writable(resource, given["resourceName"], f"{where}/resourceName")
+        entity = self.require_writable(resource, members["resourceName"], f"{where}/resourceName")
         before = entity.data["ad"] if resource.name == "ad" else entity.data
         data = dict(before)
         for path in paths:
-            data = apply_masked_field(resource.fields, data, given, path)
-        for one, value, at in iterate_fields(resource.fields, data, where):
+            data = apply_masked_field(resource.fields, data, members, path)
+        for native_field, value, at in iterate_fields(resource.fields, data, where):
             if (
-                one.required
+                native_field.required
                 and value is None
                 and (at.rpartition("/")[2] in before or at.count("/") > where.count("/") + 1)
             ):
@@ -211,15 +211,19 @@ class _MutateBatch:
         change = ResourceChange(self.request, self.account, where, data, before, entity, parent)
         RULES[resource.name](change)
         self.request.world.replace(entity, {**entity.data, "ad": data} if resource.name == "ad" else data)
-        return str(given["resourceName"])
+        return str(members["resourceName"])
 
     def remove_resource(self, resource: MutableResource, name: str, where: str) -> str:
         entity, world = self.require_writable(resource, name, where), self.request.world
         if resource.kind == "criterion":  # gone altogether: the queries of the documentation do not ask for its status
             world.remove(entity)
             return name
-        users = [one for one in world.list_entities("campaign", self.account.id) if one.data["status"] != "REMOVED"]
-        if resource.kind == "budget" and any(one.data["campaignBudget"] == name for one in users):
+        users = [
+            campaign
+            for campaign in world.list_entities("campaign", self.account.id)
+            if campaign.data["status"] != "REMOVED"
+        ]
+        if resource.kind == "budget" and any(campaign.data["campaignBudget"] == name for campaign in users):
             raise InvalidRequest("campaignBudgetError.CAMPAIGN_BUDGET_IN_USE", where, "A campaign uses the budget.")
         world.replace(entity, {**entity.data, "status": "REMOVED"})
         if resource.kind == "campaign":  # a budget that is not shared follows its campaign
@@ -265,7 +269,7 @@ class _MutateBatch:
         entity = self.request.world.find(resource.kind, number, self.account.id)
         if resource.name == "ad":
             ads = self.request.world.list_entities("ad", self.account.id)
-            entity = next((one for one in ads if one.id.partition("~")[2] == number), None)
+            entity = next((ad for ad in ads if ad.id.partition("~")[2] == number), None)
         if entity is None:
             raise InvalidRequest("mutateError.RESOURCE_NOT_FOUND", where, "The resource does not exist.", name)
         if entity.data.get("status") == "REMOVED":
@@ -284,14 +288,14 @@ class _MutateBatch:
     def resolve_budget(self, resource: MutableResource, data: dict[str, Any], where: str) -> None:
         """A campaign's budget by its lasting name."""
         if resource.kind == "campaign":
-            found = self.require_reference(data["campaignBudget"], "budget", f"{where}/campaignBudget")
-            data["campaignBudget"] = build_resource_name(found)
+            budget = self.require_reference(data["campaignBudget"], "budget", f"{where}/campaignBudget")
+            data["campaignBudget"] = build_resource_name(budget)
 
     def check_money(self, fields: MessageFields, data: Mapping[str, Any], where: str) -> None:
         """Bids: above 0, and multiples of the currency's billable unit."""
         unit = catalogs.get_billable_unit(self.account)
-        for one, value, at in iterate_fields(fields, data, where):
-            if one.kind.name != "money" or value is None:
+        for native_field, value, at in iterate_fields(fields, data, where):
+            if native_field.kind.name != "money" or value is None:
                 continue
             if value <= 0:
                 raise InvalidRequest("rangeError.TOO_LOW", at, "The amount must be above 0.", value)
@@ -308,10 +312,10 @@ def _parse_mask_path(fields: MessageFields, path: str, where: str) -> list[str]:
         raise InvalidRequest("value", where, "updateMask is a comma list of lowerCamelCase paths", path)
     names = path.split(".")
     steps = [find_field(fields, names[: length + 1]) for length in range(len(names))]
-    for one in steps:
-        if one is None:
+    for step in steps:
+        if step is None:
             raise InvalidRequest("fieldMaskError.FIELD_NOT_FOUND", where, f"There is no field {path!r}.", path)
-        if one.write != "always":
+        if step.write != "always":
             raise InvalidRequest("fieldError.IMMUTABLE_FIELD", where, f"The field {path!r} cannot be changed.", path)
     last = steps[-1]
     if last is not None and last.kind.name == "message" and last.oneof != BIDDING_ONEOF:
@@ -323,7 +327,9 @@ def _parse_mask_path(fields: MessageFields, path: str, where: str) -> list[str]:
 
 def _find_missing_fields(fields: MessageFields, data: Mapping[str, Any], where: str) -> set[str]:
     """The places of required fields that are absent."""
-    return {at for one, value, at in iterate_fields(fields, data, where) if one.required and value is None}
+    return {
+        at for native_field, value, at in iterate_fields(fields, data, where) if native_field.required and value is None
+    }
 
 
 def _removed_error(where: str, name: Any) -> InvalidRequest:

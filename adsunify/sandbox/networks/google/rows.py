@@ -29,9 +29,9 @@ def make_entity_rows(kind: str) -> Callable[[Request, Account, Query], Iterable[
     def rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
         world = request.world
         users = Counter(
-            one.data["campaignBudget"]
-            for one in world.list_entities("campaign", account.id)
-            if one.data["status"] != "REMOVED"
+            campaign.data["campaignBudget"]
+            for campaign in world.list_entities("campaign", account.id)
+            if campaign.data["status"] != "REMOVED"
         )
         for entity in world.list_entities(kind, account.id):
             row, at = {"customer": render_customer(account)}, entity
@@ -56,10 +56,10 @@ def build_customer_rows(request: Request, account: Account, query: Query) -> Ite
     A day without delivery has no row.
     """
     row: Row = {"customer": render_customer(account)}
-    asked = {name.partition(".")[0] for name in query.select} | {
-        one.field.partition(".")[0] for one in query.conditions
+    resources = {name.partition(".")[0] for name in query.select} | {
+        condition.field.partition(".")[0] for condition in query.conditions
     }
-    if not asked & {"metrics", "segments"}:
+    if not resources & {"metrics", "segments"}:
         return [row]
     if account.extra["clients"]:
         raise query_error("REQUESTED_METRICS_FOR_MANAGER", "metrics cannot be requested for a manager account")
@@ -97,11 +97,15 @@ def generate_daily_metrics(account: Account, day: date) -> dict[str, Any]:
 
 def build_client_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
     """The account itself (level 0), and the clients of a manager (level 1)."""
-    for one in request.world.accounts.values():
-        if one.id == account.id or one.extra["manager"] == account.id:
-            name = f"customers/{account.id}/customerClients/{one.id}"
-            client = {"resourceName": name, "clientCustomer": f"customers/{one.id}", "level": int(one.id != account.id)}
-            yield {"customer": render_customer(account), "customer_client": {**render_customer(one), **client}}
+    for customer in request.world.accounts.values():
+        if customer.id == account.id or customer.extra["manager"] == account.id:
+            name = f"customers/{account.id}/customerClients/{customer.id}"
+            client = {
+                "resourceName": name,
+                "clientCustomer": f"customers/{customer.id}",
+                "level": int(customer.id != account.id),
+            }
+            yield {"customer": render_customer(account), "customer_client": {**render_customer(customer), **client}}
 
 
 def build_geo_target_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
@@ -110,7 +114,9 @@ def build_geo_target_rows(request: Request, account: Account, query: Query) -> I
     for condition in query.conditions:
         texts = (str(value).removeprefix("geoTargetConstants/") for value in condition.values)
         ids |= dict.fromkeys(int(text) for text in texts if text.isdecimal())
-    return [{"geo_target_constant": found} for one in ids if (found := catalogs.find_geo_target(one)) is not None]
+    return [
+        {"geo_target_constant": place} for place_id in ids if (place := catalogs.find_geo_target(place_id)) is not None
+    ]
 
 
 def build_language_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
@@ -134,17 +140,17 @@ def build_currency_rows(request: Request, account: Account, query: Query) -> Ite
 def build_conversion_action_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
     """The conversion actions that every account has."""
     for number, (name, category, origin, kind, status) in enumerate(catalogs.CONVERSION_ACTIONS, 7001):
-        held = {"resourceName": f"customers/{account.id}/conversionActions/{number}", "id": number, "name": name,
+        action = {"resourceName": f"customers/{account.id}/conversionActions/{number}", "id": number, "name": name,
                 "category": category, "origin": origin, "type": kind, "status": status}  # fmt: skip
-        yield {"customer": render_customer(account), "conversion_action": held}
+        yield {"customer": render_customer(account), "conversion_action": action}
 
 
 def build_user_list_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
     """The user lists that every account has."""
     for number, (name, size, status) in enumerate(catalogs.USER_LISTS, 8001):
-        held = {"resourceName": f"customers/{account.id}/userLists/{number}", "id": number, "name": name,
+        user_list = {"resourceName": f"customers/{account.id}/userLists/{number}", "id": number, "name": name,
                 "sizeForSearch": size, "membershipStatus": status}  # fmt: skip
-        yield {"customer": render_customer(account), "user_list": held}
+        yield {"customer": render_customer(account), "user_list": user_list}
 
 
 ROWS_BY_SOURCE: Mapping[str, Callable[[Request, Account, Query], Iterable[Row]]] = {
@@ -200,21 +206,21 @@ def _get_primary_status(request: Request, account: Account, campaign: StoredEnti
     if data["startDateTime"][:10] > now:
         return "PENDING"
     groups = request.world.list_entities("adGroup", account.id, campaign.id)
-    return "ELIGIBLE" if any(one.data["status"] == "ENABLED" for one in groups) else "NOT_ELIGIBLE"
+    return "ELIGIBLE" if any(group.data["status"] == "ENABLED" for group in groups) else "NOT_ELIGIBLE"
 
 
 def _parse_date_range(query: Query) -> tuple[date, date]:
     """Both bounds of `segments.date`, which must be finite."""
     bounds: dict[str, date] = {}
-    for one in query.conditions:
-        if one.field == "segments.date":
+    for condition in query.conditions:
+        if condition.field == "segments.date":
             try:
-                values = [date.fromisoformat(str(value)) for value in one.values]
+                values = [date.fromisoformat(str(value)) for value in condition.values]
             except ValueError as error:
                 raise query_error("INVALID_DATE_FORMAT", "a date is yyyy-MM-dd") from error
-            if one.operator in ("=", "BETWEEN", ">="):
+            if condition.operator in ("=", "BETWEEN", ">="):
                 bounds["first"] = values[0]
-            if one.operator in ("=", "BETWEEN", "<="):
+            if condition.operator in ("=", "BETWEEN", "<="):
                 bounds["last"] = values[-1]
     if len(bounds) < 2:
         raise query_error("EXPECTED_FILTERS_ON_DATE_RANGE", "segments.date needs a first and a last day")

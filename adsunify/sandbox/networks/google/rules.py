@@ -56,9 +56,9 @@ class ResourceChange:
 
     def list_others(self, kind: str, parent: str | None = None) -> list[StoredEntity]:
         """The other entities of a kind that are not removed."""
-        found = self.request.world.list_entities(kind, self.account.id, parent)
+        entities = self.request.world.list_entities(kind, self.account.id, parent)
         own = None if self.entity is None else self.entity.id
-        return [one for one in found if one.id != own and one.data.get("status") != "REMOVED"]
+        return [entity for entity in entities if entity.id != own and entity.data.get("status") != "REMOVED"]
 
     @property
     def today(self) -> date:
@@ -102,7 +102,9 @@ def check_budget(change: ResourceChange) -> None:
         raise change.make_error("fieldError.REQUIRED", "name", "An explicitly shared budget needs a name.")
     if len(data.get("name", "").encode()) > 255:
         raise change.make_error("stringLengthError.TOO_LONG", "name", "A budget name has at most 255 bytes.")
-    if data["explicitlyShared"] and any(one.data.get("name") == data["name"] for one in change.list_others("budget")):
+    if data["explicitlyShared"] and any(
+        other.data.get("name") == data["name"] for other in change.list_others("budget")
+    ):
         raise change.make_error("campaignBudgetError.DUPLICATE_NAME", "name", "The name is in use.", data["name"])
     data["status"] = "ENABLED"
 
@@ -111,7 +113,7 @@ def check_campaign(change: ResourceChange) -> None:
     """Name, channel, bidding, networks, budget and dates of a campaign."""
     data = change.data
     _check_name(change, 255, "campaignError.INVALID_CAMPAIGN_NAME")
-    if any(one.data["name"] == data["name"] for one in change.list_others("campaign")):
+    if any(other.data["name"] == data["name"] for other in change.list_others("campaign")):
         raise change.make_error("campaignError.DUPLICATE_CAMPAIGN_NAME", "name",
                             "A campaign with this name already exists.", data["name"])  # fmt: skip
     if data["advertisingChannelType"] != "SEARCH":  # nothing else is simulated
@@ -161,7 +163,7 @@ def check_criterion(change: ResourceChange) -> None:
         "ipBlock": _check_ip_address,
     }
     number = own[chosen](change) if chosen in own else None
-    data |= {"type": re.sub("[A-Z]", lambda found: f"_{found[0]}", chosen).upper(), "status": "ENABLED"}
+    data |= {"type": re.sub("[A-Z]", lambda match: f"_{match[0]}", chosen).upper(), "status": "ENABLED"}
     for other in change.list_others("criterion", parent.id):
         if other.data.get(chosen) == data[chosen]:
             if other.data["negative"] != data["negative"]:
@@ -176,7 +178,7 @@ def check_ad_group(change: ResourceChange) -> None:
     data, parent = change.data, change.parent
     assert parent is not None
     _check_name(change, 254, "adGroupError.INVALID_ADGROUP_NAME")
-    if any(one.data["name"] == data["name"] for one in change.list_others("adGroup", parent.id)):
+    if any(other.data["name"] == data["name"] for other in change.list_others("adGroup", parent.id)):
         raise change.make_error("adGroupError.DUPLICATE_ADGROUP_NAME", "name", "The name is in use.", data["name"])
     if data["type"] != "SEARCH_STANDARD":
         raise change.make_error("adGroupError.AD_GROUP_TYPE_NOT_VALID_FOR_ADVERTISING_CHANNEL_TYPE", "type",
@@ -206,8 +208,8 @@ def check_keyword(change: ResourceChange) -> None:
                     f"criterionError.{code}", "keyword/text", "The keyword text is not valid.", text
                 )
         for other in change.list_others("keyword", parent.id):
-            held = other.data["keyword"]
-            if (held["text"].lower(), held["matchType"]) == (text.lower(), match):
+            keyword = other.data["keyword"]
+            if (keyword["text"].lower(), keyword["matchType"]) == (text.lower(), match):
                 raise change.make_error("mutateError.RESOURCE_ALREADY_EXISTS", "keyword", "The keyword exists.", text)
         data["type"] = "KEYWORD"
     elif data["negative"]:
@@ -260,9 +262,9 @@ def _check_bidding(change: ResourceChange) -> None:
     for retired in ("enhancedCpcEnabled", "targetSpendMicros"):
         if change.data[chosen].get(retired):
             raise change.make_error("fieldError.VALUE_MUST_BE_UNSET", f"{chosen}/{retired}", f"{retired} is retired.")
-    needed = {"targetCpa": "targetCpaMicros", "targetRoas": "targetRoas"}.get(chosen)
-    if needed is not None and not change.data[chosen].get(needed):
-        raise change.make_error("fieldError.REQUIRED", f"{chosen}/{needed}", "The required field was not present.")
+    member = {"targetCpa": "targetCpaMicros", "targetRoas": "targetRoas"}.get(chosen)
+    if member is not None and not change.data[chosen].get(member):
+        raise change.make_error("fieldError.REQUIRED", f"{chosen}/{member}", "The required field was not present.")
     if change.data[chosen].get("targetRoas", 1) <= 0:
         raise change.make_error("rangeError.TOO_LOW", f"{chosen}/targetRoas", "The target must be above 0.")
 
@@ -274,7 +276,7 @@ def _check_campaign_budget(change: ResourceChange, spends: StoredEntity) -> None
         )
     name = change.data["campaignBudget"]
     if not spends.data["explicitlyShared"] and any(
-        one.data["campaignBudget"] == name for one in change.list_others("campaign")
+        other.data["campaignBudget"] == name for other in change.list_others("campaign")
     ):
         raise change.make_error(
             "campaignBudgetError.CANNOT_USE_IMPLICITLY_SHARED_CAMPAIGN_BUDGET_WITH_MULTIPLE_CAMPAIGNS",
@@ -313,12 +315,12 @@ def _check_date(change: ResourceChange, name: str, time: str, code: str) -> date
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}", value):
         raise change.make_error("dateError.INVALID_STRING_DATE_TIME_SECONDS", name, "yyyy-MM-dd HH:mm:ss", value)
     try:
-        found = datetime.strptime(value, _DATE_TIME_FORMAT)
+        instant = datetime.strptime(value, _DATE_TIME_FORMAT)
     except ValueError as error:
         raise change.make_error("dateError.INVALID_FIELD_VALUES_IN_DATE_TIME", name, "No such time.", value) from error
     if not value.endswith(time):
         raise change.make_error(f"dateError.{code}", name, f"A Search campaign takes {time} only.", value)
-    return found.date()
+    return instant.date()
 
 
 def _check_location(change: ResourceChange) -> int:
@@ -374,35 +376,35 @@ def _check_ad_content(change: ResourceChange, content: Mapping[str, Any], inside
     _check_urls(change, content["finalUrls"], f"{path}finalUrls")
     if not content["finalUrls"]:
         raise change.make_error("fieldError.REQUIRED_NONEMPTY_LIST", f"{path}finalUrls", "A final url is required.")
-    held, path = content["responsiveSearchAd"], f"{path}responsiveSearchAd"
+    ad, path = content["responsiveSearchAd"], f"{path}responsiveSearchAd"
     for name, least, most, width in (("headlines", 3, 15, 30), ("descriptions", 2, 4, 90)):
-        texts = [one["text"] for one in held[name]]
+        texts = [asset["text"] for asset in ad[name]]
         if not least <= len(texts) <= most:
             code = "TOO_FEW" if len(texts) < least else "TOO_MANY"
             raise change.make_error(f"collectionSizeError.{code}", f"{path}/{name}", f"{least} to {most} {name}.")
-        for position, one in enumerate(texts):
+        for position, asset in enumerate(texts):
             at = f"{path}/{name}/{position}/text"
-            if not one.strip():
+            if not asset.strip():
                 raise change.make_error("adError.EMPTY_FIELD", at, "The text is empty.")
-            if _measure_width(one) > width:
-                raise change.make_error("adError.LINE_TOO_WIDE", at, f"At most {width} characters.", one)
-            if "ineligible" in one.lower():  # the sandbox's word for what a review refuses
+            if _measure_width(asset) > width:
+                raise change.make_error("adError.LINE_TOO_WIDE", at, f"At most {width} characters.", asset)
+            if "ineligible" in asset.lower():  # the sandbox's word for what a review refuses
                 topics = [{"topic": "INELIGIBLE_TEXT", "type": "PROHIBITED"}]
                 raise change.make_error("policyFindingError.POLICY_FINDING", at, "The text violates a policy.",
                                     {"policyFindingDetails": {"policyTopicEntries": topics}})  # fmt: skip
         if len(set(texts)) < len(texts):
             raise change.make_error("assetError.DUPLICATE_ASSET", f"{path}/{name}", f"Two {name} are the same.")
     for name in ("path1", "path2"):
-        if _measure_width(held.get(name, "")) > 15:
-            raise change.make_error("adError.LINE_TOO_WIDE", f"{path}/{name}", "At most 15 characters.", held[name])
-    if held.get("path2") and not held.get("path1"):
+        if _measure_width(ad.get(name, "")) > 15:
+            raise change.make_error("adError.LINE_TOO_WIDE", f"{path}/{name}", "At most 15 characters.", ad[name])
+    if ad.get("path2") and not ad.get("path1"):
         raise change.make_error("adError.CANNOT_SET_PATH2_WITHOUT_PATH1", f"{path}/path2", "path1 comes first.")
 
 
 def _check_enabled_ads(change: ResourceChange) -> None:
     if change.data["status"] != "ENABLED" or change.parent is None:
         return
-    enabled = [one for one in change.list_others("ad", change.parent.id) if one.data["status"] == "ENABLED"]
+    enabled = [ad for ad in change.list_others("ad", change.parent.id) if ad.data["status"] == "ENABLED"]
     if len(enabled) >= _MAX_ENABLED_ADS:
         raise change.make_error("resourceCountLimitExceededError.AD_GROUP_AD_LIMIT", "status",
                             "An ad group has at most 3 enabled responsive search ads.")  # fmt: skip
@@ -428,7 +430,7 @@ def _check_urls(change: ResourceChange, urls: list[str], path: str) -> None:
 
 def _measure_width(text: str) -> int:
     """Characters, double-width ones counted twice."""
-    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 RULES: Mapping[str, Callable[[ResourceChange], None]] = {

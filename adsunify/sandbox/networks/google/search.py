@@ -40,17 +40,17 @@ _COMPARISON_BY_TYPE: Mapping[str, tuple[tuple[str, ...], type, Any]] = {
     **dict.fromkeys(("integer", "money", "whole", "number"), ((*_EQUALITY_OPERATORS, *_ORDER_OPERATORS), int, 0)),
 }
 _TEST_BY_OPERATOR: Mapping[str, Callable[[Any, tuple[Any, ...]], bool]] = {
-    "=": lambda value, given: bool(value == given[0]),
-    "!=": lambda value, given: bool(value != given[0]),
-    ">": lambda value, given: bool(value > given[0]),
-    ">=": lambda value, given: bool(value >= given[0]),
-    "<": lambda value, given: bool(value < given[0]),
-    "<=": lambda value, given: bool(value <= given[0]),
-    "BETWEEN": lambda value, given: bool(given[0] <= value <= given[1]),
-    "IN": lambda value, given: value in given,
-    "NOT IN": lambda value, given: value not in given,
-    "LIKE": lambda value, given: compile_like(given[0])(value),
-    "NOT LIKE": lambda value, given: not compile_like(given[0])(value),
+    "=": lambda value, operands: bool(value == operands[0]),
+    "!=": lambda value, operands: bool(value != operands[0]),
+    ">": lambda value, operands: bool(value > operands[0]),
+    ">=": lambda value, operands: bool(value >= operands[0]),
+    "<": lambda value, operands: bool(value < operands[0]),
+    "<=": lambda value, operands: bool(value <= operands[0]),
+    "BETWEEN": lambda value, operands: bool(operands[0] <= value <= operands[1]),
+    "IN": lambda value, operands: value in operands,
+    "NOT IN": lambda value, operands: value not in operands,
+    "LIKE": lambda value, operands: compile_like(operands[0])(value),
+    "NOT LIKE": lambda value, operands: not compile_like(operands[0])(value),
 }
 
 
@@ -77,16 +77,16 @@ def make_search_handler(page_size: int) -> Callable[[Request], Response]:
 
     def handler(request: Request) -> Response:
         account = require_account(request)
-        given = parse_message(request, SEARCH_MESSAGE)
-        if "pageSize" in given:
+        content = parse_message(request, SEARCH_MESSAGE)
+        if "pageSize" in content:
             raise InvalidRequest("requestError.PAGE_SIZE_NOT_SUPPORTED", "/pageSize", "The page size is fixed.")
-        if not given.get("query"):
+        if not content.get("query"):
             raise InvalidRequest("requestError.REQUIRED_FIELD_MISSING", "/query", "A query is required.")
-        query = parse_query(given["query"])
+        query = parse_query(content["query"])
         if query.source not in ROWS_BY_SOURCE:
             raise query_error("BAD_RESOURCE_TYPE_IN_FROM_CLAUSE", f"{query.source!r} cannot stand after FROM")
         selected = [_require_query_field(query, name, "SELECT") for name in query.select]
-        tests = [_compile_condition(query, one) for one in query.conditions]
+        tests = [_compile_condition(query, condition) for condition in query.conditions]
         order = [(_require_sort_field(query, name), descending) for name, descending in query.order]
         rows = [
             row for row in ROWS_BY_SOURCE[query.source](request, account, query) if all(test(row) for test in tests)
@@ -94,7 +94,7 @@ def make_search_handler(page_size: int) -> Callable[[Request], Response]:
         for name, descending in reversed(order):
             rows.sort(key=partial(_get_comparable_value, name), reverse=descending)
         rows = rows[: query.limit]
-        mark = hashlib.sha256(f"{account.id} {given['query']}".encode()).hexdigest()[:16]
+        mark = hashlib.sha256(f"{account.id} {content['query']}".encode()).hexdigest()[:16]
         cursors = CursorFormat(
             "/pageToken",
             f"{mark} ",
@@ -102,13 +102,13 @@ def make_search_handler(page_size: int) -> Callable[[Request], Response]:
             code="requestError.INVALID_PAGE_TOKEN",
             message="The page token is not of this query.",
         )
-        page, token = paginate_from(rows, given.get("pageToken") or None, page_size, cursors)
-        body: dict[str, Any] = {"fieldMask": ",".join(one.mask_path for one in selected)}
+        page, token = paginate_from(rows, content.get("pageToken") or None, page_size, cursors)
+        body: dict[str, Any] = {"fieldMask": ",".join(query_field.mask_path for query_field in selected)}
         if page:
             body["results"] = [_render_row(selected, row) for row in page]
         if token is not None:
             body["nextPageToken"] = token
-        if get_at_path(given, ("searchSettings", "returnTotalResultsCount")) and rows:
+        if get_at_path(content, ("searchSettings", "returnTotalResultsCount")) and rows:
             body["totalResultsCount"] = str(len(rows))
         return build_response(body)
 
@@ -117,10 +117,10 @@ def make_search_handler(page_size: int) -> Callable[[Request], Response]:
 
 def suggest_geo_targets(request: Request) -> Response:
     """Places by name, or by resource name."""
-    given = parse_message(request, SUGGEST_MESSAGE)
+    body = parse_message(request, SUGGEST_MESSAGE)
     names, targets = (
-        get_at_path(given, ("locationNames", "names")),
-        get_at_path(given, ("geoTargets", "geoTargetConstants")),
+        get_at_path(body, ("locationNames", "names")),
+        get_at_path(body, ("geoTargets", "geoTargetConstants")),
     )
     if not names and not targets:
         code = "geoTargetConstantSuggestionError.REQUEST_PARAMETERS_UNSET"
@@ -129,8 +129,8 @@ def suggest_geo_targets(request: Request) -> Response:
         raise InvalidRequest(
             "geoTargetConstantSuggestionError.LOCATION_NAME_LIMIT", "/locationNames/names", "25 at most."
         )
-    country, places = given.get("countryCode"), [catalogs.find_geo_target(one) for one in catalogs.COUNTRIES]
-    places += [catalogs.find_geo_target(one) for one in catalogs.LOCATIONS]
+    country, places = body.get("countryCode"), [catalogs.find_geo_target(place_id) for place_id in catalogs.COUNTRIES]
+    places += [catalogs.find_geo_target(place_id) for place_id in catalogs.LOCATIONS]
     if country is not None and country not in catalogs.COUNTRIES.values():
         raise InvalidRequest(
             "geoTargetConstantSuggestionError.INVALID_COUNTRY_CODE", "/countryCode", "No such country."
@@ -143,7 +143,7 @@ def suggest_geo_targets(request: Request) -> Response:
             fits = place["resourceName"] == term if targets else place["name"].lower().startswith(term.lower())
             if fits:
                 kind = FieldType("message", fields=QUERY_FIELDS["geo_target_constant"])
-                suggestions.append({"locale": given.get("locale", "en"), "reach": "1000000", "searchTerm": term,
+                suggestions.append({"locale": body.get("locale", "en"), "reach": "1000000", "searchTerm": term,
                                     "geoTargetConstant": render_value(kind, place)})  # fmt: skip
     return build_response({"geoTargetConstantSuggestions": suggestions} if suggestions else {})
 
@@ -153,62 +153,62 @@ def _require_query_field(query: Query, name: str, clause: str) -> QueryField:
     resource, *path = name.split(".")
     if resource not in QUERY_FIELDS:
         raise query_error("UNRECOGNIZED_FIELD", f"unrecognized field {name!r}")
-    names = tuple(to_camel_case(one) for one in path)
-    one = find_field(QUERY_FIELDS[resource], names)
-    if one is None:
+    names = tuple(to_camel_case(query_field) for query_field in path)
+    query_field = find_field(QUERY_FIELDS[resource], names)
+    if query_field is None:
         raise query_error("UNRECOGNIZED_FIELD", f"unrecognized field {name!r}")
     if resource != query.source and resource not in JOINED_RESOURCES[query.source]:
         where = "SELECT_OR_WHERE" if resource in ("metrics", "segments") else clause
         kind = {"metrics": "METRIC", "segments": "SEGMENT"}.get(resource, "RESOURCE_TYPE")
         raise query_error(f"PROHIBITED_{kind}_IN_{where}_CLAUSE", f"{name!r} does not go with FROM {query.source}")
-    if one.kind.name == "message":
+    if query_field.kind.name == "message":
         raise query_error(f"PROHIBITED_FIELD_IN_{clause}_CLAUSE", f"{name!r} holds fields: name one of them")
-    return QueryField(resource, names, one.kind)
+    return QueryField(resource, names, query_field.kind)
 
 
 def _require_sort_field(query: Query, name: str) -> QueryField:
-    named = _require_query_field(query, name, "WHERE")
-    if named.resource in ("metrics", "segments") and name not in query.select:
+    query_field = _require_query_field(query, name, "WHERE")
+    if query_field.resource in ("metrics", "segments") and name not in query.select:
         raise query_error("EXPECTED_REFERENCED_FIELD_IN_SELECT_CLAUSE", f"{name!r} must be selected")
-    if named.kind.name not in _COMPARISON_BY_TYPE:
+    if query_field.kind.name not in _COMPARISON_BY_TYPE:
         raise query_error("PROHIBITED_FIELD_IN_ORDER_BY_CLAUSE", f"{name!r} cannot be ordered by")
-    return named
+    return query_field
 
 
 def _compile_condition(query: Query, condition: Condition) -> Callable[[Row], bool]:
     """Whether a row meets a condition."""
-    named = _require_query_field(query, condition.field, "WHERE")
-    if named.kind.name not in _COMPARISON_BY_TYPE:
+    query_field = _require_query_field(query, condition.field, "WHERE")
+    if query_field.kind.name not in _COMPARISON_BY_TYPE:
         raise query_error("PROHIBITED_FIELD_IN_WHERE_CLAUSE", f"{condition.field!r} cannot be compared")
-    operators, held, _ = _COMPARISON_BY_TYPE[named.kind.name]
+    operators, value_type, _ = _COMPARISON_BY_TYPE[query_field.kind.name]
     if condition.operator not in operators:
         raise query_error("OPERATOR_FIELD_MISMATCH", f"{condition.operator} does not go with {condition.field!r}")
     for value in condition.values:
-        if type(value) is not held:
+        if type(value) is not value_type:
             raise query_error("BAD_VALUE", f"{value!r} is no value for {condition.field!r}")
-        if named.kind.name == "enum" and value not in (*named.kind.choices, *UNSET_ENUM_VALUES):
+        if query_field.kind.name == "enum" and value not in (*query_field.kind.choices, *UNSET_ENUM_VALUES):
             raise query_error("BAD_ENUM_CONSTANT", f"{value!r} is no value of {condition.field!r}")
         if condition.field == "segments.date" and not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", str(value)):
             raise query_error("INVALID_DATE_FORMAT", f"{value!r} is no date (yyyy-MM-dd)")
         if condition.operator in _LIKE_OPERATORS:
             compile_like(str(value))
     test = _TEST_BY_OPERATOR[condition.operator]
-    return lambda row: test(_get_comparable_value(named, row), condition.values)
+    return lambda row: test(_get_comparable_value(query_field, row), condition.values)
 
 
-def _get_comparable_value(named: QueryField, row: Row) -> Any:
+def _get_comparable_value(query_field: QueryField, row: Row) -> Any:
     """The value to compare and to order by; an absent one is the default of its type."""
-    value = named.get_value(row)
-    return _COMPARISON_BY_TYPE[named.kind.name][2] if value is None else value
+    value = query_field.get_value(row)
+    return _COMPARISON_BY_TYPE[query_field.kind.name][2] if value is None else value
 
 
 def _render_row(selected: list[QueryField], row: Row) -> dict[str, Any]:
     """The selected fields, nested by resource; default values are left out."""
     result: dict[str, Any] = {}
-    for one in selected:
-        at = result.setdefault(to_camel_case(one.resource), {})
-        if value := one.get_value(row):
-            for name in one.path[:-1]:
+    for query_field in selected:
+        at = result.setdefault(to_camel_case(query_field.resource), {})
+        if value := query_field.get_value(row):
+            for name in query_field.path[:-1]:
                 at = at.setdefault(name, {})
-            at[one.path[-1]] = render_value(one.kind, value)
+            at[query_field.path[-1]] = render_value(query_field.kind, value)
     return result

@@ -336,8 +336,8 @@ class MutableResource:
     @property
     def operation_message(self) -> FieldType:
         """`{"create" | "update" | "remove": ..., "updateMask": ...}`."""
-        held = {"create": message(self.fields), "update": message(self.fields), "remove": TEXT}
-        actions = {action: MessageField(held[action], oneof="operation") for action in self.actions}
+        messages = {"create": message(self.fields), "update": message(self.fields), "remove": TEXT}
+        actions = {action: MessageField(messages[action], oneof="operation") for action in self.actions}
         return message({"updateMask": MessageField(TEXT), **actions})
 
 
@@ -359,18 +359,18 @@ RESOURCES = (
         "campaignConversionGoal", "conversionGoal", "campaignConversionGoals", CONVERSION_GOAL_FIELDS, ("update",)
     ),
 )
-RESOURCE_BY_NAME: Mapping[str, MutableResource] = {one.name: one for one in RESOURCES}
+RESOURCE_BY_NAME: Mapping[str, MutableResource] = {resource.name: resource for resource in RESOURCES}
 RESOURCE_BY_KIND: Mapping[str, MutableResource] = {
-    one.kind: one for one in reversed(RESOURCES)
+    resource.kind: resource for resource in reversed(RESOURCES)
 }  # `ad` is the adGroupAd
 MUTATE_OPTIONS: MessageFields = {"partialFailure": MessageField(BOOL), "validateOnly": MessageField(BOOL)}
 OPERATION_MESSAGE = message(
-    {f"{one.name}Operation": MessageField(one.operation_message, oneof="operation") for one in RESOURCES}
+    {f"{resource.name}Operation": MessageField(resource.operation_message, oneof="operation") for resource in RESOURCES}
 )
 MUTATE_MESSAGE = message({"mutateOperations": MessageField(repeated(OPERATION_MESSAGE)), **MUTATE_OPTIONS})
 MUTATE_MESSAGE_BY_COLLECTION: Mapping[str, FieldType] = {
-    one.collection: message({"operations": MessageField(repeated(one.operation_message)), **MUTATE_OPTIONS})
-    for one in RESOURCES
+    resource.collection: message({"operations": MessageField(repeated(resource.operation_message)), **MUTATE_OPTIONS})
+    for resource in RESOURCES
 }
 SEARCH_MESSAGE = message({
     "query": MessageField(TEXT), "pageToken": MessageField(TEXT), "pageSize": MessageField(INT32),

@@ -57,9 +57,9 @@ def _check_numeral(value: Any, where: str) -> int:
 
 
 def _check_date(value: Any, where: str) -> date:
-    given = record({"year": _check_numeral, "month": _check_numeral, "day": _check_numeral})(value, where)
+    members = record({"year": _check_numeral, "month": _check_numeral, "day": _check_numeral})(value, where)
     try:
-        return date(given["year"], given["month"], given["day"])
+        return date(members["year"], members["month"], members["day"])
     except ValueError as error:
         raise InvalidRequest("value", where, "is no day", value) from error
 
@@ -69,7 +69,7 @@ _DATE_RANGE_CHECK = record({"start": _check_date}, {"end": _check_date})
 
 def get_analytics(request: Request) -> Response:
     """GET /adAnalytics?q=analytics. No pages: what is beyond the 15,000th element is cut off without a word."""
-    wanted = parse_query(
+    query = parse_query(
         request,
         {
             "q": choice("analytics"),
@@ -80,21 +80,21 @@ def get_analytics(request: Request) -> Response:
         fields=array(choice(*_REPORT_FIELDS), 1, MAX_FIELDS),
         **_FILTER_CHECKS,
     )
-    fields = wanted.get("fields", _DEFAULT_FIELDS)
+    fields = query.get("fields", _DEFAULT_FIELDS)
     today = request.now.astimezone(UTC).date()
-    first, last = wanted["dateRange"]["start"], wanted["dateRange"].get("end", today)
+    first, last = query["dateRange"]["start"], query["dateRange"].get("end", today)
     if first > last:
         raise InvalidRequest("value", "/dateRange", "the end lies before the start")
     if "approximateMemberReach" in fields and (last - first).days >= MAX_REACH_DAYS:
         raise InvalidRequest("value", "/fields", f"approximateMemberReach covers at most {MAX_REACH_DAYS} days")
-    if not any(name in wanted for name in _FILTER_CHECKS):
+    if not any(name in query for name in _FILTER_CHECKS):
         raise InvalidRequest(
             "required", "/accounts", "one of accounts, campaignGroups, campaigns, creatives is required"
         )
     rows = []
-    for subject, creatives, account in _list_subjects(request, wanted):
-        for start, end in _split_periods(wanted["timeGranularity"], first, min(last, today)):
-            if wanted["timeGranularity"] == "DAILY" and start < today - timedelta(days=MAX_DAILY_DAYS):
+    for subject, creatives, account in _list_subjects(request, query):
+        for start, end in _split_periods(query["timeGranularity"], first, min(last, today)):
+            if query["timeGranularity"] == "DAILY" and start < today - timedelta(days=MAX_DAILY_DAYS):
                 continue  # daily figures are kept for about six months
             days = iterate_days(start, end)
             delivering = [day for day in days if request.world.delivers(day)]  # the others have no element
@@ -105,11 +105,11 @@ def get_analytics(request: Request) -> Response:
     return build_list_response(rows[:MAX_ROWS], paging=paging)
 
 
-def _list_subjects(request: Request, wanted: dict[str, Any]) -> Iterable[tuple[str, list[StoredEntity], Account]]:
+def _list_subjects(request: Request, query: dict[str, Any]) -> Iterable[tuple[str, list[StoredEntity], Account]]:
     """Each value of the pivot with the creatives below it that every filter admits; what is not visible is left out."""
     world = request.world
-    allowed = {name: {*map(get_urn_number, wanted[name])} for name in _FILTER_CHECKS if name in wanted}
-    kind = _PIVOTS[wanted["pivot"]][1]
+    allowed = {name: {*map(get_urn_number, query[name])} for name in _FILTER_CHECKS if name in query}
+    kind = _PIVOTS[query["pivot"]][1]
     for account in world.accounts.values():
         if account.id not in allowed.get("accounts", {account.id}):
             continue
@@ -127,7 +127,7 @@ def _list_subjects(request: Request, wanted: dict[str, Any]) -> Iterable[tuple[s
             states = {group.data["status"], campaign.data["status"], creative.data["intendedStatus"]}
             below.setdefault(ids[kind], []).extend([creative] if states == {"ACTIVE"} else [])
         for native_id, creatives in below.items():
-            yield _PIVOTS[wanted["pivot"]][2] + native_id, creatives, account
+            yield _PIVOTS[query["pivot"]][2] + native_id, creatives, account
 
 
 def _split_periods(granularity: str, first: date, last: date) -> Iterable[tuple[date, date]]:
@@ -161,10 +161,10 @@ def _get_first_day(creative: StoredEntity) -> date:
 
 def _generate_daily_figures(subject: str, day: date) -> Figures:
     dice = draw_bytes(subject, day)
-    shown = 900 + 6 * dice[0] + dice[1]
-    clicks = shown * (6 + dice[2] % 9) // 1000
+    impressions = 900 + 6 * dice[0] + dice[1]
+    clicks = impressions * (6 + dice[2] % 9) // 1000
     figures = {
-        "impressions": shown,
+        "impressions": impressions,
         "clicks": clicks,
         "landingPageClicks": clicks * 8 // 10,
         "externalWebsiteConversions": clicks // 6,
@@ -172,12 +172,12 @@ def _generate_daily_figures(subject: str, day: date) -> Figures:
         "likes": clicks // 3,
         "shares": dice[4] % 4,
         "totalEngagements": clicks + clicks // 3 + dice[4] % 4,
-        "approximateMemberReach": shown * (60 + dice[5] % 30) // 100,
+        "approximateMemberReach": impressions * (60 + dice[5] % 30) // 100,
         "costInLocalCurrency": Decimal(clicks * (310 + dice[6])) / 100,
     }
     if dice[7] % 3:  # not every day: the member is then absent
         figures["conversionValueInLocalCurrency"] = Decimal(clicks // 6 * (900 + dice[8])) / 100
-        figures["videoViews"] = shown // 9
+        figures["videoViews"] = impressions // 9
     return figures
 
 

@@ -129,14 +129,14 @@ def authorize_request(request: Request) -> None:
         raise InvalidRequest("URI_TOO_LONG", "", "tunnel the query in a POST")
     writes = request.method != "GET" and not is_tunnelled(request)
     collection = request.path.removeprefix("/rest/").partition("/")[0]
-    wanted = {
+    scopes = {
         "adAnalytics": (REPORT_SCOPE,),
         "posts": (POSTS_SCOPE,),
         "videos": (POSTS_SCOPE,),
         "organizationAcls": PAGES_SCOPES,
     }.get(collection, (WRITE_SCOPE,) if writes else READ_SCOPES)
-    if not {*wanted} & {*token.scopes}:
-        raise InvalidRequest("scope", "", f"Not enough permissions to access: needs {' or '.join(wanted)}")
+    if not {*scopes} & {*token.scopes}:
+        raise InvalidRequest("scope", "", f"Not enough permissions to access: needs {' or '.join(scopes)}")
 
 
 def require_account(request: Request) -> Account:
@@ -151,6 +151,6 @@ def require_account(request: Request) -> Account:
 
 def require_method(request: Request, *methods: str, optional: bool = True) -> None:
     """`X-RestLi-Method` is one of these; it may be left out only where `optional`."""
-    given = request.headers.get("X-RestLi-Method")
-    if given not in methods and not (optional and given is None):
+    method = request.headers.get("X-RestLi-Method")
+    if method not in methods and not (optional and method is None):
         raise InvalidRequest("header", "X-RestLi-Method", f"must be {' or '.join(methods)}")

@@ -33,48 +33,48 @@ def list_facets(request: Request) -> Response:
             "$URN": FACET_PREFIX + name,
             "adTargetingFacetUrn": FACET_PREFIX + name,
             "facetName": name,
-            "availableEntityFinders": ["AD_TARGETING_FACET", "TYPEAHEAD"] if known else ["TYPEAHEAD"],
+            "availableEntityFinders": ["AD_TARGETING_FACET", "TYPEAHEAD"] if entities else ["TYPEAHEAD"],
             "entityTypes": [re.sub("(?<!^)([A-Z])", r"_\1", kind).upper()] if kind else [],
         }
-        for name, (kind, known) in FACETS.items()
+        for name, (kind, entities) in FACETS.items()
     ])  # fmt: skip
 
 
 def find_targeting_entities(request: Request) -> Response:
     """GET /adTargetingEntities by q=adTargetingFacet or q=typeahead."""
     typed = is_finder(request, "typeahead")
-    needed: dict[str, Check] = {
+    required: dict[str, Check] = {
         "q": choice("typeahead" if typed else "adTargetingFacet"),
         "facet": text(pattern=re.escape(FACET_PREFIX) + "[A-Za-z]+"),
         "queryVersion": choice("QUERY_USES_URNS"),
         **({"query": text()} if typed else {}),
     }
-    wanted = parse_query(request, needed, locale=_LOCALE_CHECK, **_OFFSET_CHECKS)
-    name = wanted["facet"].removeprefix(FACET_PREFIX)
+    query = parse_query(request, required, locale=_LOCALE_CHECK, **_OFFSET_CHECKS)
+    name = query["facet"].removeprefix(FACET_PREFIX)
     if name not in FACETS:
         raise InvalidRequest("FIELD_VALUE_DOES_NOT_EXIST", "/facet", "is not a targeting facet", name)
-    kind, known = FACETS[name]
-    if not typed and not known:
+    kind, entities = FACETS[name]
+    if not typed and not entities:
         raise InvalidRequest("value", "/facet", "can be found by typeahead only", name)
-    rows = [(f"urn:li:{kind}:{key}", shown) for key, shown in known]
+    rows = [(f"urn:li:{kind}:{key}", label) for key, label in entities]
     if typed:
-        rows += [(found, shown) for facet, found, shown in FINDABLE_ENTITIES if facet == name]
-        rows = [row for row in rows if wanted["query"].lower() in row[1].lower()]
+        rows += [(urn_text, label) for facet, urn_text, label in FINDABLE_ENTITIES if facet == name]
+        rows = [row for row in rows if query["query"].lower() in row[1].lower()]
     return build_offset_page(
-        wanted, [{"urn": found, "name": shown, "facetUrn": FACET_PREFIX + name} for found, shown in rows]
+        query, [{"urn": urn_text, "name": label, "facetUrn": FACET_PREFIX + name} for urn_text, label in rows]
     )
 
 
 def count_audience(request: Request) -> Response:
     """GET /audienceCounts."""
-    wanted = parse_query(request, {"q": choice("targetingCriteriaV2"), "targetingCriteria": check_targeting})
-    clauses = len(wanted["targetingCriteria"]["include"]["and"])
+    query = parse_query(request, {"q": choice("targetingCriteriaV2"), "targetingCriteria": check_targeting})
+    clauses = len(query["targetingCriteria"]["include"]["and"])
     return build_list_response([{"active": 0, "total": 25312600 // 10 ** (clauses - 1)}])
 
 
 def get_budget_pricing(request: Request) -> Response:
     """GET /adBudgetPricing: limits and suggestions in the account's currency."""
-    wanted = parse_query(
+    query = parse_query(
         request,
         {
             "q": choice("criteriaV2"),
@@ -86,7 +86,7 @@ def get_budget_pricing(request: Request) -> Response:
         },
         objectiveType=choice(*OBJECTIVES),
     )
-    account = request.find_account(get_urn_number(wanted["account"]))
+    account = request.find_account(get_urn_number(query["account"]))
     if account is None:
         raise InvalidRequest("scope", "", "the ad account is not visible")
 
@@ -104,7 +104,7 @@ def get_budget_pricing(request: Request) -> Response:
 
 def list_pages(request: Request) -> Response:
     """GET /organizationAcls: the pages the member has a role on."""
-    wanted = parse_query(
+    query = parse_query(
         request, {"q": choice("roleAssignee")}, state=choice("APPROVED"), role=choice("ADMINISTRATOR"), **_OFFSET_CHECKS
     )  # fmt: skip
     row = {
@@ -113,16 +113,16 @@ def list_pages(request: Request) -> Response:
         "state": "APPROVED",
         "roleAssignee": "urn:li:person:a1B2c3",
     }
-    return build_offset_page(wanted, [row])
+    return build_offset_page(query, [row])
 
 
 def list_conversions(request: Request) -> Response:
     """GET /conversions of an account."""
-    wanted = parse_query(request, {"q": choice("account"), "account": urn(ACCOUNT_PREFIX)}, **_OFFSET_CHECKS)
-    if request.find_account(get_urn_number(wanted["account"])) is None:
+    query = parse_query(request, {"q": choice("account"), "account": urn(ACCOUNT_PREFIX)}, **_OFFSET_CHECKS)
+    if request.find_account(get_urn_number(query["account"])) is None:
         raise InvalidRequest("scope", "", "the ad account is not visible")
     rows: list[dict[str, Any]] = [
-        {"id": 104012, "name": "Sign-up", "type": "SIGN_UP", "enabled": True, "account": wanted["account"]},
-        {"id": 104013, "name": "Download", "type": "DOWNLOAD", "enabled": True, "account": wanted["account"]},
+        {"id": 104012, "name": "Sign-up", "type": "SIGN_UP", "enabled": True, "account": query["account"]},
+        {"id": 104013, "name": "Download", "type": "DOWNLOAD", "enabled": True, "account": query["account"]},
     ]
-    return build_offset_page(wanted, rows)
+    return build_offset_page(query, rows)

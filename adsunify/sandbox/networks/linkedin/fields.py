@@ -70,20 +70,22 @@ def _name_check(characters: int, size: int) -> Check:
 
 
 def _check_locale(value: Any, where: str) -> Any:
-    found = record({"country": text(2, 2, "[A-Z]{2}"), "language": text(2, 2, "[a-z]{2}")})(value, where)
-    if f"{found['language']}_{found['country']}" not in LOCALES:
+    locale = record({"country": text(2, 2, "[A-Z]{2}"), "language": text(2, 2, "[a-z]{2}")})(value, where)
+    if f"{locale['language']}_{locale['country']}" not in LOCALES:
         raise InvalidRequest("value", where, "is not a supported locale", value)
-    return found
+    return locale
 
 
 def check_targeting(value: Any, where: str) -> Any:
     """`targetingCriteria`: alternatives that all have to hold, and what is left out."""
-    given = record({"include": any_value}, {"exclude": any_value})(value, where)
-    included = record({"and": array(record({"or": _check_facets}), 1)})(given["include"], f"{where}/include")
-    excluded = record({"or": _check_facets})(given["exclude"], f"{where}/exclude") if "exclude" in given else {"or": {}}
+    criteria = record({"include": any_value}, {"exclude": any_value})(value, where)
+    included = record({"and": array(record({"or": _check_facets}), 1)})(criteria["include"], f"{where}/include")
+    excluded = (
+        record({"or": _check_facets})(criteria["exclude"], f"{where}/exclude") if "exclude" in criteria else {"or": {}}
+    )
     clauses = [clause["or"] for clause in included["and"]]
-    named = {facet.removeprefix(FACET_PREFIX) for clause in clauses for facet in clause}
-    if not named & {*LOCATION_FACETS}:
+    facets = {facet.removeprefix(FACET_PREFIX) for clause in clauses for facet in clause}
+    if not facets & {*LOCATION_FACETS}:
         raise InvalidRequest("MISSING_FIELD", f"{where}/include", "a locations or profileLocations facet is required")
     for facet, members in excluded["or"].items():
         if facet.removeprefix(FACET_PREFIX) in INCLUDE_ONLY_FACETS:
@@ -112,8 +114,8 @@ def _check_facets(value: Any, where: str) -> Any:
             raise InvalidRequest("FIELD_VALUE_DOES_NOT_EXIST", where, "is not a targeting facet", facet)
         kind = FACETS[facet.removeprefix(FACET_PREFIX)][0]
         pattern = rf"urn:li:{kind}:\S+" if kind else r"urn:li:\w+:\S+"
-        found = array(external_id(pattern), 1)(members, f"{where}/{facet}")
-        if len({*found}) != len(found):
+        urns = array(external_id(pattern), 1)(members, f"{where}/{facet}")
+        if len({*urns}) != len(urns):
             raise InvalidRequest("INVALID_VALUE_DUPLICATE_EXIST", f"{where}/{facet}", "names a value twice")
     return value
 

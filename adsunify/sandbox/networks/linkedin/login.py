@@ -17,19 +17,19 @@ def issue_token(request: Request) -> Response:
     """POST /oauth/v2/accessToken: a code or a refresh token for an access token."""
     from_refresh = b"grant_type=refresh_token" in request.body
     if from_refresh:
-        given = _parse_form(request, {**_CLIENT_CHECKS, "grant_type": choice("refresh_token"), "refresh_token": text()})
+        form = _parse_form(request, {**_CLIENT_CHECKS, "grant_type": choice("refresh_token"), "refresh_token": text()})
     else:
         code = {**_CLIENT_CHECKS, "grant_type": choice("authorization_code"), "code": text(), "redirect_uri": text()}
-        given = _parse_form(request, code)
-    issued = redeem_grant(request, LOGIN, given)
+        form = _parse_form(request, code)
+    issued = redeem_grant(request, LOGIN, form)
     assert issued.refresh is not None
     assert issued.refresh.expires_at is not None
-    left = int((issued.refresh.expires_at - request.now).total_seconds())  # it dies a year after the consent
+    seconds_left = int((issued.refresh.expires_at - request.now).total_seconds())  # it dies a year after the consent
     return build_response(200, {
         "access_token": issued.access.text,
         "expires_in": LOGIN.access_seconds,
         "refresh_token": issued.refresh.text,
-        "refresh_token_expires_in": left,
+        "refresh_token_expires_in": seconds_left,
         # LinkedIn authorization code flow: they may be separated by commas or spaces
         "scope": ("," if from_refresh else " ").join(issued.access.scopes),
     })  # fmt: skip
@@ -37,26 +37,26 @@ def issue_token(request: Request) -> Response:
 
 def revoke_token(request: Request) -> Response:
     """POST /oauth/v2/revoke: this one token (that the other of the consent lives on is chosen)."""
-    given = _parse_form(request, _TOKEN_CHECKS)
-    check_client(request, given["client_id"], given["client_secret"])
-    request.world.tokens.pop(given["token"], None)
+    form = _parse_form(request, _TOKEN_CHECKS)
+    check_client(request, form["client_id"], form["client_secret"])
+    request.world.tokens.pop(form["token"], None)
     return build_response(200)
 
 
 def introspect_token(request: Request) -> Response:
     """POST /oauth/v2/introspectToken: what a token may do, and until when."""
-    given = _parse_form(request, _TOKEN_CHECKS)
-    check_client(request, given["client_id"], given["client_secret"])
-    kept = request.world.tokens.get(given["token"])
-    if kept is None or kept.expires_at is None:
+    form = _parse_form(request, _TOKEN_CHECKS)
+    check_client(request, form["client_id"], form["client_secret"])
+    token = request.world.tokens.get(form["token"])
+    if token is None or token.expires_at is None:
         return build_response(200, {"active": False, "status": "revoked", "auth_type": "3L"})
-    active = kept.expires_at > request.now
+    active = token.expires_at > request.now
     return build_response(200, {
         "active": active,
         "status": "active" if active else "expired",
         "client_id": request.world.client_id,
-        "scope": ",".join(kept.scopes),
-        "expires_at": int(kept.expires_at.timestamp()),
+        "scope": ",".join(token.scopes),
+        "expires_at": int(token.expires_at.timestamp()),
         "auth_type": "3L",
     })  # fmt: skip
 

@@ -22,7 +22,7 @@ _AD_TYPES = ("STANDARD", "VIDEO", "CAROUSEL")  # the other ad types of a direct 
 
 def make_post(post: str) -> dict[str, Any]:
     """The native post, and under `format` the campaign format that it needs."""
-    shown = {
+    members = {
         "id": post,
         "author": ORGANIZATION_PAGE,
         "commentary": f"Post {get_urn_number(post)[-4:]}",
@@ -32,10 +32,10 @@ def make_post(post: str) -> dict[str, Any]:
         "isReshareDisabledByAuthor": False,
         **POSTS.get(post, {"content": {"media": {"id": "urn:li:image:C4D22AQG", "altText": ""}}}),
     }
-    content = shown.get("content", {})
+    content = members.get("content", {})
     video = content.get("media", {}).get("id", "").startswith("urn:li:video:")
-    shown["format"] = "SINGLE_VIDEO" if video else "CAROUSEL" if "carousel" in content else "STANDARD_UPDATE"
-    return shown
+    members["format"] = "SINGLE_VIDEO" if video else "CAROUSEL" if "carousel" in content else "STANDARD_UPDATE"
+    return members
 
 
 def get_post(request: Request) -> Response:
@@ -52,19 +52,19 @@ def find_posts(request: Request) -> Response:
     """GET /posts?q=author or q=dscAdAccount."""
     require_method(request, "FINDER", optional=False)
     if is_finder(request, "author"):
-        wanted = parse_query(
+        query = parse_query(
             request, {"q": choice("author"), "author": ORGANIZATION_CHECK}, **_OFFSET_CHECKS,
             sortBy=choice("LAST_MODIFIED", "CREATED"),
         )  # fmt: skip
-        found = [post for post in map(make_post, OWN_POSTS) if post["author"] == wanted["author"]]
-        return build_offset_page(wanted, [_render_post(post) for post in found])
+        posts = [post for post in map(make_post, OWN_POSTS) if post["author"] == query["author"]]
+        return build_offset_page(query, [_render_post(post) for post in posts])
     kinds = array(choice(*_AD_TYPES), 1)
-    wanted = parse_query(
+    query = parse_query(
         request, {"q": choice("dscAdAccount"), "dscAdAccount": urn(ACCOUNT_PREFIX)}, dscAdTypes=kinds, **_OFFSET_CHECKS
     )  # fmt: skip
-    if request.find_account(get_urn_number(wanted["dscAdAccount"])) is None:
+    if request.find_account(get_urn_number(query["dscAdAccount"])) is None:
         raise InvalidRequest("scope", "", "the ad account is not visible")
-    account = {"dscAdAccount": wanted["dscAdAccount"], "dscStatus": "ACTIVE"}
+    account = {"dscAdAccount": query["dscAdAccount"], "dscStatus": "ACTIVE"}
     rows = [
         {
             **_render_post(make_post("urn:li:share:6850000000000000101")),
@@ -75,8 +75,8 @@ def find_posts(request: Request) -> Response:
             "adContext": {**account, "dscAdType": "VIDEO", "dscName": "Webinar, film"},
         },
     ]
-    kept = wanted.get("dscAdTypes", [*_AD_TYPES])
-    return build_offset_page(wanted, [row for row in rows if row["adContext"]["dscAdType"] in kept])
+    ad_types = query.get("dscAdTypes", [*_AD_TYPES])
+    return build_offset_page(query, [row for row in rows if row["adContext"]["dscAdType"] in ad_types])
 
 
 def get_video(request: Request) -> Response:
@@ -88,9 +88,9 @@ def get_video(request: Request) -> Response:
     )
 
 
-def build_offset_page(wanted: dict[str, Any], rows: list[dict[str, Any]]) -> Response:
+def build_offset_page(query: dict[str, Any], rows: list[dict[str, Any]]) -> Response:
     """A page by `start` and `count`, the older paging that has no tokens."""
-    start, count = PAGING.get_bounds(wanted, 10)
+    start, count = PAGING.get_bounds(query, 10)
     return build_list_response(
         rows[start : start + count], paging={"start": start, "count": count, "total": len(rows), "links": []}
     )

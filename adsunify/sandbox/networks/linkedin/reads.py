@@ -92,10 +92,10 @@ def list_accounts(request: Request) -> Response:
     """GET /adAccounts?q=search."""
     require_method(request, "FINDER")
     searched = record(optional=_SEARCH_CHECKS["adAccount"])
-    wanted = parse_query(request, {"q": choice("search")}, search=searched, **_paging_checks("adAccount"))
+    query = parse_query(request, {"q": choice("search")}, search=searched, **_paging_checks("adAccount"))
     rows = [_render_account(account) for account in request.world.accounts.values()]
     return _build_page_response(
-        wanted, [row for row in rows if _matches_search(row, wanted.get("search", {}))], lambda row: row["id"]
+        query, [row for row in rows if _matches_search(row, query.get("search", {}))], lambda row: row["id"]
     )
 
 
@@ -107,32 +107,34 @@ def get_account(request: Request) -> Response:
 
 def list_roles(request: Request) -> Response:
     """GET /adAccountUsers?q=authenticatedUser: the member's roles, paged by offset."""
-    wanted = parse_query(
+    query = parse_query(
         request, {"q": choice("authenticatedUser")}, **PAGING.make_checks(1000)
     )  # fmt: skip
     rows = [
         {"account": f"{ACCOUNT_PREFIX}{account.id}", "role": account.extra["role"], "user": "urn:li:person:a1B2c3"}
         for account in request.world.accounts.values()
     ]
-    return build_offset_page(wanted, rows)
+    return build_offset_page(query, rows)
 
 
 def search_entities(request: Request) -> Response:
     """GET of groups and campaigns by q=search, of creatives by q=criteria."""
     account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["entities"]]
     if kind == "creative":
-        wanted, kept = _parse_criteria_query(request)
+        query, criteria = _parse_criteria_query(request)
     else:
         require_method(request, "FINDER")
         searched: dict[str, Check] = {"search": record(optional=_SEARCH_CHECKS[kind])}
-        needed = {"q": choice("search"), **(searched if kind == "campaignGroup" else {})}
-        wanted = parse_query(
-            request, needed, **{**searched, **_paging_checks(kind)} if kind == "campaign" else _paging_checks(kind)
+        required = {"q": choice("search"), **(searched if kind == "campaignGroup" else {})}
+        query = parse_query(
+            request, required, **{**searched, **_paging_checks(kind)} if kind == "campaign" else _paging_checks(kind)
         )
-        kept = wanted.get("search", {})
-    found = [entity for entity in request.world.list_entities(kind, account.id) if _matches_criteria(entity, kept)]
+        criteria = query.get("search", {})
+    entities = [
+        entity for entity in request.world.list_entities(kind, account.id) if _matches_criteria(entity, criteria)
+    ]
     return _build_page_response(
-        wanted, [render_entity(request, entity) for entity in found], lambda row: int(get_urn_number(str(row["id"])))
+        query, [render_entity(request, entity) for entity in entities], lambda row: int(get_urn_number(str(row["id"])))
     )
 
 
@@ -156,9 +158,9 @@ def _parse_criteria_query(request: Request) -> tuple[Row, Row]:
         "contentReferences": array(POST_ID_CHECK, 1),
         "intendedStatuses": array(choice(*STATUSES["creative"]), 1),
     }
-    wanted = parse_query(request, {"q": choice("criteria")}, **filters, **_paging_checks("creative"))
+    query = parse_query(request, {"q": choice("criteria")}, **filters, **_paging_checks("creative"))
     names = {"campaigns": "campaign", "creatives": "id", "contentReferences": "content", "intendedStatuses": "status"}
-    return wanted, {names[name]: {"values": wanted[name]} for name in filters if name in wanted}
+    return query, {names[name]: {"values": query[name]} for name in filters if name in query}
 
 
 def _matches_criteria(entity: StoredEntity, filters: Row) -> bool:
@@ -174,26 +176,26 @@ def _matches_criteria(entity: StoredEntity, filters: Row) -> bool:
 
 
 def _matches_search(row: Row, filters: Row) -> bool:
-    for name, wanted in filters.items():
+    for name, condition in filters.items():
         if name == "test":
-            matches = row["test"] == (wanted == "true")
+            matches = row["test"] == (condition == "true")
         elif name == "id":
-            matches = str(row["id"]) in map(get_urn_number, wanted["values"])
+            matches = str(row["id"]) in map(get_urn_number, condition["values"])
         else:
-            matches = row.get(name) in wanted["values"]
+            matches = row.get(name) in condition["values"]
         if not matches:
             return False
     return True
 
 
-def _build_page_response(wanted: Row, rows: list[Row], key: Callable[[Row], Any]) -> Response:
+def _build_page_response(query: Row, rows: list[Row], key: Callable[[Row], Any]) -> Response:
     """A page in the order of the ids. The token names the last id, so what is created meanwhile shifts nothing."""
-    backwards = wanted.get("sortOrder") == "DESCENDING"
+    backwards = query.get("sortOrder") == "DESCENDING"
     rows = sorted(rows, key=key, reverse=backwards)
-    if "pageToken" in wanted:
-        last = _CURSORS.decode_position(wanted["pageToken"])
+    if "pageToken" in query:
+        last = _CURSORS.decode_position(query["pageToken"])
         rows = [row for row in rows if (key(row) < last if backwards else key(row) > last)]
-    size = wanted.get("pageSize", 100)
+    size = query.get("pageSize", 100)
     return build_list_response(rows[:size], _CURSORS.encode(key(rows[size - 1])) if len(rows) > size else None)
 
 
@@ -215,13 +217,13 @@ def _render_account(account: Account) -> Row:
 
 def render_entity(request: Request, entity: StoredEntity) -> Row:
     """An entity as it is shown, with what the network adds to it."""
-    shown = {name: value for name, value in entity.data.items() if not name.startswith("_")}
+    members = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     created, changed = (int(at.timestamp() * 1000) for at in (entity.created_at, entity.updated_at))
     if entity.kind == "creative":
         return {
             "id": CREATIVE_PREFIX + entity.id,
             "account": ACCOUNT_PREFIX + entity.account,
-            **shown,
+            **members,
             **_render_review(request, entity),
             "createdAt": created,
             "lastModifiedAt": changed,
@@ -229,7 +231,7 @@ def render_entity(request: Request, entity: StoredEntity) -> Row:
     return {
         "id": int(entity.id),
         "account": ACCOUNT_PREFIX + entity.account,
-        **shown,
+        **members,
         "servingStatuses": _list_serving_statuses(request, entity),
         "changeAuditStamps": {"created": {"time": created}, "lastModified": {"time": changed}},
         "version": {"versionTag": "1" if created == changed else "2"},

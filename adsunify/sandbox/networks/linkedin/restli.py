@@ -48,59 +48,59 @@ def is_tunnelled(request: Request) -> bool:
 
 
 def _parse_parameters(query: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for member in query.split("&") if query else ():
         name, equals, value = member.partition("=")
         if not equals or not re.fullmatch(r"[A-Za-z0-9_.]+", name):
             raise InvalidRequest("unreadable", f"/{name}", "a parameter is name=value")
-        if name in found:
+        if name in values:
             raise InvalidRequest("duplicate", f"/{name}", f"{name!r} appears twice")
         if name == "fields":  # a projection: literal commas, no List
-            found[name] = _NAMES_CHECK(value, "/fields").split(",")
+            values[name] = _NAMES_CHECK(value, "/fields").split(",")
             continue
-        found[name], end = _parse_value(value, 0, f"/{name}")
+        values[name], end = _parse_value(value, 0, f"/{name}")
         if end != len(value):
             raise InvalidRequest("unreadable", f"/{name}", f"{value[end]!r} must be percent-encoded inside a value")
-    return found
+    return values
 
 
-def _parse_value(written: str, at: int, where: str) -> tuple[Any, int]:
-    if written.startswith("List(", at):
-        return _parse_members(written, at + 5, where, _parse_value, [])
-    if written.startswith("(", at):
-        pairs, end = _parse_members(written, at + 1, where, _parse_pair, [])
+def _parse_value(encoded: str, at: int, where: str) -> tuple[Any, int]:
+    if encoded.startswith("List(", at):
+        return _parse_members(encoded, at + 5, where, _parse_value, [])
+    if encoded.startswith("(", at):
+        pairs, end = _parse_members(encoded, at + 1, where, _parse_pair, [])
         names = [name for name, _ in pairs]
         if len({*names}) != len(names):
             raise InvalidRequest("duplicate", where, "a member appears twice")
         return dict(pairs), end
-    return _parse_text(written, at, where)
+    return _parse_text(encoded, at, where)
 
 
-def _parse_members(written: str, at: int, where: str, one: Any, found: list[Any]) -> tuple[list[Any], int]:
-    if written.startswith(")", at):
-        return found, at + 1
+def _parse_members(encoded: str, at: int, where: str, parse_member: Any, members: list[Any]) -> tuple[list[Any], int]:
+    if encoded.startswith(")", at):
+        return members, at + 1
     while True:
-        member, at = one(written, at, where)
-        found.append(member)
-        if written.startswith(")", at):
-            return found, at + 1
-        if not written.startswith(",", at):
+        member, at = parse_member(encoded, at, where)
+        members.append(member)
+        if encoded.startswith(")", at):
+            return members, at + 1
+        if not encoded.startswith(",", at):
             raise InvalidRequest("unreadable", where, "a value ends with , or ) and has no other literal ( ) , :")
         at += 1
 
 
-def _parse_pair(written: str, at: int, where: str) -> tuple[tuple[str, Any], int]:
-    name, at = _parse_text(written, at, where)
-    if not name or not written.startswith(":", at):
+def _parse_pair(encoded: str, at: int, where: str) -> tuple[tuple[str, Any], int]:
+    name, at = _parse_text(encoded, at, where)
+    if not name or not encoded.startswith(":", at):
         raise InvalidRequest("unreadable", where, "a member of ( ) is name:value")
-    value, at = _parse_value(written, at + 1, f"{where}/{name}")
+    value, at = _parse_value(encoded, at + 1, f"{where}/{name}")
     return (name, value), at
 
 
-def _parse_text(written: str, at: int, where: str) -> tuple[str, int]:
-    found = _PLAIN_TEXT_PATTERN.match(written, at)
-    assert found is not None
+def _parse_text(encoded: str, at: int, where: str) -> tuple[str, int]:
+    match = _PLAIN_TEXT_PATTERN.match(encoded, at)
+    assert match is not None
     try:
-        return unquote(found[0], errors="strict"), found.end()
+        return unquote(match[0], errors="strict"), match.end()
     except UnicodeDecodeError as error:
         raise InvalidRequest("unreadable", where, "a value is percent-encoded UTF-8") from error

@@ -85,8 +85,8 @@ def _check_changeable(kind: str, account: Account, data: Data, before: Data) -> 
     if kind == "campaignGroup" and account.extra["native"]["type"] == "ENTERPRISE":
         if data["status"] == "PENDING_DELETION":
             raise InvalidRequest("NO_DELETE_ON_LMS_ENTERPRISE_CAMPAIGN_GROUPS", "/status", "must be ARCHIVED instead")
-        if others := sorted(changed - {"name", "status"}):
-            raise InvalidRequest("FIELD_NOT_ALLOWED_FOR_ENTERPRISE_LMS_ACCOUNTS", f"/{others[0]}", "cannot be changed")
+        if locked := sorted(changed - {"name", "status"}):
+            raise InvalidRequest("FIELD_NOT_ALLOWED_FOR_ENTERPRISE_LMS_ACCOUNTS", f"/{locked[0]}", "cannot be changed")
 
 
 def _check_status(kind: str, data: Data, before: Data, *, created: bool) -> None:
@@ -200,15 +200,15 @@ def _check_creative(request: Request, account: Account, data: Data, before: Data
     if before or "content" not in data:
         return
     where = "/content/reference"
-    post, wanted = make_post(data["content"]["reference"]), campaign.data
+    post, campaign_data = make_post(data["content"]["reference"]), campaign.data
     if post["lifecycleState"] != "PUBLISHED":
         raise InvalidRequest("FIELD_VALUE_NOT_ACTIVE", where, "the post is not published")
-    if post["author"] != wanted.get("associatedEntity"):
+    if post["author"] != campaign_data.get("associatedEntity"):
         raise InvalidRequest("MISMATCH_FIELDS", where, "the post is not one of the campaign's associatedEntity")
     if "PROCESSING" in post.get("content", {}).get("media", {}).get("id", ""):
         raise InvalidRequest("FIELD_VALUE_NOT_ACTIVE", where, "the video is still PROCESSING")
-    if post["format"] != wanted.get("format", post["format"]) or (
-        post["format"] in CREATION_ONLY_FORMATS and "format" not in wanted
+    if post["format"] != campaign_data.get("format", post["format"]) or (
+        post["format"] in CREATION_ONLY_FORMATS and "format" not in campaign_data
     ):
         raise InvalidRequest(
             "INVALID_CAMPAIGN_CONFIGURATION", where, f"{post['format']} is not the format of the campaign"

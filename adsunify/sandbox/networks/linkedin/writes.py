@@ -50,21 +50,21 @@ def create_or_update_entities(request: Request) -> Response:
         return _update_entities(request, account, kind)
     require_method(request, "CREATE")
     parse_query(request)
-    sent = request.parse_json(CREATE_CHECKS[kind])
-    data = _start_review(request, {**_CREATION_DEFAULTS[kind], **sent})
+    body = request.parse_json(CREATE_CHECKS[kind])
+    data = _start_review(request, {**_CREATION_DEFAULTS[kind], **body})
     check_entity(request, kind, account, data, None)
     if "inlineContent" in data:
         data["content"] = {"reference": f"urn:li:share:{request.world.allocate_id()}"}
         del data["inlineContent"]
     parent = _PARENT_KINDS[kind]
-    made = request.world.create(kind, account.id, data, parent=get_urn_number(data[parent]) if parent else None)
+    entity = request.world.create(kind, account.id, data, parent=get_urn_number(data[parent]) if parent else None)
     if kind == "creative":
-        _set_campaign_format(request, made)
+        _set_campaign_format(request, entity)
     # of a creative the id is its URN, and the header has it percent-encoded
-    shown = quote(URN_PREFIXES[kind] + made.id, safe="") if kind == "creative" else made.id
+    native_id = quote(URN_PREFIXES[kind] + entity.id, safe="") if kind == "creative" else entity.id
     # the path has the account's id too, so that whoever reads an id out of it gets the wrong one
-    location = f"{request.path.removeprefix('/rest')}/{shown}"
-    return build_response(201, None, {"x-restli-id": shown, "Location": location})
+    location = f"{request.path.removeprefix('/rest')}/{native_id}"
+    return build_response(201, None, {"x-restli-id": native_id, "Location": location})
 
 
 def update_entity(request: Request) -> Response:
@@ -93,18 +93,18 @@ def delete_entity(request: Request) -> Response:
     return build_response(204)
 
 
-def require_entity(request: Request, account: Account, kind: str, written: str) -> StoredEntity:
+def require_entity(request: Request, account: Account, kind: str, native_id: str) -> StoredEntity:
     """The entity of a path: digits, or for creatives the percent-encoded URN. Problem."""
     if kind == "creative":
         if ":" in request.path:
             raise InvalidRequest("unreadable", "", "the URN in the path must be percent-encoded")
-        if not written.startswith(URN_PREFIXES[kind]):
-            raise InvalidRequest("value", "", "the key of a creative is its URN", written)
-        written = written.removeprefix(URN_PREFIXES[kind])
-    found = request.world.find(kind, written, account.id)
-    if found is None:
-        raise InvalidRequest("NOT_FOUND", "", f"{kind} {written} was not found")
-    return found
+        if not native_id.startswith(URN_PREFIXES[kind]):
+            raise InvalidRequest("value", "", "the key of a creative is its URN", native_id)
+        native_id = native_id.removeprefix(URN_PREFIXES[kind])
+    entity = request.world.find(kind, native_id, account.id)
+    if entity is None:
+        raise InvalidRequest("NOT_FOUND", "", f"{kind} {native_id} was not found")
+    return entity
 
 
 def _require_entity(request: Request) -> tuple[Account, StoredEntity]:
@@ -113,15 +113,15 @@ def _require_entity(request: Request) -> tuple[Account, StoredEntity]:
 
 
 def _update_entities(request: Request, account: Account, kind: str) -> Response:
-    wanted = parse_query(request, {"ids": lambda value, where: value if isinstance(value, list) else [value]})
-    sent = request.parse_json(record({"entities": record(optional=dict.fromkeys(wanted["ids"], PATCH_CHECKS[kind]))}))[
+    query = parse_query(request, {"ids": lambda value, where: value if isinstance(value, list) else [value]})
+    body = request.parse_json(record({"entities": record(optional=dict.fromkeys(query["ids"], PATCH_CHECKS[kind]))}))[
         "entities"
     ]
     results: dict[str, Any] = {}
-    for position, (key, patch) in enumerate(sent.items(), 1):
+    for position, (key, patch) in enumerate(body.items(), 1):
         try:
             with request.world.savepoint():
-                if request.get_fault("partial") and position == len(sent):
+                if request.get_fault("partial") and position == len(body):
                     raise InvalidRequest("CONFLICT", "", "somebody else is writing")
                 _update_entity(request, account, require_entity(request, account, kind, key), patch, f"/entities/{key}")
             results[key] = {"status": 204}
@@ -131,17 +131,19 @@ def _update_entities(request: Request, account: Account, kind: str) -> Response:
     return build_response(200, {"results": results, "errors": {}})
 
 
-def _update_entity(request: Request, account: Account, entity: StoredEntity, sent: dict[str, Any], where: str) -> None:
-    patch = sent["patch"]
-    gone = patch.get("$delete", [])
-    if not patch.get("$set") and not gone:
+def _update_entity(
+    request: Request, account: Account, entity: StoredEntity, content: dict[str, Any], where: str
+) -> None:
+    patch = content["patch"]
+    deleted = patch.get("$delete", [])
+    if not patch.get("$set") and not deleted:
         raise InvalidRequest("required", f"{where}/patch/$set", "a patch changes something")
-    for name in gone:
+    for name in deleted:
         if name in REQUIRED_MEMBERS[entity.kind]:
             raise InvalidRequest("MISSING_FIELD", f"{where}/patch/$delete", f"{name} is required")
         if name in patch.get("$set", {}):
             raise InvalidRequest("duplicate", f"{where}/patch/$delete", f"{name} is set too")
-    data = {name: value for name, value in {**entity.data, **patch.get("$set", {})}.items() if name not in gone}
+    data = {name: value for name, value in {**entity.data, **patch.get("$set", {})}.items() if name not in deleted}
     check_entity(request, entity.kind, account, data, entity)
     request.world.replace(entity, _start_review(request, data))
 

@@ -17,9 +17,9 @@ NODE_PATH = "/v26.0/{node}"
 
 def get_node(request: Request) -> Response:
     """GET /{id}: whatever has that id."""
-    if (found := insights.find_run_status(request) or reads.find_entity_response(request)) is None:
+    if (response := insights.find_run_status(request) or reads.find_entity_response(request)) is None:
         raise not_found_error(request, request.path_parameters["node"])
-    return found
+    return response
 
 
 NETWORK = Network(

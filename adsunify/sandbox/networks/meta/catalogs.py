@@ -78,7 +78,7 @@ def list_edge(request: Request) -> Response:
     """GET /act_X/{edge}."""
     account = require_account_by_id(request, request.path_parameters["node"])
     node, rows = ROWS_BY_EDGE[request.path_parameters["edge"]]
-    wanted = parse_query(request, PAGING_CHECKS)
+    query = parse_query(request, PAGING_CHECKS)
     more = {
         "image": [dict(image.data) for image in request.world.list_entities("adimage", account.id)],
         "minimum_budget": _build_minimum_budgets(account),
@@ -87,15 +87,15 @@ def list_edge(request: Request) -> Response:
     }
     return build_page_response(
         request,
-        render_rows(node, [*rows, *more.get(node, [])], wanted or {"fields": _get_default_fields(node)}),
-        wanted,
+        render_rows(node, [*rows, *more.get(node, [])], query or {"fields": _get_default_fields(node)}),
+        query,
     )
 
 
 def list_pages(request: Request) -> Response:
     """GET /me/accounts: the pages of the person."""
-    wanted = parse_query(request, PAGING_CHECKS)
-    return build_page_response(request, render_rows("page", SEED_PAGES, wanted), wanted)
+    query = parse_query(request, PAGING_CHECKS)
+    return build_page_response(request, render_rows("page", SEED_PAGES, query), query)
 
 
 def search_catalog(request: Request) -> Response:
@@ -103,27 +103,27 @@ def search_catalog(request: Request) -> Response:
     kind = dict(request.query_pairs).get("type", "")
     if kind not in _SEARCH_CHECKS:
         raise InvalidRequest("value", "/type", f"must be one of {', '.join(_SEARCH_CHECKS)}")
-    wanted = parse_query(request, {"type": choice(kind), "limit": integer_text(1, 1000), **_SEARCH_CHECKS[kind]})
-    if kind != "adlocale" and "q" not in wanted:
+    parameters = parse_query(request, {"type": choice(kind), "limit": integer_text(1, 1000), **_SEARCH_CHECKS[kind]})
+    if kind != "adlocale" and "q" not in parameters:
         raise InvalidRequest("required", "/q", "q is required")
-    query = wanted.get("q", "").lower()
+    query = parameters.get("q", "").lower()
     match kind:
         case "adgeolocation":
-            types = wanted.get("location_types", PLACE_TYPES)
+            types = parameters.get("location_types", PLACE_TYPES)
             rows = [_render_place(*place) for place in LOCATIONS if place[0] in types and query in place[2].lower()]
         case "adinterest":
             rows = [dict(row) for row in INTERESTS if query in row["name"].lower()]
         case _:
             rows = [{"key": key, "name": name} for key, name in LOCALES if query in name.lower()]
-    return build_response(request, {"data": rows[: wanted.get("limit", 25)]})
+    return build_response(request, {"data": rows[: parameters.get("limit", 25)]})
 
 
 def create_image(request: Request) -> Response:
     """POST /act_X/adimages: into the image library."""
     account = require_account_by_id(request, request.path_parameters["node"])
-    sent = parse_form(request, {"bytes": text(), "copy_from": OBJECT_CHECK})
+    form = parse_form(request, {"bytes": text(), "copy_from": OBJECT_CHECK})
     try:
-        content = base64.b64decode(sent.get("bytes", ""), validate=True)
+        content = base64.b64decode(form.get("bytes", ""), validate=True)
     except binascii.Error as error:
         raise InvalidRequest("value", "/bytes", "must be base64") from error
     if not content:

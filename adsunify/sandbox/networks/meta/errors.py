@@ -103,12 +103,14 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 def format_status_error(request: Request, status: int) -> Response:
     """A bare status: an unknown path or method, or a told fault."""
     if not request.path.startswith(f"/{API_VERSION}/"):
-        gone = ErrorShape(400, 2635, None, "Version gone")
-        return build_error(request, gone, f"You are calling an unknown or deprecated version; use {API_VERSION}")
-    found = (INSIGHTS_ERROR_BY_STATUS if request.path.endswith("/insights") else ERROR_BY_STATUS).get(
+        version_error = ErrorShape(400, 2635, None, "Version gone")
+        return build_error(
+            request, version_error, f"You are calling an unknown or deprecated version; use {API_VERSION}"
+        )
+    shape = (INSIGHTS_ERROR_BY_STATUS if request.path.endswith("/insights") else ERROR_BY_STATUS).get(
         status
     ) or ERROR_BY_STATUS.get(status)
-    native = found or (SERVICE_UNAVAILABLE if status >= 500 else INVALID_PARAMETER)
+    native = shape or (SERVICE_UNAVAILABLE if status >= 500 else INVALID_PARAMETER)
     return build_error(request, native, native.title, status=status)
 
 
@@ -120,26 +122,28 @@ def not_found_error(request: Request, node: str) -> AbortRequest:
 
 def authorize_request(request: Request) -> Token:
     """The token of the header (or of `access_token`), and its `appsecret_proof` where one is given."""
-    given = dict(request.query_pairs)
+    parameters = dict(request.query_pairs)
     if request.method == "POST" and request.body:
-        given |= request.parse_form()
+        parameters |= request.parse_form()
     if "Authorization" in request.headers:
         token = require_bearer_token(request)
-    elif "access_token" in given:
-        token = require_access_token(request, given["access_token"])
+    elif "access_token" in parameters:
+        token = require_access_token(request, parameters["access_token"])
     else:
         raise InvalidRequest("token_missing", "Authorization", "an access token is required to request this resource")
     proof = hmac.new(CLIENT_SECRET.encode(), token.text.encode(), hashlib.sha256).hexdigest()
-    if "appsecret_proof" in given and not hmac.compare_digest(given["appsecret_proof"].encode(), proof.encode()):
+    if "appsecret_proof" in parameters and not hmac.compare_digest(
+        parameters["appsecret_proof"].encode(), proof.encode()
+    ):
         raise InvalidRequest("value", "/appsecret_proof", "Invalid appsecret_proof provided in the API argument")
     return token
 
 
 def require_account_by_id(request: Request, node: str) -> Account:
     """The account of an `act_<digits>` node."""
-    if (found := request.find_account(node)) is None:
+    if (account := request.find_account(node)) is None:
         raise not_found_error(request, node)
-    return found
+    return account
 
 
 def _build_usage_headers(request: Request, wait_minutes: int) -> dict[str, str]:

@@ -89,24 +89,26 @@ def get_insights(request: Request) -> Response:
     if (run := _find_run(request)) is not None:
         if run.data["polls"] < len(RUN_STATES) or run.data["fails"]:
             raise InvalidRequest("value", "", "the report run is not completed")
-        sent, node = run.data["asked"], run.data["node"]
-        wanted = {**sent, **parse_query(request, {**PAGING_CHECKS, "fields": _check_field_names})}
+        parameters, node = run.data["asked"], run.data["node"]
+        paging_parameters = {**parameters, **parse_query(request, {**PAGING_CHECKS, "fields": _check_field_names})}
     else:
         node = request.path_parameters["node"]
-        sent = wanted = parse_query(request, {**PAGING_CHECKS, **PARAMETER_CHECKS})
-        _check_request(request, node, sent)
-    rows = list(_build_rows(request, node, sent))
+        parameters = paging_parameters = parse_query(request, {**PAGING_CHECKS, **PARAMETER_CHECKS})
+        _check_request(request, node, parameters)
+    rows = list(_build_rows(request, node, parameters))
     if run is None and len(rows) > MAX_SYNC_ROWS:
         raise InvalidRequest("too_much_data", "", "Please reduce the amount of data you're asking for, then retry")
-    return build_page_response(request, render_rows("insights", rows, {"fields": _format_fields(wanted)}), wanted)
+    return build_page_response(
+        request, render_rows("insights", rows, {"fields": _format_fields(paging_parameters)}), paging_parameters
+    )
 
 
 def create_run(request: Request) -> Response:
     """POST /{id}/insights: a report run. It writes nothing to the account. Told `error_in_200`, the run will fail."""
-    sent, node = parse_form(request, PARAMETER_CHECKS), request.path_parameters["node"]
-    account = _check_request(request, node, sent)
-    render_rows("insights", [], {"fields": _format_fields(sent)})
-    data = {"asked": sent, "node": node, "polls": 0, "fails": request.get_fault("error_in_200") is not None}
+    parameters, node = parse_form(request, PARAMETER_CHECKS), request.path_parameters["node"]
+    account = _check_request(request, node, parameters)
+    render_rows("insights", [], {"fields": _format_fields(parameters)})
+    data = {"asked": parameters, "node": node, "polls": 0, "fails": request.get_fault("error_in_200") is not None}
     run = request.world.create("report", account.id, data, logged=False)
     return build_response(request, {"report_run_id": run.id})
 
@@ -115,7 +117,7 @@ def find_run_status(request: Request) -> Response | None:
     """GET /{report_run_id}: each look sees the next state. None where the id is no run."""
     if (run := _find_run(request)) is None:
         return None
-    wanted = parse_query(request, {})
+    query = parse_query(request, {})
     polls = min(run.data["polls"] + 1, len(RUN_STATES))
     request.world.replace(run, {**run.data, "polls": polls}, logged=False)
     status, percent = RUN_STATES[polls - 1]
@@ -130,7 +132,7 @@ def find_run_status(request: Request) -> Response | None:
     if run.data["fails"] and polls == len(RUN_STATES):  # a failed run can show 100 % too
         native |= {"async_status": "Job Failed", "error_code": 2, "error_subcode": 1504018}
         native |= {"error_message": "The report could not be made", "error_user_msg": "Please ask for less data"}
-    return build_response(request, render_rows("report", [native], wanted)[0])
+    return build_response(request, render_rows("report", [native], query)[0])
 
 
 def _find_run(request: Request) -> StoredEntity | None:
@@ -140,17 +142,17 @@ def _find_run(request: Request) -> StoredEntity | None:
     return run
 
 
-def _check_request(request: Request, node: str, sent: Mapping[str, Any]) -> Account:
+def _check_request(request: Request, node: str, parameters: Mapping[str, Any]) -> Account:
     """The account that a request is about, after the rules on ranges and levels."""
     kind = "account" if node.startswith("act_") else require_entity(request, node).kind
     if kind not in LEVELS:
         raise not_found_error(request, node)
-    if LEVELS.index(sent.get("level", kind)) < LEVELS.index(kind):
+    if LEVELS.index(parameters.get("level", kind)) < LEVELS.index(kind):
         raise InvalidRequest("combination", "/level", f"must not lie above the {kind}")
-    if "time_range" in sent and "date_preset" in sent:
+    if "time_range" in parameters and "date_preset" in parameters:
         raise InvalidRequest("combination", "/time_range", "goes without date_preset")
     account = require_account_by_id(request, node if kind == "account" else require_entity(request, node).account)
-    since, until = _get_date_range(request.get_local_date(account), sent)
+    since, until = _get_date_range(request.get_local_date(account), parameters)
     today = request.get_local_date(account)
     if since > until:
         raise InvalidRequest("combination", "/time_range", "since must not be after until")
@@ -160,31 +162,35 @@ def _check_request(request: Request, node: str, sent: Mapping[str, Any]) -> Acco
     return account
 
 
-def _format_fields(sent: Mapping[str, Any]) -> str:
+def _format_fields(parameters: Mapping[str, Any]) -> str:
     """Both dates always come (chosen; impressions and spend where nothing is asked for)."""
-    return ",".join(dict.fromkeys(["date_start", "date_stop", *sent.get("fields", "impressions,spend").split(",")]))
+    return ",".join(
+        dict.fromkeys(["date_start", "date_stop", *parameters.get("fields", "impressions,spend").split(",")])
+    )
 
 
-def _get_date_range(today: date, sent: Mapping[str, Any]) -> tuple[date, date]:
-    if "time_range" in sent:
-        return sent["time_range"]["since"], sent["time_range"]["until"]
-    first, last = DATE_PRESETS[sent.get("date_preset", "last_30d")]
+def _get_date_range(today: date, parameters: Mapping[str, Any]) -> tuple[date, date]:
+    if "time_range" in parameters:
+        return parameters["time_range"]["since"], parameters["time_range"]["until"]
+    first, last = DATE_PRESETS[parameters.get("date_preset", "last_30d")]
     return today - timedelta(days=first), today - timedelta(days=last)
 
 
-def _build_rows(request: Request, node: str, sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _build_rows(request: Request, node: str, parameters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     kind = "account" if node.startswith("act_") else require_entity(request, node).kind
     account = require_account_by_id(request, node if kind == "account" else require_entity(request, node).account)
-    since, until = _get_date_range(request.get_local_date(account), sent)
-    level, today = sent.get("level", kind), request.get_local_date(account)
+    since, until = _get_date_range(request.get_local_date(account), parameters)
+    level, today = parameters.get("level", kind), request.get_local_date(account)
     subjects = list(_list_subjects(request, account, node, kind, level))
-    increment = sent.get("time_increment", "all_days")
+    increment = parameters.get("time_increment", "all_days")
     step = (until - since).days + 1 if increment == "all_days" else int(increment)
     for start in _list_days(since, min(until, today), step):
         stop = min(start + timedelta(days=step - 1), until)
-        for subject, native, born in subjects:
-            days = filter(request.world.delivers, _list_days(max(start, born), min(stop, today)))
-            figures = [one for day in days if (one := _generate_daily_figures(account, subject, day, today))]
+        for subject, native, first_day in subjects:
+            days = filter(request.world.delivers, _list_days(max(start, first_day), min(stop, today)))
+            figures = [
+                day_figures for day in days if (day_figures := _generate_daily_figures(account, subject, day, today))
+            ]
             if figures:
                 yield {
                     **native,
@@ -210,13 +216,13 @@ def _list_subjects(
     if level == "account":
         yield account.id, naming, date.min
         return
-    known: set[str] = set()
+    subject_ids: set[str] = set()
     for ad in request.world.list_entities("ad", account.id):
         chain = {"campaign": ad.data["campaign_id"], "adset": ad.data["adset_id"], "ad": ad.id}
         delivers = get_effective_status(request, ad) in ("ACTIVE", "PENDING_REVIEW")
-        if not delivers or chain[level] in known or chain.get(kind, node) != node:
+        if not delivers or chain[level] in subject_ids or chain.get(kind, node) != node:
             continue
-        known.add(chain[level])
+        subject_ids.add(chain[level])
         for above in LEVELS[1 : LEVELS.index(level) + 1]:
             entity = request.world.find(above, chain[above])
             assert entity is not None

@@ -36,15 +36,15 @@ _CLIENT_CHECKS: dict[str, Check] = {"client_id": text(), "client_secret": text()
 def issue_token(request: Request) -> Response:
     """GET /oauth/access_token: code to token, or a token that still holds to one of about 60 days."""
     if dict(request.query_pairs).get("grant_type") == "fb_exchange_token":
-        given = request.parse_query({**_CLIENT_CHECKS, "grant_type": text(), "fb_exchange_token": text()})
-        check_client(request, given["client_id"], given["client_secret"])
+        query = request.parse_query({**_CLIENT_CHECKS, "grant_type": text(), "fb_exchange_token": text()})
+        check_client(request, query["client_id"], query["client_secret"])
         issued, seconds = (
-            extend_token(request, given["fb_exchange_token"], LONG_TOKEN_SECONDS, "EAA"),
+            extend_token(request, query["fb_exchange_token"], LONG_TOKEN_SECONDS, "EAA"),
             LONG_TOKEN_SECONDS,
         )
     else:
-        given = request.parse_query({**_CLIENT_CHECKS, "redirect_uri": text(), "code": text()})
-        issued = redeem_grant(request, LOGIN, given).access
+        query = request.parse_query({**_CLIENT_CHECKS, "redirect_uri": text(), "code": text()})
+        issued = redeem_grant(request, LOGIN, query).access
         seconds = SHORT_TOKEN_SECONDS
     return build_response(request, {"access_token": issued.text, "token_type": "bearer", "expires_in": seconds})
 
@@ -59,24 +59,24 @@ def revoke_permissions(request: Request) -> Response:
 
 def revoke_token(request: Request) -> Response:
     """GET /oauth/revoke: one single token."""
-    given = request.parse_query({**_CLIENT_CHECKS, "revoke_token": text(), "access_token": text()})
-    check_client(request, given["client_id"], given["client_secret"])
-    _check_inspector(request, given["access_token"])
-    require_access_token(request, given["revoke_token"])
-    del request.world.tokens[given["revoke_token"]]
+    query = request.parse_query({**_CLIENT_CHECKS, "revoke_token": text(), "access_token": text()})
+    check_client(request, query["client_id"], query["client_secret"])
+    _check_inspector(request, query["access_token"])
+    require_access_token(request, query["revoke_token"])
+    del request.world.tokens[query["revoke_token"]]
     return build_response(request, {"success": "true"})  # a string here, a boolean above
 
 
 def inspect_token(request: Request) -> Response:
     """GET /debug_token: what a token may do, on which accounts, and until when."""
-    given = request.parse_query({"input_token": text(), "access_token": text()})
-    _check_inspector(request, given["access_token"])
-    return build_response(request, {"data": _render_token(request, given["input_token"])})
+    query = request.parse_query({"input_token": text(), "access_token": text()})
+    _check_inspector(request, query["access_token"])
+    return build_response(request, {"data": _render_token(request, query["input_token"])})
 
 
 def _render_token(request: Request, inspected: str) -> dict[str, Any]:
     try:
-        found = require_access_token(request, inspected)
+        token = require_access_token(request, inspected)
     except InvalidRequest as problem:
         error = {"code": 190, "message": problem.message, "subcode": 463 if problem.code == "token_expired" else 467}
         return {"is_valid": False, "scopes": [], "error": error}
@@ -85,11 +85,11 @@ def _render_token(request: Request, inspected: str) -> dict[str, Any]:
         "type": "USER",
         "application": "adsunify",
         "is_valid": True,
-        "expires_at": _get_expiry_seconds(found),  # 0: never
+        "expires_at": _get_expiry_seconds(token),  # 0: never
         "data_access_expires_at": int((request.now + timedelta(days=90)).timestamp()),
         "user_id": "100200300",
-        "scopes": list(found.scopes),
-        "granular_scopes": [_render_granular_scope(request, scope) for scope in found.scopes],
+        "scopes": list(token.scopes),
+        "granular_scopes": [_render_granular_scope(request, scope) for scope in token.scopes],
     }
 
 

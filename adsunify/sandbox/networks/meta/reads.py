@@ -61,16 +61,16 @@ _FILTERABLE_FIELDS = ("id", "name", "status", "effective_status", "campaign_id",
 
 def parse_fields(expression: str) -> FieldTree:
     """`id,name,creative{id,name}` as a tree; a name may stand there once. Raises Problem."""
-    members = re.sub(r"(\w+)(\{?)", lambda found: f'"{found[1]}":{found[2] or "null"}', expression)
+    members = re.sub(r"(\w+)(\{?)", lambda match: f'"{match[1]}":{match[2] or "null"}', expression)
     tree: FieldTree = parse_json(f"{{{members}}}", "/fields")
     return tree
 
 
 def check_fields(node: str, fields: FieldTree) -> None:
     """Refuse a field that this kind of node does not have. Raises Problem."""
-    called, known = FIELDS_BY_NODE[node]
+    called, native_fields = FIELDS_BY_NODE[node]
     for name, inner in fields.items():
-        if name not in known:
+        if name not in native_fields:
             message = f"Tried accessing nonexisting field ({name}) on node type ({called})"
             raise InvalidRequest("unknown", "/fields", message, name)
         if name in NESTED_NODES and inner is not None:
@@ -100,14 +100,14 @@ _CURSORS = CursorFormat("/after", '{"row":', "}", is_url_safe=True, is_padded=Fa
 
 
 def build_page_response(
-    request: Request, rows: Sequence[Mapping[str, Any]], given: Mapping[str, Any], limit: int = 25
+    request: Request, rows: Sequence[Mapping[str, Any]], query: Mapping[str, Any], limit: int = 25
 ) -> Response:
     """One page of rows. An empty page has no `paging`, the last one no `paging.next`."""
-    start, limit = 0, given.get("limit", limit)
-    if "after" in given:
-        start = _CURSORS.decode_position(given["after"]) + 1
-    elif "before" in given:
-        start = max(_CURSORS.decode_position(given["before"]) - limit, 0)
+    start, limit = 0, query.get("limit", limit)
+    if "after" in query:
+        start = _CURSORS.decode_position(query["after"]) + 1
+    elif "before" in query:
+        start = max(_CURSORS.decode_position(query["before"]) - limit, 0)
     part = rows[start : start + limit]
     if not part:
         return build_response(request, {"data": []})
@@ -119,25 +119,25 @@ def build_page_response(
     return build_response(request, {"data": list(part), "paging": paging})
 
 
-def render_rows(node: str, natives: Sequence[Mapping[str, Any]], given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def render_rows(node: str, natives: Sequence[Mapping[str, Any]], query: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each native object reduced to the asked fields (none asked: only `id`)."""
-    fields = parse_fields(given.get("fields", "id"))
+    fields = parse_fields(query.get("fields", "id"))
     check_fields(node, fields)
     return [pick_fields(native, fields) for native in natives]
 
 
 def get_user(request: Request) -> Response:
     """GET /me: the person who gave the consent."""
-    given = parse_query(request, {})
+    query = parse_query(request, {})
     person = {"id": "100200300", "name": "Demo Person"}
-    return build_response(request, render_rows("user", [person], {"fields": "id,name", **given})[0])
+    return build_response(request, render_rows("user", [person], {"fields": "id,name", **query})[0])
 
 
 def list_accounts(request: Request) -> Response:
     """GET /me/adaccounts."""
-    given = parse_query(request, PAGING_CHECKS)
+    query = parse_query(request, PAGING_CHECKS)
     natives = [render_account(account, request.now) for account in request.world.accounts.values()]
-    return build_page_response(request, render_rows("account", natives, given), given)
+    return build_page_response(request, render_rows("account", natives, query), query)
 
 
 def get_account(request: Request) -> Response:
@@ -148,14 +148,14 @@ def get_account(request: Request) -> Response:
 
 def find_entity_response(request: Request) -> Response | None:
     """GET /{id} of a campaign, ad set, ad or creative; None where the id is none of these."""
-    given, node = parse_query(request, {}), request.path_parameters["node"]
+    query, node = parse_query(request, {}), request.path_parameters["node"]
     for kind in KINDS:
         if (entity := request.world.find(kind, node)) is not None:
-            return build_response(request, render_rows(kind, [render_entity(request, entity)], given)[0])
+            return build_response(request, render_rows(kind, [render_entity(request, entity)], query)[0])
     # An id that nothing has here was made elsewhere, and exists. What it is of, only the fields tell: where a creative
     # has all of them, it is one (chosen); a campaign, ad set or ad made elsewhere does not exist.
-    if node.isdigit() and FIELDS_BY_NODE["adcreative"][1] >= {*parse_fields(given.get("fields", "id"))}:
-        return build_response(request, render_rows("adcreative", [_make_external_creative(node)], given)[0])
+    if node.isdigit() and FIELDS_BY_NODE["adcreative"][1] >= {*parse_fields(query.get("fields", "id"))}:
+        return build_response(request, render_rows("adcreative", [_make_external_creative(node)], query)[0])
     return None
 
 
@@ -163,7 +163,7 @@ def list_entities(request: Request) -> Response:
     """GET /act_X/{edge}, /{campaign_id}/{edge} and /{adset_id}/ads."""
     node, edge = request.path_parameters["node"], request.path_parameters["edge"]
     kind = KIND_BY_EDGE[edge]
-    given = parse_query(
+    query = parse_query(
         request,
         {
             **PAGING_CHECKS,
@@ -178,16 +178,18 @@ def list_entities(request: Request) -> Response:
     natives = [
         render_entity(request, entity) for entity in reversed(_list_entities_below(request, node, kind))
     ]  # newest first
-    wanted, filters = given.get("effective_status"), given.get("filtering", [])
+    statuses, filters = query.get("effective_status"), query.get("filtering", [])
     state = "status" if kind == "adcreative" else "effective_status"
-    if wanted is not None:
-        natives = [one for one in natives if one[state] in wanted]
-    elif not any(one["field"] in ("status", "effective_status") for one in filters):  # left out unless asked for
-        natives = [one for one in natives if one[state] not in FINAL_STATUSES]
-    for one in filters:
-        matches, name = _TEST_BY_OPERATOR[one["operator"]], one["field"].rpartition(".")[2]
-        natives = [each for each in natives if name in each and matches(each[name], one["value"])]
-    return build_page_response(request, render_rows(kind, natives, given), given)
+    if statuses is not None:
+        natives = [native for native in natives if native[state] in statuses]
+    elif not any(
+        condition["field"] in ("status", "effective_status") for condition in filters
+    ):  # left out unless asked for
+        natives = [native for native in natives if native[state] not in FINAL_STATUSES]
+    for condition in filters:
+        matches, name = _TEST_BY_OPERATOR[condition["operator"]], condition["field"].rpartition(".")[2]
+        natives = [each for each in natives if name in each and matches(each[name], condition["value"])]
+    return build_page_response(request, render_rows(kind, natives, query), query)
 
 
 _FILTER_CHECK = record(
@@ -231,7 +233,7 @@ def render_entity(request: Request, entity: StoredEntity) -> dict[str, Any]:
     """All that can be read of a campaign, ad set, ad or creative."""
     account = require_account_by_id(request, entity.account)
     zone = account.zone
-    shown: dict[str, Any] = {
+    members: dict[str, Any] = {
         "id": entity.id,
         "account_id": account.id.removeprefix("act_"),
         "created_time": entity.created_at,
@@ -239,39 +241,39 @@ def render_entity(request: Request, entity: StoredEntity) -> dict[str, Any]:
         **{name: value for name, value in entity.data.items() if not name.startswith("_")},
     }
     for name in ("daily_budget", "lifetime_budget"):
-        if name in shown:
-            shown["budget_remaining"] = shown[name]  # nothing is ever spent of it here
+        if name in members:
+            members["budget_remaining"] = members[name]  # nothing is ever spent of it here
     if entity.kind == "adcreative":
-        return {**shown, **_derive_creative_members(shown), "created_time": None, "updated_time": None}
-    shown |= {"configured_status": shown["status"], "effective_status": get_effective_status(request, entity)}
+        return {**members, **_derive_creative_members(members), "created_time": None, "updated_time": None}
+    members |= {"configured_status": members["status"], "effective_status": get_effective_status(request, entity)}
     if entity.kind != "ad":
-        shown.setdefault("start_time", entity.created_at)
+        members.setdefault("start_time", entity.created_at)
     for parent in ("campaign", "adset"):
-        above = request.world.find(parent, shown.get(f"{parent}_id", ""))
+        above = request.world.find(parent, members.get(f"{parent}_id", ""))
         if above is not None:
-            shown[parent] = render_entity(request, above)
+            members[parent] = render_entity(request, above)
     if entity.kind == "ad":
-        node = shown["creative"]["creative_id"]
+        node = members["creative"]["creative_id"]
         creative = request.world.find("adcreative", node)
-        shown["creative"] = render_entity(request, creative) if creative else _make_external_creative(node)
-    return {name: _render_value(name, value, zone) for name, value in shown.items()}
+        members["creative"] = render_entity(request, creative) if creative else _make_external_creative(node)
+    return {name: _render_value(name, value, zone) for name, value in members.items()}
 
 
 def get_effective_status(request: Request, entity: StoredEntity) -> str:
     """The state that follows from the entity and those above it."""
     above = [
-        (parent, found)
+        (parent, ancestor)
         for parent in ("campaign", "adset")
-        if (found := request.world.find(parent, entity.data.get(f"{parent}_id", ""))) is not None
+        if (ancestor := request.world.find(parent, entity.data.get(f"{parent}_id", ""))) is not None
     ]
-    statuses = [str(entity.data["status"]), *(str(found.data["status"]) for _, found in above)]
-    for gone in FINAL_STATUSES:
-        if gone in statuses:
-            return gone
+    statuses = [str(entity.data["status"]), *(str(ancestor.data["status"]) for _, ancestor in above)]
+    for final_status in FINAL_STATUSES:
+        if final_status in statuses:
+            return final_status
     if statuses[0] == "PAUSED":
         return "PAUSED"
-    for parent, found in above:
-        if found.data["status"] == "PAUSED":
+    for parent, ancestor in above:
+        if ancestor.data["status"] == "PAUSED":
             return f"{parent.upper()}_PAUSED"
     if entity.kind == "ad" and request.now - entity.data["_review_from"] < REVIEW_TIME:
         return "PENDING_REVIEW"
@@ -289,17 +291,17 @@ def _render_value(name: str, value: Any, zone: ZoneInfo) -> Any:
     return str(value) if name in MONEY_FIELDS and isinstance(value, int) else value
 
 
-def _derive_creative_members(shown: Mapping[str, Any]) -> dict[str, Any]:
-    story = shown.get("object_story_spec", {})
+def _derive_creative_members(creative: Mapping[str, Any]) -> dict[str, Any]:
+    story = creative.get("object_story_spec", {})
     link_data = story.get("link_data", {})
-    extras = {"object_type": "SHARE", "thumbnail_url": f"https://scontent.example/{shown['id']}.jpg"}
-    seen = {
+    extras = {"object_type": "SHARE", "thumbnail_url": f"https://scontent.example/{creative['id']}.jpg"}
+    members = {
         "title": link_data.get("name"),
         "body": link_data.get("message"),
         "image_hash": link_data.get("image_hash"),
         "call_to_action_type": link_data.get("call_to_action", {}).get("type"),
     }
-    return {**extras, **{name: value for name, value in seen.items() if value is not None}}
+    return {**extras, **{name: value for name, value in members.items() if value is not None}}
 
 
 def _make_external_creative(node: str) -> dict[str, Any]:
@@ -308,5 +310,5 @@ def _make_external_creative(node: str) -> dict[str, Any]:
         "page_id": "9009",
         "link_data": {"link": "https://tea.example/", "message": "Fresh leaves.", "name": "Tea"},
     }
-    made = {"id": node, "name": f"Creative {node}", "status": "ACTIVE", "object_story_spec": story}
-    return {**made, **_derive_creative_members(made)}
+    creative = {"id": node, "name": f"Creative {node}", "status": "ACTIVE", "object_story_spec": story}
+    return {**creative, **_derive_creative_members(creative)}

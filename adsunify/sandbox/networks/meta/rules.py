@@ -197,8 +197,8 @@ ADSET_RULES: tuple[Rule, ...] = (
 )
 
 
-def check_rules(rules: tuple[Rule, ...], change: EntityChange, given: Mapping[str, Any]) -> None:
+def check_rules(rules: tuple[Rule, ...], change: EntityChange, members: Mapping[str, Any]) -> None:
     """Run every rule on a new entity, else those of the changed parameters. Raises Problem."""
     for names, rule in rules:
-        if change.creating or any(name in given for name in names.split()):
+        if change.creating or any(name in members for name in names.split()):
             rule(change)

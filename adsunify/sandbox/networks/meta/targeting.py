@@ -10,9 +10,9 @@ from adsunify.sandbox.parsing import InvalidRequest
 T = TypeVar("T")
 
 
-def split_words(listed: str) -> list[str]:
+def split_words(words: str) -> list[str]:
     """The words of a table."""
-    return listed.split()
+    return words.split()
 
 
 def fill_keys(value: T, names: str) -> dict[str, T]:
@@ -93,11 +93,11 @@ def _check_city(value: Any, where: str) -> Any:
     return city
 
 
-def _positions_check(*gone: str) -> Check:
+def _positions_check(*removed_positions: str) -> Check:
     def check(value: Any, where: str) -> Any:
         positions = array(_WORD_CHECK)(value, where)
         for position in positions:
-            if position in gone:  # removed in v26
+            if position in removed_positions:  # removed in v26
                 raise InvalidRequest("value", where, f"placement {position} is no longer available", position)
         return positions
 
@@ -196,7 +196,7 @@ def _check_location_types(geography: Mapping[str, Any], where: str) -> None:
     for member, kind in KEYED_LOCATION_TYPES.items():
         for position, item in enumerate(geography.get(member, ())):
             key, country = item["key"], _COUNTRY_BY_KEY.get((kind, item["key"]))
-            if country is None and any(known == key for _, known in _COUNTRY_BY_KEY):
+            if country is None and any(country_key == key for _, country_key in _COUNTRY_BY_KEY):
                 raise InvalidRequest("value", f"{where}/{member}/{position}/key", f"is not a {kind}", key)
             if country is not None and item.get("country", country) != country:
                 raise InvalidRequest("combination", f"{where}/{member}/{position}/country", f"{key} lies in {country}")

@@ -49,65 +49,67 @@ def parse_form(request: Request, names: Mapping[str, Check], required: str = "")
     return {name: value for name, value in content.items() if name not in CREDENTIAL_CHECKS}
 
 
-def build_write_response(request: Request, sent: Mapping[str, Any], body: Mapping[str, Any]) -> Response:
+def build_write_response(request: Request, members: Mapping[str, Any], body: Mapping[str, Any]) -> Response:
     """The answer of a write; with `validate_only` nothing is kept."""
-    if "validate_only" in sent.get("execution_options", ()):
+    if "validate_only" in members.get("execution_options", ()):
         raise AbortRequest(build_response(request, {"success": True}))
     return build_response(request, body)
 
 
 def create_campaign(request: Request) -> Response:
     """POST /act_X/campaigns."""
-    account, sent = _parse_body(request, "campaign")
-    data = {"status": "ACTIVE", "buying_type": "AUCTION", **_extract_members(sent)}  # a status left out is ACTIVE
-    check_rules(CAMPAIGN_RULES, EntityChange(data, account, request.now, creating=True), sent)
-    made = request.world.create("campaign", account.id, data)
-    return build_write_response(request, sent, {"id": made.id})
+    account, members = _parse_body(request, "campaign")
+    data = {"status": "ACTIVE", "buying_type": "AUCTION", **_extract_members(members)}  # a status left out is ACTIVE
+    check_rules(CAMPAIGN_RULES, EntityChange(data, account, request.now, creating=True), members)
+    entity = request.world.create("campaign", account.id, data)
+    return build_write_response(request, members, {"id": entity.id})
 
 
 def create_adset(request: Request) -> Response:
     """POST /act_X/adsets."""
-    account, sent = _parse_body(request, "adset")
-    campaign = _require_parent(request, "campaign", sent["campaign_id"], account)
-    data = {"status": "ACTIVE", **_extract_members(sent)}
-    check_rules(ADSET_RULES, EntityChange(data, account, request.now, True, campaign), sent)
-    made = request.world.create("adset", account.id, data, parent=campaign.id)
-    return build_write_response(request, sent, {"id": made.id})
+    account, members = _parse_body(request, "adset")
+    campaign = _require_parent(request, "campaign", members["campaign_id"], account)
+    data = {"status": "ACTIVE", **_extract_members(members)}
+    check_rules(ADSET_RULES, EntityChange(data, account, request.now, True, campaign), members)
+    entity = request.world.create("adset", account.id, data, parent=campaign.id)
+    return build_write_response(request, members, {"id": entity.id})
 
 
 def create_ad(request: Request) -> Response:
     """POST /act_X/ads."""
-    account, sent = _parse_body(request, "ad")
-    adset = _require_parent(request, "adset", sent["adset_id"], account)
+    account, members = _parse_body(request, "ad")
+    adset = _require_parent(request, "adset", members["adset_id"], account)
     _require_parent(request, "campaign", adset.data["campaign_id"], account)
-    _check_creative(request, sent["creative"]["creative_id"], account.id)
+    _check_creative(request, members["creative"]["creative_id"], account.id)
     alive = [ad for ad in request.world.list_entities("ad", parent=adset.id) if ad.data["status"] not in FINAL_STATUSES]
     if len(alive) >= 50:
         raise InvalidRequest("too_many", "/adset_id", "an ad set holds at most 50 ads that are not archived")
     above = {"campaign_id": adset.data["campaign_id"], "_review_from": request.now}
-    data = {"status": "ACTIVE", **above, **_extract_members(sent)}
-    made = request.world.create("ad", account.id, data, parent=adset.id)
-    return build_write_response(request, sent, {"id": made.id})
+    data = {"status": "ACTIVE", **above, **_extract_members(members)}
+    entity = request.world.create("ad", account.id, data, parent=adset.id)
+    return build_write_response(request, members, {"id": entity.id})
 
 
 def create_adcreative(request: Request) -> Response:
     """POST /act_X/adcreatives."""
-    account, sent = _parse_body(request, "adcreative")
-    if not any(name in sent for name in CREATIVE_SOURCES):
+    account, members = _parse_body(request, "adcreative")
+    if not any(name in members for name in CREATIVE_SOURCES):
         raise missing_value_error("object_story_spec", "a creative needs content")
-    link_data = sent.get("object_story_spec", {}).get("link_data", {})
+    link_data = members.get("object_story_spec", {}).get("link_data", {})
     target = link_data.get("call_to_action", {}).get("value", {}).get("link")
     if target is not None and target != link_data["link"]:
         raise invalid_value_error("object_story_spec", "the link of call_to_action must equal the link of link_data")
-    made = request.world.create("adcreative", account.id, {"name": "", "status": "ACTIVE", **_extract_members(sent)})
-    return build_write_response(request, sent, {"id": made.id})
+    entity = request.world.create(
+        "adcreative", account.id, {"name": "", "status": "ACTIVE", **_extract_members(members)}
+    )
+    return build_write_response(request, members, {"id": entity.id})
 
 
 def update_entity(request: Request) -> Response:
     """POST /{id}: only what is given changes."""
     entity = require_entity(request, request.path_parameters["node"])
-    sent = parse_form(request, UPDATE_CHECKS[entity.kind])
-    old, new = entity.data, _extract_members(sent)
+    members = parse_form(request, UPDATE_CHECKS[entity.kind])
+    old, new = entity.data, _extract_members(members)
     _check_changeable(entity, new)
     for name in IMMUTABLE_MEMBERS.get(entity.kind, ()):
         if name in new and new[name] != old.get(name):
@@ -121,9 +123,11 @@ def update_entity(request: Request) -> Response:
             _check_budget_kind(old, new)
             check_rules(CAMPAIGN_RULES, EntityChange(data, account, request.now, creating=False), new)
         case "adset":
-            data = _complete_adset_update(request, entity, data, sent)
+            data = _complete_adset_update(request, entity, data, members)
             check_rules(
-                ADSET_RULES, EntityChange(data, account, request.now, False, _require_campaign(request, entity)), sent
+                ADSET_RULES,
+                EntityChange(data, account, request.now, False, _require_campaign(request, entity)),
+                members,
             )
         case "ad" if "creative" in new:
             _check_creative(request, new["creative"]["creative_id"], account.id)
@@ -132,7 +136,7 @@ def update_entity(request: Request) -> Response:
         _delete_entity(request, entity, data)
     else:
         request.world.replace(entity, data)
-    return build_write_response(request, sent, {"success": True})
+    return build_write_response(request, members, {"success": True})
 
 
 def delete_entity(request: Request) -> Response:
@@ -158,8 +162,8 @@ def _parse_body(request: Request, kind: str) -> tuple[Account, dict[str, Any]]:
     return account, parse_form(request, names, required)
 
 
-def _extract_members(sent: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in sent.items() if name != "execution_options" and value is not None}
+def _extract_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if name != "execution_options" and value is not None}
 
 
 def _require_parent(request: Request, kind: str, node: str, account: Account) -> StoredEntity:
@@ -199,21 +203,21 @@ def _check_budget_kind(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
 
 
 def _complete_adset_update(
-    request: Request, entity: StoredEntity, data: dict[str, Any], sent: Mapping[str, Any]
+    request: Request, entity: StoredEntity, data: dict[str, Any], members: Mapping[str, Any]
 ) -> dict[str, Any]:
     old = entity.data
-    _check_budget_kind(old, sent)
+    _check_budget_kind(old, members)
     start = old.get("start_time", entity.created_at)
-    if sent.get("start_time", start) != start and start <= request.now:
+    if members.get("start_time", start) != start and start <= request.now:
         raise invalid_value_error("start_time", "cannot be changed once the ad set has started")
-    if "end_time" in sent and sent["end_time"] is None:  # 0: no end
+    if "end_time" in members and members["end_time"] is None:  # 0: no end
         data.pop("end_time", None)
-    strategy = sent.get("bid_strategy")
+    strategy = members.get("bid_strategy")
     if strategy is not None and strategy != old.get("bid_strategy"):  # what the new strategy has no use for goes
         for name in ("bid_amount", "bid_constraints"):
-            if name not in sent:
+            if name not in members:
                 data.pop(name, None)
-    if any(sent.get(name, old.get(name)) != old.get(name) for name in BUDGET_MEMBERS):
+    if any(members.get(name, old.get(name)) != old.get(name) for name in BUDGET_MEMBERS):
         data["_budget_changes"] = _record_budget_change(request, old)
     return data
 

@@ -71,17 +71,17 @@ def require_account_by_id(request: Request, native_id: str) -> Account:
 
 def apply_each(request: Request, most: int, apply: Callable[[Any], dict[str, Any]]) -> Response:
     """The items of a bulk write, each alone, all inside one 200."""
-    sent = request.parse_json(array(any_value, 1, most))
+    body = request.parse_json(array(any_value, 1, most))
     rows: list[dict[str, Any]] = []
-    for position, item in enumerate(sent):
+    for position, item in enumerate(body):
         try:
             with request.world.savepoint():
-                if request.get_fault("error_in_200") or (request.get_fault("partial") and position == len(sent) - 1):
+                if request.get_fault("error_in_200") or (request.get_fault("partial") and position == len(body) - 1):
                     raise rule_error("", "told to fail")
                 row = apply(item)
         except InvalidRequest as problem:
-            named = {"id": item["id"]} if isinstance(item, dict) and isinstance(item.get("id"), str) else {}
-            rows.append({**named, "operationStatus": {"status": "Failure", "reason": [problem.format_sentence()]}})
+            identity = {"id": item["id"]} if isinstance(item, dict) and isinstance(item.get("id"), str) else {}
+            rows.append({**identity, "operationStatus": {"status": "Failure", "reason": [problem.format_sentence()]}})
         else:
             rows.append({**row, "operationStatus": {"status": "Success", "reason": []}})
     return build_response(request, rows)

@@ -49,64 +49,64 @@ def create_budget(request: Request) -> Response:
     """POST /marketers/{marketer}/budgets."""
     request.parse_query()
     account = require_account_by_id(request, request.path_parameters["marketer"])
-    given = request.parse_json(CREATE_CHECK)
+    body = request.parse_json(CREATE_CHECK)
     for other in request.world.list_entities("budget", account.id):
-        if other.data["name"].lower() == given["name"].lower():
+        if other.data["name"].lower() == body["name"].lower():
             raise rule_error("/name", "a budget of this name exists")
-    if date.fromisoformat(given["startDate"]) < get_eastern_date(request.now):
+    if date.fromisoformat(body["startDate"]) < get_eastern_date(request.now):
         raise rule_error("/startDate", "lies in the past")
-    _check_rules(given, account)
-    made = request.world.create("budget", account.id, given, id=allocate_native_id(request.world, "01"))
-    return build_response(request, render_budget(request.world, made))
+    _check_rules(body, account)
+    entity = request.world.create("budget", account.id, body, id=allocate_native_id(request.world, "01"))
+    return build_response(request, render_budget(request.world, entity))
 
 
 def update_budget(request: Request) -> Response:
     """PUT /budgets/{id}: what is absent stays."""
     request.parse_query()
     entity = require_entity(request, "budget", request.path_parameters["id"])
-    given = request.parse_json(UPDATE_CHECK)
+    body = request.parse_json(UPDATE_CHECK)
     present, old = get_eastern_date(request.now), entity.data
-    if given.get("startDate", old["startDate"]) != old["startDate"]:
+    if body.get("startDate", old["startDate"]) != old["startDate"]:
         if date.fromisoformat(old["startDate"]) < present:
             raise rule_error("/startDate", "cannot be changed once it has passed")
-        if date.fromisoformat(given["startDate"]) < present:
+        if date.fromisoformat(body["startDate"]) < present:
             raise rule_error("/startDate", "lies in the past")
-    if "endDate" in given and given["endDate"] != old.get("endDate") and date.fromisoformat(given["endDate"]) < present:
+    if "endDate" in body and body["endDate"] != old.get("endDate") and date.fromisoformat(body["endDate"]) < present:
         raise rule_error("/endDate", "lies in the past")
-    if given.get("runForever") is False and "endDate" not in given and "endDate" not in old:
+    if body.get("runForever") is False and "endDate" not in body and "endDate" not in old:
         raise rule_error("/endDate", "is required where runForever becomes false")
-    if "maximumAmount" in old and given.get("amount", old["amount"]) > old["maximumAmount"]:
+    if "maximumAmount" in old and body.get("amount", old["amount"]) > old["maximumAmount"]:
         raise rule_error("/amount", "is above maximumAmount")
-    after = {**old, **given}
-    if given.get("runForever") is True and "endDate" not in given:
+    after = {**old, **body}
+    if body.get("runForever") is True and "endDate" not in body:
         after.pop("endDate", None)
-    if given.get("pacing", "DAILY_TARGET") != "DAILY_TARGET" and "dailyTarget" not in given:
+    if body.get("pacing", "DAILY_TARGET") != "DAILY_TARGET" and "dailyTarget" not in body:
         after.pop("dailyTarget", None)
     _check_rules(after, request.world.accounts[entity.account])
     return build_response(request, render_budget(request.world, request.world.replace(entity, after)))
 
 
-def _check_rules(given: Mapping[str, Any], account: Account) -> None:
+def _check_rules(budget: Mapping[str, Any], account: Account) -> None:
     """What holds of a budget as a whole. Problem."""
-    if given["runForever"] == ("endDate" in given):  # chosen for a budget without end: no endDate at all
+    if budget["runForever"] == ("endDate" in budget):  # chosen for a budget without end: no endDate at all
         raise rule_error("/endDate", "goes with runForever false, and only with it")
     days = 1
-    if "endDate" in given:
-        days = (date.fromisoformat(given["endDate"]) - date.fromisoformat(given["startDate"])).days + 1
+    if "endDate" in budget:
+        days = (date.fromisoformat(budget["endDate"]) - date.fromisoformat(budget["startDate"])).days + 1
         if days < 1:
             raise rule_error("/endDate", "lies before startDate")
-    elif given["type"] == "CAMPAIGN":
+    elif budget["type"] == "CAMPAIGN":
         raise rule_error("/endDate", "a CAMPAIGN budget needs an end")  # chosen: its floor is per day
-    if given["type"] == "DAILY" and given["pacing"] != "SPEND_ASAP":
+    if budget["type"] == "DAILY" and budget["pacing"] != "SPEND_ASAP":
         raise rule_error("/pacing", "DAILY supports only SPEND_ASAP")
-    if (given["pacing"] == "DAILY_TARGET") != ("dailyTarget" in given):
+    if (budget["pacing"] == "DAILY_TARGET") != ("dailyTarget" in budget):
         raise rule_error("/dailyTarget", "goes with the pacing DAILY_TARGET, and only with it")
     for name in ("amount", "dailyTarget"):
-        if name in given:
-            number(places=CURRENCY_DECIMALS[account.currency])(given[name], f"/{name}")
-    times = {"DAILY": 1, "MONTHLY": MIN_MONTHLY_DAYS, "CAMPAIGN": days}[given["type"]]
+        if name in budget:
+            number(places=CURRENCY_DECIMALS[account.currency])(budget[name], f"/{name}")
+    times = {"DAILY": 1, "MONTHLY": MIN_MONTHLY_DAYS, "CAMPAIGN": days}[budget["type"]]
     least = CURRENCIES[account.currency][3] * times
-    if given["amount"] < least:
+    if budget["amount"] < least:
         raise rule_error("/amount", f"must be at least {least} {account.currency}")
 
 
@@ -120,11 +120,13 @@ def get_budget(request: Request) -> Response:
 
 def list_budgets(request: Request) -> Response:
     """GET /marketers/{marketer}/budgets: all at once; `detachedOnly` leaves those that no campaign uses."""
-    wanted = request.parse_query({}, {"detachedOnly": boolean_text})
+    query = request.parse_query({}, {"detachedOnly": boolean_text})
     account = require_account_by_id(request, request.path_parameters["marketer"])
-    kept = [one for one in request.world.list_entities("budget", account.id)
-            if not (wanted.get("detachedOnly") and count_campaigns(request.world, one.id))]  # fmt: skip
-    return build_response(request, {"count": len(kept), "budgets": [render_budget(request.world, one) for one in kept]})
+    budgets = [budget for budget in request.world.list_entities("budget", account.id)
+            if not (query.get("detachedOnly") and count_campaigns(request.world, budget.id))]  # fmt: skip
+    return build_response(
+        request, {"count": len(budgets), "budgets": [render_budget(request.world, budget) for budget in budgets]}
+    )
 
 
 def delete_budget(request: Request) -> Response:

@@ -120,17 +120,17 @@ _EXTRA_FIELD_BY_MEMBER: Mapping[str, str] = {
 def create_campaign(request: Request) -> Response:
     """POST /campaigns. Without `enabled` it would run (chosen); without `objective` it is for traffic."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
-    given = request.parse_json(CREATE_CHECK)
-    budget = request.world.find("budget", given.pop("budgetId"))
+    body = request.parse_json(CREATE_CHECK)
+    budget = request.world.find("budget", body.pop("budgetId"))
     if budget is None:
         raise rule_error("/budgetId", "no such budget")
-    given = {"enabled": True, "objective": "Traffic", "creativeFormat": "Standard", **given}
-    given.setdefault("campaignOptimization", {"optimizationType": OPTIMIZATIONS_BY_OBJECTIVE[given["objective"]][0]})
-    given["targeting"] = targeting.complete_targeting(given["targeting"], "/targeting")
-    _check_rules(request, given, request.world.accounts[budget.account], None)
+    body = {"enabled": True, "objective": "Traffic", "creativeFormat": "Standard", **body}
+    body.setdefault("campaignOptimization", {"optimizationType": OPTIMIZATIONS_BY_OBJECTIVE[body["objective"]][0]})
+    body["targeting"] = targeting.complete_targeting(body["targeting"], "/targeting")
+    _check_rules(request, body, request.world.accounts[budget.account], None)
     native_id = budgets.allocate_native_id(request.world, "02")
-    made = request.world.create("campaign", budget.account, given, parent=budget.id, id=native_id)
-    return build_response(request, render_campaign(request.world, made, extras))
+    entity = request.world.create("campaign", budget.account, body, parent=budget.id, id=native_id)
+    return build_response(request, render_campaign(request.world, entity, extras))
 
 
 def update_campaign(request: Request) -> Response:
@@ -152,34 +152,34 @@ def update_campaigns(request: Request) -> Response:
 
 
 def _update_item(request: Request, item: Any) -> StoredEntity:
-    given = _UPDATE_ITEM_CHECK(item, "")
-    return _update_campaign(request, require_entity(request, "campaign", given.pop("id"), "/id"), given)
+    members = _UPDATE_ITEM_CHECK(item, "")
+    return _update_campaign(request, require_entity(request, "campaign", members.pop("id"), "/id"), members)
 
 
-def _update_campaign(request: Request, entity: StoredEntity, given: dict[str, Any]) -> StoredEntity:
+def _update_campaign(request: Request, entity: StoredEntity, members: dict[str, Any]) -> StoredEntity:
     for member, empty in (("suffixTrackingCode", "EMPTY_SUFFIX"), ("prefixTrackingCode", {"prefix": "EMPTY_PREFIX"})):
-        if given.get(member) == empty:
-            given[member] = None
-    if "targeting" in given:
-        given["targeting"] = targeting.complete_targeting(given["targeting"], "/targeting")
-    after = {name: value for name, value in {**entity.data, **given}.items() if value is not None}
+        if members.get(member) == empty:
+            members[member] = None
+    if "targeting" in members:
+        members["targeting"] = targeting.complete_targeting(members["targeting"], "/targeting")
+    after = {name: value for name, value in {**entity.data, **members}.items() if value is not None}
     _check_rules(request, after, request.world.accounts[entity.account], entity)
     return request.world.replace(entity, after)
 
 
-def _check_rules(request: Request, given: Mapping[str, Any], account: Account, itself: StoredEntity | None) -> None:
+def _check_rules(request: Request, members: Mapping[str, Any], account: Account, itself: StoredEntity | None) -> None:
     """What holds of a campaign as a whole. Problem."""
     for other in request.world.list_entities("campaign", account.id):
-        if (itself is None or other.id != itself.id) and other.data["name"].lower() == given["name"].lower():
+        if (itself is None or other.id != itself.id) and other.data["name"].lower() == members["name"].lower():
             raise rule_error("/name", "a campaign of this name exists")
-    number(places=CURRENCY_DECIMALS[account.currency])(given["cpc"], "/cpc")
+    number(places=CURRENCY_DECIMALS[account.currency])(members["cpc"], "/cpc")
     _, least, most, _ = CURRENCIES[account.currency]
-    if not least <= given["cpc"] <= most:
+    if not least <= members["cpc"] <= most:
         raise rule_error("/cpc", f"must lie between {least} and {most} {account.currency}")
-    fitting = OPTIMIZATIONS_BY_OBJECTIVE[given["objective"]]
-    if given["campaignOptimization"]["optimizationType"] not in fitting:
+    fitting = OPTIMIZATIONS_BY_OBJECTIVE[members["objective"]]
+    if members["campaignOptimization"]["optimizationType"] not in fitting:
         raise rule_error("/campaignOptimization/optimizationType", f"must be one of {', '.join(fitting)}")
-    if (given.get("onAirType") == "Scheduled") != ("scheduling" in given):
+    if (members.get("onAirType") == "Scheduled") != ("scheduling" in members):
         raise rule_error("/scheduling", "goes with the onAirType Scheduled, and only with it")
 
 
@@ -213,35 +213,42 @@ def list_budget_campaigns(request: Request) -> Response:
 
 
 def _list_campaigns(request: Request, entities: list[StoredEntity]) -> Response:
-    wanted = request.parse_query({}, _LIST_CHECKS)
+    query = request.parse_query({}, _LIST_CHECKS)
     world = request.world
-    if ("fromBudgetStartDate" in wanted) != ("toBudgetEndDate" in wanted):
+    if ("fromBudgetStartDate" in query) != ("toBudgetEndDate" in query):
         raise InvalidRequest("required", "/toBudgetEndDate", "goes with fromBudgetStartDate")
-    kept = [one for one in entities if wanted.get("includeArchived") or not one.data.get("archived")]
-    if "fromBudgetStartDate" in wanted:
-        first, last = wanted["fromBudgetStartDate"], wanted["toBudgetEndDate"]
-        kept = [one for one in kept if first <= (budget := _require_budget(world, one).data)["startDate"]
-                and budget.get("endDate", "9") <= last]  # fmt: skip
-    if "daysToLookBackForChanges" in wanted:
-        since = world.now - timedelta(days=wanted["daysToLookBackForChanges"])
-        kept = [one for one in kept if one.updated_at >= since]
-    if wanted.get("fetch") == "basic":  # knows no pages
-        rows = [{"id": one.id, "name": one.data["name"]} for one in kept]
+    campaigns = [campaign for campaign in entities if query.get("includeArchived") or not campaign.data.get("archived")]
+    if "fromBudgetStartDate" in query:
+        first, last = query["fromBudgetStartDate"], query["toBudgetEndDate"]
+        campaigns = [
+            campaign
+            for campaign in campaigns
+            if first <= (budget := _require_budget(world, campaign).data)["startDate"]
+            and budget.get("endDate", "9") <= last
+        ]
+    if "daysToLookBackForChanges" in query:
+        since = world.now - timedelta(days=query["daysToLookBackForChanges"])
+        campaigns = [campaign for campaign in campaigns if campaign.updated_at >= since]
+    if query.get("fetch") == "basic":  # knows no pages
+        rows = [{"id": campaign.id, "name": campaign.data["name"]} for campaign in campaigns]
     else:
-        extras = wanted.get("extraFields", ())
-        rows = [render_campaign(world, one, extras) for one in PAGING.slice(kept, wanted, DEFAULT_CAMPAIGN_PAGE_SIZE)]
-    return build_response(request, {"count": len(rows), "totalCount": len(kept), "campaigns": rows})
+        extras = query.get("extraFields", ())
+        rows = [
+            render_campaign(world, campaign, extras)
+            for campaign in PAGING.slice(campaigns, query, DEFAULT_CAMPAIGN_PAGE_SIZE)
+        ]
+    return build_response(request, {"count": len(rows), "totalCount": len(campaigns), "campaigns": rows})
 
 
 def get_locations(request: Request) -> Response:
     """GET /campaigns/{id}/locations."""
     request.parse_query()
-    kept = require_entity(request, "campaign", request.path_parameters["id"]).data["targeting"]
+    stored_targeting = require_entity(request, "campaign", request.path_parameters["id"]).data["targeting"]
     return build_response(
         request,
         {
-            "geoLocations": targeting.render_locations(kept.get("locations", [])),
-            "excludedGeoLocations": targeting.render_locations(kept.get("excludedLocations", [])),
+            "geoLocations": targeting.render_locations(stored_targeting.get("locations", [])),
+            "excludedGeoLocations": targeting.render_locations(stored_targeting.get("excludedLocations", [])),
         },
     )
 

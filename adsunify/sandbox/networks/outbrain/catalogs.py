@@ -45,7 +45,7 @@ def list_interests(request: Request) -> Response:
     """GET /interests/all: a tree."""
     request.parse_query()
     rows = [
-        {**_render_interest(*above), "subConcepts": [_render_interest(*one) for one in below]}
+        {**_render_interest(*above), "subConcepts": [_render_interest(*interest) for interest in below]}
         for *above, below in _INTERESTS
     ]
     return build_response(request, {"interests": rows})
@@ -53,15 +53,15 @@ def list_interests(request: Request) -> Response:
 
 def search_interests(request: Request) -> Response:
     """GET /interests/search: flat."""
-    wanted = request.parse_query({"term": text()}, {"limit": integer_text(1)})
-    rows = [row for row in _iterate_interests() if wanted["term"].casefold() in row["name"].casefold()]
-    return build_response(request, {"interests": rows[: wanted.get("limit")]})
+    query = request.parse_query({"term": text()}, {"limit": integer_text(1)})
+    rows = [row for row in _iterate_interests() if query["term"].casefold() in row["name"].casefold()]
+    return build_response(request, {"interests": rows[: query.get("limit")]})
 
 
 def _iterate_interests() -> Iterator[dict[str, Any]]:
     for *above, below in _INTERESTS:
         yield _render_interest(*above)
-        yield from (_render_interest(*one) for one in below)
+        yield from (_render_interest(*interest) for interest in below)
 
 
 def _render_interest(native_id: Any, name: Any, targeted: Any) -> dict[str, Any]:

@@ -25,14 +25,14 @@ NO_FIGURES: Mapping[str, Decimal] = dict.fromkeys(
 def generate_daily_figures(campaign: str, day: str, unit: int) -> Mapping[str, Decimal]:
     """The figures of a campaign on one day (ISO 8601); money in hundredths of a unit of the currency."""
     dice = draw_bytes(campaign, day)
-    shown = 8000 + 30 * dice[0] + dice[1]
-    clicks = shown * (2 + dice[2] % 5) // 1000
+    impressions = 8000 + 30 * dice[0] + dice[1]
+    clicks = impressions * (2 + dice[2] % 5) // 1000
     bought = clicks // 15 + dice[3] % 2
     viewed = dice[4] % 3
     spend = clicks * unit * (25 + dice[5] % 30)
     counts = {
-        "impressions": shown,
-        "viewableImpressions": shown * (60 + dice[6] % 20) // 100,
+        "impressions": impressions,
+        "viewableImpressions": impressions * (60 + dice[6] % 20) // 100,
         "clicks": clicks,
         "spend": spend,
         "conversions": bought,
@@ -40,7 +40,7 @@ def generate_daily_figures(campaign: str, day: str, unit: int) -> Mapping[str, D
         "sumValue": bought * unit * (1500 + 10 * dice[7]),
         "viewSumValue": viewed * unit * (1500 + 10 * dice[8]),
         "dstFeeCost": spend * 3 // 100,
-        "videoPlays": shown * (10 + dice[9] % 20) // 100,
+        "videoPlays": impressions * (10 + dice[9] % 20) // 100,
     }
     return {name: Decimal(value) for name, value in counts.items()}
 
@@ -62,31 +62,31 @@ def find_daily_figures(world: World, campaign: StoredEntity, on: date) -> Mappin
     return {name: value * hours // 24 for name, value in whole.items()}
 
 
-def render_metrics(one: Mapping[str, Decimal], currency: str, *, video: bool, viewable: bool) -> dict[str, Any]:
+def render_metrics(figures: Mapping[str, Decimal], currency: str, *, video: bool, viewable: bool) -> dict[str, Any]:
     """Figures as they are answered: counts with decimals, too, and money in major units."""
     cent = Decimal(1).scaleb(-CURRENCY_DECIMALS[currency])
-    money = {name: (one[name] / 100).quantize(cent) for name in ("spend", "sumValue", "viewSumValue", "dstFeeCost")}
-    counts = {name: one[name].quantize(Decimal("0.1")) for name in ("clicks", "conversions", "viewConversions")}
-    conversions, value = one["conversions"] + one["viewConversions"], money["sumValue"] + money["viewSumValue"]
-    shown: dict[str, Any] = {
-        "impressions": one["impressions"].quantize(Decimal("0.01")),
+    money = {name: (figures[name] / 100).quantize(cent) for name in ("spend", "sumValue", "viewSumValue", "dstFeeCost")}
+    counts = {name: figures[name].quantize(Decimal("0.1")) for name in ("clicks", "conversions", "viewConversions")}
+    conversions, value = figures["conversions"] + figures["viewConversions"], money["sumValue"] + money["viewSumValue"]
+    metrics: dict[str, Any] = {
+        "impressions": figures["impressions"].quantize(Decimal("0.01")),
         **counts,
         **money,
         "totalConversions": conversions.quantize(Decimal("0.1")),
         "totalSumValue": value,
-        "ctr": _compute_ratio(one["clicks"] * 100, one["impressions"]),
-        "ecpc": _compute_ratio(money["spend"], one["clicks"]),
-        "cpm": _compute_ratio(money["spend"] * 1000, one["impressions"]),
-        "conversionRate": _compute_ratio(one["conversions"] * 100, one["clicks"]),
-        "cpa": _compute_ratio(money["spend"], one["conversions"]),
+        "ctr": _compute_ratio(figures["clicks"] * 100, figures["impressions"]),
+        "ecpc": _compute_ratio(money["spend"], figures["clicks"]),
+        "cpm": _compute_ratio(money["spend"] * 1000, figures["impressions"]),
+        "conversionRate": _compute_ratio(figures["conversions"] * 100, figures["clicks"]),
+        "cpa": _compute_ratio(money["spend"], figures["conversions"]),
         "totalCpa": _compute_ratio(money["spend"], conversions),
         "roas": _compute_ratio(value * 100, money["spend"]),
     }
     if video:
-        shown["videoPlays"] = int(one["videoPlays"])
+        metrics["videoPlays"] = int(figures["videoPlays"])
     if viewable:
-        shown["viewableImpressions"] = int(one["viewableImpressions"])
-    return shown
+        metrics["viewableImpressions"] = int(figures["viewableImpressions"])
+    return metrics
 
 
 def _compute_ratio(above: Decimal, below: Decimal) -> Decimal:

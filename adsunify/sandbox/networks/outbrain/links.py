@@ -118,32 +118,34 @@ def set_links_enabled(request: Request) -> Response:
     """PUT /promotedLinks/{ids}: all or none (chosen), and nothing is answered."""
     request.parse_query()
     ids = split_ids(request.path_parameters["ids"], MAX_LINKS_PER_WRITE)
-    given = request.parse_json(record(required={"enabled": boolean}))
-    for link in [require_entity(request, "promotedLink", one) for one in ids]:
-        request.world.replace(link, {**link.data, **given})
+    body = request.parse_json(record(required={"enabled": boolean}))
+    for link in [require_entity(request, "promotedLink", link_id) for link_id in ids]:
+        request.world.replace(link, {**link.data, **body})
     return build_response(request, None)
 
 
 def _create_link(request: Request, campaign: StoredEntity, item: Any) -> StoredEntity:
-    given = CREATE_CHECK(item, "")
+    members = CREATE_CHECK(item, "")
     if len(request.world.list_entities("promotedLink", parent=campaign.id)) >= _MAX_LINKS:
         raise rule_error("", f"a campaign has at most {_MAX_LINKS} promoted links")
     # what is left out is crawled: at once here, though the real network may take its time
     crawled = {"text": "Crawled headline", "imageMetadata": {"url": "https://images.example/crawled.jpg"}}
-    made = allocate_native_id(request.world, "03")
-    return request.world.create("promotedLink", campaign.account, {**crawled, **given}, parent=campaign.id, id=made)
+    native_id = allocate_native_id(request.world, "03")
+    return request.world.create(
+        "promotedLink", campaign.account, {**crawled, **members}, parent=campaign.id, id=native_id
+    )
 
 
 def _update_link(request: Request, campaign: StoredEntity, item: Any) -> StoredEntity:
-    given = _UPDATE_ITEM_CHECK(item, "")
-    link = request.world.find("promotedLink", given.pop("id"))
+    members = _UPDATE_ITEM_CHECK(item, "")
+    link = request.world.find("promotedLink", members.pop("id"))
     if link is None or link.parent != campaign.id:
         raise InvalidRequest("absent", "/id", "no such promoted link in this campaign")
-    if not given.keys() <= _ALWAYS_EDITABLE_MEMBERS and not get_approval(request.world, link)["isEditable"]:
+    if not members.keys() <= _ALWAYS_EDITABLE_MEMBERS and not get_approval(request.world, link)["isEditable"]:
         raise rule_error("", "only a pending promoted link can be edited")
-    if "title" in given:
-        given["text"] = given.pop("title")
-    return request.world.replace(link, {**link.data, **given})
+    if "title" in members:
+        members["text"] = members.pop("title")
+    return request.world.replace(link, {**link.data, **members})
 
 
 def get_link(request: Request) -> Response:
@@ -157,16 +159,16 @@ def get_link(request: Request) -> Response:
 
 def list_links(request: Request) -> Response:
     """GET /campaigns/{id}/promotedLinks."""
-    wanted = request.parse_query({}, _LIST_CHECKS)
+    query = request.parse_query({}, _LIST_CHECKS)
     campaign, world = require_entity(request, "campaign", request.path_parameters["id"]), request.world
-    kept = [one for one in world.list_entities("promotedLink", parent=campaign.id)
-            if wanted.get("enabled", one.data["enabled"]) == one.data["enabled"]
-            and get_approval(world, one)["status"].upper() in wanted.get("statuses", _APPROVAL_STATUSES)]  # fmt: skip
+    links = [link for link in world.list_entities("promotedLink", parent=campaign.id)
+            if query.get("enabled", link.data["enabled"]) == link.data["enabled"]
+            and get_approval(world, link)["status"].upper() in query.get("statuses", _APPROVAL_STATUSES)]  # fmt: skip
     rows = [
-        render_link(world, one, wanted.get("extraFields", ()))
-        for one in PAGING.slice(kept, wanted, DEFAULT_LINK_PAGE_SIZE)
+        render_link(world, link, query.get("extraFields", ()))
+        for link in PAGING.slice(links, query, DEFAULT_LINK_PAGE_SIZE)
     ]
-    return build_response(request, {"count": len(rows), "totalCount": len(kept), "promotedLinks": rows})
+    return build_response(request, {"count": len(rows), "totalCount": len(links), "promotedLinks": rows})
 
 
 def get_approval(world: World, link: StoredEntity) -> dict[str, Any]:
@@ -187,9 +189,9 @@ def render_link(world: World, link: StoredEntity, extras: Collection[str]) -> di
     review = get_approval(world, link)
     campaign = world.find("campaign", str(link.parent))
     assert campaign is not None, "campaigns are never removed"
-    why = ("PROMOTED_LINK_DISABLED" if not data["enabled"] else "CAMPAIGN_DISABLED" if not campaign.data["enabled"]
+    reason = ("PROMOTED_LINK_DISABLED" if not data["enabled"] else "CAMPAIGN_DISABLED" if not campaign.data["enabled"]
            else review["status"].upper() if review["status"] != "Approved" else "")  # fmt: skip
-    shown = {
+    members = {
         "id": link.id,
         "campaignId": link.parent,
         **data,
@@ -198,14 +200,14 @@ def render_link(world: World, link: StoredEntity, extras: Collection[str]) -> di
         "lastModified": format_instant(link.updated_at),
         "status": review["status"].upper(),
         "approvalStatus": review,
-        "onAirStatus": {"onAir": not why, "reason": why or "ON_AIR"},
+        "onAirStatus": {"onAir": not reason, "reason": reason or "ON_AIR"},
         "cpc": campaign.data["cpc"] * (1 + Decimal(data.get("cpcAdjustment", 0))),
     }
     image = link.data["imageMetadata"]
     if "ImageURL" in extras:
-        shown["imageUrl"] = image.get("url", "https://images.example/stored.jpg")
+        members["imageUrl"] = image.get("url", "https://images.example/stored.jpg")
     if "ImageMetaData" in extras:
-        shown["imageMetadata"] = dict(image)
+        members["imageMetadata"] = dict(image)
     if "LogoMetaData" in extras and "logoMetadata" in link.data:
-        shown["logoMetadata"] = dict(link.data["logoMetadata"])
-    return shown
+        members["logoMetadata"] = dict(link.data["logoMetadata"])
+    return members

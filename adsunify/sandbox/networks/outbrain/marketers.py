@@ -38,7 +38,7 @@ def get_marketer(request: Request) -> Response:
 
 def _render_marketer(account: Account, *, extra: bool) -> dict[str, Any]:
     """A marketer: it names neither its currency nor a time zone."""
-    shown: dict[str, Any] = {
+    marketer: dict[str, Any] = {
         "id": account.id,
         "name": account.name,
         "enabled": account.extra["enabled"],
@@ -46,4 +46,4 @@ def _render_marketer(account: Account, *, extra: bool) -> dict[str, Any]:
         "creationTime": "2020-01-02 10:00:00",
         "blockedSites": {"blockedPublishers": [], "blockedSections": []},
     }
-    return {**shown, "account": {"type": "DIRECT", "salesForceAccountId": "0010000000demo"}} if extra else shown
+    return {**marketer, "account": {"type": "DIRECT", "salesForceAccountId": "0010000000demo"}} if extra else marketer

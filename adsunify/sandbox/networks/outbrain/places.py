@@ -61,12 +61,12 @@ _QUERY_CHECKS = {
 def build_locations(version: str) -> Mapping[str, Mapping[str, Any]]:
     """Every location of a version by its id. The codes of countries are padded, as those of the real ones are."""
     rows = {code: _make_location(version, "Country", name, code, f"{code}  ", name) for code, name in COUNTRIES.items()}
-    found = {row["id"]: row for row in rows.values()}
+    rows_by_id = {row["id"]: row for row in rows.values()}
     for kind, name, country, *codes in _SUBDIVISIONS:
         code = codes[LOCATION_VERSIONS.index(version)]
         row = _make_location(version, kind, name, country, code, f"{name}, {COUNTRIES[country]}", rows[country])
-        found[row["id"]] = row
-    return found
+        rows_by_id[row["id"]] = row
+    return rows_by_id
 
 
 def _make_location(
@@ -87,17 +87,17 @@ def render_location(native_id: str) -> dict[str, Any]:
 
 def search_locations(request: Request) -> Response:
     """GET /locations/search: by name, not by code (chosen: whether a code works is unknown)."""
-    wanted = request.parse_query({"term": text()}, _QUERY_CHECKS)
-    term = wanted["term"].casefold()
+    query = request.parse_query({"term": text()}, _QUERY_CHECKS)
+    term = query["term"].casefold()
     rows = []
-    for row in build_locations(wanted.get("locationsVersion", "V1")).values():
+    for row in build_locations(query.get("locationsVersion", "V1")).values():
         name = row["name"].casefold()
         country = row.get("parent", row)["code"].strip()
         if (
-            (name == term if wanted.get("exactMatch") else term in name)
-            and row["geoType"] in wanted.get("include", LOCATION_TYPES)
-            and row["geoType"] not in wanted.get("exclude", ())
-            and wanted.get("country", country) == country
+            (name == term if query.get("exactMatch") else term in name)
+            and row["geoType"] in query.get("include", LOCATION_TYPES)
+            and row["geoType"] not in query.get("exclude", ())
+            and query.get("country", country) == country
         ):
             rows.append(dict(row))
-    return build_response(request, {"geoLocations": rows[: wanted.get("limit", 300)]})
+    return build_response(request, {"geoLocations": rows[: query.get("limit", 300)]})

@@ -44,20 +44,20 @@ _PERIOD_STARTS: Mapping[str, Callable[[date], date]] = {
 
 def get_periodic_report(request: Request) -> Response:
     """GET /reports/marketers/{marketer}/periodic."""
-    wanted = request.parse_query(_REQUIRED_CHECKS, _PARAMETER_CHECKS)
+    query = request.parse_query(_REQUIRED_CHECKS, _PARAMETER_CHECKS)
     account = require_account_by_id(request, request.path_parameters["marketer"])
-    campaigns = _select_campaigns(request, account, wanted)
-    return build_response(request, _build_results(request, account, campaigns, wanted))
+    campaigns = _select_campaigns(request, account, query)
+    return build_response(request, _build_results(request, account, campaigns, query))
 
 
 def get_campaigns_report(request: Request) -> Response:
     """GET /reports/marketers/{marketer}/campaigns/periodic: the same for each campaign (evidence of clients alone)."""
-    wanted = request.parse_query(_REQUIRED_CHECKS, _PARAMETER_CHECKS)
+    query = request.parse_query(_REQUIRED_CHECKS, _PARAMETER_CHECKS)
     account = require_account_by_id(request, request.path_parameters["marketer"])
     rows = []
-    for campaign in _select_campaigns(request, account, wanted):
-        shown = _build_results(request, account, [campaign], wanted)
-        rows.append({"campaignId": campaign.id, "results": shown["results"], "totalResults": shown["totalResults"]})
+    for campaign in _select_campaigns(request, account, query):
+        results = _build_results(request, account, [campaign], query)
+        rows.append({"campaignId": campaign.id, "results": results["results"], "totalResults": results["totalResults"]})
     return build_response(request, {"campaignResults": rows, "totalCampaigns": len(rows)})
 
 
@@ -76,36 +76,39 @@ def get_data_freshness(request: Request) -> Response:
     return build_response(request, {"lastUpdateTime": format_instant(request.now - timedelta(minutes=20))})
 
 
-def _select_campaigns(request: Request, account: Account, wanted: Mapping[str, Any]) -> list[StoredEntity]:
+def _select_campaigns(request: Request, account: Account, query: Mapping[str, Any]) -> list[StoredEntity]:
     """The campaigns that count: by default neither the paused nor the archived ones."""
     return [
-        one
-        for one in request.world.list_entities("campaign", account.id)
-        if (one.data["enabled"] or not wanted.get("enabledCampaignsOnly", True))
-        and (not one.data.get("archived") or wanted.get("includeArchivedCampaigns", False))
-        and one.id == wanted.get("campaignId", one.id)
-        and one.parent == wanted.get("budgetId", one.parent)
+        campaign
+        for campaign in request.world.list_entities("campaign", account.id)
+        if (campaign.data["enabled"] or not query.get("enabledCampaignsOnly", True))
+        and (not campaign.data.get("archived") or query.get("includeArchivedCampaigns", False))
+        and campaign.id == query.get("campaignId", campaign.id)
+        and campaign.parent == query.get("budgetId", campaign.parent)
     ]
 
 
 def _build_results(
-    request: Request, account: Account, campaigns: list[StoredEntity], wanted: Mapping[str, Any]
+    request: Request, account: Account, campaigns: list[StoredEntity], query: Mapping[str, Any]
 ) -> dict[str, Any]:
-    first, last = date.fromisoformat(wanted["from"]), date.fromisoformat(wanted["to"])
+    first, last = date.fromisoformat(query["from"]), date.fromisoformat(query["to"])
     if last < first:
         raise rule_error("/to", "lies before from")
     if (last - first).days > MAX_REPORT_YEARS * 366:
         raise rule_error("/from", f"at most {MAX_REPORT_YEARS} years in one request")
-    start = _PERIOD_STARTS[wanted.get("breakdown", "daily")]
-    shape = {"currency": account.currency, "video": wanted.get("includeVideoStats", False),
-             "viewable": wanted.get("includeViewedImpressions", False)}  # fmt: skip
+    start = _PERIOD_STARTS[query.get("breakdown", "daily")]
+    shape = {"currency": account.currency, "video": query.get("includeVideoStats", False),
+             "viewable": query.get("includeViewedImpressions", False)}  # fmt: skip
     periods: dict[date, list[date]] = {}
     for on in iterate_days(first, last):
         periods.setdefault(start(on), []).append(on)
     sums = {}
     for period, days in periods.items():
         some = [
-            one for on in days for campaign in campaigns if (one := find_daily_figures(request.world, campaign, on))
+            daily_figures
+            for on in days
+            for campaign in campaigns
+            if (daily_figures := find_daily_figures(request.world, campaign, on))
         ]
         if some:  # a period without data has no row
             sums[period] = sum_figures(some)
@@ -117,11 +120,11 @@ def _build_results(
         for period, days in periods.items()
         if period in sums
     ]
-    sort = wanted.get("sort", "+fromDate")
+    sort = query.get("sort", "+fromDate")
     part = "metadata" if sort[1:] == "fromDate" else "metrics"
     rows.sort(key=lambda row: row[part][sort[1:]], reverse=sort[0] == "-")
     return {
-        "results": PAGING.slice(rows, wanted, DEFAULT_REPORT_PAGE_SIZE),
+        "results": PAGING.slice(rows, query, DEFAULT_REPORT_PAGE_SIZE),
         "totalResults": len(rows),
         "summary": render_metrics(sum_figures(sums.values(), NO_FIGURES), **shape),
     }

@@ -29,10 +29,10 @@ _LOGIC_CHECK = record(
 
 def _check_interests(value: Any, where: str) -> Any:
     """Or goes with ids, And with terms."""
-    given = _LOGIC_CHECK(value, where)
-    if (given["op"] == "Or") != ("ids" in given):
+    logic = _LOGIC_CHECK(value, where)
+    if (logic["op"] == "Or") != ("ids" in logic):
         raise rule_error(where, "Or goes with ids and And with terms")
-    return given
+    return logic
 
 
 _MEMBERS: Mapping[str, Check] = {
@@ -72,16 +72,16 @@ _MEMBERS_BY_EXTRA_FIELD: Mapping[str, Collection[str]] = {
 }
 
 
-def complete_targeting(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+def complete_targeting(targeting: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Targeting that takes the place of what was there (chosen: nothing survives). Problem.
 
     An empty array clears. `locationsVersion` left out is V1, as in the search; ids of the other version are refused.
     """
-    kept = {name: value for name, value in given.items() if value != []}
-    version = kept.setdefault("locationsVersion", LOCATION_VERSIONS[0])
-    kept.setdefault("platform", list(PLATFORMS))
+    members = {name: value for name, value in targeting.items() if value != []}
+    version = members.setdefault("locationsVersion", LOCATION_VERSIONS[0])
+    members.setdefault("platform", list(PLATFORMS))
     for member in _LOCATION_MEMBERS:
-        ids = kept.get(member, [])
+        ids = members.get(member, [])
         if len(set(ids)) < len(ids):
             raise rule_error(f"{where}/{member}", "names a location twice")
         for position, native_id in enumerate(ids):
@@ -92,16 +92,16 @@ def complete_targeting(given: Mapping[str, Any], where: str) -> dict[str, Any]:
             raise rule_error(
                 f"{where}/{member}", f"more than {_MAX_OTHER_LOCATIONS} locations and {_MAX_POSTAL_CODES} postal codes"
             )
-    if set(kept.get(_LOCATION_MEMBERS[0], [])) & set(kept.get(_LOCATION_MEMBERS[1], [])):
+    if set(members.get(_LOCATION_MEMBERS[0], [])) & set(members.get(_LOCATION_MEMBERS[1], [])):
         raise rule_error(f"{where}/{_LOCATION_MEMBERS[1]}", "a location is both targeted and excluded")
-    return kept
+    return members
 
 
-def render_targeting(kept: Mapping[str, Any], extras: Collection[str]) -> dict[str, Any]:
+def render_targeting(stored_targeting: Mapping[str, Any], extras: Collection[str]) -> dict[str, Any]:
     """Targeting as it is answered: locations as objects."""
     hidden = {name for extra, names in _MEMBERS_BY_EXTRA_FIELD.items() if extra not in extras for name in names}
-    shown = {name: value for name, value in kept.items() if name not in hidden}
-    return {name: render_locations(value) if name in _LOCATION_MEMBERS else value for name, value in shown.items()}
+    members = {name: value for name, value in stored_targeting.items() if name not in hidden}
+    return {name: render_locations(value) if name in _LOCATION_MEMBERS else value for name, value in members.items()}
 
 
 def render_locations(ids: Collection[str]) -> list[dict[str, Any]]:

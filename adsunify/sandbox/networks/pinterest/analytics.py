@@ -120,41 +120,41 @@ def get_analytics(request: Request) -> Response:
     """GET .../analytics, .../campaigns/analytics, .../ad_groups/analytics, .../ads/analytics: rows, no envelope."""
     level, account = _LEVEL_BY_PATH[request.path_parameters["of"]], require_account(request)
     required, optional = _CHECKS_BY_LEVEL[level]
-    given = parse_query(
+    query = parse_query(
         request, {**_REPORT_CHECKS, **required}, **optional, **_WINDOW_CHECKS, reporting_timezone=_TIMEZONE_CHECK
     )
-    only = {_PARENT_ID_MEMBERS[name.removesuffix("s").removesuffix("_id")]: given[name] for name in (
-        "campaign_ids", "ad_group_ids", "ad_ids") if name in given}  # fmt: skip
-    if "pin_ids" in given:
-        only["pin_id"] = given["pin_ids"]
-    if level == "ad" and not ("ad_ids" in given) ^ ({"campaign_ids", "pin_ids"} <= given.keys()):
+    only = {_PARENT_ID_MEMBERS[name.removesuffix("s").removesuffix("_id")]: query[name] for name in (
+        "campaign_ids", "ad_group_ids", "ad_ids") if name in query}  # fmt: skip
+    if "pin_ids" in query:
+        only["pin_id"] = query["pin_ids"]
+    if level == "ad" and not ("ad_ids" in query) ^ ({"campaign_ids", "pin_ids"} <= query.keys()):
         raise InvalidRequest("required", "/ad_ids", "either ad_ids or both campaign_ids and pin_ids")
-    _check_date_range(request, given, 90, 91)
-    wanted = ReportRequest(
-        given["start_date"], given["end_date"], given["granularity"], level, tuple(given["columns"]),
-        _get_report_timezone(account, given), tuple((name, tuple(ids)) for name, ids in only.items()),
+    _check_date_range(request, query, 90, 91)
+    report = ReportRequest(
+        query["start_date"], query["end_date"], query["granularity"], level, tuple(query["columns"]),
+        _get_report_timezone(account, query), tuple((name, tuple(ids)) for name, ids in only.items()),
     )  # fmt: skip
-    return Response(200, [row for _, row in _build_rows(request.world, account, wanted)])
+    return Response(200, [row for _, row in _build_rows(request.world, account, report)])
 
 
 def create_report_job(request: Request) -> Response:
     """POST .../reports: a job. Asking again only makes another one."""
     request.parse_query()
     account = require_account(request)
-    given = {name: value for name, value in request.parse_json(_JOB_CHECK).items() if value is not None}
-    _check_date_range(request, given, 914, 186)
+    body = {name: value for name, value in request.parse_json(_JOB_CHECK).items() if value is not None}
+    _check_date_range(request, body, 914, 186)
     only = [
-        (_PARENT_ID_MEMBERS[kind], tuple(given[f"{kind}_ids"])) for kind in _PARENT_ID_MEMBERS if f"{kind}_ids" in given
+        (_PARENT_ID_MEMBERS[kind], tuple(body[f"{kind}_ids"])) for kind in _PARENT_ID_MEMBERS if f"{kind}_ids" in body
     ]
-    wanted = ReportRequest(
-        given["start_date"], given["end_date"], given["granularity"], LEVEL_BY_JOB_LEVEL[given["level"]],
-        tuple(given["columns"]), _get_report_timezone(account, given), tuple(only),
+    report = ReportRequest(
+        body["start_date"], body["end_date"], body["granularity"], LEVEL_BY_JOB_LEVEL[body["level"]],
+        tuple(body["columns"]), _get_report_timezone(account, body), tuple(only),
     )  # fmt: skip
-    how = {"format": given.get("report_format", "JSON"), "sort": given.get("primary_sort", "BY_ID")}
+    options = {"format": body.get("report_format", "JSON"), "sort": body.get("primary_sort", "BY_ID")}
     number = request.world.allocate_id()
     # of characters that have to be encoded in a query, as the documentation warns
     token = f"{base64.b64encode(hashlib.sha256(number.encode()).digest()).decode()}+/={number}"
-    request.world.create("report", account.id, {"wanted": wanted, "looks": 0, **how}, id=token, logged=False)
+    request.world.create("report", account.id, {"wanted": report, "looks": 0, **options}, id=token, logged=False)
     return Response(200, {"report_status": "IN_PROGRESS", "token": token, "message": None})
 
 
@@ -181,10 +181,10 @@ def download_report(request: Request) -> Response:
     """The signed link at the storage host: in time, unaltered, and without credentials."""
     if "Authorization" in request.headers:
         return _build_storage_error(400, "InvalidArgument", "Only one auth mechanism allowed")
-    given = dict(request.query_pairs)
-    name, expires = request.path_parameters["report"], given.get("X-Amz-Expires", "")
+    query = dict(request.query_pairs)
+    name, expires = request.path_parameters["report"], query.get("X-Amz-Expires", "")
     job = next((job for job in request.world.list_entities("report") if _get_file_name(job) == name), None)
-    if job is None or given != _sign_link(name, expires):
+    if job is None or query != _sign_link(name, expires):
         return _build_storage_error(403, "SignatureDoesNotMatch", "The request signature does not match")
     if int(expires) <= request.now.timestamp():
         return _build_storage_error(403, "AccessDenied", "Request has expired")
@@ -198,17 +198,17 @@ def get_metrics_readiness(request: Request) -> Response:
     return Response(200, {"conversion_metrics_ready": age > 2, "non_conversion_metrics_ready": age > 1})
 
 
-def _get_report_timezone(account: Account, given: Mapping[str, Any]) -> str:
-    if given.get("reporting_timezone", "PINTEREST_TIME_ZONE") == "PINTEREST_TIME_ZONE":
+def _get_report_timezone(account: Account, parameters: Mapping[str, Any]) -> str:
+    if parameters.get("reporting_timezone", "PINTEREST_TIME_ZONE") == "PINTEREST_TIME_ZONE":
         return "UTC"
     if not account.extra["zone_reports"]:
         raise InvalidRequest("value", "/reporting_timezone", "is not available to this ad account")
     return account.timezone
 
 
-def _check_date_range(request: Request, given: Mapping[str, Any], back: int, longest: int) -> None:
+def _check_date_range(request: Request, parameters: Mapping[str, Any], back: int, longest: int) -> None:
     """Counted in UTC days, whatever the zone of the report."""
-    start, end = given["start_date"], given["end_date"]
+    start, end = parameters["start_date"], parameters["end_date"]
     if start > end:
         raise InvalidRequest("value", "/end_date", "must not be before start_date")
     if start < get_local_date(request.now.timestamp(), "UTC") - timedelta(days=back):
@@ -217,47 +217,47 @@ def _check_date_range(request: Request, given: Mapping[str, Any], back: int, lon
         raise InvalidRequest("value", "/end_date", f"must lie within {longest} days from start_date on")
 
 
-def _build_rows(world: World, account: Account, wanted: ReportRequest) -> Iterator[tuple[str, dict[str, Any]]]:
+def _build_rows(world: World, account: Account, report: ReportRequest) -> Iterator[tuple[str, dict[str, Any]]]:
     """Id of the subject and row. No row where every column asked for is 0 or missing."""
-    last = min(wanted.end, get_local_date(world.now.timestamp(), wanted.zone))
+    last = min(report.end, get_local_date(world.now.timestamp(), report.zone))
     ads = [
-        one
-        for one in list_delivering_ads(world, account, wanted.zone)
-        if all(_get_member(one[0], name) in ids for name, ids in wanted.only)
+        ad_span
+        for ad_span in list_delivering_ads(world, account, report.zone)
+        if all(_get_member(ad_span[0], name) in ids for name, ids in report.only)
     ]
-    for start, period in _split_periods(wanted, last):
+    for start, period in _split_periods(report, last):
         days = [day for day in period if world.delivers(day)]
         subjects: dict[str, list[dict[str, int]]] = {}
-        if wanted.level == "account" and not wanted.only:
-            subjects[account.id] = [generate_daily_figures(account, account.id, day, wanted.zone) for day in days]
+        if report.level == "account" and not report.only:
+            subjects[account.id] = [generate_daily_figures(account, account.id, day, report.zone) for day in days]
         examples: dict[str, StoredEntity] = {}
         for ad, first, final in ads:
-            subject = account.id if wanted.level == "account" else _get_member(ad, _PARENT_ID_MEMBERS[wanted.level])
+            subject = account.id if report.level == "account" else _get_member(ad, _PARENT_ID_MEMBERS[report.level])
             examples[subject] = ad
-            many = [generate_daily_figures(account, ad.id, day, wanted.zone) for day in days if first <= day <= final]
+            many = [generate_daily_figures(account, ad.id, day, report.zone) for day in days if first <= day <= final]
             subjects.setdefault(subject, []).extend(many)
         for subject, many in subjects.items():
             figures = add_derived_metrics(sum_figures(many)) if many else {}
-            measured = {name: figures[name] for name in wanted.columns if name in figures}
+            measured = {name: figures[name] for name in report.columns if name in figures}
             if not any(measured.values()):
                 continue
-            naming = _build_name_columns(world, account, wanted.level, examples.get(subject))
+            naming = _build_name_columns(world, account, report.level, examples.get(subject))
             row: dict[str, Any] = {} if start is None else {"DATE": start.isoformat()}
-            row |= {LEVEL_COLUMNS[wanted.level][0]: subject}
-            yield subject, row | {name: naming[name] for name in wanted.columns if name in naming} | measured
+            row |= {LEVEL_COLUMNS[report.level][0]: subject}
+            yield subject, row | {name: naming[name] for name in report.columns if name in naming} | measured
 
 
-def _split_periods(wanted: ReportRequest, last: date) -> Iterator[tuple[date | None, list[date]]]:
+def _split_periods(report: ReportRequest, last: date) -> Iterator[tuple[date | None, list[date]]]:
     """The day a row is dated with (none for TOTAL) and the days in it."""
-    days = list(iterate_days(wanted.start, last))
-    if wanted.granularity == "TOTAL":
+    days = list(iterate_days(report.start, last))
+    if report.granularity == "TOTAL":
         yield None, days
         return
-    found: dict[date, list[date]] = {}
+    periods: dict[date, list[date]] = {}
     for day in days:
-        back = {"DAY": 0, "WEEK": day.weekday(), "MONTH": day.day - 1}[wanted.granularity]
-        found.setdefault(day - timedelta(days=back), []).append(day)
-    yield from found.items()
+        back = {"DAY": 0, "WEEK": day.weekday(), "MONTH": day.day - 1}[report.granularity]
+        periods.setdefault(day - timedelta(days=back), []).append(day)
+    yield from periods.items()
 
 
 def _get_member(ad: StoredEntity, name: str) -> str:
@@ -266,29 +266,29 @@ def _get_member(ad: StoredEntity, name: str) -> str:
 
 def _build_name_columns(world: World, account: Account, level: str, ad: StoredEntity | None) -> dict[str, Any]:
     """The columns that say what a row is about."""
-    made: dict[str, Any] = {"AD_ACCOUNT_ID": account.id, "ADVERTISER_ID": account.id}
+    columns: dict[str, Any] = {"AD_ACCOUNT_ID": account.id, "ADVERTISER_ID": account.id}
     levels = [*LEVEL_COLUMNS]
     for kind in levels[1 : levels.index(level) + 1] if ad is not None else ():
         assert ad is not None
         entity = world.find(kind, _get_member(ad, _PARENT_ID_MEMBERS[kind]))
         assert entity is not None
         identity, name = LEVEL_COLUMNS[kind]
-        made |= {identity: entity.id, name: entity.data.get("name")}
+        columns |= {identity: entity.id, name: entity.data.get("name")}
         if kind == "campaign":
-            made |= {"CAMPAIGN_OBJECTIVE_TYPE": entity.data["objective_type"]}
-            made |= {"CAMPAIGN_ENTITY_STATUS": entity.data["status"]}
+            columns |= {"CAMPAIGN_OBJECTIVE_TYPE": entity.data["objective_type"]}
+            columns |= {"CAMPAIGN_ENTITY_STATUS": entity.data["status"]}
         if kind == "ad":
-            made |= {"PIN_PROMOTION_ID": entity.id, "PIN_ID": entity.data["pin_id"]}
-    return made
+            columns |= {"PIN_PROMOTION_ID": entity.id, "PIN_ID": entity.data["pin_id"]}
+    return columns
 
 
 def _encode_report(world: World, account: Account, job: StoredEntity) -> bytes:
     """JSON: an object of lists of rows, by id or by date. CSV: lines, with 0 for what is missing."""
-    wanted: ReportRequest = job.data["wanted"]
-    rows = list(_build_rows(world, account, wanted))
+    report: ReportRequest = job.data["wanted"]
+    rows = list(_build_rows(world, account, report))
     if job.data["format"] == "CSV":
         out = io.StringIO()
-        names = list(dict.fromkeys([*(rows[0][1] if rows else ()), *wanted.columns]))
+        names = list(dict.fromkeys([*(rows[0][1] if rows else ()), *report.columns]))
         writer = csv.DictWriter(out, names, restval="0", lineterminator="\n")
         writer.writeheader()
         writer.writerows(row for _, row in rows)

@@ -79,8 +79,8 @@ def format_status_error(request: Request, status: int) -> Response:
 def authorize_request(request: Request) -> None:
     """The bearer token and its scopes, and an `Accept` that admits JSON where there is one."""
     token = require_bearer_token(request)
-    wanted = request.headers.get("Accept", "*/*")
-    if not any(form in wanted for form in ("application/json", "application/*", "*/*")):
+    accepted = request.headers.get("Accept", "*/*")
+    if not any(form in accepted for form in ("application/json", "application/*", "*/*")):
         raise InvalidRequest("accept", "Accept", "must admit application/json")
     reading, writing = _SCOPES_BY_RESOURCE[request.path.removeprefix("/v5/").partition("/")[0]]
     # a report job and the bid floors are reads, though sent by POST
@@ -104,15 +104,15 @@ def require_account(request: Request, *, writing: bool = False) -> Account:
 
 def parse_query(request: Request, required: Mapping[str, Check] | None = None, /, **optional: Check) -> dict[str, Any]:
     """The checked query. The names of LIST_ITEMS may repeat: their check meets the list of all their values."""
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in request.query_pairs:
         if name in REPEATABLE_PARAMETERS:
-            given.setdefault(name, []).append(value)
-        elif name in given:
+            values.setdefault(name, []).append(value)
+        elif name in values:
             raise InvalidRequest("duplicate", f"/{name}", f"{name!r} appears twice")
         else:
-            given[name] = value
-    checked: dict[str, Any] = record(required or {}, optional)(given, "")
+            values[name] = value
+    checked: dict[str, Any] = record(required or {}, optional)(values, "")
     return checked
 
 
@@ -132,16 +132,16 @@ _BOOKMARKS = CursorFormat("/bookmark", "after|")
 
 
 def build_page_response(
-    rows: Iterable[Mapping[str, Any]], wanted: Mapping[str, Any], view: Callable[[Any], Any] = dict
+    rows: Iterable[Mapping[str, Any]], query: Mapping[str, Any], view: Callable[[Any], Any] = dict
 ) -> Response:
     """One page of rows that have an `id`, and the bookmark of the next (null on the last).
 
     The bookmark names the last id of the page, so that what is created meanwhile shifts nothing.
     """
-    page, bookmark = paginate_after(list(rows), wanted.get("bookmark"), wanted.get("page_size", 25), _BOOKMARKS)
+    page, bookmark = paginate_after(list(rows), query.get("bookmark"), query.get("page_size", 25), _BOOKMARKS)
     return Response(200, {"items": [view(row) for row in page], "bookmark": bookmark})
 
 
-def not_found_error(what: str) -> AbortRequest:
+def not_found_error(object_name: str) -> AbortRequest:
     """What is raised for an ad object that is not in this account (own number chosen: the documentation has none)."""
-    return AbortRequest(Response(404, {"code": 404, "message": f"{what} not found."}))
+    return AbortRequest(Response(404, {"code": 404, "message": f"{object_name} not found."}))

@@ -88,7 +88,7 @@ def list_countries(request: Request) -> Response:
 def list_audiences(request: Request) -> Response:
     """GET /ad_accounts/{account}/audiences."""
     account = require_account(request)
-    wanted = parse_query(
+    query = parse_query(
         request, **PAGING_CHECKS, order=choice("ASCENDING", "DESCENDING"), ownership_type=choice("OWNED", "RECEIVED")
     )
     rows: list[dict[str, Any]] = [
@@ -101,19 +101,19 @@ def list_audiences(request: Request) -> Response:
             ("2542620905477", "Very few", "VISITOR", 40, "TOO_SMALL"),
         )
     ]  # fmt: skip
-    return build_page_response(rows[::-1] if wanted.get("order") == "DESCENDING" else rows, wanted)
+    return build_page_response(rows[::-1] if query.get("order") == "DESCENDING" else rows, query)
 
 
 def list_conversion_tags(request: Request) -> Response:
     """GET /ad_accounts/{account}/conversion_tags: not paged."""
     account = require_account(request)
-    wanted = parse_query(request, filter_deleted=boolean_text)
+    query = parse_query(request, filter_deleted=boolean_text)
     rows: list[dict[str, Any]] = [
         {"id": native, "ad_account_id": account.id, "name": name, "status": status, "version": "3",
          "enhanced_match_status": None, "last_fired_time_ms": None, "code_snippet": "", "configs": {}}
         for native, name, status in (("2617998078212", "Tea checkout", "ACTIVE"), ("2617998078214", "Old", "ARCHIVED"))
     ]  # fmt: skip
-    return Response(200, {"items": rows[:1] if wanted.get("filter_deleted") else rows})
+    return Response(200, {"items": rows[:1] if query.get("filter_deleted") else rows})
 
 
 def get_bid_floors(request: Request) -> Response:
@@ -121,4 +121,10 @@ def get_bid_floors(request: Request) -> Response:
     request.parse_query()
     require_account(request)
     specifications = request.parse_json(_BID_FLOORS_CHECK)["bid_floor_specs"]
-    return Response(200, {"bid_floors": [get_bid_floor(one["currency"]) for one in specifications], "type": "bidfloor"})
+    return Response(
+        200,
+        {
+            "bid_floors": [get_bid_floor(specification["currency"]) for specification in specifications],
+            "type": "bidfloor",
+        },
+    )

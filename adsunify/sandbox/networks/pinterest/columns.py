@@ -82,5 +82,5 @@ _COLUMN_PATTERN = re.compile(
 
 def is_job_column(column: str) -> bool:
     """Whether a report job knows the column."""
-    known = column in SYNC_COLUMNS | _ASYNC_ONLY_COLUMNS or _COLUMN_PATTERN.fullmatch(column) is not None
-    return known and column not in _SYNC_ONLY_COLUMNS
+    is_column = column in SYNC_COLUMNS | _ASYNC_ONLY_COLUMNS or _COLUMN_PATTERN.fullmatch(column) is not None
+    return is_column and column not in _SYNC_ONLY_COLUMNS

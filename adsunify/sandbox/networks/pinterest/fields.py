@@ -40,8 +40,8 @@ def _own_id(*prefixes: str) -> Check:
     """An id made here. The prefixed forms of requests (AG123, C123) are understood, and read as plain digits."""
 
     def check(value: Any, where: str) -> str:
-        found = str(text(1, 20, rf"({'|'.join(prefixes)})?\d+" if prefixes else r"\d+")(value, where))
-        return found.lstrip("AGC")
+        native_id = str(text(1, 20, rf"({'|'.join(prefixes)})?\d+" if prefixes else r"\d+")(value, where))
+        return native_id.lstrip("AGC")
 
     return check
 

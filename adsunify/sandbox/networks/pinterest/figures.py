@@ -19,13 +19,13 @@ from adsunify.sandbox.world import Account, StoredEntity, World
 def generate_daily_figures(account: Account, subject: str, day: date, zone: str) -> dict[str, int]:
     """The figures of one ad, or of the earlier ads of an account (`subject` its id), on one day."""
     dice = draw_bytes(account.id, subject, day, zone)
-    paid = 1800 + 8 * dice[0] + dice[1]
-    earned = paid * (dice[2] % 20) // 100
-    clicks = paid * (12 + dice[3] % 20) // 1000
+    paid_impressions = 1800 + 8 * dice[0] + dice[1]
+    earned = paid_impressions * (dice[2] % 20) // 100
+    clicks = paid_impressions * (12 + dice[3] % 20) // 1000
     unit = MICROS * get_currency_unit(account.currency)
     bought = 1 + clicks // 20
     figures = {
-        "IMPRESSION_1": paid,
+        "IMPRESSION_1": paid_impressions,
         "IMPRESSION_2": earned,
         "CLICKTHROUGH_1": clicks,
         "CLICKTHROUGH_2": earned // 100,
@@ -33,8 +33,8 @@ def generate_daily_figures(account: Account, subject: str, day: date, zone: str)
         "OUTBOUND_CLICK_2": earned // 200,
         "REPIN_1": clicks // 6,
         "SPEND_IN_MICRO_DOLLAR": clicks * (unit * (25 + dice[4] % 60) // 100) + 1000 * dice[5],
-        "TOTAL_VIDEO_MRC_VIEWS": paid // 7,
-        "TOTAL_VIDEO_3SEC_VIEWS": paid // 9,
+        "TOTAL_VIDEO_MRC_VIEWS": paid_impressions // 7,
+        "TOTAL_VIDEO_3SEC_VIEWS": paid_impressions // 9,
     }
     if day.weekday() != 6:  # for Sundays these are not reported: the columns are missing, not 0
         figures |= {
@@ -42,7 +42,7 @@ def generate_daily_figures(account: Account, subject: str, day: date, zone: str)
             "TOTAL_CHECKOUT": bought,
             "TOTAL_CHECKOUT_VALUE_IN_MICRO_DOLLAR": bought * unit * (15 + dice[7] % 30),
             "TOTAL_CONVERSIONS_VALUE_IN_MICRO_DOLLAR": bought * unit * (16 + dice[7] % 30),
-            "TOTAL_IMPRESSION_USER": paid * (55 + dice[8] % 40) // 100,
+            "TOTAL_IMPRESSION_USER": paid_impressions * (55 + dice[8] % 40) // 100,
         }
     return figures
 
@@ -50,37 +50,37 @@ def generate_daily_figures(account: Account, subject: str, day: date, zone: str)
 def add_derived_metrics(plain: Figures) -> dict[str, int | Decimal]:
     """Figures and what follows from them."""
     value = plain.get
-    made: dict[str, int | Decimal] = dict(plain)
-    clicks, shown = value("CLICKTHROUGH_1", 0), value("IMPRESSION_1", 0)
+    metrics: dict[str, int | Decimal] = dict(plain)
+    clicks, impressions = value("CLICKTHROUGH_1", 0), value("IMPRESSION_1", 0)
     spend = value("SPEND_IN_MICRO_DOLLAR", 0)
-    made["PAID_IMPRESSION"] = shown
-    made["TOTAL_IMPRESSION"] = shown + value("IMPRESSION_2", 0)
-    made["TOTAL_CLICKTHROUGH"] = clicks + value("CLICKTHROUGH_2", 0)
-    made["SPEND_IN_DOLLAR"] = Decimal(spend) / MICROS
+    metrics["PAID_IMPRESSION"] = impressions
+    metrics["TOTAL_IMPRESSION"] = impressions + value("IMPRESSION_2", 0)
+    metrics["TOTAL_CLICKTHROUGH"] = clicks + value("CLICKTHROUGH_2", 0)
+    metrics["SPEND_IN_DOLLAR"] = Decimal(spend) / MICROS
     if clicks:
-        made["CPC_IN_MICRO_DOLLAR"] = spend // clicks
-        made["ECPC_IN_MICRO_DOLLAR"] = spend // clicks
-    if shown:
-        made["CTR"] = round(Decimal(clicks) / shown, 6)
-        made["CPM_IN_MICRO_DOLLAR"] = 1000 * spend // shown
-    return made
+        metrics["CPC_IN_MICRO_DOLLAR"] = spend // clicks
+        metrics["ECPC_IN_MICRO_DOLLAR"] = spend // clicks
+    if impressions:
+        metrics["CTR"] = round(Decimal(clicks) / impressions, 6)
+        metrics["CPM_IN_MICRO_DOLLAR"] = 1000 * spend // impressions
+    return metrics
 
 
 def list_delivering_ads(world: World, account: Account, zone: str) -> list[tuple[StoredEntity, date, date]]:
     """Every ad that delivers now, with the first and the last day on which it does."""
-    found = []
+    delivering = []
     for ad in world.list_entities("ad", account.id):
         group = world.find("ad_group", str(ad.parent))
         campaign = world.find("campaign", ad.data["campaign_id"])
         assert group is not None
         assert campaign is not None
-        if {one.data["status"] for one in (ad, group, campaign)} != {"ACTIVE"}:
+        if {entity.data["status"] for entity in (ad, group, campaign)} != {"ACTIVE"}:
             continue
-        born = ad.data.get("_since", int(ad.created_at.timestamp()))
-        ends = min(one.data.get("end_time") or 4e9 for one in (group, campaign))
-        starts = max(born, campaign.data["start_time"], group.data.get("start_time") or 0)
-        found.append((ad, get_local_date(starts, zone), get_local_date(int(ends), zone)))
-    return found
+        created_at = ad.data.get("_since", int(ad.created_at.timestamp()))
+        ends = min(entity.data.get("end_time") or 4e9 for entity in (group, campaign))
+        starts = max(created_at, campaign.data["start_time"], group.data.get("start_time") or 0)
+        delivering.append((ad, get_local_date(starts, zone), get_local_date(int(ends), zone)))
+    return delivering
 
 
 def get_local_date(instant: Any, zone: str) -> date:

@@ -38,27 +38,27 @@ def create_keywords(request: Request) -> Response:
     """
     request.parse_query()
     account = require_account(request, writing=True)
-    sent = request.parse_json(_CREATE_CHECK)
-    parent = _require_parent(request, account, sent["parent_id"].lstrip("AGC"))
-    made: list[dict[str, Any]] = []
+    body = request.parse_json(_CREATE_CHECK)
+    parent = _require_parent(request, account, body["parent_id"].lstrip("AGC"))
+    keywords: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
-    for position, keyword in enumerate(sent["keywords"]):
+    for position, keyword in enumerate(body["keywords"]):
         value = keyword["value"].lower()
-        last = position == len(sent["keywords"]) - 1
+        last = position == len(body["keywords"]) - 1
         if (message := _find_refusal_reason(request, account, parent, keyword["match_type"], value, last)) is not None:
             errors.append({"data": _render_keyword(None, keyword), "error_messages": [message]})
             continue
         kind, above = parent
         data = {"match_type": keyword["match_type"], "value": value, "archived": False, "parent_type": kind}
-        made.append(_render_keyword(request.world.create("keyword", account.id, data, parent=above)))
-    return Response(200, {"keywords": sorted(made, key=lambda row: str(row["value"])), "errors": errors})
+        keywords.append(_render_keyword(request.world.create("keyword", account.id, data, parent=above)))
+    return Response(200, {"keywords": sorted(keywords, key=lambda row: str(row["value"])), "errors": errors})
 
 
 def update_keywords(request: Request) -> Response:
     """PATCH of the same: archives keywords, which takes them off their lists."""
     request.parse_query()
     account = require_account(request, writing=True)
-    made: list[dict[str, Any]] = []
+    keywords: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
     for change in request.parse_json(_UPDATE_CHECK)["keywords"]:
         keyword = request.world.find("keyword", change["id"], account.id)
@@ -66,14 +66,14 @@ def update_keywords(request: Request) -> Response:
             errors.append({"data": {"id": change["id"], "type": "keyword"}, "error_messages": ["Keyword not found."]})
             continue
         archived = change.get("archived", keyword.data["archived"])
-        made.append(_render_keyword(request.world.replace(keyword, {**keyword.data, "archived": archived})))
-    return Response(200, {"keywords": made, "errors": errors})
+        keywords.append(_render_keyword(request.world.replace(keyword, {**keyword.data, "archived": archived})))
+    return Response(200, {"keywords": keywords, "errors": errors})
 
 
 def list_keywords(request: Request) -> Response:
     """GET of the same; without a filter only those that hang on the ad account itself."""
     account = require_account(request)
-    wanted = parse_query(
+    query = parse_query(
         request,
         **PAGING_CHECKS,
         campaign_id=DIGITS_CHECK,
@@ -81,18 +81,18 @@ def list_keywords(request: Request) -> Response:
         ad_group_ids=repeated_values(DIGITS_CHECK),
         match_types=repeated_values(choice(*MATCH_TYPES), 5),
     )
-    used = [name for name in ("campaign_id", "ad_group_id", "ad_group_ids") if name in wanted]
+    used = [name for name in ("campaign_id", "ad_group_id", "ad_group_ids") if name in query]
     if len(used) > 1:
         raise InvalidRequest("value", f"/{used[1]}", "provide only one of campaign_id, ad_group_id, ad_group_ids")
-    parents = wanted[used[0]] if used else account.id
+    parents = query[used[0]] if used else account.id
     rows = [
         _render_keyword(keyword)
         for keyword in request.world.list_entities("keyword", account.id)
         if keyword.parent in ([parents] if isinstance(parents, str) else parents)
         and not keyword.data["archived"]
-        and keyword.data["match_type"] in wanted.get("match_types", MATCH_TYPES)
+        and keyword.data["match_type"] in query.get("match_types", MATCH_TYPES)
     ]
-    return build_page_response(rows, wanted)
+    return build_page_response(rows, query)
 
 
 def _require_parent(request: Request, account: Account, parent: str) -> tuple[str, str]:
@@ -121,9 +121,9 @@ def _find_refusal_reason(
     return None
 
 
-def _render_keyword(keyword: StoredEntity | None, sent: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _render_keyword(keyword: StoredEntity | None, content: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A keyword as it is answered; with `sent` one that was refused, "with nulled properties"."""
-    data: Mapping[str, Any] = (sent or {}) if keyword is None else keyword.data
+    data: Mapping[str, Any] = (content or {}) if keyword is None else keyword.data
     return {
         "id": None if keyword is None else keyword.id,
         "archived": data.get("archived"),

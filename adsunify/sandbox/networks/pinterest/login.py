@@ -46,11 +46,11 @@ def get_user_account(request: Request) -> Response:
     })  # fmt: skip
 
 
-def get_acting_user(request: Request, wanted: dict[str, Any]) -> dict[str, Any]:
+def get_acting_user(request: Request, query: dict[str, Any]) -> dict[str, Any]:
     """`id` and `username` of whoever an organic call is made as."""
-    if "ad_account_id" not in wanted:
+    if "ad_account_id" not in query:
         return dict(USER)
-    if (account := request.find_account(wanted["ad_account_id"])) is None:
+    if (account := request.find_account(query["ad_account_id"])) is None:
         raise InvalidRequest("user" if request.path == "/v5/user_account" else "role", "/ad_account_id", "no access")
     owner: dict[str, Any] = account.extra["native"]["owner"]
     return owner

@@ -30,15 +30,15 @@ _EXTERNAL_PIN = {"title": "A Pin from elsewhere", "creative_type": "REGULAR", "i
 
 def list_boards(request: Request) -> Response:
     """GET /boards; secret ones only with their own scope."""
-    wanted = parse_query(request, **PAGING_CHECKS, ad_account_id=DIGITS_CHECK, privacy=choice(*PRIVACIES))
-    owner, privacy = get_acting_user(request, wanted)["username"], wanted.get("privacy", "ALL")
-    shown = {"ALL": PRIVACIES, "PUBLIC_AND_SECRET": ("PUBLIC", "SECRET")}.get(privacy, (privacy,))
+    query = parse_query(request, **PAGING_CHECKS, ad_account_id=DIGITS_CHECK, privacy=choice(*PRIVACIES))
+    owner, privacy = get_acting_user(request, query)["username"], query.get("privacy", "ALL")
+    privacies = {"ALL": PRIVACIES, "PUBLIC_AND_SECRET": ("PUBLIC", "SECRET")}.get(privacy, (privacy,))
     boards = [
         _render_board(request, board)
         for board in request.world.list_entities("board", owner)
         if _is_visible(request, board)
     ]
-    return build_page_response([board for board in boards if board["privacy"] in shown], wanted)
+    return build_page_response([board for board in boards if board["privacy"] in privacies], query)
 
 
 def get_board(request: Request) -> Response:
@@ -52,23 +52,23 @@ def get_board(request: Request) -> Response:
 
 def list_board_pins(request: Request) -> Response:
     """GET /boards/{id}/pins."""
-    wanted = parse_query(
+    query = parse_query(
         request,
         **PAGING_CHECKS,
         ad_account_id=DIGITS_CHECK,
         creative_types=repeated_values(choice(*CREATIVE_TYPES)),
         pin_metrics=boolean_text,
     )
-    owner = get_acting_user(request, wanted)["username"]
+    owner = get_acting_user(request, query)["username"]
     board = request.world.find("board", request.path_parameters["id"], owner)
     if board is None or not _is_visible(request, board):
         raise InvalidRequest("board", "", "no such board")
-    return build_page_response(_list_pins(request, owner, wanted, board.id), wanted)
+    return build_page_response(_list_pins(request, owner, query, board.id), query)
 
 
 def list_pins(request: Request) -> Response:
     """GET /pins: all of the acting person, without those on protected boards unless they are asked for."""
-    wanted = parse_query(
+    query = parse_query(
         request,
         **PAGING_CHECKS,
         ad_account_id=DIGITS_CHECK,
@@ -78,16 +78,16 @@ def list_pins(request: Request) -> Response:
         pin_filter=choice("exclude_native", "exclude_repins", "has_been_promoted"),
         pin_type=choice("PRIVATE"),
     )
-    owner = get_acting_user(request, wanted)["username"]
-    pins = _list_pins(request, owner, wanted)
-    if not wanted.get("include_protected_pins", False):
+    owner = get_acting_user(request, query)["username"]
+    pins = _list_pins(request, owner, query)
+    if not query.get("include_protected_pins", False):
         hidden = {
             board.id for board in request.world.list_entities("board", owner) if board.data["privacy"] != "PUBLIC"
         }
         pins = [pin for pin in pins if pin["board_id"] not in hidden]
-    if wanted.get("pin_filter") == "has_been_promoted":
+    if query.get("pin_filter") == "has_been_promoted":
         pins = [pin for pin in pins if pin["has_been_promoted"]]
-    return build_page_response(pins, wanted)
+    return build_page_response(pins, query)
 
 
 def get_pin(request: Request) -> Response:
@@ -101,18 +101,18 @@ def create_pin(request: Request) -> Response:
     owner = get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK))["username"]
     if "ad_account_id" in dict(request.query_pairs):
         _check_role(request)
-    sent = request.parse_json(PIN_CHECK)
-    board = check_exists(sent["board_id"], "board", "/board_id")
-    known = request.world.find("board", board)
-    if known is not None and (known.account != owner or not _is_visible(request, known)):
+    body = request.parse_json(PIN_CHECK)
+    board = check_exists(body["board_id"], "board", "/board_id")
+    board_entity = request.world.find("board", board)
+    if board_entity is not None and (board_entity.account != owner or not _is_visible(request, board_entity)):
         raise InvalidRequest("board", "/board_id", "no such board of the acting person")
-    if sent.get("board_section_id") is not None:
-        check_exists(sent["board_section_id"], "section", "/board_section_id")
-    if "missing" in sent["media_source"].get("url", ""):
+    if body.get("board_section_id") is not None:
+        check_exists(body["board_section_id"], "section", "/board_section_id")
+    if "missing" in body["media_source"].get("url", ""):
         raise InvalidRequest("value", "/media_source/url", "Sorry, we could not fetch the image")
-    data = {name: value for name, value in sent.items() if name != "media_source"}
-    made = request.world.create("pin", owner, {**data, "creative_type": "REGULAR", "is_owner": True})
-    return Response(201, _render_pin(request, made.id))
+    data = {name: value for name, value in body.items() if name != "media_source"}
+    pin = request.world.create("pin", owner, {**data, "creative_type": "REGULAR", "is_owner": True})
+    return Response(201, _render_pin(request, pin.id))
 
 
 def delete_pin(request: Request) -> Response:
@@ -133,13 +133,13 @@ def find_pin_type(request: Request, native_id: str) -> str | None:
     return None if pin is None else pin.data["creative_type"]
 
 
-def check_exists(native_id: str, what: str, where: str) -> str:
+def check_exists(native_id: str, code: str, where: str) -> str:
     """An id of something made elsewhere. Problem `what` (board, section, pin) where it is not found."""
     try:
         return str(_EXTERNAL_ID(native_id, where))
     except InvalidRequest as problem:
         if problem.code == "missing":
-            raise InvalidRequest(what, where, problem.message) from problem
+            raise InvalidRequest(code, where, problem.message) from problem
         raise
 
 
@@ -170,14 +170,14 @@ def _render_board(request: Request, board: StoredEntity) -> dict[str, Any]:
 
 
 def _list_pins(
-    request: Request, owner: str, wanted: Mapping[str, Any], board: str | None = None
+    request: Request, owner: str, query: Mapping[str, Any], board: str | None = None
 ) -> list[dict[str, Any]]:
     pins = [
         _render_pin(request, pin.id)
         for pin in request.world.list_entities("pin", owner)
         if not pin.data.get("deleted") and board in (None, pin.data["board_id"]) and pin.data["is_owner"]
     ]
-    kinds = wanted.get("creative_types", CREATIVE_TYPES)
+    kinds = query.get("creative_types", CREATIVE_TYPES)
     return [pin for pin in pins if (pin["creative_type"] or "REGULAR") in kinds]
 
 

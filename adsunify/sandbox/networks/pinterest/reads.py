@@ -51,11 +51,11 @@ _SHOWN_MEMBERS: Mapping[str, str] = {
 
 def list_accounts(request: Request) -> Response:
     """GET /ad_accounts: those of the person, and those that others share."""
-    wanted = parse_query(request, include_shared_accounts=boolean_text, **PAGING_CHECKS)
+    query = parse_query(request, include_shared_accounts=boolean_text, **PAGING_CHECKS)
     rows = [account.extra["native"] for account in request.world.accounts.values()]
-    if not wanted.get("include_shared_accounts", True):
+    if not query.get("include_shared_accounts", True):
         rows = [row for row in rows if row["owner"]["id"] == USER["id"]]
-    return build_page_response(rows, wanted)
+    return build_page_response(rows, query)
 
 
 def get_account(request: Request) -> Response:
@@ -68,23 +68,23 @@ def list_entities(request: Request) -> Response:
     """GET /ad_accounts/{account}/campaigns, /ad_groups, /ads: ACTIVE and PAUSED unless other statuses are named."""
     kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], require_account(request)
     more: dict[str, Check] = {"translate_interests_to_names": boolean_text} if kind == "ad_group" else {}
-    wanted = parse_query(
+    query = parse_query(
         request, **PAGING_CHECKS, **more, entity_statuses=repeated_values(choice(*STATUSES)),
         order=choice("ASCENDING", "DESCENDING"), **dict.fromkeys(MEMBER_BY_FILTER[kind], _IDS_CHECK),
     )  # fmt: skip
-    used = [name for name in MEMBER_BY_FILTER[kind] if name in wanted]
+    used = [name for name in MEMBER_BY_FILTER[kind] if name in query]
     if len(used) > 1:
         raise InvalidRequest("value", f"/{used[1]}", f"provide only one of {', '.join(MEMBER_BY_FILTER[kind])}")
-    statuses = wanted.get("entity_statuses", ("ACTIVE", "PAUSED"))
+    statuses = query.get("entity_statuses", ("ACTIVE", "PAUSED"))
     rows = [
         render_entity(entity, request.now)
         for entity in request.world.list_entities(kind, account.id)
         if entity.data["status"] in statuses
     ]
     for name in used:
-        rows = [row for row in rows if row[MEMBER_BY_FILTER[kind][name]] in wanted[name]]
-    rows.sort(key=lambda row: int(row["id"]), reverse=wanted.get("order") == "DESCENDING")
-    return build_page_response(rows, wanted)
+        rows = [row for row in rows if row[MEMBER_BY_FILTER[kind][name]] in query[name]]
+    rows.sort(key=lambda row: int(row["id"]), reverse=query.get("order") == "DESCENDING")
+    return build_page_response(rows, query)
 
 
 def get_entity(request: Request) -> Response:

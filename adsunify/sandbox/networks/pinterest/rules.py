@@ -50,18 +50,18 @@ def rule_error(where: str, message: str) -> InvalidRequest:
     return InvalidRequest("rule", f"/{where}", message)
 
 
-def normalize_members(kind: str, sent: Data, old: Data | None) -> dict[str, Any]:
+def normalize_members(kind: str, content: Data, old: Data | None) -> dict[str, Any]:
     """What was sent as it is kept. On creation null is nothing; in an update the clearing values become null."""
     if old is None:
-        return {name: value for name, value in sent.items() if value is not None}
-    kept: dict[str, Any] = {}
-    for name, value in sent.items():
+        return {name: value for name, value in content.items() if value is not None}
+    members: dict[str, Any] = {}
+    for name, value in content.items():
         clears = CLEARING_VALUES[kind].get(name)
         if name in CLEARING_VALUES[kind] and value == clears:
-            kept[name] = None
+            members[name] = None
         elif value is not None or (name not in CLEARING_VALUES[kind] and name not in UNCLEARABLE_MEMBERS):
-            kept[name] = value
-    return kept
+            members[name] = value
+    return members
 
 
 def check_status(kind: str, status: str, old: Data | None) -> None:

@@ -80,10 +80,10 @@ def _seed_campaigns(world: World, account: Account, numbers: Iterator[str]) -> N
             "is_automated_campaign": False, "start_time": since, **campaign,
         }, id=next(numbers))  # fmt: skip
         content = {"campaign_id": above.id, "billable_event": "CLICKTHROUGH", **places, **group, **same}
-        made = world.create("ad_group", account.id, content, parent=above.id, id=next(numbers))
-        ad = {"campaign_id": above.id, "ad_group_id": made.id, "pin_id": SEED_PINS[0][0], "creative_type": "REGULAR",
-              "_since": since, **same}  # fmt: skip
-        world.create("ad", account.id, ad, parent=made.id, id=next(numbers))
+        ad_group = world.create("ad_group", account.id, content, parent=above.id, id=next(numbers))
+        parents = {"campaign_id": above.id, "ad_group_id": ad_group.id}
+        ad = {**parents, "pin_id": SEED_PINS[0][0], "creative_type": "REGULAR", "_since": since, **same}
+        world.create("ad", account.id, ad, parent=ad_group.id, id=next(numbers))
         for match in ("EXACT", "PHRASE"):
             keyword = {"match_type": match, "value": "green tea", "archived": False, "parent_type": "ad_group"}
-            world.create("keyword", account.id, keyword, parent=made.id, id=next(numbers))
+            world.create("keyword", account.id, keyword, parent=ad_group.id, id=next(numbers))

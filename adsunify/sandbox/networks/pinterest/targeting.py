@@ -64,25 +64,25 @@ TARGETING_CHECK = record(optional={
 
 def check_targeting(spec: Mapping[str, Any], where: str = "/targeting_spec") -> None:
     """The rules across members. Problem `rule`."""
-    given = {name: value for name, value in spec.items() if value}
-    if not given.keys() & {"LOCATION", "GEO"}:
+    values_by_type = {name: value for name, value in spec.items() if value}
+    if not values_by_type.keys() & {"LOCATION", "GEO"}:
         raise InvalidRequest("rule", where, "specify at least one GEO or LOCATION code")
-    for name, values in given.items():
+    for name, values in values_by_type.items():
         if isinstance(values, list) and name != "SHOPPING_RETARGETING" and len({*values}) < len(values):
             raise InvalidRequest("rule", f"{where}/{name}", "holds a value twice")
-    ages = given.keys() & {"MINIMUM_AGE", "MAXIMUM_AGE"}
+    ages = values_by_type.keys() & {"MINIMUM_AGE", "MAXIMUM_AGE"}
     if len(ages) == 1:
         raise InvalidRequest("rule", where, "MINIMUM_AGE and MAXIMUM_AGE must be used together")
-    if ages and "AGE_BUCKET" in given:
+    if ages and "AGE_BUCKET" in values_by_type:
         raise InvalidRequest("rule", where, "AGE_BUCKET cannot be combined with MINIMUM_AGE and MAXIMUM_AGE")
-    if ages and int(given["MINIMUM_AGE"]) > int(given["MAXIMUM_AGE"].rstrip("+")):
+    if ages and int(values_by_type["MINIMUM_AGE"]) > int(values_by_type["MAXIMUM_AGE"].rstrip("+")):
         raise InvalidRequest("rule", where, "MINIMUM_AGE must not be over MAXIMUM_AGE")
     for name in ("GEO", "GEO_EXCLUDE"):
-        if len({_is_postal_code(value) for value in given.get(name, ())}) > 1:
+        if len({_is_postal_code(value) for value in values_by_type.get(name, ())}) > 1:
             raise InvalidRequest("rule", f"{where}/{name}", "region codes and postal codes must not be mixed")
     for name in ("LOCATION", "GEO", "AUDIENCE"):
-        wanted = given.get(f"{name}_INCLUDE" if name == "AUDIENCE" else name, ())
-        if {*wanted} & {*given.get(f"{name}_EXCLUDE", ())}:
+        included = values_by_type.get(f"{name}_INCLUDE" if name == "AUDIENCE" else name, ())
+        if {*included} & {*values_by_type.get(f"{name}_EXCLUDE", ())}:
             raise InvalidRequest("rule", f"{where}/{name}_EXCLUDE", "excludes what is included")
 
 

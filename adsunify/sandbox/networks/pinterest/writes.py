@@ -62,12 +62,12 @@ def update_entities(request: Request) -> Response:
 def _apply_each(request: Request, apply: Callable[[Request, str, Account, Any, str], StoredEntity]) -> Response:
     request.parse_query()
     kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], require_account(request, writing=True)
-    sent = request.parse_json(array(any_value, 1, MAX_ITEMS_PER_WRITE))
+    body = request.parse_json(array(any_value, 1, MAX_ITEMS_PER_WRITE))
     items = []
-    for position, item in enumerate(sent):
+    for position, item in enumerate(body):
         try:
             with request.world.savepoint():
-                _raise_fault(request, position == len(sent) - 1)
+                _raise_fault(request, position == len(body) - 1)
                 entity = apply(request, kind, account, item, f"/{position}")
         except InvalidRequest as problem:
             if problem.code not in ITEM_PROBLEM_CODES:
@@ -110,12 +110,12 @@ def _create_entity(request: Request, kind: str, account: Account, item: Any, whe
 
 
 def _update_entity(request: Request, kind: str, account: Account, item: Any, where: str) -> StoredEntity:
-    sent = UPDATE_CHECKS[kind](item, where)
-    entity = request.world.find(kind, sent["id"], account.id)
+    content = UPDATE_CHECKS[kind](item, where)
+    entity = request.world.find(kind, content["id"], account.id)
     if entity is None:
-        raise InvalidRequest("missing", "/id", f"{kind} {sent['id']} does not exist in this ad account")
+        raise InvalidRequest("missing", "/id", f"{kind} {content['id']} does not exist in this ad account")
     old = entity.data
-    changes = normalize_members(kind, {name: value for name, value in sent.items() if name != "id"}, old)
+    changes = normalize_members(kind, {name: value for name, value in content.items() if name != "id"}, old)
     if kind == "campaign":
         _check_same_account(changes, account)
     check_changeable(kind, old, changes)

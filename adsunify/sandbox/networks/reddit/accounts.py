@@ -18,27 +18,27 @@ _EMPTY_QUERY = record(required={"data": record()})
 
 def list_businesses(request: Request) -> Response:
     """GET /me/businesses."""
-    wanted = request.parse_query({}, PAGING_CHECKS)
+    query = request.parse_query({}, PAGING_CHECKS)
     rows = [
         {"id": native_id, "name": name, "country": "US", "industry": "RETAIL_AND_ECOMMERCE"}
         for native_id, name, _, _ in BUSINESSES
     ]
-    return build_page_response(request, rows, wanted)
+    return build_page_response(request, rows, query)
 
 
 def list_ad_accounts(request: Request) -> Response:
     """POST /businesses/{business}/ad_accounts/query: owned and shared ones. Filters are not known here."""
-    wanted = request.parse_query({}, PAGING_CHECKS)
+    query = request.parse_query({}, PAGING_CHECKS)
     request.parse_json(_EMPTY_QUERY)
     _, _, owned, shared = _require_business(request)
-    return build_page_response(request, _render_accounts(request, owned + shared), wanted)
+    return build_page_response(request, _render_accounts(request, owned + shared), query)
 
 
 def list_owned_ad_accounts(request: Request) -> Response:
     """GET /businesses/{business}/ad_accounts: owned ones."""
-    wanted = request.parse_query({}, PAGING_CHECKS)
+    query = request.parse_query({}, PAGING_CHECKS)
     _, _, owned, _ = _require_business(request)
-    return build_page_response(request, _render_accounts(request, owned), wanted)
+    return build_page_response(request, _render_accounts(request, owned), query)
 
 
 def get_ad_account(request: Request) -> Response:

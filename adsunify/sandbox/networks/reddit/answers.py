@@ -70,9 +70,9 @@ def authorize_request(request: Request) -> None:
     check_user_agent(request)
     token = require_bearer_token(request)
     reads = request.method == "GET" or request.path.endswith(("/reports", "/query"))
-    needed = READ_SCOPE if reads else WRITE_SCOPE
-    if needed not in token.scopes:
-        raise InvalidRequest("access", "", f"the scope {needed} was not granted")
+    scope = READ_SCOPE if reads else WRITE_SCOPE
+    if scope not in token.scopes:
+        raise InvalidRequest("access", "", f"the scope {scope} was not granted")
     request.require_accept("application/json")
 
 
@@ -88,9 +88,9 @@ def build_response(data: Any, status: int = 200) -> Response:
     return Response(status, {"data": data})
 
 
-def not_found_error(what: str) -> InvalidRequest:
+def not_found_error(object_name: str) -> InvalidRequest:
     """What is raised for a path that leads to nothing."""
-    return InvalidRequest("absent", "", f"no such {what}")
+    return InvalidRequest("absent", "", f"no such {object_name}")
 
 
 def require_account(request: Request, *, writing: bool = False) -> Account:
@@ -113,17 +113,17 @@ PAGING_CHECKS: Mapping[str, Check] = {"page.size": integer_text(1, MAX_PAGE_SIZE
 _CURSORS = CursorFormat("/page.token", "from:", is_url_safe=True)
 
 
-def build_page_response(request: Request, rows: Sequence[Any], wanted: Mapping[str, Any]) -> Response:
+def build_page_response(request: Request, rows: Sequence[Any], query: Mapping[str, Any]) -> Response:
     """One page of rows, and the full address of the next one, or null."""
-    page, pagination = paginate(request, rows, wanted)
+    page, pagination = paginate(request, rows, query)
     return Response(200, {"data": list(page), "pagination": pagination})
 
 
 def paginate(
-    request: Request, rows: Sequence[Any], wanted: Mapping[str, Any]
+    request: Request, rows: Sequence[Any], query: Mapping[str, Any]
 ) -> tuple[Sequence[Any], dict[str, str | None]]:
     """A page and its `pagination`. Problem where the token is not one of ours. Without a size: 100 (chosen)."""
-    page, token = paginate_from(rows, wanted.get("page.token"), wanted.get("page.size", DEFAULT_PAGE_SIZE), _CURSORS)
+    page, token = paginate_from(rows, query.get("page.token"), query.get("page.size", DEFAULT_PAGE_SIZE), _CURSORS)
     return page, {"next_url": build_next_url(request, HOST, "page.token", token) if token else None}
 
 

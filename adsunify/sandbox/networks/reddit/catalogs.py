@@ -38,12 +38,12 @@ _FLAT_CATALOGS: Mapping[str, tuple[tuple[str, str], ...]] = {
 def list_funding_instruments(request: Request) -> Response:
     """GET /ad_accounts/{account}/funding_instruments. Without a mode: SELECTABLE ones (chosen)."""
     account = require_account(request)
-    wanted = request.parse_query({}, {**PAGING_CHECKS, "mode": choice(*_MODES), "search": text()})
+    query = request.parse_query({}, {**PAGING_CHECKS, "mode": choice(*_MODES), "search": text()})
     modes = {"ALL": ("ACTIVE", "INACTIVE"), "INACTIVE": ("INACTIVE",), "UPCOMING": ()}
-    states = modes.get(wanted.get("mode", "SELECTABLE"), ("ACTIVE",))
+    states = modes.get(query.get("mode", "SELECTABLE"), ("ACTIVE",))
     rows = [row for state, row in _build_instruments(account) if state in states]
     return build_page_response(
-        request, [row for row in rows if wanted.get("search", "").lower() in row["name"].lower()], wanted
+        request, [row for row in rows if query.get("search", "").lower() in row["name"].lower()], query
     )
 
 
@@ -67,9 +67,9 @@ def _build_instruments(account: Account) -> list[tuple[str, dict[str, Any]]]:
 def list_pixels(request: Request) -> Response:
     """GET /ad_accounts/{account}/pixels: one often has the id of the account."""
     account = require_account(request)
-    wanted = request.parse_query({}, PAGING_CHECKS)
+    query = request.parse_query({}, PAGING_CHECKS)
     return build_page_response(
-        request, [{"id": one, "name": f"Pixel {one}"} for one in ("a2_pixel0001", account.id)], wanted
+        request, [{"id": pixel_id, "name": f"Pixel {pixel_id}"} for pixel_id in ("a2_pixel0001", account.id)], query
     )
 
 
@@ -90,33 +90,36 @@ def list_apps(request: Request) -> Response:
 def list_geolocations(request: Request) -> Response:
     """GET /targeting/geolocations: countries; with `country` what lies in it; cities and codes by their words."""
     words = {"country": text(2, 2), "cities_search": text(), "postal_code": text()}
-    wanted = request.parse_query({}, {**PAGING_CHECKS, **words})
+    query = request.parse_query({}, {**PAGING_CHECKS, **words})
     rows = [{"id": code, "name": name, "country": code} for code, name in _COUNTRIES.items()]
-    rows += [{"id": one, "name": name, "country": country, kind: word} for one, name, country, kind, word in _PLACES]
-    sought = {kind: wanted[asked].lower() for kind, asked in _SEARCH_PARAMETERS.items() if asked in wanted}
+    rows += [
+        {"id": place_id, "name": name, "country": country, kind: word}
+        for place_id, name, country, kind, word in _PLACES
+    ]
+    sought = {kind: query[parameter].lower() for kind, parameter in _SEARCH_PARAMETERS.items() if parameter in query}
     if sought:
         rows = [row for row in rows if any(word in row.get(kind, "").lower() for kind, word in sought.items())]
     else:
         rows = [row for row in rows if not {*row} & {*_SEARCH_PARAMETERS}]
-    return build_page_response(
-        request, [row for row in rows if wanted.get("country") in (None, row["country"])], wanted
-    )
+    return build_page_response(request, [row for row in rows if query.get("country") in (None, row["country"])], query)
 
 
 def search_communities(request: Request) -> Response:
     """GET /targeting/communities/search?query=."""
-    wanted = request.parse_query({"query": text()}, PAGING_CHECKS)
+    query = request.parse_query({"query": text()}, PAGING_CHECKS)
     return build_page_response(
-        request, [_render_community(one) for one in _COMMUNITIES if wanted["query"].lower() in one.lower()], wanted
+        request,
+        [_render_community(community) for community in _COMMUNITIES if query["query"].lower() in community.lower()],
+        query,
     )
 
 
 def list_communities(request: Request) -> Response:
     """GET /targeting/communities?names=a,b."""
-    wanted = request.parse_query({"names": text()}, PAGING_CHECKS)
-    names = wanted["names"].lower().split(",")
+    query = request.parse_query({"names": text()}, PAGING_CHECKS)
+    names = query["names"].lower().split(",")
     return build_page_response(
-        request, [_render_community(one) for one in _COMMUNITIES if one.lower() in names], wanted
+        request, [_render_community(community) for community in _COMMUNITIES if community.lower() in names], query
     )
 
 
@@ -136,7 +139,7 @@ def list_flat_catalog(request: Request) -> Response:
     member = "value" if kind == "devices" else "id"
     return build_page_response(
         request,
-        [{member: one, "name": name} for one, name in _FLAT_CATALOGS[kind]],
+        [{member: native_id, "name": name} for native_id, name in _FLAT_CATALOGS[kind]],
         request.parse_query({}, PAGING_CHECKS),
     )
 

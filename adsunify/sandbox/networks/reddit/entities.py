@@ -25,14 +25,14 @@ PARENT_KINDS: Mapping[str, str] = {"ad_group": "campaign", "ad": "ad_group"}
 _REVIEW_TIME = timedelta(seconds=60)  # chosen
 
 
-def comma_separated_values(item: Callable[[str], bool], what: str) -> Check:
+def comma_separated_values(item: Callable[[str], bool], noun: str) -> Check:
     """Comma-separated values, up to 200."""
 
     def check(value: Any, where: str) -> list[str]:
-        found = str(value).split(",")
-        if len(found) > MAX_IDS or not all(map(item, found)):
-            raise InvalidRequest("value", where, f"must be up to {MAX_IDS} {what}, separated by commas", value)
-        return found
+        parts = str(value).split(",")
+        if len(parts) > MAX_IDS or not all(map(item, parts)):
+            raise InvalidRequest("value", where, f"must be up to {MAX_IDS} {noun}, separated by commas", value)
+        return parts
 
     return check
 
@@ -59,11 +59,11 @@ def list_entities(request: Request) -> Response:
     """GET /ad_accounts/{account}/{campaigns|ad_groups|ads}: oldest first; whatever its status, it is there."""
     kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
     account = require_account(request)
-    wanted = request.parse_query({}, {**PAGING_CHECKS, **FILTER_CHECKS[kind]})
+    query = request.parse_query({}, {**PAGING_CHECKS, **FILTER_CHECKS[kind]})
     rows = [render_entity(request.world, entity) for entity in request.world.list_entities(kind, account.id)]
-    chosen = {name: wanted[name] for name in FILTER_CHECKS[kind] if name in wanted}
+    chosen = {name: query[name] for name in FILTER_CHECKS[kind] if name in query}
     return build_page_response(
-        request, [row for row in rows if all(row[name] in some for name, some in chosen.items())], wanted
+        request, [row for row in rows if all(row[name] in some for name, some in chosen.items())], query
     )
 
 
@@ -99,18 +99,18 @@ def get_ancestry(world: World, entity: StoredEntity) -> list[StoredEntity]:
 def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
     """An object as it is answered."""
     _, *above = get_ancestry(world, entity)
-    shown: dict[str, Any] = {"id": entity.id, "ad_account_id": entity.account}
+    members: dict[str, Any] = {"id": entity.id, "ad_account_id": entity.account}
     if entity.kind == "campaign":
-        shown |= {"special_ad_categories": ["NONE"]}
+        members |= {"special_ad_categories": ["NONE"]}
     if entity.kind == "ad_group":
-        shown |= {
+        members |= {
             "campaign_objective_type": above[-1].data["objective"],
             "is_campaign_budget_optimization": bool(above[-1].data.get("is_campaign_budget_optimization")),
         }
     if entity.kind == "ad":
-        shown |= {"campaign_id": above[-1].id, "rejection_reason": None}
+        members |= {"campaign_id": above[-1].id, "rejection_reason": None}
     return {
-        **shown,
+        **members,
         **{name: value for name, value in entity.data.items() if not name.startswith("_")},
         "effective_status": get_effective_status(world, entity),
         "delivery_status": [],
@@ -122,15 +122,19 @@ def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
 def get_effective_status(world: World, entity: StoredEntity) -> str:
     """The first reason why an object does not deliver, or ACTIVE. The order of the reasons is chosen."""
     every = get_ancestry(world, entity)
-    for one in every:
-        status = one.data["configured_status"]
+    for member in every:
+        status = member.data["configured_status"]
         if status in ("DELETED", "ARCHIVED"):
             return str(status)
         if status == "PAUSED":
-            return "PAUSED" if one is entity else f"{one.kind.upper()}_PAUSED"
+            return "PAUSED" if member is entity else f"{member.kind.upper()}_PAUSED"
     if every[-1].data.get("funding_instrument_id") is None:
         return "PENDING_BILLING_INFO"
-    ends = [INSTANT.check_datetime(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None]
+    ends = [
+        INSTANT.check_datetime(member.data["end_time"], "")
+        for member in every
+        if member.data.get("end_time") is not None
+    ]
     if ends and min(ends) <= world.now:
         return "COMPLETED"
     if entity.kind == "ad" and world.now - _get_post_time(entity) < _REVIEW_TIME:

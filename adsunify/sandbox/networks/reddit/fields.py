@@ -138,8 +138,8 @@ _AD_MEMBERS: dict[str, Check] = {
 
 
 def _data_check(required: Mapping[str, Check], optional: Mapping[str, Check]) -> Check:
-    others = {name: check for name, check in optional.items() if name not in required}
-    return record(required={"data": record(required, others)})
+    optional_members = {name: check for name, check in optional.items() if name not in required}
+    return record(required={"data": record(required, optional_members)})
 
 
 def _pick_members(members: Mapping[str, Check], *names: str) -> dict[str, Check]:

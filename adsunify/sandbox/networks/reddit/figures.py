@@ -23,18 +23,18 @@ MINUTES_PER_DAY = 24 * 60
 def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
     """The figures of one ad on one day (ISO 8601). Spend in micros, values of conversions in hundredths."""
     dice = draw_bytes(ad, day)
-    shown = 2600 + 9 * dice[0] + dice[1]
-    clicked = shown * (4 + dice[2] % 12) // 1000
+    impressions = 2600 + 9 * dice[0] + dice[1]
+    clicked = impressions * (4 + dice[2] % 12) // 1000
     bought = clicked // 12 + dice[3] % 2
     return {
-        "impressions": shown,
+        "impressions": impressions,
         "clicks": clicked,
-        "spend": shown * unit * MICROS * (300 + dice[4]) // 100_000 + 1000 * dice[5],
-        "reach": shown * (60 + dice[6] % 20) // 100,
-        "video_viewable_impressions": shown * (20 + dice[7] % 20) // 100,
-        "video_started": shown * (40 + dice[7] % 20) // 100,
-        "video_watched_3_seconds": shown * (12 + dice[7] % 10) // 100,
-        "video_watched_100_percent": shown * (2 + dice[7] % 4) // 100,
+        "spend": impressions * unit * MICROS * (300 + dice[4]) // 100_000 + 1000 * dice[5],
+        "reach": impressions * (60 + dice[6] % 20) // 100,
+        "video_viewable_impressions": impressions * (20 + dice[7] % 20) // 100,
+        "video_started": impressions * (40 + dice[7] % 20) // 100,
+        "video_watched_3_seconds": impressions * (12 + dice[7] % 10) // 100,
+        "video_watched_100_percent": impressions * (2 + dice[7] % 4) // 100,
         "engaged_click": clicked * 8 // 10,
         "key_conversion_clicks": bought - bought // 4,
         "key_conversion_views": bought // 4,
@@ -50,13 +50,13 @@ def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
 
 def build_row(total: Mapping[str, int], fields: list[str], currency: str) -> dict[str, Any]:
     """The asked fields, in lower case; null where there is nothing to tell. Deprecated fields are left out."""
-    shown, clicks, spend = total["impressions"], total["clicks"], total["spend"]
+    impressions, clicks, spend = total["impressions"], total["clicks"], total["spend"]
     derived: dict[str, Any] = {
         "currency": currency,
-        "ctr": _compute_ratio(clicks, shown),
+        "ctr": _compute_ratio(clicks, impressions),
         "cpc": spend // clicks if clicks else None,
-        "ecpm": 1000 * spend // shown if shown else None,
-        "frequency": _compute_ratio(shown, total["reach"]),
+        "ecpm": 1000 * spend // impressions if impressions else None,
+        "frequency": _compute_ratio(impressions, total["reach"]),
     }
     return {
         name: total.get(name, derived.get(name)) for name in map(str.lower, fields) if name not in DEPRECATED_FIELDS
@@ -72,16 +72,20 @@ def _compute_ratio(part: int, whole: int) -> Decimal | None:
 
 def list_delivering_ads(world: World, account: Account) -> list[tuple[tuple[StoredEntity, ...], datetime, datetime]]:
     """Every ad that delivers now with its ad group and campaign, and the first and last instant at which it does."""
-    found = []
+    delivering = []
     for ad in world.list_entities("ad", account.id):
         every = get_ancestry(world, ad)
-        if any(one.data["configured_status"] != "ACTIVE" for one in every):
+        if any(entity.data["configured_status"] != "ACTIVE" for entity in every):
             continue
-        starts = [INSTANT.check_datetime(one.data["start_time"], "") for one in every if "start_time" in one.data]
+        starts = [
+            INSTANT.check_datetime(entity.data["start_time"], "") for entity in every if "start_time" in entity.data
+        ]
         if "_evergreen" not in ad.data:
             starts.append(ad.created_at)
         ends = [
-            INSTANT.check_datetime(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None
+            INSTANT.check_datetime(entity.data["end_time"], "")
+            for entity in every
+            if entity.data.get("end_time") is not None
         ]
-        found.append((tuple(every), max(starts, default=ad.created_at), min([*ends, world.now])))
-    return found
+        delivering.append((tuple(every), max(starts, default=ad.created_at), min([*ends, world.now])))
+    return delivering

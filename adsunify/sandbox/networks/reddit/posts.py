@@ -25,7 +25,7 @@ def require_post(native_id: str, where: str = "") -> dict[str, Any]:
     except InvalidRequest as problem:
         if problem.code != "ineligible":
             raise
-    kind = next((one for one in POST_TYPES if one.lower() in native_id.lower()), "IMAGE")
+    kind = next((post_type for post_type in POST_TYPES if post_type.lower() in native_id.lower()), "IMAGE")
     content = {
         "media_url": "https://i.redd.it/tea.png",
         "destination_url": "https://shop.example/tea",
@@ -58,15 +58,15 @@ def get_post(request: Request) -> Response:
 
 def list_posts(request: Request) -> Response:
     """GET /profiles/{profile}/posts, of one type where it is asked for."""
-    wanted = request.parse_query({"source": choice(*_SOURCES)}, {**PAGING_CHECKS, "type": choice(*POST_TYPES)})
-    rows = [row for row in _list_profile_posts(request) if wanted.get("type") in (None, row["type"])]
-    return build_page_response(request, rows, wanted)
+    query = request.parse_query({"source": choice(*_SOURCES)}, {**PAGING_CHECKS, "type": choice(*POST_TYPES)})
+    rows = [row for row in _list_profile_posts(request) if query.get("type") in (None, row["type"])]
+    return build_page_response(request, rows, query)
 
 
 def list_structured_posts(request: Request) -> Response:
     """GET /profiles/{profile}/structured_posts."""
-    wanted = request.parse_query({}, PAGING_CHECKS)
-    return build_page_response(request, _list_profile_posts(request), wanted)
+    query = request.parse_query({}, PAGING_CHECKS)
+    return build_page_response(request, _list_profile_posts(request), query)
 
 
 def get_post_job(request: Request) -> Response:

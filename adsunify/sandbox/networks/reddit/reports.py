@@ -65,45 +65,45 @@ _BODY_CHECK = record(
 def create_report(request: Request) -> Response:
     """POST /ad_accounts/{account}/reports: rows of what was delivered; where nothing was, there is no row."""
     account = require_account(request)
-    wanted = request.parse_query({}, PAGING_CHECKS)
-    asked = request.parse_json(_BODY_CHECK)["data"]
-    _check_request(asked)
-    rows = _build_rows(request, account, asked)
-    page, pagination = paginate(request, rows, wanted)
+    query = request.parse_query({}, PAGING_CHECKS)
+    body = request.parse_json(_BODY_CHECK)["data"]
+    _check_request(body)
+    rows = _build_rows(request, account, body)
+    page, pagination = paginate(request, rows, query)
     updated = INSTANT.format(request.now.replace(minute=0, second=0))
     return Response(200, {"data": {"metrics": list(page), "metrics_updated_at": updated}, "pagination": pagination})
 
 
-def _check_request(asked: Mapping[str, Any]) -> None:
-    breakdowns = asked.get("breakdowns", [])
+def _check_request(body: Mapping[str, Any]) -> None:
+    breakdowns = body.get("breakdowns", [])
     for name in ("starts_at", "ends_at"):
-        if (asked[name].minute, asked[name].second, asked[name].microsecond) != (0, 0, 0):
+        if (body[name].minute, body[name].second, body[name].microsecond) != (0, 0, 0):
             raise InvalidRequest("value", f"/data/{name}", "must be a whole hour")
-    if asked["ends_at"] <= asked["starts_at"]:
+    if body["ends_at"] <= body["starts_at"]:
         raise InvalidRequest("value", "/data/ends_at", "must be after starts_at")
     if len({*breakdowns}) != len(breakdowns):
         raise InvalidRequest("value", "/data/breakdowns", "names a breakdown twice")
     if len(breakdowns) > (4 if {"COUNTRY", "REGION"} <= {*breakdowns} else 3):
         raise InvalidRequest("value", "/data/breakdowns", "at most 3 breakdowns, 4 with COUNTRY and REGION")
-    if "HOUR" in breakdowns and asked["ends_at"] - asked["starts_at"] > _MAX_HOURLY_RANGE:
+    if "HOUR" in breakdowns and body["ends_at"] - body["starts_at"] > _MAX_HOURLY_RANGE:
         raise InvalidRequest("value", "/data/ends_at", "at most 7 days with HOUR")
     for name in breakdowns:
         if name not in (*_ENTITY_BREAKDOWNS, *_ACCOUNT_BREAKDOWNS, *_TIME_BREAKDOWNS):
             raise InvalidRequest("value", "/data/breakdowns", f"{name} is not available", name)
-    if "filter" in asked and not _FILTER_PATTERN.fullmatch(asked["filter"]):
+    if "filter" in body and not _FILTER_PATTERN.fullmatch(body["filter"]):
         raise InvalidRequest("value", "/data/filter", "must be like campaign:id==123")
 
 
-def _build_rows(request: Request, account: Account, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
-    breakdowns: list[str] = asked.get("breakdowns", [])
+def _build_rows(request: Request, account: Account, body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    breakdowns: list[str] = body.get("breakdowns", [])
     totals: dict[tuple[str, ...], dict[str, int]] = {}
-    first = max(asked["starts_at"], request.now - _REPORT_RETENTION)
+    first = max(body["starts_at"], request.now - _REPORT_RETENTION)
     for every, since, until in figures.list_delivering_ads(request.world, account):
-        if not _matches_filter(request, every, asked.get("filter")):
+        if not _matches_filter(request, every, body.get("filter")):
             continue
-        start, end = max(first, since), min(asked["ends_at"], until)
+        start, end = max(first, since), min(body["ends_at"], until)
         for day, minute, last in _split_range(
-            start, end, asked.get("time_zone_id", ZoneInfo("UTC")), "HOUR" in breakdowns
+            start, end, body.get("time_zone_id", ZoneInfo("UTC")), "HOUR" in breakdowns
         ):
             if not request.world.delivers(date.fromisoformat(day)):
                 continue
@@ -116,16 +116,16 @@ def _build_rows(request: Request, account: Account, asked: Mapping[str, Any]) ->
     return [
         {
             **dict(zip(map(str.lower, breakdowns), key, strict=True)),
-            **figures.build_row({"reach": 0, **total}, asked["fields"], account.currency),
+            **figures.build_row({"reach": 0, **total}, body["fields"], account.currency),
         }
         for key, total in sorted(totals.items())
     ]
 
 
 def _matches_filter(request: Request, every: tuple[StoredEntity, ...], condition: str | None) -> bool:
-    if condition is None or (found := _FILTER_PATTERN.fullmatch(condition)) is None:
+    if condition is None or (match := _FILTER_PATTERN.fullmatch(condition)) is None:
         return True
-    entity, (_, name, value) = every[_LEVELS[found[1]]], found.groups()
+    entity, (_, name, value) = every[_LEVELS[match[1]]], match.groups()
     if name == "id":
         return entity.id == value
     status = get_effective_status(request.world, entity) if name == "effective_status" else entity.data[name]
@@ -136,12 +136,12 @@ def _split_range(start: datetime, end: datetime, zone: ZoneInfo, hourly: bool) -
     """The local days (or hours) between two instants: date, first minute, last minute, by the clock on the wall."""
     if start >= end:
         return
-    at, until = (one.astimezone(zone).replace(tzinfo=None) for one in (start, end))
+    at, until = (instant.astimezone(zone).replace(tzinfo=None) for instant in (start, end))
     while at < until:
         midnight = datetime.combine(at.date(), time())
         step = at.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1) if hourly else midnight
         following = min(step if hourly else midnight + timedelta(days=1), until)
-        first, last = (int((one - midnight).total_seconds() // 60) for one in (at, following))
+        first, last = (int((instant - midnight).total_seconds() // 60) for instant in (at, following))
         yield at.date().isoformat(), first, last
         at = following
 

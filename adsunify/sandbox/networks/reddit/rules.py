@@ -89,16 +89,16 @@ def check_ad(data: Mapping[str, Any], post: Mapping[str, Any]) -> None:
         raise rule_error("click_url", "a text post cannot carry a click URL")
 
 
-def check_change(entity: StoredEntity, wanted: Mapping[str, Any], now: datetime) -> None:
+def check_change(entity: StoredEntity, changes: Mapping[str, Any], now: datetime) -> None:
     """What may still be done with an object. Problem.
 
     Nothing but deletion after ARCHIVED, and nothing at all after DELETED. The reported rules of deletion are taken as
     rules: ARCHIVED before, for campaigns; three hours after the last change, for campaigns and ad groups.
     """
-    status, target = entity.data["configured_status"], wanted.get("configured_status")
+    status, target = entity.data["configured_status"], changes.get("configured_status")
     if status == "DELETED":
         raise rule_error("configured_status", "the object is deleted")
-    if status == "ARCHIVED" and (target != "DELETED" or len(wanted) > 1):
+    if status == "ARCHIVED" and (target != "DELETED" or len(changes) > 1):
         raise rule_error("configured_status", "an archived object cannot be changed")
     if target != "DELETED" or entity.kind == "ad":
         return

@@ -27,8 +27,8 @@ def create_entity(request: Request) -> Response:
     above = _require_parent(request, kind, data, account)
     _check_rules(request, kind, data, above, account)
     rules.check_start_time(data, {}, request.now)
-    made = request.world.create(kind, account.id, data, parent=above.id if above is not None else None)
-    return build_response(render_entity(request.world, made), 201)
+    entity = request.world.create(kind, account.id, data, parent=above.id if above is not None else None)
+    return build_response(render_entity(request.world, entity), 201)
 
 
 def update_entity(request: Request) -> Response:
@@ -39,17 +39,17 @@ def update_entity(request: Request) -> Response:
     check_account_writable(account)
     kind = entity.kind
     _reject_members(request, (*READ_ONLY[kind], *IMMUTABLE_MEMBERS[kind]), "cannot be changed")
-    wanted: dict[str, Any] = request.parse_json(UPDATE_CHECKS[kind])["data"]
-    if not wanted:
+    members: dict[str, Any] = request.parse_json(UPDATE_CHECKS[kind])["data"]
+    if not members:
         raise InvalidRequest("required", "/data", "names nothing to change")
-    rules.check_change(entity, wanted, request.now)
-    if wanted.get("configured_status") not in ("ARCHIVED", "DELETED"):
+    rules.check_change(entity, members, request.now)
+    if members.get("configured_status") not in ("ARCHIVED", "DELETED"):
         above = request.world.find(PARENT_KINDS[kind], str(entity.parent)) if kind in PARENT_KINDS else None
-        _check_rules(request, kind, {**entity.data, **wanted}, above, account)
-        rules.check_start_time(wanted, entity.data, request.now)
-    if "post_id" in wanted:
-        wanted["_posted_at"] = INSTANT.format(request.now)
-    return build_response(render_entity(request.world, request.world.replace(entity, {**entity.data, **wanted})))
+        _check_rules(request, kind, {**entity.data, **members}, above, account)
+        rules.check_start_time(members, entity.data, request.now)
+    if "post_id" in members:
+        members["_posted_at"] = INSTANT.format(request.now)
+    return build_response(render_entity(request.world, request.world.replace(entity, {**entity.data, **members})))
 
 
 def _check_rules(
@@ -79,8 +79,8 @@ def _require_parent(request: Request, kind: str, data: Mapping[str, Any], accoun
     return above
 
 
-def _reject_members(request: Request, names: tuple[str, ...], why: str) -> None:
+def _reject_members(request: Request, names: tuple[str, ...], reason: str) -> None:
     data = request.parse_json(_ENVELOPE_CHECK)["data"]
     for name in names:
         if isinstance(data, dict) and name in data:
-            raise rules.rule_error(name, why)
+            raise rules.rule_error(name, reason)

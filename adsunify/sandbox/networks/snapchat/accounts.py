@@ -17,24 +17,24 @@ from adsunify.sandbox.world import Account
 
 def list_organizations(request: Request) -> Response:
     """GET /me/organizations: with the short form of their ad accounts where it is asked for."""
-    wanted = request.parse_query({}, {**PAGING_CHECKS, "with_ad_accounts": boolean_text})
+    query = request.parse_query({}, {**PAGING_CHECKS, "with_ad_accounts": boolean_text})
     rows = []
     for native_id, name in ORGANIZATIONS:
         row: dict[str, Any] = {"id": native_id, "name": name, "country": "US", "type": "ENTERPRISE", "state": "ACTIVE"}
-        if wanted.get("with_ad_accounts"):
+        if query.get("with_ad_accounts"):
             short = ("id", "name", "type", "status", "currency", "timezone")
             row["ad_accounts"] = [
                 {name: full[name] for name in short} for full in _list_organization_accounts(request, native_id)
             ]
         rows.append(row)
-    return build_page_response(request, "organizations", "organization", rows, wanted)
+    return build_page_response(request, "organizations", "organization", rows, query)
 
 
 def list_ad_accounts(request: Request) -> Response:
     """GET /organizations/{organization}/adaccounts: full records."""
-    wanted = request.parse_query({}, PAGING_CHECKS)
+    query = request.parse_query({}, PAGING_CHECKS)
     return build_page_response(
-        request, "adaccounts", "adaccount", _list_organization_accounts(request, require_organization(request)), wanted
+        request, "adaccounts", "adaccount", _list_organization_accounts(request, require_organization(request)), query
     )
 
 
@@ -47,14 +47,14 @@ def get_ad_account(request: Request) -> Response:
 
 def list_funding_sources(request: Request) -> Response:
     """GET /organizations/{organization}/fundingsources."""
-    wanted = request.parse_query({}, PAGING_CHECKS)
+    query = request.parse_query({}, PAGING_CHECKS)
     rows = [
         {"id": native_id, "type": "CREDIT_CARD", "organization_id": full["organization_id"], "status": "ACTIVE",
          "currency": full["currency"]}
         for full in _list_organization_accounts(request, require_organization(request))
         for native_id in full["funding_source_ids"]
     ]  # fmt: skip
-    return build_page_response(request, "fundingsources", "fundingsource", rows, wanted)
+    return build_page_response(request, "fundingsources", "fundingsource", rows, query)
 
 
 def require_organization(request: Request) -> str:
@@ -67,4 +67,4 @@ def require_organization(request: Request) -> str:
 
 def _list_organization_accounts(request: Request, native_id: str) -> list[dict[str, Any]]:
     every: list[Account] = list(request.world.accounts.values())
-    return [one.extra["native"] for one in every if one.extra["native"]["organization_id"] == native_id]
+    return [account.extra["native"] for account in every if account.extra["native"]["organization_id"] == native_id]

@@ -97,27 +97,27 @@ def build_page_response(
     key: str,
     word: str,
     rows: Sequence[Mapping[str, Any]],
-    wanted: Mapping[str, Any],
+    query: Mapping[str, Any],
     view: Callable[[Any], Any] = dict,
 ) -> Response:
     """A list of rows with `id` in the order of creation: a page of it with `limit`, else all of it, unsorted."""
-    page, paging = paginate(request, rows, wanted)
+    page, paging = paginate(request, rows, query)
     items = [{"sub_request_status": "success", word: view(row)} for row in page]
-    return build_response(request, {"paging": paging, key: items} if "limit" in wanted else {key: items})
+    return build_response(request, {"paging": paging, key: items} if "limit" in query else {key: items})
 
 
 def paginate(
-    request: Request, rows: Sequence[Mapping[str, Any]], wanted: Mapping[str, Any]
+    request: Request, rows: Sequence[Mapping[str, Any]], query: Mapping[str, Any]
 ) -> tuple[Sequence[Mapping[str, Any]], dict[str, str]]:
     """One page and its `paging`. The cursor names the last id of a page, so what is created meanwhile shifts nothing.
 
     Problem where a cursor comes without `limit` (chosen: the order would be another) or is not one of this list.
     """
-    if "limit" not in wanted:
-        if "cursor" in wanted:
+    if "limit" not in query:
+        if "cursor" in query:
             raise InvalidRequest("required", "/limit", "a cursor goes with limit")
         return sorted(rows, key=lambda row: str(row["id"])), {}
-    page, cursor = paginate_after(rows, wanted.get("cursor"), wanted["limit"], _CURSORS)
+    page, cursor = paginate_after(rows, query.get("cursor"), query["limit"], _CURSORS)
     return page, {"next_link": build_next_url(request, NEXT_LINK_HOST, "cursor", cursor)} if cursor else {}
 
 
@@ -131,6 +131,6 @@ INSTANT = InstantFormat(
 )
 
 
-def not_found_error(request: Request, what: str) -> AbortRequest:
+def not_found_error(request: Request, object_name: str) -> AbortRequest:
     """What is raised for an object that is not there."""
-    return AbortRequest(_build_error(request, 404, "E1103", f"{what} not found"))
+    return AbortRequest(_build_error(request, 404, "E1103", f"{object_name} not found"))

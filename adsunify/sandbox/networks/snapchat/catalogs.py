@@ -34,7 +34,7 @@ _FLAT_CATALOGS: Mapping[tuple[str, str], tuple[str, tuple[tuple[str, str], ...]]
     ("demographics", "languages"): ("languages", (
         ("ar", "Arabic"), ("de", "German"), ("en", "English"), ("es", "Spanish"), ("fr", "French"), ("ja", "Japanese"),
         ("nl", "Dutch"), ("sv", "Swedish"))),
-    ("demographics", "age_group"): ("age_group", tuple((one, one) for one in AGE_GROUPS)),
+    ("demographics", "age_group"): ("age_group", tuple((group, group) for group in AGE_GROUPS)),
     ("demographics", "gender"): ("gender", (("MALE", "Male"), ("FEMALE", "Female"))),
     ("device", "os_type"): ("os_type", (("iOS", "iOS"), ("ANDROID", "Android"), ("WEB", "Web"))),
     ("device", "connection_type"): ("connection_type", (("CELL", "Cell"), ("WIFI", "Wifi"))),
@@ -49,19 +49,19 @@ def _render_media(entity: StoredEntity) -> dict[str, Any]:
 
 def list_media(request: Request) -> Response:
     """GET /adaccounts/{account}/media."""
-    wanted = request.parse_query({}, PAGING_CHECKS)
-    rows = [_render_media(one) for one in request.world.list_entities("media", require_account(request).id)]
-    return build_page_response(request, "media", "media", rows, wanted)
+    query = request.parse_query({}, PAGING_CHECKS)
+    rows = [_render_media(media) for media in request.world.list_entities("media", require_account(request).id)]
+    return build_page_response(request, "media", "media", rows, query)
 
 
 def get_media(request: Request) -> Response:
     """GET /media/{id}."""
     request.parse_query()
-    found = request.world.find("media", request.path_parameters["id"])
-    if found is None:
+    media = request.world.find("media", request.path_parameters["id"])
+    if media is None:
         raise not_found_error(request, "media")
-    require_permitted_account(request, found.account)
-    return build_response(request, {"media": [{"sub_request_status": "success", "media": _render_media(found)}]})
+    require_permitted_account(request, media.account)
+    return build_response(request, {"media": [{"sub_request_status": "success", "media": _render_media(media)}]})
 
 
 def list_segments(request: Request) -> Response:
@@ -128,8 +128,8 @@ def _render_country(code: str) -> dict[str, str]:
 def _build_targeting_response(
     request: Request, key: str, rows: list[dict[str, Any]], *, nested: bool = True
 ) -> Response:
-    wanted = request.parse_query({}, PAGING_CHECKS)
-    page, paging = paginate(request, rows, wanted)
+    query = request.parse_query({}, PAGING_CHECKS)
+    page, paging = paginate(request, rows, query)
     items = [
         {
             "sub_request_status": "success",

@@ -37,41 +37,45 @@ _AUTHOR_MEMBERS = {"created_by_app_id": "sandbox", "created_by_user": "demo@tea.
 
 def get_entity(request: Request) -> Response:
     """GET /{kind}/{id}. A deleted one is there only with `read_deleted_entities=true`."""
-    wanted = request.parse_query({}, _read_checks(request.path_parameters["kind"]))
+    query = request.parse_query({}, _read_checks(request.path_parameters["kind"]))
     kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
     if kind == "creative":
-        found = find_creative(request.world, request.path_parameters["id"])
-        if found is None:
+        creative = find_creative(request.world, request.path_parameters["id"])
+        if creative is None:
             raise not_found_error(request, "creative")
-        require_permitted_account(request, str(found["ad_account_id"]))
-        return build_response(request, {"creatives": [{"sub_request_status": "success", "creative": found}]})
+        require_permitted_account(request, str(creative["ad_account_id"]))
+        return build_response(request, {"creatives": [{"sub_request_status": "success", "creative": creative}]})
     entity = request.world.find(kind, request.path_parameters["id"])
-    if entity is None or ("_deleted" in entity.data and not wanted.get("read_deleted_entities")):
+    if entity is None or ("_deleted" in entity.data and not query.get("read_deleted_entities")):
         raise not_found_error(request, kind)
     require_permitted_account(request, entity.account)
-    shown = render_entity(request.world, entity, placement=bool(wanted.get("return_placement_v2")))
-    return build_response(request, {request.path_parameters["kind"]: [{"sub_request_status": "success", kind: shown}]})
+    members = render_entity(request.world, entity, placement=bool(query.get("return_placement_v2")))
+    return build_response(
+        request, {request.path_parameters["kind"]: [{"sub_request_status": "success", kind: members}]}
+    )
 
 
 def list_entities(request: Request) -> Response:
     """GET of a list below an ad account, a campaign or an ad squad."""
-    wanted = request.parse_query({}, {**PAGING_CHECKS, **_read_checks(request.path_parameters["kind"])})
+    query = request.parse_query({}, {**PAGING_CHECKS, **_read_checks(request.path_parameters["kind"])})
     word = request.path_parameters["kind"]
     kind, above, id_above = KIND_BY_COLLECTION[word], request.path_parameters["above"], request.path_parameters["id"]
     if above == "adaccounts":
         account_id = require_permitted_account(request, id_above).id
-        found = request.world.list_entities(kind, account_id)
+        entities = request.world.list_entities(kind, account_id)
     else:
         parent = request.world.find(KIND_BY_COLLECTION[above], id_above)
         if parent is None:
             raise not_found_error(request, KIND_BY_COLLECTION[above])
         require_permitted_account(request, parent.account)
-        found = [
-            one for one in request.world.list_entities(kind, parent.account) if _is_below(request.world, one, parent)
+        entities = [
+            entity
+            for entity in request.world.list_entities(kind, parent.account)
+            if _is_below(request.world, entity, parent)
         ]
-    alive = [one for one in found if "_deleted" not in one.data or wanted.get("read_deleted_entities")]
-    rows = [render_entity(request.world, one, placement=bool(wanted.get("return_placement_v2"))) for one in alive]
-    return build_page_response(request, word, kind, rows, wanted)
+    alive = [entity for entity in entities if "_deleted" not in entity.data or query.get("read_deleted_entities")]
+    rows = [render_entity(request.world, entity, placement=bool(query.get("return_placement_v2"))) for entity in alive]
+    return build_page_response(request, word, kind, rows, query)
 
 
 def _is_below(world: World, entity: StoredEntity, parent: StoredEntity) -> bool:
@@ -92,24 +96,24 @@ def render_entity(world: World, entity: StoredEntity, *, placement: bool = True)
     data = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     if not placement:
         data.pop("placement_v2", None)
-    shown = {
+    members = {
         "id": entity.id,
         "updated_at": INSTANT.format(entity.updated_at),
         "created_at": INSTANT.format(entity.created_at),
         **data,
     }
     if "_deleted" in entity.data:
-        shown["deleted"] = True
+        members["deleted"] = True
     if entity.kind == "creative":
-        return {**shown, "review_status": entity.data["_review"], "packaging_status": entity.data["_packaging"]}
-    shown |= {**_AUTHOR_MEMBERS, "creation_state": "PUBLISHED", "delivery_status": get_delivery_status(world, entity)}
+        return {**members, "review_status": entity.data["_review"], "packaging_status": entity.data["_packaging"]}
+    members |= {**_AUTHOR_MEMBERS, "creation_state": "PUBLISHED", "delivery_status": get_delivery_status(world, entity)}
     if entity.kind == "adsquad":
         computed = world.now - entity.updated_at >= _REACH_TIME
-        shown["targeting_reach_status"] = "VALID" if computed else "PENDING"
+        members["targeting_reach_status"] = "VALID" if computed else "PENDING"
     if entity.kind == "ad":
-        shown |= {"render_type": "STATIC", "review_status": get_review_status(world, entity)}
-        shown["review_status_reasons"] = []
-    return shown
+        members |= {"render_type": "STATIC", "review_status": get_review_status(world, entity)}
+        members["review_status_reasons"] = []
+    return members
 
 
 def get_review_status(world: World, ad: StoredEntity) -> str:
@@ -119,34 +123,34 @@ def get_review_status(world: World, ad: StoredEntity) -> str:
 
 def get_delivery_status(world: World, entity: StoredEntity) -> list[str]:
     """Why an object cannot deliver, or VALID."""
-    why = _list_own_delivery_issues(world.now, entity)
+    issues = _list_own_delivery_issues(world.now, entity)
     kind, parent, above = PARENT_KINDS.get(entity.kind), entity.parent, []
     while kind is not None:
-        found = world.find(kind, str(parent))
-        assert found is not None
-        above.append(found)
-        kind, parent = PARENT_KINDS.get(kind), found.parent
-    if any("_deleted" in one.data for one in above):
-        why.append("INVALID_EFFECTIVE_DELETED")
-    if any(one.data["status"] != "ACTIVE" for one in above):
-        why.append("INVALID_NOT_EFFECTIVE_ACTIVE")
+        ancestor = world.find(kind, str(parent))
+        assert ancestor is not None
+        above.append(ancestor)
+        kind, parent = PARENT_KINDS.get(kind), ancestor.parent
+    if any("_deleted" in ancestor.data for ancestor in above):
+        issues.append("INVALID_EFFECTIVE_DELETED")
+    if any(ancestor.data["status"] != "ACTIVE" for ancestor in above):
+        issues.append("INVALID_NOT_EFFECTIVE_ACTIVE")
     if entity.kind == "ad" and get_review_status(world, entity) == "PENDING":
-        why.append("INVALID_PENDING_REVIEW_STATUS")
+        issues.append("INVALID_PENDING_REVIEW_STATUS")
     if entity.kind == "adsquad" and not any(
         ad.data["status"] == "ACTIVE" and "_deleted" not in ad.data
         for ad in world.list_entities("ad", entity.account, entity.id)
     ):
-        why.append("INVALID_AD_SQUAD_HAS_NO_ACTIVE_ADS")
-    return why or ["VALID"]
+        issues.append("INVALID_AD_SQUAD_HAS_NO_ACTIVE_ADS")
+    return issues or ["VALID"]
 
 
 def _list_own_delivery_issues(now: datetime, entity: StoredEntity) -> list[str]:
-    why = [] if entity.data["status"] == "ACTIVE" else ["INVALID_NOT_ACTIVE"]
+    issues = [] if entity.data["status"] == "ACTIVE" else ["INVALID_NOT_ACTIVE"]
     if entity.data.get("start_time", "") > INSTANT.format(now):
-        why.append("INVALID_START_TIME")
+        issues.append("INVALID_START_TIME")
     if entity.data.get("end_time", "9") <= INSTANT.format(now):
-        why.append("INVALID_END_TIME")
-    return why
+        issues.append("INVALID_END_TIME")
+    return issues
 
 
 def find_creative(world: World, native_id: str) -> dict[str, Any] | None:
@@ -154,8 +158,8 @@ def find_creative(world: World, native_id: str) -> dict[str, Any] | None:
 
     `missing` in it: there is none. `ineligible`: it was rejected. `processing`: it is still being packaged.
     """
-    if (known := world.find("creative", native_id)) is not None:
-        return render_entity(world, known)
+    if (entity := world.find("creative", native_id)) is not None:
+        return render_entity(world, entity)
     review_status, packaging = "APPROVED", "SUCCESS"
     try:
         ID_CHECK(native_id, "")

@@ -26,17 +26,17 @@ TOTAL_ONLY_METRICS = ("uniques", "frequency", "attachment_uniques", "attachment_
 def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
     """The figures of one ad on one day (ISO 8601)."""
     dice = draw_bytes(ad, day)
-    shown = 2400 + 9 * dice[0] + dice[1]
-    swipes = shown * (8 + dice[2] % 20) // 1000
+    impressions = 2400 + 9 * dice[0] + dice[1]
+    swipes = impressions * (8 + dice[2] % 20) // 1000
     bought = swipes // 30 + dice[3] % 3
     return dict.fromkeys(DAILY_METRICS, 0) | {
-        "impressions": shown,
+        "impressions": impressions,
         "swipes": swipes,
-        "spend": shown * (unit * (200 + dice[4] % 150) // 100) // 1000 + 1000 * dice[5],
-        "video_views": shown * (30 + dice[6] % 25) // 100,
-        "video_views_15s": shown * (5 + dice[6] % 9) // 100,
-        "quartile_1": shown * (25 + dice[7] % 20) // 100,
-        "screen_time_millis": shown * 1400,
+        "spend": impressions * (unit * (200 + dice[4] % 150) // 100) // 1000 + 1000 * dice[5],
+        "video_views": impressions * (30 + dice[6] % 25) // 100,
+        "video_views_15s": impressions * (5 + dice[6] % 9) // 100,
+        "quartile_1": impressions * (25 + dice[7] % 20) // 100,
+        "screen_time_millis": impressions * 1400,
         "landing_page_views": swipes * 7 // 10,
         "conversion_purchases": bought,
         "conversion_purchases_value": bought * unit * (20 + dice[8] % 30),
@@ -47,18 +47,20 @@ def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
 
 def list_delivering_ads(world: World, account: Account) -> list[tuple[StoredEntity, datetime, datetime]]:
     """Every ad that delivers now, with the first and the last instant at which it does."""
-    found = []
+    delivering = []
     for ad in world.list_entities("ad", account.id):
         squad = world.find("adsquad", str(ad.parent))
         campaign = world.find("campaign", str(squad.parent)) if squad is not None else None
         assert squad is not None
         assert campaign is not None
         line = (ad, squad, campaign)
-        if any(one.data["status"] != "ACTIVE" or "_deleted" in one.data for one in line):
+        if any(entity.data["status"] != "ACTIVE" or "_deleted" in entity.data for entity in line):
             continue
-        since = [INSTANT.check_datetime(one.data["start_time"], "") for one in line if "start_time" in one.data]
+        since = [
+            INSTANT.check_datetime(entity.data["start_time"], "") for entity in line if "start_time" in entity.data
+        ]
         if "_evergreen" not in campaign.data:
             since.append(ad.created_at)
-        until = [INSTANT.check_datetime(one.data["end_time"], "") for one in line if "end_time" in one.data]
-        found.append((ad, max(since), min(until, default=datetime.max.replace(tzinfo=UTC))))
-    return found
+        until = [INSTANT.check_datetime(entity.data["end_time"], "") for entity in line if "end_time" in entity.data]
+        delivering.append((ad, max(since), min(until, default=datetime.max.replace(tzinfo=UTC))))
+    return delivering

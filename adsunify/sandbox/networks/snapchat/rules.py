@@ -53,16 +53,16 @@ def check_ad_squad(
     objective = above.data.get("objective_v2_properties", {}).get("objective_v2_type")
     if objective is not None and data["optimization_goal"] not in GOALS_BY_OBJECTIVE[objective]:
         raise rule_error("/optimization_goal", f"does not go with the objective {objective}")
-    given = [name for name in _CONSTRAINT_BY_BUDGET if name in data]
+    budget_names = [name for name in _CONSTRAINT_BY_BUDGET if name in data]
     if above.data.get("pacing_level") == "CAMPAIGN":  # Smart Budgets
         if any((old or {}).get(name) != data.get(name) for name in _CONSTRAINT_BY_BUDGET):
             raise rule_error("/daily_budget_micro", "the budget is the campaign's")
-    elif len(given) != 1:
+    elif len(budget_names) != 1:
         raise rule_error(
             "/daily_budget_micro", "exactly one of daily_budget_micro and lifetime_budget_micro is required"
         )
-    elif old is not None and given[0] not in old:
-        raise InvalidRequest("immutable", f"/{given[0]}", "the kind of budget cannot be changed once set")
+    elif old is not None and budget_names[0] not in old:
+        raise InvalidRequest("immutable", f"/{budget_names[0]}", "the kind of budget cannot be changed once set")
     if "lifetime_budget_micro" in data and "end_time" not in data:
         raise rule_error("/end_time", "is required with lifetime_budget_micro")
     if "ad_scheduling_config" in data and "lifetime_budget_micro" not in data:
@@ -70,7 +70,7 @@ def check_ad_squad(
     return {
         "pacing_type": "STANDARD",
         **_complete_bidding(data),
-        **_derive_members(given, old),
+        **_derive_members(budget_names, old),
         "targeting": add_defaults(data["targeting"]),
     }
 
@@ -85,22 +85,22 @@ def _complete_bidding(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "bid_strategy": strategy}
 
 
-def _derive_members(given: list[str], old: Mapping[str, Any] | None) -> dict[str, Any]:
-    made = {"delivery_constraint": _CONSTRAINT_BY_BUDGET[given[0]]} if given else {}
-    return {**made, **({"child_ad_type": old["child_ad_type"]} if old and "child_ad_type" in old else {})}
+def _derive_members(budget_names: list[str], old: Mapping[str, Any] | None) -> dict[str, Any]:
+    members = {"delivery_constraint": _CONSTRAINT_BY_BUDGET[budget_names[0]]} if budget_names else {}
+    return {**members, **({"child_ad_type": old["child_ad_type"]} if old and "child_ad_type" in old else {})}
 
 
 def check_ad(request: Request, data: dict[str, Any], above: StoredEntity) -> None:
     """Problem where an ad does not go with its creative or its ad squad."""
-    found = find_creative(request.world, data["creative_id"])
-    if found is None or found["ad_account_id"] != above.account:
+    creative = find_creative(request.world, data["creative_id"])
+    if creative is None or creative["ad_account_id"] != above.account:
         raise rule_error("/creative_id", "no such creative in this ad account")
-    if found["packaging_status"] != "SUCCESS":
+    if creative["packaging_status"] != "SUCCESS":
         raise media_pending_error()
-    if found["review_status"] == "REJECTED":
+    if creative["review_status"] == "REJECTED":
         raise rule_error("/creative_id", "the creative was rejected")
-    if data["type"] != get_ad_type(found["type"]):
-        raise rule_error("/type", f"does not go with a creative of type {found['type']}")
+    if data["type"] != get_ad_type(creative["type"]):
+        raise rule_error("/type", f"does not go with a creative of type {creative['type']}")
     if data["type"].startswith("LENS") != (above.data["type"] == "LENS"):
         raise rule_error("/type", f"does not go with an ad squad of type {above.data['type']}")
     if above.data.get("child_ad_type", data["type"]) != data["type"]:
@@ -111,9 +111,9 @@ def check_creative_reuse(request: Request, data: dict[str, Any]) -> None:
     """Ads with the same creative several times within one second: 429."""
     since = request.world.now - _SAME_CREATIVE_WINDOW
     same = [
-        one
-        for one in request.world.list_entities("ad")
-        if one.data["creative_id"] == data["creative_id"] and one.created_at > since
+        ad
+        for ad in request.world.list_entities("ad")
+        if ad.data["creative_id"] == data["creative_id"] and ad.created_at > since
     ]
     if len(same) >= _MAX_SAME_CREATIVE:
         raise AbortRequest(format_status_error(request, 429))

@@ -45,44 +45,44 @@ _OPTIONAL_CHECKS = {
 def get_stats(request: Request) -> Response:
     """GET /adaccounts/{account}/stats."""
     account = require_account(request)
-    wanted = request.parse_query(_REQUIRED_CHECKS, _OPTIONAL_CHECKS)
-    asked = _parse_stats_query(wanted, account)
-    if wanted.get("async"):
-        whole = {name: value for name, value in wanted.items() if name not in PAGING_CHECKS}
-        made = request.world.create("report", account.id, {"wanted": whole}, logged=False)
-        return _build_report_response(request, made)
-    return build_response(request, _build_stats(request, account, wanted, asked))
+    query = request.parse_query(_REQUIRED_CHECKS, _OPTIONAL_CHECKS)
+    bounds = _parse_stats_query(query, account)
+    if query.get("async"):
+        whole = {name: value for name, value in query.items() if name not in PAGING_CHECKS}
+        report = request.world.create("report", account.id, {"wanted": whole}, logged=False)
+        return _build_report_response(request, report)
+    return build_response(request, _build_stats(request, account, query, bounds))
 
 
 def get_stats_report(request: Request) -> Response:
     """GET /adaccounts/{account}/stats_report: how far a report is."""
     account = require_account(request)
-    found = request.world.find("report", request.parse_query({"report_run_id": text()})["report_run_id"], account.id)
-    if found is None:
+    report = request.world.find("report", request.parse_query({"report_run_id": text()})["report_run_id"], account.id)
+    if report is None:
         raise not_found_error(request, "report")
-    return _build_report_response(request, found)
+    return _build_report_response(request, report)
 
 
 def download_report(request: Request) -> Response:
     """The file of a report: the answer that `stats` would have given, kept for 7 days."""
-    found = request.world.find("report", request.path_parameters["report"])
-    if found is None or request.now - found.created_at > timedelta(days=7) or not _is_completed(request, found):
+    report = request.world.find("report", request.path_parameters["report"])
+    if report is None or request.now - report.created_at > timedelta(days=7) or not _is_completed(request, report):
         return Response(404, b"<Error><Code>NoSuchKey</Code></Error>", media_type="application/xml")
     if "Authorization" in request.headers:
         return Response(400, b"<Error><Code>InvalidArgument</Code></Error>", media_type="application/xml")
-    account = request.world.accounts[found.account]
-    wanted = found.data["wanted"]
-    return build_response(request, _build_stats(request, account, wanted, _parse_stats_query(wanted, account)))
+    account = request.world.accounts[report.account]
+    query = report.data["wanted"]
+    return build_response(request, _build_stats(request, account, query, _parse_stats_query(query, account)))
 
 
 def _build_report_response(request: Request, report: StoredEntity) -> Response:
-    told = request.get_fault("error_in_200")
-    state = "FAILED" if told else "COMPLETED" if _is_completed(request, report) else "RUNNING"
-    shown = {"report_run_id": report.id, "async_status": state, "ad_account_id": report.account}
+    has_failed = request.get_fault("error_in_200")
+    state = "FAILED" if has_failed else "COMPLETED" if _is_completed(request, report) else "RUNNING"
+    members = {"report_run_id": report.id, "async_status": state, "ad_account_id": report.account}
     if state == "COMPLETED":
-        shown["result"] = f"https://{STORAGE_HOST}/snap-async-stats/{report.id}.json"
+        members["result"] = f"https://{STORAGE_HOST}/snap-async-stats/{report.id}.json"
     return build_response(request, {
-        "async_stats_reports": [{"sub_request_status": "success", "async_stats_report": shown}],
+        "async_stats_reports": [{"sub_request_status": "success", "async_stats_report": members}],
     })  # fmt: skip
 
 
@@ -90,25 +90,25 @@ def _is_completed(request: Request, report: StoredEntity) -> bool:
     return request.now - report.created_at >= _REPORT_RUN_TIME
 
 
-def _parse_stats_query(wanted: Mapping[str, Any], account: Account) -> tuple[datetime, datetime, list[str]]:
+def _parse_stats_query(query: Mapping[str, Any], account: Account) -> tuple[datetime, datetime, list[str]]:
     """First and last instant and the fields. Problem `stats` or `window`."""
-    granularity, zone = wanted["granularity"], account.zone
-    fields = wanted.get("fields", "spend").split(",")
-    known = figures.DAILY_METRICS + (figures.TOTAL_ONLY_METRICS if granularity in ("TOTAL", "LIFETIME") else ())
+    granularity, zone = query["granularity"], account.zone
+    fields = query.get("fields", "spend").split(",")
+    metrics = figures.DAILY_METRICS + (figures.TOTAL_ONLY_METRICS if granularity in ("TOTAL", "LIFETIME") else ())
     for name in fields:
-        if name not in known:
+        if name not in metrics:
             raise InvalidRequest("stats", "/fields", f"{name!r} is not supported with granularity {granularity}")
-        if name != "spend" and "breakdown" not in wanted:
+        if name != "spend" and "breakdown" not in query:
             raise InvalidRequest("stats", "/fields", "an ad account without breakdown has only spend")
-    if wanted.get("async") and wanted.get("async_format") != "json":
+    if query.get("async") and query.get("async_format") != "json":
         raise InvalidRequest("stats", "/async_format", "json is required")  # csv: not needed by the documentation
     if granularity == "LIFETIME":
-        if "start_time" in wanted or "end_time" in wanted:
+        if "start_time" in query or "end_time" in query:
             raise InvalidRequest("stats", "/start_time", "does not go with LIFETIME")
         return datetime(2024, 1, 1, tzinfo=zone), datetime(2100, 1, 1, tzinfo=zone), fields
-    if "start_time" not in wanted or "end_time" not in wanted:
+    if "start_time" not in query or "end_time" not in query:
         raise InvalidRequest("stats", "/start_time", "start_time and end_time are required")
-    start, end = (_check_bound(wanted[name], f"/{name}", granularity, zone) for name in ("start_time", "end_time"))
+    start, end = (_check_bound(query[name], f"/{name}", granularity, zone) for name in ("start_time", "end_time"))
     if end <= start:
         raise InvalidRequest("stats", "/end_time", "must be after start_time")
     # between instants, not by the wall clock: a window with the autumn change is an hour longer
@@ -119,51 +119,51 @@ def _parse_stats_query(wanted: Mapping[str, Any], account: Account) -> tuple[dat
 
 def _check_bound(value: str, where: str, granularity: str, zone: ZoneInfo) -> datetime:
     """A bound is a full hour, and for days local midnight of the account with the offset it has there."""
-    given = INSTANT.check_datetime(value, where)
-    local = given.astimezone(zone)
-    if (given.minute, given.second, given.microsecond) != (0, 0, 0):
+    instant = INSTANT.check_datetime(value, where)
+    local = instant.astimezone(zone)
+    if (instant.minute, instant.second, instant.microsecond) != (0, 0, 0):
         raise InvalidRequest("stats", where, "must be a full hour")
-    if granularity == "DAY" and (local.hour, local.utcoffset()) != (0, given.utcoffset()):
+    if granularity == "DAY" and (local.hour, local.utcoffset()) != (0, instant.utcoffset()):
         raise InvalidRequest("stats", where, "must be midnight of the ad account's time zone, with its offset")
     return local
 
 
 def _build_stats(
-    request: Request, account: Account, wanted: Mapping[str, Any], asked: tuple[datetime, datetime, list[str]]
+    request: Request, account: Account, query: Mapping[str, Any], bounds: tuple[datetime, datetime, list[str]]
 ) -> dict[str, Any]:
-    start, end, _ = asked
+    start, end, _ = bounds
     delivering = figures.list_delivering_ads(request.world, account)
     head: dict[str, Any] = {
         "id": account.id,
         "type": "AD_ACCOUNT",
-        "granularity": wanted["granularity"],
-        "swipe_up_attribution_window": wanted.get("swipe_up_attribution_window", "28_DAY"),
-        "view_attribution_window": wanted.get("view_attribution_window", "1_DAY"),
+        "granularity": query["granularity"],
+        "swipe_up_attribution_window": query.get("swipe_up_attribution_window", "28_DAY"),
+        "view_attribution_window": query.get("view_attribution_window", "1_DAY"),
         "start_time": start.isoformat(timespec="milliseconds"),
         "end_time": end.isoformat(timespec="milliseconds"),
         "finalized_data_end_time": _format_finalized_until(request, account),
     }
     paging: dict[str, str] = {}
     words = ("timeseries_stats", "timeseries_stat")
-    if wanted["granularity"] in ("TOTAL", "LIFETIME"):
-        words = ("total_stats", "total_stat") if wanted["granularity"] == "TOTAL" else ("lifetime_stats",
+    if query["granularity"] in ("TOTAL", "LIFETIME"):
+        words = ("total_stats", "total_stat") if query["granularity"] == "TOTAL" else ("lifetime_stats",
                                                                                        "lifetime_stat")  # fmt: skip
-    if "breakdown" in wanted:
-        kind = wanted["breakdown"]
+    if "breakdown" in query:
+        kind = query["breakdown"]
         rows = [
-            {"id": one.id, "kind": one.kind}
-            for one in request.world.list_entities(KIND_BY_COLLECTION[f"{kind}s"], account.id)
+            {"id": entity.id, "kind": entity.kind}
+            for entity in request.world.list_entities(KIND_BY_COLLECTION[f"{kind}s"], account.id)
         ]
-        page, paging = paginate(request, rows, wanted)
+        page, paging = paginate(request, rows, query)
         head["breakdown_stats"] = {kind: [
-            {"id": row["id"], "type": kind.upper(), **_build_series(request, account, wanted, asked, [
-                one for one in delivering if row["id"] in _get_ancestor_ids(request, one[0])])}
+            {"id": row["id"], "type": kind.upper(), **_build_series(request, account, query, bounds, [
+                entity for entity in delivering if row["id"] in _get_ancestor_ids(request, entity[0])])}
             for row in page
         ]}  # fmt: skip
     else:
-        head |= _build_series(request, account, wanted, asked, delivering)
-    shown = {words[0]: [{"sub_request_status": "success", words[1]: head}]}
-    return {**shown, "paging": paging} if paging else shown
+        head |= _build_series(request, account, query, bounds, delivering)
+    members = {words[0]: [{"sub_request_status": "success", words[1]: head}]}
+    return {**members, "paging": paging} if paging else members
 
 
 def _get_ancestor_ids(request: Request, ad: StoredEntity) -> tuple[str, ...]:
@@ -171,18 +171,18 @@ def _get_ancestor_ids(request: Request, ad: StoredEntity) -> tuple[str, ...]:
     line, kind, parent = [ad.id], PARENT_KINDS.get(ad.kind), ad.parent
     while kind is not None and parent is not None:
         line.append(parent)
-        found = request.world.find(kind, parent)
-        assert found is not None
-        kind, parent = PARENT_KINDS.get(kind), found.parent
+        entity = request.world.find(kind, parent)
+        assert entity is not None
+        kind, parent = PARENT_KINDS.get(kind), entity.parent
     return tuple(line)
 
 
 def _build_series(
-    request: Request, account: Account, wanted: Mapping[str, Any], asked: tuple[datetime, datetime, list[str]],
+    request: Request, account: Account, query: Mapping[str, Any], bounds: tuple[datetime, datetime, list[str]],
     ads: list[tuple[StoredEntity, datetime, datetime]],
 ) -> dict[str, Any]:  # fmt: skip
-    start, end, fields = asked
-    granularity, now = wanted["granularity"], request.now
+    start, end, fields = bounds
+    granularity, now = query["granularity"], request.now
     if granularity in ("TOTAL", "LIFETIME"):
         days = [
             _sum_figures(request, account, ads, a, b)
@@ -193,12 +193,12 @@ def _build_series(
     for begins, ends in _split_range(granularity, start, end):
         if begins > now:
             break
-        found = _sum_figures(request, account, ads, begins, ends)
-        if any(found.values()) or not wanted.get("omit_empty", True):
+        total = _sum_figures(request, account, ads, begins, ends)
+        if any(total.values()) or not query.get("omit_empty", True):
             rows.append({
                 "start_time": begins.isoformat(timespec="milliseconds"),
                 "end_time": ends.isoformat(timespec="milliseconds"),
-                "stats": _select_metrics(found, fields),
+                "stats": _select_metrics(total, fields),
             })  # fmt: skip
     return {"timeseries": rows}
 
@@ -207,10 +207,10 @@ def _get_oldest_instant(account: Account) -> datetime:
     return datetime(2024, 2, 1, tzinfo=account.zone)
 
 
-def _select_metrics(found: Mapping[str, int], fields: list[str]) -> dict[str, Any]:
-    shown = found.get("impressions", 0)
-    reach = {"uniques": shown * 6 // 10, "frequency": 1, "attachment_uniques": 0, "attachment_frequency": 0}
-    return {name: found.get(name, reach.get(name, 0)) for name in fields}
+def _select_metrics(total: Mapping[str, int], fields: list[str]) -> dict[str, Any]:
+    impressions = total.get("impressions", 0)
+    reach = {"uniques": impressions * 6 // 10, "frequency": 1, "attachment_uniques": 0, "attachment_frequency": 0}
+    return {name: total.get(name, reach.get(name, 0)) for name in fields}
 
 
 def _split_range(granularity: str, start: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:
@@ -233,12 +233,12 @@ def _sum_figures(
     ends: datetime,
 ) -> dict[str, int]:
     unit, day, hour = MICROS * get_currency_unit(account.currency), begins.date(), begins.hour
-    found = []
+    parts = []
     for ad, first, last in ads if request.world.delivers(day) else ():
         if first < ends and last > begins:
             whole = figures.generate_daily_figures(ad.id, day.isoformat(), unit)
-            found.append(whole if ends - begins > timedelta(hours=1) else get_share(whole, hour, hour + 1, 24))
-    return sum_figures(found)
+            parts.append(whole if ends - begins > timedelta(hours=1) else get_share(whole, hour, hour + 1, 24))
+    return sum_figures(parts)
 
 
 def _format_finalized_until(request: Request, account: Account) -> str:

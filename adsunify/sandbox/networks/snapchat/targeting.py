@@ -69,20 +69,20 @@ _DEFAULT_EXPANSION = {
 
 def check_targeting(value: Any, where: str) -> dict[str, Any]:
     """The checked targeting of an ad squad. Problem."""
-    given: dict[str, Any] = _TARGETING_CHECK(value, where)
-    for position, geo in enumerate(given["geos"]):
+    targeting: dict[str, Any] = _TARGETING_CHECK(value, where)
+    for position, geo in enumerate(targeting["geos"]):
         if not geo["country_code"].isascii() or not geo["country_code"].islower():
             raise rule_error(f"{where}/geos/{position}/country_code", "must be a lower-case two-letter country code")
         country_code(geo["country_code"].upper(), f"{where}/geos/{position}/country_code")
-    included = [geo for geo in given["geos"] if geo.get("operation", "INCLUDE") == "INCLUDE"]
+    included = [geo for geo in targeting["geos"] if geo.get("operation", "INCLUDE") == "INCLUDE"]
     if not included:
         raise rule_error(f"{where}/geos", "nothing is included")
     if len({geo["country_code"] for geo in included}) > 1:
-        _check_several_countries(given, where)
+        _check_several_countries(targeting, where)
     whole = {geo["country_code"] for geo in included if not {*geo} - {"operation", "country_code"}}
     if any(geo["country_code"] in whole and {*geo} - {"operation", "country_code"} for geo in included):
         raise rule_error(f"{where}/geos", "a whole country beside a part of it")  # chosen: the part would mean nothing
-    return given
+    return targeting
 
 
 def add_defaults(value: dict[str, Any]) -> dict[str, Any]:
@@ -90,11 +90,13 @@ def add_defaults(value: dict[str, Any]) -> dict[str, Any]:
     return {"regulated_content": False, "auto_expansion_options": _DEFAULT_EXPANSION, **value}
 
 
-def _check_several_countries(given: dict[str, Any], where: str) -> None:
+def _check_several_countries(targeting: dict[str, Any], where: str) -> None:
     """Every entry says INCLUDE, and exactly one language is mandatory."""
-    for position, geo in enumerate(given["geos"]):
+    for position, geo in enumerate(targeting["geos"]):
         if "operation" not in geo:
             raise rule_error(f"{where}/geos/{position}/operation", "is required with several countries")
-    languages = [language for one in given.get("demographics", []) for language in one.get("languages", [])]
+    languages = [
+        language for demographic in targeting.get("demographics", []) for language in demographic.get("languages", [])
+    ]
     if len(languages) != 1:
         raise rule_error(f"{where}/demographics", "several countries need exactly one language")

@@ -69,12 +69,12 @@ def _apply_each(request: Request, apply: Callable[[Request, str, Account, Any], 
     request.parse_query()
     word = request.path_parameters["kind"]
     kind, account = KIND_BY_COLLECTION[word], _require_account(request)
-    sent = request.parse_json(record({word: array(any_value, 1, MAX_BATCH_SIZES[word])}))[word]
+    batch = request.parse_json(record({word: array(any_value, 1, MAX_BATCH_SIZES[word])}))[word]
     items: list[dict[str, Any]] = []
-    for position, item in enumerate(sent):
+    for position, item in enumerate(batch):
         try:
             with request.world.savepoint():
-                _raise_fault(request, position == len(sent) - 1)
+                _raise_fault(request, position == len(batch) - 1)
                 entity = apply(request, kind, account, item)
         except InvalidRequest as problem:
             status, code = map_error(problem)
@@ -112,19 +112,19 @@ def _create_entity(request: Request, kind: str, account: Account, item: Any) -> 
     _check_parent_in_path(request, kind, data)
     now = rules.format_now(request)
     if kind == "campaign":
-        kept, parent = rules.check_campaign(data, None, account, now), None
+        members, parent = rules.check_campaign(data, None, account, now), None
     elif kind == "adsquad":
         above = _require_parent(request, kind, data)
-        kept, parent = rules.check_ad_squad(data, None, above, now), above.id
+        members, parent = rules.check_ad_squad(data, None, above, now), above.id
     else:
         above = _require_parent(request, kind, data)
         rules.check_ad(request, data, above)
         rules.check_creative_reuse(request, data)
         if "child_ad_type" not in above.data:  # set by the first ad
             request.world.replace(above, {**above.data, "child_ad_type": data["type"]}, logged=False)
-        kept, parent = data, above.id
+        members, parent = data, above.id
     native_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{kind}/{request.world.allocate_id()}"))
-    return request.world.create(kind, account.id, kept, parent=parent, id=native_id)
+    return request.world.create(kind, account.id, members, parent=parent, id=native_id)
 
 
 def _replace_entity(request: Request, kind: str, account: Account, item: Any) -> StoredEntity:
@@ -159,7 +159,7 @@ def _require_parent(request: Request, kind: str, data: Mapping[str, Any]) -> Sto
     return above
 
 
-def _reject_members(item: Any, names: tuple[str, ...], why: str) -> None:
+def _reject_members(item: Any, names: tuple[str, ...], reason: str) -> None:
     for name in names:
         if isinstance(item, dict) and name in item:
-            raise rule_error(f"/{name}", why)
+            raise rule_error(f"/{name}", reason)

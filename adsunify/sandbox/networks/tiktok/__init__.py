@@ -56,19 +56,20 @@ def _flow_routes(root: str, smart: bool) -> tuple[Route, ...]:
 
 def _seed_world(world: World) -> None:
     """A campaign of the old Smart+, which can only be read."""
-    made = {"campaign_automation_type": LEGACY_SMART_FLOW, "operation_status": "ENABLE"}
+    defaults = {"campaign_automation_type": LEGACY_SMART_FLOW, "operation_status": "ENABLE"}
     campaign = world.create("campaign", LEGACY_ACCOUNT, {
-        **made, "campaign_name": "Summer shoes (Smart+)", "objective_type": "TRAFFIC",
+        **defaults, "campaign_name": "Summer shoes (Smart+)", "objective_type": "TRAFFIC",
         "budget_mode": "BUDGET_MODE_INFINITE", "budget_optimize_on": False,
     }, id="1780000000000001")  # fmt: skip
     group = world.create("adgroup", LEGACY_ACCOUNT, {
-        **made, "adgroup_name": "Summer shoes (Smart+)", "optimization_goal": "CLICK", "billing_event": "CPC",
+        **defaults, "adgroup_name": "Summer shoes (Smart+)", "optimization_goal": "CLICK", "billing_event": "CPC",
         "schedule_type": "SCHEDULE_FROM_NOW", "schedule_start_time": "2026-06-01 08:00:00",
         "bid_type": "BID_TYPE_NO_BID", "budget_mode": "BUDGET_MODE_DYNAMIC_DAILY_BUDGET", "budget": 40,
         "location_ids": ["6252001"],
     }, parent=campaign.id, id="1780000000000002")  # fmt: skip
     world.create("ad", LEGACY_ACCOUNT, {
-        **made, "ad_name": "Summer shoes (Smart+)", "ad_format": "SINGLE_VIDEO", "_review_from": "2026-06-01 08:00:00",
+        **defaults, "ad_name": "Summer shoes (Smart+)", "ad_format": "SINGLE_VIDEO",
+        "_review_from": "2026-06-01 08:00:00",
     }, parent=group.id, id="1780000000000003")  # fmt: skip
 
 

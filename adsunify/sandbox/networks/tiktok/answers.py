@@ -72,6 +72,6 @@ def authorize_request(request: Request) -> Token:
 
 def require_account_by_id(request: Request, advertiser_id: str) -> Account:
     """The account of this id. Problem."""
-    if (found := request.find_account(advertiser_id)) is None:
+    if (account := request.find_account(advertiser_id)) is None:
         raise InvalidRequest("advertiser", "/advertiser_id", f"advertiser {advertiser_id} does not exist or is deleted")
-    return found
+    return account

@@ -60,12 +60,12 @@ def list_interests(request: Request) -> Response:
 
 def list_audiences(request: Request) -> Response:
     """GET /dmp/custom_audience/list/."""
-    given = request.parse_query(
+    query = request.parse_query(
         _ADVERTISER_CHECKS, {**paging_checks(100), "custom_audience_ids": json_text(array(text(), 1, 100))}
     )
-    require_account_by_id(request, given["advertiser_id"])
-    ids = given.get("custom_audience_ids")
-    return build_response(paginate([row for row in _AUDIENCES if ids is None or row["audience_id"] in ids], given))
+    require_account_by_id(request, query["advertiser_id"])
+    ids = query.get("custom_audience_ids")
+    return build_response(paginate([row for row in _AUDIENCES if ids is None or row["audience_id"] in ids], query))
 
 
 def list_pixels(request: Request) -> Response:
@@ -78,21 +78,21 @@ def list_pixels(request: Request) -> Response:
         "order_by": one_of("LATEST_CREATE EARLIEST_CREATE"),
         "filtering": json_text(record(optional={"available_for_catalog_only": boolean})),
     }
-    given = request.parse_query(_ADVERTISER_CHECKS, more)
-    require_account_by_id(request, given["advertiser_id"])
+    query = request.parse_query(_ADVERTISER_CHECKS, more)
+    require_account_by_id(request, query["advertiser_id"])
     rows = [
         row
         for row in _PIXELS
-        if given.get("pixel_id", row["pixel_id"]) == row["pixel_id"]
-        and given.get("code", row["pixel_code"]) == row["pixel_code"]
-        and given.get("name", row["pixel_name"]) in row["pixel_name"]
+        if query.get("pixel_id", row["pixel_id"]) == row["pixel_id"]
+        and query.get("code", row["pixel_code"]) == row["pixel_code"]
+        and query.get("name", row["pixel_name"]) in row["pixel_name"]
     ]
-    found = paginate(rows, given)
-    return build_response({"pixels": found["list"], "page_info": found["page_info"]})
+    page = paginate(rows, query)
+    return build_response({"pixels": page["list"], "page_info": page["page_info"]})
 
 
 def list_apps(request: Request) -> Response:
     """GET /app/list/."""
-    given = request.parse_query(_ADVERTISER_CHECKS, {"app_platform_ids": json_text(array(text()))})
-    require_account_by_id(request, given["advertiser_id"])
+    query = request.parse_query(_ADVERTISER_CHECKS, {"app_platform_ids": json_text(array(text()))})
+    require_account_by_id(request, query["advertiser_id"])
     return build_response({"apps": list(_APPS)})

@@ -35,8 +35,8 @@ def require_entity(
     if entity.account != account.id:
         raise InvalidRequest("other_advertiser", where, f"{_KIND_NAMES[kind]} {entity_id} is another advertiser's")
     if entity.data["campaign_automation_type"] != get_automation_type(smart):
-        made = entity.data["campaign_automation_type"]
-        raise InvalidRequest("value", where, f"the {_KIND_NAMES[kind]} is {made} and cannot be written here")
+        flow = entity.data["campaign_automation_type"]
+        raise InvalidRequest("value", where, f"the {_KIND_NAMES[kind]} is {flow} and cannot be written here")
     if is_deleted(request.world, entity):
         raise InvalidRequest("value", where, f"the {_KIND_NAMES[kind]} is deleted")
     return entity
@@ -56,7 +56,7 @@ def list_ancestors(world: World, entity: StoredEntity) -> list[StoredEntity]:
 
 def is_deleted(world: World, entity: StoredEntity) -> bool:
     """Deleted itself or with a parent."""
-    return any(one.data["operation_status"] == "DELETE" for one in (entity, *list_ancestors(world, entity)))
+    return any(ancestor.data["operation_status"] == "DELETE" for ancestor in (entity, *list_ancestors(world, entity)))
 
 
 def get_secondary_status(request: Request, entity: StoredEntity) -> str:

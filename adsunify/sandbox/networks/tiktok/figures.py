@@ -56,7 +56,7 @@ def sum_counts(parts: Iterable[Counts]) -> Counts:
 
 
 def _count_getter(name: str) -> Callable[[Account, Counts], str]:
-    return lambda account, one: str(one[name])
+    return lambda account, counts: str(counts[name])
 
 
 def _format_money(account: Account, hundredths: Decimal) -> str:
@@ -84,20 +84,20 @@ METRICS: Mapping[str, Callable[[Account, Counts], str]] = {
             "comments", "shares", "follows",
         )
     },
-    "spend": lambda account, one: _format_money(account, Decimal(one["spend"])),
-    "ctr": lambda account, one: _format_ratio(one["clicks"], one["impressions"], 100),
-    "cpc": lambda account, one: _format_rate(account, one["spend"], one["clicks"]),
-    "cpm": lambda account, one: _format_rate(account, one["spend"], one["impressions"], 1000),
-    "frequency": lambda account, one: _format_ratio(one["impressions"], one["reach"]),
-    "conversion": lambda account, one: "-" if one["weekend"] else "0",
-    "cost_per_conversion": lambda account, one: "-" if one["weekend"] else "0.00",
-    "conversion_rate": lambda account, one: "-" if one["weekend"] else "0.00",
-    "total_complete_payment_rate": lambda account, one: "-",
-    "total_purchase_value": lambda account, one: "-",
-    "currency": lambda account, one: account.currency,
+    "spend": lambda account, counts: _format_money(account, Decimal(counts["spend"])),
+    "ctr": lambda account, counts: _format_ratio(counts["clicks"], counts["impressions"], 100),
+    "cpc": lambda account, counts: _format_rate(account, counts["spend"], counts["clicks"]),
+    "cpm": lambda account, counts: _format_rate(account, counts["spend"], counts["impressions"], 1000),
+    "frequency": lambda account, counts: _format_ratio(counts["impressions"], counts["reach"]),
+    "conversion": lambda account, counts: "-" if counts["weekend"] else "0",
+    "cost_per_conversion": lambda account, counts: "-" if counts["weekend"] else "0.00",
+    "conversion_rate": lambda account, counts: "-" if counts["weekend"] else "0.00",
+    "total_complete_payment_rate": lambda account, counts: "-",
+    "total_purchase_value": lambda account, counts: "-",
+    "currency": lambda account, counts: account.currency,
 }  # fmt: skip
 
 
-def render_metrics(account: Account, one: Counts, metrics: Iterable[str]) -> dict[str, Any]:
+def render_metrics(account: Account, counts: Counts, metrics: Iterable[str]) -> dict[str, Any]:
     """The asked metrics of one row."""
-    return {name: METRICS[name](account, one) for name in metrics}
+    return {name: METRICS[name](account, counts) for name in metrics}

@@ -69,7 +69,7 @@ def list_identities(request: Request) -> Response:
     Of the account in Tokyo the list of all types tells no business center: one identity comes without it, another not
     at all, so that the centers have to be asked one by one.
     """
-    given = request.parse_query(
+    query = request.parse_query(
         {"advertiser_id": ADVERTISER_CHECK},
         {
             **paging_checks(100),
@@ -78,8 +78,8 @@ def list_identities(request: Request) -> Response:
             "filtering": json_text(record(optional={"keyword": text()})),
         },
     )
-    account = require_account_by_id(request, given["advertiser_id"])
-    kind, center = given.get("identity_type"), given.get("identity_authorized_bc_id")
+    account = require_account_by_id(request, query["advertiser_id"])
+    kind, center = query.get("identity_type"), query.get("identity_authorized_bc_id")
     if (kind == "BC_AUTH_TT") != (center is not None) and not (kind is None and center is not None):
         raise InvalidRequest("required", "/identity_authorized_bc_id", "goes with BC_AUTH_TT, and only with it")
     rows = [dict(row) for row in IDENTITIES if kind in (None, row["identity_type"])]
@@ -89,20 +89,20 @@ def list_identities(request: Request) -> Response:
         rows = [row for row in rows if row["identity_id"] != "6bd1-hidden"]
         for row in rows:
             row.pop("identity_authorized_bc_id", None)
-    keyword = given.get("filtering", {}).get("keyword", "").lower()
-    found = paginate([row for row in rows if keyword in row["display_name"].lower()], given, 20)
-    return build_response({"identity_list": found["list"], "page_info": found["page_info"]})
+    keyword = query.get("filtering", {}).get("keyword", "").lower()
+    page = paginate([row for row in rows if keyword in row["display_name"].lower()], query, 20)
+    return build_response({"identity_list": page["list"], "page_info": page["page_info"]})
 
 
 def list_business_centers(request: Request) -> Response:
     """GET /bc/get/."""
-    given = request.parse_query(optional={**paging_checks(50), "bc_id": text()})
+    query = request.parse_query(optional={**paging_checks(50), "bc_id": text()})
     rows = [
-        {"bc_info": one, "user_role": "ADMIN"}
-        for one in _BUSINESS_CENTERS
-        if given.get("bc_id") in (None, one["bc_id"])
+        {"bc_info": center, "user_role": "ADMIN"}
+        for center in _BUSINESS_CENTERS
+        if query.get("bc_id") in (None, center["bc_id"])
     ]
-    return build_response(paginate(rows, given))
+    return build_response(paginate(rows, query))
 
 
 def check_identity(account: Account, creative: Data, where: str) -> None:
@@ -116,19 +116,21 @@ def check_identity(account: Account, creative: Data, where: str) -> None:
         raise InvalidRequest("required", f"{where}/identity_authorized_bc_id", "goes with BC_AUTH_TT, and only with it")
     if kind == "CUSTOMIZED_USER" and not account.extra["native"]["can_use_custom_identity"]:
         raise InvalidRequest("value", f"{where}/identity_type", "this account cannot use custom identities for new ads")
-    known = _IDENTITIES_BY_ID.get(identity)
-    if known is None:
+    identity_facts = _IDENTITIES_BY_ID.get(identity)
+    if identity_facts is None:
         return
-    if known["identity_type"] != kind:
+    if identity_facts["identity_type"] != kind:
         raise InvalidRequest(
-            "value", f"{where}/identity_type", f"identity {identity} is of type {known['identity_type']}"
+            "value", f"{where}/identity_type", f"identity {identity} is of type {identity_facts['identity_type']}"
         )
-    if known.get("identity_authorized_bc_id") != creative.get("identity_authorized_bc_id"):
+    if identity_facts.get("identity_authorized_bc_id") != creative.get("identity_authorized_bc_id"):
         raise InvalidRequest(
             "value", f"{where}/identity_authorized_bc_id", "is not the center that authorized the identity"
         )
     if kind in TIKTOK_IDENTITY_TYPES and (
-        known["available_status"] != "AVAILABLE" or not known["can_push_video"] or known["is_gpppa"]
+        identity_facts["available_status"] != "AVAILABLE"
+        or not identity_facts["can_push_video"]
+        or identity_facts["is_gpppa"]
     ):
         raise InvalidRequest(
             "forbidden", f"{where}/identity_id", f"identity {identity} cannot be used for pushed videos"

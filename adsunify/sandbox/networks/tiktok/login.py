@@ -25,10 +25,10 @@ def issue_access_token(request: Request) -> Response:
     """POST /oauth2/access_token/."""
     request.parse_query()
     shape = record({**_CLIENT_CHECKS, "auth_code": text()}, {"return_advertiser_ids": boolean})
-    given = request.parse_json(shape)
-    issued = redeem_grant(request, LOGIN, given)
+    body = request.parse_json(shape)
+    issued = redeem_grant(request, LOGIN, body)
     data = {"access_token": issued.access.text, "scope": SCOPE_IDS}
-    if given.get("return_advertiser_ids", True):
+    if body.get("return_advertiser_ids", True):
         data["advertiser_ids"] = [*request.world.accounts]
     return build_response(data)
 
@@ -36,16 +36,18 @@ def issue_access_token(request: Request) -> Response:
 def revoke_token(request: Request) -> Response:
     """POST /oauth2/revoke_token/: answers the accounts that are out of reach from now on."""
     request.parse_query()
-    given = request.parse_json(record({**_CLIENT_CHECKS, "access_token": text()}))
-    check_client(request, given["app_id"], given["secret"])
-    require_access_token(request, given["access_token"])
-    revoke_grant(request, given["access_token"])
+    body = request.parse_json(record({**_CLIENT_CHECKS, "access_token": text()}))
+    check_client(request, body["app_id"], body["secret"])
+    require_access_token(request, body["access_token"])
+    revoke_grant(request, body["access_token"])
     return build_response({"advertiser_ids": [*request.world.accounts]})
 
 
 def list_advertisers(request: Request) -> Response:
     """GET /oauth2/advertiser/get/: what the token reaches."""
-    given = request.parse_query(_CLIENT_CHECKS)
-    check_client(request, given["app_id"], given["secret"])
+    query = request.parse_query(_CLIENT_CHECKS)
+    check_client(request, query["app_id"], query["secret"])
     accounts = request.world.accounts.values()
-    return build_response({"list": [{"advertiser_id": one.id, "advertiser_name": one.name} for one in accounts]})
+    return build_response(
+        {"list": [{"advertiser_id": account.id, "advertiser_name": account.name} for account in accounts]}
+    )

@@ -72,69 +72,73 @@ def check_video(value: str, where: str) -> None:
 def check_cover(request: Request, video_id: str, image_id: str, where: str) -> None:
     """The aspect ratio of the cover is that of the video, where the image is known here. Problem."""
     uploaded = request.world.find("image", image_id)
-    known = IMAGES.get(image_id) if uploaded is None else ("", (uploaded.data["width"], uploaded.data["height"]))
-    if known is None:
+    image = IMAGES.get(image_id) if uploaded is None else ("", (uploaded.data["width"], uploaded.data["height"]))
+    if image is None:
         return
-    (wide, high), (video_wide, video_high) = known[1], VIDEOS.get(video_id, ("", PORTRAIT))[1]
+    (wide, high), (video_wide, video_high) = image[1], VIDEOS.get(video_id, ("", PORTRAIT))[1]
     if wide * video_high != high * video_wide:
         raise InvalidRequest("value", where, "the aspect ratio of the cover must equal the video's", image_id)
 
 
 def get_video_info(request: Request) -> Response:
     """GET /file/video/ad/info/: an unknown id is silently absent; one that is transcoded still is not displayable."""
-    given = request.parse_query(_INFO_CHECKS)
-    require_account_by_id(request, given["advertiser_id"])
-    found = [one for one in given["video_ids"] if "missing" not in one.lower() and not set(one) & set(" \t\n")]
-    return build_response({"list": [_render_video(request, one) for one in dict.fromkeys(found)]})
+    query = request.parse_query(_INFO_CHECKS)
+    require_account_by_id(request, query["advertiser_id"])
+    video_ids = [
+        video_id
+        for video_id in query["video_ids"]
+        if "missing" not in video_id.lower() and not set(video_id) & set(" \t\n")
+    ]
+    return build_response({"list": [_render_video(request, video_id) for video_id in dict.fromkeys(video_ids)]})
 
 
 def search_videos(request: Request) -> Response:
     """GET /file/video/ad/search/."""
-    given = request.parse_query(
+    query = request.parse_query(
         {"advertiser_id": ADVERTISER_CHECK}, {**paging_checks(1000), "filtering": json_text(_VIDEO_FILTER_CHECK)}
     )
-    require_account_by_id(request, given["advertiser_id"])
-    wanted = given.get("filtering", {})
+    require_account_by_id(request, query["advertiser_id"])
+    filters = query.get("filtering", {})
     rows = [
         row
-        for row in (_render_video(request, one) for one in VIDEOS)
-        if row["video_id"] in wanted.get("video_ids", VIDEOS)
-        and row["displayable"] == wanted.get("displayable", row["displayable"])
-        and wanted.get("video_name", "") in row["file_name"]
+        for row in (_render_video(request, video_id) for video_id in VIDEOS)
+        if row["video_id"] in filters.get("video_ids", VIDEOS)
+        and row["displayable"] == filters.get("displayable", row["displayable"])
+        and filters.get("video_name", "") in row["file_name"]
     ]
-    return build_response(paginate(rows, given, 20))
+    return build_response(paginate(rows, query, 20))
 
 
 def suggest_covers(request: Request) -> Response:
     """GET /file/video/suggestcover/."""
-    asked = {"advertiser_id": ADVERTISER_CHECK, "video_id": text()}
-    given = request.parse_query(asked, {"poster_number": integer_text(1, 10)})
-    require_account_by_id(request, given["advertiser_id"])
-    check_video(given["video_id"], "/video_id")
-    wide, high = VIDEOS.get(given["video_id"], ("", PORTRAIT))[1]
+    required = {"advertiser_id": ADVERTISER_CHECK, "video_id": text()}
+    query = request.parse_query(required, {"poster_number": integer_text(1, 10)})
+    require_account_by_id(request, query["advertiser_id"])
+    check_video(query["video_id"], "/video_id")
+    wide, high = VIDEOS.get(query["video_id"], ("", PORTRAIT))[1]
     covers = [
-        f"ad-site-i18n-sg/{_make_digest(given['video_id'], number)}" for number in range(given.get("poster_number", 10))
+        f"ad-site-i18n-sg/{_make_digest(query['video_id'], number)}" for number in range(query.get("poster_number", 10))
     ]
     return build_response(
-        {"list": [{"id": one, "url": _build_link(one), "width": wide, "height": high} for one in covers]}
+        {"list": [{"id": cover_id, "url": _build_link(cover_id), "width": wide, "height": high} for cover_id in covers]}
     )
 
 
 def upload_image(request: Request) -> Response:
     """POST /file/image/ad/upload/: multipart, by address only (UPLOAD_BY_FILE, the default, is not simulated)."""
     request.parse_query()
-    given = _UPLOAD_CHECK(_parse_multipart(request), "")
-    account = require_account_by_id(request, given["advertiser_id"])
+    form = _UPLOAD_CHECK(_parse_multipart(request), "")
+    account = require_account_by_id(request, form["advertiser_id"])
     try:
-        check_url(given["image_url"], "/image_url")
+        check_url(form["image_url"], "/image_url")
     except InvalidRequest as problem:
         raise InvalidRequest("image_url", problem.where, "image URL is not available") from problem
-    if "missing" in given["image_url"].lower():
+    if "missing" in form["image_url"].lower():
         raise InvalidRequest("image_unreachable", "/image_url", "the image cannot be fetched")
-    name = (given.get("file_name") or given["image_url"].rpartition("/")[2])[:100]  # longer ones are cut off
+    name = (form.get("file_name") or form["image_url"].rpartition("/")[2])[:100]  # longer ones are cut off
     if any(image.data["file_name"] == name for image in request.world.list_entities("image", account.id)):
         raise InvalidRequest("duplicate_name", "/file_name", f"material name {name} exists already")
-    wide, high = (1080, 1080) if "square" in given["image_url"].lower() else PORTRAIT
+    wide, high = (1080, 1080) if "square" in form["image_url"].lower() else PORTRAIT
     image_id = f"ad-site-i18n-sg/{_make_digest(name, account.id)}"
     data = _render_image(image_id, name, (wide, high), format_instant(request.now))
     request.world.create("image", account.id, data, id=image_id)
@@ -143,19 +147,19 @@ def upload_image(request: Request) -> Response:
 
 def search_images(request: Request) -> Response:
     """GET /file/image/ad/search/."""
-    given = request.parse_query(
+    query = request.parse_query(
         {"advertiser_id": ADVERTISER_CHECK}, {**paging_checks(1000), "filtering": json_text(_IMAGE_FILTER_CHECK)}
     )
-    account = require_account_by_id(request, given["advertiser_id"])
-    library = [_render_image(one, name, size, "2026-11-01 08:00:00") for one, (name, size) in IMAGES.items()]
-    wanted = dict(given.get("filtering", {}))
-    ids = wanted.pop("image_ids", None)
+    account = require_account_by_id(request, query["advertiser_id"])
+    library = [_render_image(image_id, name, size, "2026-11-01 08:00:00") for image_id, (name, size) in IMAGES.items()]
+    filters = dict(query.get("filtering", {}))
+    ids = filters.pop("image_ids", None)
     rows = [
         row
         for row in [*(dict(image.data) for image in request.world.list_entities("image", account.id)), *library]
-        if (ids is None or row["image_id"] in ids) and all(row[name] == value for name, value in wanted.items())
+        if (ids is None or row["image_id"] in ids) and all(row[name] == value for name, value in filters.items())
     ]
-    return build_response(paginate(rows, given, 20))
+    return build_response(paginate(rows, query, 20))
 
 
 def _render_video(request: Request, video_id: str) -> dict[str, Any]:
@@ -215,16 +219,16 @@ def _parse_multipart(request: Request) -> dict[str, str]:
     message = BytesParser(policy=HTTP).parsebytes(head + request.body)
     if not message.is_multipart() or message.defects:
         raise InvalidRequest("unreadable", "", "not a multipart/form-data body")
-    found: dict[str, str] = {}
+    members: dict[str, str] = {}
     for part in message.iter_parts():
         name = part.get_param("name", header="content-disposition")
         content = part.get_payload(decode=True)
         if part.get_content_disposition() != "form-data" or not isinstance(name, str) or part.defects:
             raise InvalidRequest("unreadable", "", "every part is form-data with a name")
-        if name in found:
+        if name in members:
             raise InvalidRequest("duplicate", f"/{name}", f"{name!r} appears twice")
         try:
-            found[name] = content.decode() if isinstance(content, bytes) else ""
+            members[name] = content.decode() if isinstance(content, bytes) else ""
         except UnicodeDecodeError as error:
             raise InvalidRequest("unreadable", f"/{name}", "must be UTF-8 text") from error
-    return found
+    return members

@@ -137,43 +137,45 @@ def iterate_ancestors(place: Location) -> Iterator[Location]:
 
 def check_locations(ids: Sequence[str], where: str) -> None:
     """Known places, none twice and none inside another (overlap is refused). Problem."""
-    for position, one in enumerate(ids):
-        if one not in LOCATIONS:
+    for position, location_id in enumerate(ids):
+        if location_id not in LOCATIONS:
             raise InvalidRequest(
-                "value", f"{where}/{position}", f"location {one} does not exist or cannot be delivered to"
+                "value", f"{where}/{position}", f"location {location_id} does not exist or cannot be delivered to"
             )
-        over = next((place.id for place in iterate_ancestors(LOCATIONS[one]) if place.id in ids), None)
-        if over is not None or one in ids[:position]:
-            raise InvalidRequest("value", f"{where}/{position}", f"locations overlap: {one} and {over or one}")
+        over = next((place.id for place in iterate_ancestors(LOCATIONS[location_id]) if place.id in ids), None)
+        if over is not None or location_id in ids[:position]:
+            raise InvalidRequest(
+                "value", f"{where}/{position}", f"locations overlap: {location_id} and {over or location_id}"
+            )
 
 
 def list_regions(request: Request) -> Response:
     """GET /tool/region/. Without `level_range` down to provinces (chosen)."""
-    given = request.parse_query(_REGION_CHECKS, _OPTIONAL_REGION_CHECKS)
-    require_account_by_id(request, given["advertiser_id"])
-    shown = LOCATION_LEVELS[: _LEVEL_RANGES[given.get("level_range", "TO_PROVINCE")]]
-    rows = [_render_region(place, shown) for place in LOCATIONS.values() if place.level in shown]
+    query = request.parse_query(_REGION_CHECKS, _OPTIONAL_REGION_CHECKS)
+    require_account_by_id(request, query["advertiser_id"])
+    levels = LOCATION_LEVELS[: _LEVEL_RANGES[query.get("level_range", "TO_PROVINCE")]]
+    rows = [_render_region(place, levels) for place in LOCATIONS.values() if place.level in levels]
     return build_response({"region_info": rows})
 
 
 def search_locations(request: Request) -> Response:
     """POST /tool/targeting/search/: by name; a fuzzy search takes one keyword. Post codes are not simulated."""
     request.parse_query()
-    given = request.parse_json(_SEARCH_CHECK)
-    require_account_by_id(request, given["advertiser_id"])
-    if given["search_type"] == "FUZZY_SEARCH" and len(given["keywords"]) > 1:
+    body = request.parse_json(_SEARCH_CHECK)
+    require_account_by_id(request, body["advertiser_id"])
+    if body["search_type"] == "FUZZY_SEARCH" and len(body["keywords"]) > 1:
         raise InvalidRequest("value", "/keywords", "FUZZY_SEARCH takes one keyword")
-    if given["search_type"] != "FUZZY_SEARCH" and not given.get("region_codes"):
-        raise InvalidRequest("required", "/region_codes", f"{given['search_type']} needs region_codes")
-    kinds, countries = given.get("geo_types", LOCATION_LEVELS), given.get("region_codes")
+    if body["search_type"] != "FUZZY_SEARCH" and not body.get("region_codes"):
+        raise InvalidRequest("required", "/region_codes", f"{body['search_type']} needs region_codes")
+    kinds, countries = body.get("geo_types", LOCATION_LEVELS), body.get("region_codes")
     rows = [
         _render_tag(place, keyword)
-        for keyword in given["keywords"]
+        for keyword in body["keywords"]
         for place in LOCATIONS.values()
         if keyword.lower() in place.name.lower()
         and place.level in kinds
         and (countries is None or place.country in countries)
-        and given["search_type"] != "BATCH_ZIPCODE_SEARCH"
+        and body["search_type"] != "BATCH_ZIPCODE_SEARCH"
     ]
     return build_response({"targeting_tag_list": rows[:100]})
 
@@ -181,14 +183,14 @@ def search_locations(request: Request) -> Response:
 def get_location_info(request: Request) -> Response:
     """POST /tool/targeting/info/: of known ids; others are left out."""
     request.parse_query()
-    given = request.parse_json(_INFO_CHECK)
-    require_account_by_id(request, given["advertiser_id"])
-    known = [LOCATIONS[one] for one in given["targeting_ids"] if one in LOCATIONS]
-    return build_response({"targeting_tag_list": [_render_tag(place, None) for place in known]})
+    body = request.parse_json(_INFO_CHECK)
+    require_account_by_id(request, body["advertiser_id"])
+    places = [LOCATIONS[location_id] for location_id in body["targeting_ids"] if location_id in LOCATIONS]
+    return build_response({"targeting_tag_list": [_render_tag(place, None) for place in places]})
 
 
-def _render_region(place: Location, shown: Sequence[str]) -> dict[str, Any]:
-    below = [one.id for one in LOCATIONS.values() if one.parent == place.id and one.level in shown]
+def _render_region(place: Location, levels: Sequence[str]) -> dict[str, Any]:
+    below = [location.id for location in LOCATIONS.values() if location.parent == place.id and location.level in levels]
     return {
         "location_id": place.id,
         "name": place.name,
@@ -202,6 +204,6 @@ def _render_region(place: Location, shown: Sequence[str]) -> dict[str, Any]:
 
 def _render_tag(place: Location, keyword: str | None) -> dict[str, Any]:
     geo = {"geo_id": place.id, "geo_type": place.level, "region_code": place.country, "parent_id": place.parent}
-    path = ", ".join(one.name for one in (place, *iterate_ancestors(place)))
+    path = ", ".join(location.name for location in (place, *iterate_ancestors(place)))
     row = {"targeting_type": "GEO", "name": place.name, "status_info": {"status": "ENABLED"}}
     return {**row, "geo": {**geo, "description": path}, **({} if keyword is None else {"keyword": keyword})}

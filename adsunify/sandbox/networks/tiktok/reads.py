@@ -87,19 +87,19 @@ _FILTERS_BY_KIND: Mapping[tuple[str, bool], str] = {
 
 def get_advertiser_info(request: Request) -> Response:
     """GET /advertiser/info/: two fields come only when they are asked for; a foreign id refuses the call."""
-    given = request.parse_query(
+    query = request.parse_query(
         {"advertiser_ids": json_text(array(ADVERTISER_CHECK, 1, 100))}, {"fields": field_names(_ACCOUNT_FIELDS)}
     )
-    fields = given.get("fields", [name for name in _ACCOUNT_FIELDS if name not in _FIELDS_ON_REQUEST])
-    accounts = [require_account_by_id(request, one) for one in given["advertiser_ids"]]
-    return build_response({"list": [{name: one.extra["native"][name] for name in fields} for one in accounts]})
+    fields = query.get("fields", [name for name in _ACCOUNT_FIELDS if name not in _FIELDS_ON_REQUEST])
+    accounts = [require_account_by_id(request, advertiser_id) for advertiser_id in query["advertiser_ids"]]
+    return build_response({"list": [{name: account.extra["native"][name] for name in fields} for account in accounts]})
 
 
 def list_entities(request: Request, *, kind: str, smart: bool) -> Response:
     """GET /{kind}/get/ of everything, and /smart_plus/{kind}/get/ of Upgraded Smart+; newest first (chosen)."""
     shape = {"secondary_status": _secondary_status_check(kind), **_FILTER_CHECKS}
     filtering = {name: shape[name] for name in _FILTERS_BY_KIND[kind, smart].split()}
-    given = request.parse_query(
+    query = request.parse_query(
         {"advertiser_id": ADVERTISER_CHECK},
         {
             **paging_checks(1000),
@@ -107,46 +107,46 @@ def list_entities(request: Request, *, kind: str, smart: bool) -> Response:
             "fields": field_names((*_COMPUTED_FIELDS[kind], *STORED_MEMBERS[kind], *(_SMART_FIELDS if smart else ()))),
         },
     )
-    account = require_account_by_id(request, given["advertiser_id"])
-    wanted = given.get("filtering", {})
+    account = require_account_by_id(request, query["advertiser_id"])
+    filters = query.get("filtering", {})
     rows = []
     for entity in reversed(request.world.list_entities(kind, account.id)):
         if smart and entity.data["campaign_automation_type"] != SMART_FLOW:
             continue
         row = render_entity(request, entity, smart)
-        if _matches_filters(request, entity, row, wanted):
-            rows.append({name: row.get(name) for name in given["fields"]} if "fields" in given else row)
-    return build_response(paginate(rows, given))
+        if _matches_filters(request, entity, row, filters):
+            rows.append({name: row.get(name) for name in query["fields"]} if "fields" in query else row)
+    return build_response(paginate(rows, query))
 
 
 def render_entity(request: Request, entity: StoredEntity, smart: bool) -> dict[str, Any]:
     """An entity in the words of one flow: in the manual one every member it does not have is null."""
-    kept = {name: value for name, value in entity.data.items() if not name.startswith("_")}
+    members = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     parents = list_ancestors(request.world, entity)
-    shown: dict[str, Any] = {
+    common: dict[str, Any] = {
         "advertiser_id": entity.account,
         get_id_name(entity.kind, smart): entity.data.get("_ad_id", entity.id) if not smart else entity.id,
-        **{f"{one.kind}_id": one.id for one in parents},
-        **{f"{one.kind}_name": one.data[f"{one.kind}_name"] for one in parents},
+        **{f"{parent.kind}_id": parent.id for parent in parents},
+        **{f"{parent.kind}_name": parent.data[f"{parent.kind}_name"] for parent in parents},
         "create_time": format_instant(entity.created_at),
         "modify_time": format_instant(entity.updated_at),
         "secondary_status": get_secondary_status(request, entity),
     }
     if entity.kind != "ad":
-        kept.setdefault("budget", Decimal(0))
+        members.setdefault("budget", Decimal(0))
     if smart:
-        return {**shown, **kept}
-    automation = kept["campaign_automation_type"]
+        return {**common, **members}
+    automation = members["campaign_automation_type"]
     if automation == SMART_FLOW and entity.kind == "ad":
-        shown["smart_plus_ad_id"] = entity.id
-        kept = _flatten_ad(kept)
+        common["smart_plus_ad_id"] = entity.id
+        members = _flatten_ad(members)
     elif entity.kind == "adgroup":
-        kept |= kept.get("targeting_spec", {})
+        members |= members.get("targeting_spec", {})
     if entity.kind == "campaign":
-        shown["objective"] = "LANDING_PAGE"
+        common["objective"] = "LANDING_PAGE"
     every = (*_COMPUTED_FIELDS[entity.kind], *STORED_MEMBERS[entity.kind])
     more = {"is_smart_performance_campaign": automation == "SMART_PLUS", "is_new_structure": True, "is_aco": False}
-    return dict.fromkeys(every) | {name: value for name, value in (more | kept | shown).items() if name in every}
+    return dict.fromkeys(every) | {name: value for name, value in (more | members | common).items() if name in every}
 
 
 _SMART_FIELDS = (
@@ -155,15 +155,15 @@ _SMART_FIELDS = (
 )  # fmt: skip
 
 
-def _flatten_ad(kept: Mapping[str, Any]) -> dict[str, Any]:
-    info = kept["creative_list"][0]["creative_info"]
-    flat = {name: value for name, value in kept.items() if not name.endswith("_list")}
+def _flatten_ad(members: Mapping[str, Any]) -> dict[str, Any]:
+    info = members["creative_list"][0]["creative_info"]
+    flat = {name: value for name, value in members.items() if not name.endswith("_list")}
     flat |= {name: value for name, value in info.items() if not name.endswith("_info")}
     flat |= {"video_id": info.get("video_info", {}).get("video_id")}
-    flat |= {"image_ids": [one["web_uri"] for one in info.get("image_info", ())]}
+    flat |= {"image_ids": [image["web_uri"] for image in info.get("image_info", ())]}
     for name in ("ad_text", "call_to_action", "landing_page_url"):
-        flat |= kept[f"{name}_list"][0] if kept.get(f"{name}_list") else {}
-    return {**flat, **kept.get("ad_configuration", {})}
+        flat |= members[f"{name}_list"][0] if members.get(f"{name}_list") else {}
+    return {**flat, **members.get("ad_configuration", {})}
 
 
 def _secondary_status_check(kind: str) -> Check:
@@ -178,14 +178,16 @@ def _secondary_status_check(kind: str) -> Check:
     return check
 
 
-def _matches_filters(request: Request, entity: StoredEntity, row: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def _matches_filters(
+    request: Request, entity: StoredEntity, row: Mapping[str, Any], filters: Mapping[str, Any]
+) -> bool:
     state = str(row["secondary_status"])
-    primary, asked = get_primary_status(state), wanted.get("primary_status", "STATUS_NOT_DELETE")
-    if asked == "STATUS_NOT_DELETE" and primary == "STATUS_DELETE":  # hidden unless asked for
+    primary, status = get_primary_status(state), filters.get("primary_status", "STATUS_NOT_DELETE")
+    if status == "STATUS_NOT_DELETE" and primary == "STATUS_DELETE":  # hidden unless asked for
         return False
-    if asked not in ("STATUS_ALL", "STATUS_NOT_DELETE", primary):
+    if status not in ("STATUS_ALL", "STATUS_NOT_DELETE", primary):
         return False
-    chain = {one.kind: one for one in (entity, *list_ancestors(request.world, entity))}
+    chain = {ancestor.kind: ancestor for ancestor in (entity, *list_ancestors(request.world, entity))}
     campaign, group = chain["campaign"].data, chain.get("adgroup", entity).data
     tests = {
         "secondary_status": lambda value: value.endswith(("_STATUS_ALL", "_STATUS_NOT_DELETE")) or value == state,
@@ -201,7 +203,7 @@ def _matches_filters(request: Request, entity: StoredEntity, row: Mapping[str, A
         },
         **{f"{kind}_name": _contains_text(row, f"{kind}_name") for kind in ("campaign", "adgroup", "ad")},
     }
-    return all(tests[name](value) for name, value in wanted.items() if name != "primary_status")
+    return all(tests[name](value) for name, value in filters.items() if name != "primary_status")
 
 
 def _contains_value(row: Mapping[str, Any], name: str) -> Any:

@@ -84,17 +84,17 @@ _TASK_ID_CHECKS: dict[str, Check] = {"advertiser_id": ADVERTISER_CHECK, "task_id
 
 def get_integrated_report(request: Request) -> Response:
     """GET /report/integrated/get/. Other report types, filters, lifetime and total metrics are not simulated."""
-    given = request.parse_query(_SYNC_CHECKS, {**_OPTIONAL_SYNC_CHECKS, **paging_checks(1000)})
-    _check_request(request, given)
-    return build_response(paginate(_build_rows(request, given), given))
+    query = request.parse_query(_SYNC_CHECKS, {**_OPTIONAL_SYNC_CHECKS, **paging_checks(1000)})
+    _check_request(request, query)
+    return build_response(paginate(_build_rows(request, query), query))
 
 
 def create_task(request: Request) -> Response:
     """POST /report/task/create/: makes a report and nothing else."""
     request.parse_query()
-    given = request.parse_json(_TASK_CHECK)
-    account = _check_request(request, given)[0]
-    task = request.world.create("report", account.id, {"asked": given, "looks": 0}, logged=False)
+    body = request.parse_json(_TASK_CHECK)
+    account = _check_request(request, body)[0]
+    task = request.world.create("report", account.id, {"asked": body, "looks": 0}, logged=False)
     return build_response({"task_id": task.id})
 
 
@@ -123,11 +123,11 @@ def download_task(request: Request) -> Response:
     task = _require_task(request, request.parse_query(_TASK_ID_CHECKS))
     if task.data["looks"] < len(_TASK_STATES):
         raise InvalidRequest("not_ready", "/task_id", "the report is not ready")
-    asked = task.data["asked"]
-    if asked.get("output_format", "CSV_STRING") == "CSV_STRING":
-        return Response(200, _encode_csv(request, asked), media_type="text/csv")
+    parameters = task.data["asked"]
+    if parameters.get("output_format", "CSV_STRING") == "CSV_STRING":
+        return Response(200, _encode_csv(request, parameters), media_type="text/csv")
     ends = str(int((request.now + timedelta(seconds=LINK_SECONDS)).timestamp()))
-    name = asked.get("file_name", f"report-{task.id}")
+    name = parameters.get("file_name", f"report-{task.id}")
     link = f"https://{DOWNLOAD_HOST}/reports/{task.id}.csv?x-expires={ends}&x-signature={_sign_link(task.id, ends)}"
     return build_response({"download_url": link, "file_name": f"{name}.csv", "output_format": "CSV_DOWNLOAD"})
 
@@ -136,80 +136,80 @@ def download_file(request: Request) -> Response:
     """The file itself, on a foreign host: the signed link is enough, and credentials are not taken there."""
     if "Access-Token" in request.headers or "Authorization" in request.headers:
         return Response(400, b"unexpected credentials", media_type="text/plain")
-    given = dict(request.query_pairs)
-    ends = given.get("x-expires", "")
+    query = dict(request.query_pairs)
+    ends = query.get("x-expires", "")
     task = request.world.find("report", request.path_parameters["task"])
-    if task is None or given != {"x-expires": ends, "x-signature": _sign_link(task.id, ends)}:
+    if task is None or query != {"x-expires": ends, "x-signature": _sign_link(task.id, ends)}:
         return Response(403, b"signature does not match", media_type="text/plain")
     if int(ends) <= request.now.timestamp():
         return Response(403, b"link has expired", media_type="text/plain")
     return Response(200, _encode_csv(request, task.data["asked"]), media_type="text/csv")
 
 
-def _require_task(request: Request, given: Mapping[str, Any]) -> StoredEntity:
-    account = require_account_by_id(request, given["advertiser_id"])
-    task = request.world.find("report", given["task_id"], account.id)
+def _require_task(request: Request, parameters: Mapping[str, Any]) -> StoredEntity:
+    account = require_account_by_id(request, parameters["advertiser_id"])
+    task = request.world.find("report", parameters["task_id"], account.id)
     if task is None:
-        raise InvalidRequest("missing", "/task_id", f"task {given['task_id']} does not exist")
+        raise InvalidRequest("missing", "/task_id", f"task {parameters['task_id']} does not exist")
     return task
 
 
-def _check_request(request: Request, given: Mapping[str, Any]) -> list[Account]:
+def _check_request(request: Request, parameters: Mapping[str, Any]) -> list[Account]:
     """The accounts of a report that can be made. Problem."""
-    ids = given.get("advertiser_ids") or [given[name] for name in ("advertiser_id",) if name in given]
+    ids = parameters.get("advertiser_ids") or [parameters[name] for name in ("advertiser_id",) if name in parameters]
     if not ids:
         raise InvalidRequest("required", "/advertiser_id", "advertiser_id or advertiser_ids is required")
     for name in ("data_level", "start_date", "end_date"):
-        if name not in given:
+        if name not in parameters:
             raise InvalidRequest("required", f"/{name}", "is required for a BASIC report")
-    subject, period = _check_dimensions(given)
-    if "currency" in given.get("metrics", ()) and subject != "advertiser_id":
+    subject, period = _check_dimensions(parameters)
+    if "currency" in parameters.get("metrics", ()) and subject != "advertiser_id":
         raise InvalidRequest("value", "/metrics", "currency goes with advertiser_id")
-    first, last = given["start_date"], given["end_date"]
+    first, last = parameters["start_date"], parameters["end_date"]
     if last < first:
         raise InvalidRequest("value", "/end_date", "must not be before start_date")
     if (last - first).days + 1 > MAX_DAYS[period]:
         raise InvalidRequest("value", "/end_date", f"at most {MAX_DAYS[period]} days with these dimensions")
-    return [require_account_by_id(request, one) for one in ids]
+    return [require_account_by_id(request, account_id) for account_id in ids]
 
 
-def _check_dimensions(given: Mapping[str, Any]) -> tuple[str, str | None]:
+def _check_dimensions(parameters: Mapping[str, Any]) -> tuple[str, str | None]:
     """The id dimension and the time dimension. Problem."""
-    asked, subject = given["dimensions"], ID_DIMENSIONS[given["data_level"]]
-    periods = [one for one in asked if one in (DAY_DIMENSION, HOUR_DIMENSION)]
-    for position, one in enumerate(asked):
-        if one in asked[:position] or (one not in periods and one != subject):
-            message = f"with {given['data_level']} there are {subject}, {DAY_DIMENSION} and {HOUR_DIMENSION}, once"
-            raise InvalidRequest("value", f"/dimensions/{position}", message, one)
+    dimensions, subject = parameters["dimensions"], ID_DIMENSIONS[parameters["data_level"]]
+    periods = [dimension for dimension in dimensions if dimension in (DAY_DIMENSION, HOUR_DIMENSION)]
+    for position, dimension in enumerate(dimensions):
+        if dimension in dimensions[:position] or (dimension not in periods and dimension != subject):
+            message = f"with {parameters['data_level']} there are {subject}, {DAY_DIMENSION} and {HOUR_DIMENSION}, once"
+            raise InvalidRequest("value", f"/dimensions/{position}", message, dimension)
     if len(periods) > 1:
         raise InvalidRequest("value", "/dimensions", "only one time dimension")
     return subject, periods[0] if periods else None
 
 
-def _build_rows(request: Request, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _build_rows(request: Request, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """All rows; without `order_field` the newest day first (chosen: TikTok promises no order)."""
-    subject, period = _check_dimensions(given)
-    metrics = given.get("metrics", ["spend", "impressions"])
-    found = []
-    for account in _check_request(request, given):
+    subject, period = _check_dimensions(parameters)
+    metrics = parameters.get("metrics", ["spend", "impressions"])
+    rows = []
+    for account in _check_request(request, parameters):
         today = request.get_local_date(account)
-        last = min(given["end_date"], today)
+        last = min(parameters["end_date"], today)
         for name, ads in _list_subjects(request, account, subject):
             parts: dict[str, list[Mapping[str, int]]] = {}
-            for ad, born in ads:
+            for ad, first_day in ads:
                 for day in filter(
-                    request.world.delivers, list_delivery_days(account, max(given["start_date"], born), last)
+                    request.world.delivers, list_delivery_days(account, max(parameters["start_date"], first_day), last)
                 ):
                     for label, share in _split_periods(day, period):
                         key = f"{ad} {label}" if period == HOUR_DIMENSION else ad
                         parts.setdefault(label, []).append(generate_daily_counts(account, key, day, share))
             for label, together in parts.items():
                 keys = {subject: name, **({period: label} if period else {})}
-                row = {one: keys[one] for one in given["dimensions"]}
-                found.append({"dimensions": row, "metrics": render_metrics(account, sum_counts(together), metrics)})
-    if (field := given.get("order_field")) in metrics:
-        found.sort(key=lambda row: _get_sort_key(row["metrics"][field]), reverse=given.get("order_type") != "ASC")
-    return found
+                row = {dimension: keys[dimension] for dimension in parameters["dimensions"]}
+                rows.append({"dimensions": row, "metrics": render_metrics(account, sum_counts(together), metrics)})
+    if (field := parameters.get("order_field")) in metrics:
+        rows.sort(key=lambda row: _get_sort_key(row["metrics"][field]), reverse=parameters.get("order_type") != "ASC")
+    return rows
 
 
 def _split_periods(day: date, period: str | None) -> Iterator[tuple[str, int]]:
@@ -233,11 +233,11 @@ def _list_subjects(
     together: dict[str, list[tuple[str, date]]] = {}
     for ad in request.world.list_entities("ad", account.id):
         if get_secondary_status(request, ad) == "AD_STATUS_DELIVERY_OK":
-            chain = {one.kind: one.id for one in (ad, *list_ancestors(request.world, ad))}
+            chain = {ancestor.kind: ancestor.id for ancestor in (ad, *list_ancestors(request.world, ad))}
             chain["ad"] = ad.data.get("_ad_id", ad.id)
             start = parse_instant(list_ancestors(request.world, ad)[0].data["schedule_start_time"])
-            born = max(ad.created_at, start).astimezone(zone).date()
-            together.setdefault(chain[kind], []).append((ad.id, born))
+            first_day = max(ad.created_at, start).astimezone(zone).date()
+            together.setdefault(chain[kind], []).append((ad.id, first_day))
     yield from together.items()
 
 
@@ -245,15 +245,15 @@ def _get_sort_key(value: str) -> Decimal:
     return Decimal(-1) if value == "-" else Decimal(value)
 
 
-def _encode_csv(request: Request, asked: Mapping[str, Any]) -> bytes:
+def _encode_csv(request: Request, parameters: Mapping[str, Any]) -> bytes:
     """Native names in the head line (as with enable_report_title_translation false)."""
-    made = io.StringIO()
-    metrics = asked.get("metrics", ["spend", "impressions"])
-    table = csv.writer(made, lineterminator="\n")
-    table.writerow([*asked["dimensions"], *metrics])
-    for row in _build_rows(request, asked):
+    buffer = io.StringIO()
+    metrics = parameters.get("metrics", ["spend", "impressions"])
+    table = csv.writer(buffer, lineterminator="\n")
+    table.writerow([*parameters["dimensions"], *metrics])
+    for row in _build_rows(request, parameters):
         table.writerow([*row["dimensions"].values(), *row["metrics"].values()])
-    return made.getvalue().encode()
+    return buffer.getvalue().encode()
 
 
 def _sign_link(task: str, ends: str) -> str:

@@ -205,11 +205,13 @@ def _check_targeting(change: AdGroupChange) -> None:
     check_locations(locations, f"/{place}location_ids")
     countries = _list_countries(targeting)
     if "AGE_13_17" in targeting.get("age_groups", ()) and countries & COUNTRIES_WITHOUT_MINORS:
-        listed = ", ".join(sorted(countries & COUNTRIES_WITHOUT_MINORS))
-        raise InvalidRequest("minors", f"/{place}age_groups", f"ages 13 to 17 cannot be targeted in {listed}")
+        country_codes = ", ".join(sorted(countries & COUNTRIES_WITHOUT_MINORS))
+        raise InvalidRequest("minors", f"/{place}age_groups", f"ages 13 to 17 cannot be targeted in {country_codes}")
     if change.targeting_before is not None and "US" in _list_countries(change.targeting_before) - countries:
         raise invalid_value_error(f"{place}location_ids", "once the US was targeted, it cannot be removed entirely")
 
 
 def _list_countries(targeting: Data) -> set[str]:
-    return {LOCATIONS[one].country for one in targeting.get("location_ids", ()) if one in LOCATIONS}
+    return {
+        LOCATIONS[location_id].country for location_id in targeting.get("location_ids", ()) if location_id in LOCATIONS
+    }

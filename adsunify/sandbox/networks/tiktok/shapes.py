@@ -39,12 +39,12 @@ def counted_text(most: int) -> Check:
     """Text of 1 to `most` units, without emoji: a CJK character is two units, a Latin one is one."""
 
     def check(value: Any, where: str) -> str:
-        given = str(visible_text()(value, where))
-        if sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in given) > most:
+        content = str(visible_text()(value, where))
+        if sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in content) > most:
             raise InvalidRequest("value", where, f"must have at most {most} characters (a CJK character counts twice)")
-        if _EMOJI_PATTERN.search(given):
+        if _EMOJI_PATTERN.search(content):
             raise InvalidRequest("value", where, "must not contain emoji")
-        return given
+        return content
 
     return check
 
@@ -69,9 +69,9 @@ def check_instant(value: Any, where: str) -> str:
     return str(value)
 
 
-def parse_instant(written: str) -> datetime:
+def parse_instant(content: str) -> datetime:
     """The instant that such a text stands for. ValueError."""
-    return datetime.strptime(written, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
+    return datetime.strptime(content, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
 
 
 def format_instant(at: datetime) -> str:
@@ -79,14 +79,14 @@ def format_instant(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def field_names(known: Sequence[str]) -> Check:
+def field_names(names: Sequence[str]) -> Check:
     """Query value: a JSON array of known names, none twice."""
 
     def check(value: Any, where: str) -> list[str]:
-        asked: list[str] = json_text(array(choice(*known), 1))(value, where)
-        if len({*asked}) < len(asked):
+        fields: list[str] = json_text(array(choice(*names), 1))(value, where)
+        if len({*fields}) < len(fields):
             raise InvalidRequest("value", where, "names a field twice")
-        return asked
+        return fields
 
     return check
 
@@ -96,9 +96,9 @@ def paging_checks(most: int) -> dict[str, Check]:
     return {"page": integer_text(1), "page_size": integer_text(1, most)}
 
 
-def paginate(rows: Sequence[Mapping[str, Any]], given: Mapping[str, Any], size: int = 10) -> dict[str, Any]:
+def paginate(rows: Sequence[Mapping[str, Any]], query: Mapping[str, Any], size: int = 10) -> dict[str, Any]:
     """One page: `list` and `page_info`."""
-    number, size = given.get("page", 1), given.get("page_size", size)
+    number, size = query.get("page", 1), query.get("page_size", size)
     total = -(-len(rows) // size)
     info = {"page": number, "page_size": size, "total_number": len(rows), "total_page": total}
     return {"list": list(rows[(number - 1) * size : number * size]), "page_info": info}

@@ -27,25 +27,25 @@ def update_status(request: Request, *, kind: str, smart: bool) -> Response:
         },
     )
     request.parse_query()
-    given = request.parse_json(shape)
-    account = require_account_by_id(request, given["advertiser_id"])
-    told, lenient = request.get_fault("partial") is not None, given.get("allow_partial_success", False)
-    ids, status, done, failed = given[f"{name}s"], given["operation_status"], [], []
-    for position, one in enumerate(ids):
+    body = request.parse_json(shape)
+    account = require_account_by_id(request, body["advertiser_id"])
+    is_partial, lenient = request.get_fault("partial") is not None, body.get("allow_partial_success", False)
+    ids, status, changed, failed = body[f"{name}s"], body["operation_status"], [], []
+    for position, entity_id in enumerate(ids):
         try:
-            if told and position == len(ids) - 1:
+            if is_partial and position == len(ids) - 1:
                 raise InvalidRequest("value", f"/{name}s/{position}", "the status could not be changed")
-            entity = require_entity(request, account, kind, one, smart, f"/{name}s/{position}")
+            entity = require_entity(request, account, kind, entity_id, smart, f"/{name}s/{position}")
         except InvalidRequest as problem:
-            if not told and not lenient:
+            if not is_partial and not lenient:
                 raise
-            failed.append({name: one, "error_message": problem.message})
+            failed.append({name: entity_id, "error_message": problem.message})
             continue
         request.world.replace(entity, {**entity.data, "operation_status": status})
-        done.append(one)
-    data = {f"{name}s": done, "status": status}
+        changed.append(entity_id)
+    data = {f"{name}s": changed, "status": status}
     if kind == "campaign":
-        data["campaign_list"] = [{"campaign_id": one, "status": status} for one in done]
+        data["campaign_list"] = [{"campaign_id": entity_id, "status": status} for entity_id in changed]
     if kind == "adgroup":
         return build_response({**data, "error_list": failed})
     return build_response(data, PARTIAL_SUCCESS, "Partial success") if failed else build_response(data)

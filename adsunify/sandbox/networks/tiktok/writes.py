@@ -29,43 +29,43 @@ _ADDRESSING_MEMBERS = ("advertiser_id", "campaign_id", "adgroup_id", "ad_id", "s
 
 def create_campaign(request: Request, *, smart: bool) -> Response:
     """POST /campaign/create/ and /smart_plus/campaign/create/. What is left out: enabled; Smart+ with CBO (chosen)."""
-    account, sent = _parse_body(request, "campaign", _CREATE_CHECKS[smart])
-    _reserve_request_id(request, account, sent)
+    account, members = _parse_body(request, "campaign", _CREATE_CHECKS[smart])
+    _reserve_request_id(request, account, members)
     data = {
         "operation_status": "ENABLE",
         "budget_optimize_on": smart,
         "budget_mode": INFINITE_BUDGET,
-        **_extract_members(sent),
+        **_extract_members(members),
     }
     check_campaign(account, data)
-    made = request.world.create(
+    campaign = request.world.create(
         "campaign", account.id, {**data, "campaign_automation_type": get_automation_type(smart)}
     )
-    return build_response(render_entity(request, made, smart))
+    return build_response(render_entity(request, campaign, smart))
 
 
 def create_ad_group(request: Request, *, smart: bool) -> Response:
     """POST /adgroup/create/ and /smart_plus/adgroup/create/."""
-    account, sent = _parse_body(request, "adgroup", _CREATE_CHECKS[smart])
-    campaign = require_entity(request, account, "campaign", sent["campaign_id"], smart, "/campaign_id")
-    _reserve_request_id(request, account, sent)
+    account, members = _parse_body(request, "adgroup", _CREATE_CHECKS[smart])
+    campaign = require_entity(request, account, "campaign", members["campaign_id"], smart, "/campaign_id")
+    _reserve_request_id(request, account, members)
     defaults = {"operation_status": "ENABLE", "bid_type": NO_BID, "placement_type": "PLACEMENT_TYPE_AUTOMATIC"}
     if smart:
         defaults["targeting_optimization_mode"] = "AUTOMATIC"
-    data = {**defaults, **_extract_members(sent)}
+    data = {**defaults, **_extract_members(members)}
     check_ad_group(_make_change(request, account, campaign, data, smart))
     data["campaign_automation_type"] = get_automation_type(smart)
-    made = request.world.create("adgroup", account.id, data, parent=campaign.id)
-    return build_response(render_entity(request, made, smart))
+    group = request.world.create("adgroup", account.id, data, parent=campaign.id)
+    return build_response(render_entity(request, group, smart))
 
 
 def create_ads(request: Request) -> Response:
     """POST /ad/create/: all creatives or none (chosen)."""
-    account, sent = _parse_body(request, "ad", members.CREATE_CHECKS)
-    group = require_entity(request, account, "adgroup", sent["adgroup_id"], False, "/adgroup_id")
+    account, body = _parse_body(request, "ad", members.CREATE_CHECKS)
+    group = require_entity(request, account, "adgroup", body["adgroup_id"], False, "/adgroup_id")
     _check_transcoded(request, "/creatives/0/video_id")
-    made = []
-    for position, creative in enumerate(sent["creatives"]):
+    ads = []
+    for position, creative in enumerate(body["creatives"]):
         check_creative(request, account, creative, f"/creatives/{position}")
         data = {
             "operation_status": "ENABLE",
@@ -73,58 +73,58 @@ def create_ads(request: Request) -> Response:
             **_start_review(request),
             "campaign_automation_type": get_automation_type(False),
         }
-        made.append(request.world.create("ad", account.id, data, parent=group.id))
-    creatives = [render_entity(request, one, False) for one in made]
-    return build_response({"ad_ids": [one.id for one in made], "creatives": creatives, "need_audit": True})
+        ads.append(request.world.create("ad", account.id, data, parent=group.id))
+    creatives = [render_entity(request, ad, False) for ad in ads]
+    return build_response({"ad_ids": [ad.id for ad in ads], "creatives": creatives, "need_audit": True})
 
 
 def create_smart_ad(request: Request) -> Response:
     """POST /smart_plus/ad/create/. The manual lists show it under an ad id of its own."""
-    account, sent = _parse_body(request, "ad", smart_plus.CREATE_CHECKS)
-    group = require_entity(request, account, "adgroup", sent["adgroup_id"], True, "/adgroup_id")
+    account, members = _parse_body(request, "ad", smart_plus.CREATE_CHECKS)
+    group = require_entity(request, account, "adgroup", members["adgroup_id"], True, "/adgroup_id")
     _check_transcoded(request, "/creative_list/0/creative_info/video_info/video_id")
     data = {
         "operation_status": "ENABLE",
-        **_extract_members(sent),
+        **_extract_members(members),
         **_start_review(request),
         "campaign_automation_type": get_automation_type(True),
     }
     _check_smart_ad(request, account, data)
-    made = request.world.create("ad", account.id, data, parent=group.id)
-    made = request.world.replace(made, {**made.data, "_ad_id": request.world.allocate_id()})
-    return build_response(render_entity(request, made, True))
+    ad = request.world.create("ad", account.id, data, parent=group.id)
+    ad = request.world.replace(ad, {**ad.data, "_ad_id": request.world.allocate_id()})
+    return build_response(render_entity(request, ad, True))
 
 
 def update_campaign(request: Request, *, smart: bool) -> Response:
     """POST /campaign/update/ and /smart_plus/campaign/update/."""
-    account, entity, sent = _parse_update(request, "campaign", smart)
-    if "budget" in sent and entity.data["budget_mode"] == INFINITE_BUDGET:
+    account, entity, members = _parse_update(request, "campaign", smart)
+    if "budget" in members and entity.data["budget_mode"] == INFINITE_BUDGET:
         raise invalid_value_error("budget", "the campaign holds no budget")
-    if sent.get("special_industries"):
+    if members.get("special_industries"):
         raise invalid_value_error("special_industries", "may only be cleared")
-    data = {**entity.data, **sent}
+    data = {**entity.data, **members}
     check_campaign(account, data)
     return build_response(render_entity(request, request.world.replace(entity, data), smart))
 
 
 def update_ad_group(request: Request, *, smart: bool) -> Response:
     """POST /adgroup/update/ and /smart_plus/adgroup/update/: what is left out stays."""
-    account, entity, sent = _parse_update(request, "adgroup", smart)
+    account, entity, members = _parse_update(request, "adgroup", smart)
     for name in ("schedule_start_time", "schedule_end_time"):
-        if name in sent and "schedule_type" not in sent:
+        if name in members and "schedule_type" not in members:
             raise InvalidRequest("required", "/schedule_type", f"goes with {name}")
     campaign = request.world.find("campaign", entity.parent or "")
     assert campaign is not None
     if campaign.data["budget_optimize_on"]:
         for name in ("budget", "bid_type", "bid_price", "conversion_bid_price"):
-            if name in sent:
+            if name in members:
                 raise invalid_value_error(name, "is locked: the campaign holds the budget (budget_optimize_on)")
-    data = {**entity.data, **sent}
-    if sent.get("bid_type") == NO_BID:  # the bid of before goes
+    data = {**entity.data, **members}
+    if members.get("bid_type") == NO_BID:  # the bid of before goes
         for name in ("bid_price", "conversion_bid_price"):
-            if name not in sent:
+            if name not in members:
                 data.pop(name, None)
-    if sent.get("schedule_type") == "SCHEDULE_FROM_NOW" and "schedule_end_time" not in sent:
+    if members.get("schedule_type") == "SCHEDULE_FROM_NOW" and "schedule_end_time" not in members:
         data.pop("schedule_end_time", None)
     check_ad_group(_make_change(request, account, campaign, data, smart, entity.data))
     return build_response(render_entity(request, request.world.replace(entity, data), smart))
@@ -132,10 +132,10 @@ def update_ad_group(request: Request, *, smart: bool) -> Response:
 
 def update_ads(request: Request) -> Response:
     """POST /ad/update/: with `patch_update` some members, without it the whole creative anew."""
-    account, sent = _parse_body(request, "ad", members.UPDATE_CHECKS)
-    group = require_entity(request, account, "adgroup", sent["adgroup_id"], False, "/adgroup_id")
-    patch, changed = sent.get("patch_update", False), []
-    for position, creative in enumerate(sent["creatives"]):
+    account, body = _parse_body(request, "ad", members.UPDATE_CHECKS)
+    group = require_entity(request, account, "adgroup", body["adgroup_id"], False, "/adgroup_id")
+    patch, changed = body.get("patch_update", False), []
+    for position, creative in enumerate(body["creatives"]):
         where = f"/creatives/{position}"
         entity = require_entity(request, account, "ad", creative["ad_id"], False, f"{where}/ad_id")
         if entity.parent != group.id:
@@ -144,20 +144,20 @@ def update_ads(request: Request) -> Response:
         refused = [name for name in new if patch and name not in members.PATCHABLE_MEMBERS]
         if refused:
             raise InvalidRequest("unknown", f"{where}/{refused[0]}", "cannot be changed with patch_update")
-        kept = entity.data if patch else {name: entity.data[name] for name in _PERMANENT_MEMBERS}
-        data = {**kept, **new, **_start_review(request)}
+        stored_members = entity.data if patch else {name: entity.data[name] for name in _PERMANENT_MEMBERS}
+        data = {**stored_members, **new, **_start_review(request)}
         if new.get("identity_type", "BC_AUTH_TT") != "BC_AUTH_TT" and "identity_authorized_bc_id" not in new:
             data.pop("identity_authorized_bc_id", None)
         check_creative(request, account, data, where)
         changed.append(request.world.replace(entity, data))
-    creatives = [render_entity(request, one, False) for one in changed]
-    return build_response({"ad_ids": [one.id for one in changed], "creatives": creatives, "need_audit": True})
+    creatives = [render_entity(request, ad, False) for ad in changed]
+    return build_response({"ad_ids": [ad.id for ad in changed], "creatives": creatives, "need_audit": True})
 
 
 def update_smart_ad(request: Request) -> Response:
     """POST /smart_plus/ad/update/: what is left out stays (chosen); each list is replaced whole."""
-    account, entity, sent = _parse_update(request, "ad", smart=True)
-    data = {**entity.data, **sent, **_start_review(request)}
+    account, entity, members = _parse_update(request, "ad", smart=True)
+    data = {**entity.data, **members, **_start_review(request)}
     _check_smart_ad(request, account, data)
     return build_response(render_entity(request, request.world.replace(entity, data), True))
 
@@ -167,25 +167,25 @@ _PERMANENT_MEMBERS = ("operation_status", "campaign_automation_type")
 
 def _parse_body(request: Request, kind: str, tables: Mapping[str, Any]) -> tuple[Account, Data]:
     request.parse_query()
-    given: Data = request.parse_json(tables[kind])
-    return require_account_by_id(request, given["advertiser_id"]), given
+    body: Data = request.parse_json(tables[kind])
+    return require_account_by_id(request, body["advertiser_id"]), body
 
 
 def _parse_update(request: Request, kind: str, smart: bool) -> tuple[Account, StoredEntity, Data]:
-    account, given = _parse_body(request, kind, _UPDATE_CHECKS[smart])
+    account, body = _parse_body(request, kind, _UPDATE_CHECKS[smart])
     name = get_id_name(kind, smart)
-    return account, require_entity(request, account, kind, given[name], smart, f"/{name}"), _extract_members(given)
+    return account, require_entity(request, account, kind, body[name], smart, f"/{name}"), _extract_members(body)
 
 
-def _extract_members(sent: Mapping[str, Any]) -> Data:
-    return {name: value for name, value in sent.items() if name not in _ADDRESSING_MEMBERS}
+def _extract_members(members: Mapping[str, Any]) -> Data:
+    return {name: value for name, value in members.items() if name not in _ADDRESSING_MEMBERS}
 
 
-def _reserve_request_id(request: Request, account: Account, sent: Mapping[str, Any]) -> None:
+def _reserve_request_id(request: Request, account: Account, members: Mapping[str, Any]) -> None:
     """A request_id succeeds once per advertiser, whatever it made. A refused create leaves it free."""
-    if "request_id" not in sent:
+    if "request_id" not in members:
         return
-    key = f"{account.id}:{int(sent['request_id'])}"
+    key = f"{account.id}:{int(members['request_id'])}"
     if request.world.find("request", key) is not None:
         raise InvalidRequest("duplicate_request", "/request_id", "duplicated request")
     request.world.create("request", account.id, {}, id=key, logged=False)
@@ -223,8 +223,8 @@ def _check_smart_ad(request: Request, account: Account, data: Data) -> None:
         raise InvalidRequest("required", "/creative_list", "is required")
     texts, links = data.get("ad_text_list"), data.get("landing_page_url_list")
     actions, configuration = data.get("call_to_action_list"), data.get("ad_configuration", {})
-    for position, one in enumerate(data["creative_list"]):
-        where, info = f"/creative_list/{position}/creative_info", one["creative_info"]
+    for position, item in enumerate(data["creative_list"]):
+        where, info = f"/creative_list/{position}/creative_info", item["creative_info"]
         creative = {
             **{name: value for name, value in info.items() if not name.endswith("_info")},
             "ad_name": data["ad_name"],

@@ -42,18 +42,18 @@ NETWORK = Network(
         Route("GET", _API_HOSTS, f"{_ACCOUNT_PATH}/funding_instruments/{{id}}", get_instrument),
         *(
             route
-            for one in (CAMPAIGN_RESOURCE, LINE_ITEM_RESOURCE)
+            for resource in (CAMPAIGN_RESOURCE, LINE_ITEM_RESOURCE)
             for route in (
-                Route("GET", _API_HOSTS, f"{_ACCOUNT_PATH}/{one.path}", make_list_handler(one)),
-                Route("POST", _API_HOSTS, f"{_ACCOUNT_PATH}/{one.path}", make_create_handler(one)),
-                Route("GET", _API_HOSTS, f"{_ACCOUNT_PATH}/{one.path}/{{id}}", make_get_handler(one)),
-                Route("PUT", _API_HOSTS, f"{_ACCOUNT_PATH}/{one.path}/{{id}}", make_update_handler(one)),
-                Route("DELETE", _API_HOSTS, f"{_ACCOUNT_PATH}/{one.path}/{{id}}", make_delete_handler(one)),
+                Route("GET", _API_HOSTS, f"{_ACCOUNT_PATH}/{resource.path}", make_list_handler(resource)),
+                Route("POST", _API_HOSTS, f"{_ACCOUNT_PATH}/{resource.path}", make_create_handler(resource)),
+                Route("GET", _API_HOSTS, f"{_ACCOUNT_PATH}/{resource.path}/{{id}}", make_get_handler(resource)),
+                Route("PUT", _API_HOSTS, f"{_ACCOUNT_PATH}/{resource.path}/{{id}}", make_update_handler(resource)),
+                Route("DELETE", _API_HOSTS, f"{_ACCOUNT_PATH}/{resource.path}/{{id}}", make_delete_handler(resource)),
                 Route(
                     "POST",
                     _API_HOSTS,
-                    f"{_BATCH_PATH}/{one.path}",
-                    make_batch_handler(one),
+                    f"{_BATCH_PATH}/{resource.path}",
+                    make_batch_handler(resource),
                     faults=_ERROR_IN_200_FAULTS,
                 ),
             )

@@ -11,7 +11,7 @@ _CREATED_AT = "2019-02-20T15:04:05Z"
 
 def list_accounts(request: Request) -> Response:
     """`GET /12/accounts`. An account has no currency."""
-    rows = [_render_account(one) for one in request.world.accounts.values()]
+    rows = [_render_account(account) for account in request.world.accounts.values()]
     return build_page_response(request, rows, {"account_ids": "id"}, search="name")
 
 

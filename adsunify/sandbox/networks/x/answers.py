@@ -38,8 +38,8 @@ def parse_parameters(
     request: Request, required: Mapping[str, Check] = NO_CHECKS, optional: Mapping[str, Check] = NO_CHECKS
 ) -> Data:
     """The checked parameters: of the query, and of a form body. The signature vouches that none stands there twice."""
-    sent = dict(request.query_pairs) | (request.parse_form() if request.body else {})
-    checked: Data = record(required, optional)(sent, "")
+    parameters = dict(request.query_pairs) | (request.parse_form() if request.body else {})
+    checked: Data = record(required, optional)(parameters, "")
     return checked
 
 
@@ -133,12 +133,12 @@ def format_instant(instant: datetime) -> str:
 
 def check_instant(value: Any, where: str) -> str:
     """An ISO 8601 instant with `Z`, `+HH:MM`, `+HHMM` or `+HH`; answers it in UTC."""
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(Z|[+-]\d\d(:?\d\d)?)", value if isinstance(value, str) else ""
     )
-    if found is None:
+    if match is None:
         raise InvalidRequest("INVALID_PARAMETER", where, "Expected time in ISO 8601 with an offset", value)
-    day, clock, seconds, offset = found[1], found[2], found[3] or ":00", found[4]
+    day, clock, seconds, offset = match[1], match[2], match[3] or ":00", match[4]
     try:
         instant = datetime.fromisoformat(f"{day}T{clock}{seconds}+00:00")
     except ValueError as error:
@@ -174,7 +174,7 @@ def comma_separated(item: Check, most: int, separator: str = ",") -> Check:
         items = value.split(separator)
         if len(items) > most:
             raise InvalidRequest("REQUEST_TOO_COMPLEX", where, f"at most {most} values", len(items))
-        return [item(one, where) for one in items]
+        return [item(part, where) for part in items]
 
     return check
 

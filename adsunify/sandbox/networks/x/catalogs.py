@@ -53,10 +53,10 @@ LOCATIONS: tuple[Data, ...] = (
 )
 
 
-def _make_options(targeting_type: str, named: Mapping[str, str], **beside: object) -> tuple[Data, ...]:
+def _make_options(targeting_type: str, names: Mapping[str, str], **beside: object) -> tuple[Data, ...]:
     return tuple(
         {"name": name, "targeting_type": targeting_type, "targeting_value": value, **beside}
-        for value, name in named.items()
+        for value, name in names.items()
     )
 
 
@@ -171,7 +171,7 @@ TARGETING_OPTIONS: Mapping[str, TargetingOptions] = {
         member_by_parameter={"event_types": "event_type"},
     ),
     "tv_markets": TargetingOptions(
-        tuple({"name": one[3:], "country_code": one[3:], "locale": one} for one in _LOCALES), search=False
+        tuple({"name": locale[3:], "country_code": locale[3:], "locale": locale} for locale in _LOCALES), search=False
     ),
     "tv_shows": TargetingOptions(
         _SHOWS, required={"locale": choice(*_LOCALES)}, member_by_parameter={"locale": "locales"}, max_page_size=50
@@ -193,41 +193,47 @@ def get_targeting_name(targeting_type: str, value: str) -> str:
 def list_targeting_options(request: Request) -> Response:
     """`GET /12/targeting_criteria/<resource>`."""
     table = TARGETING_OPTIONS[request.path_parameters["resource"]]
-    asked = dict(request.query_pairs)
-    wanted = {member: asked[name].split(",") for name, member in table.member_by_parameter.items() if name in asked}
+    query = dict(request.query_pairs)
+    values_by_member = {
+        member: query[name].split(",") for name, member in table.member_by_parameter.items() if name in query
+    }
     if request.path_parameters["resource"] == "network_operators":
-        wanted.setdefault("country_code", ["US"])  # the parameter's default
+        values_by_member.setdefault("country_code", ["US"])  # the parameter's default
     rows = [
-        row for row in table.rows if all(set(values) & set(_to_texts(row[member])) for member, values in wanted.items())
+        row
+        for row in table.rows
+        if all(set(values) & set(_to_texts(row[member])) for member, values in values_by_member.items())
     ]
     search = "name" if table.search else None
     return build_page_response(request, rows, {}, table.required, table.optional, search, table.max_page_size)
 
 
 def _to_texts(value: object) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+    return [str(member) for member in value] if isinstance(value, list) else [str(value)]
 
 
 def list_bidding_rules(request: Request) -> Response:
     """`GET /12/bidding_rules`: of one currency, or of those of the accounts."""
-    asked = parse_parameters(request, optional={"currency": text(3, 3, "[A-Z]{3}")})
-    currencies = [asked["currency"]] if asked else sorted({one.currency for one in request.world.accounts.values()})
+    query = parse_parameters(request, optional={"currency": text(3, 3, "[A-Z]{3}")})
+    currencies = (
+        [query["currency"]] if query else sorted({currency.currency for currency in request.world.accounts.values()})
+    )
     rows = [
-        {"currency": one, "minimum_cpe_bid_local_micro": get_smallest_amount(one),
-         "maximum_cpe_bid_local_micro": 1_000 * MICROS if get_smallest_amount(one) < MICROS else 100_000 * MICROS,
-         "minimum_denomination": get_smallest_amount(one)}
-        for one in currencies
+        {"currency": currency, "minimum_cpe_bid_local_micro": get_smallest_amount(currency),
+         "maximum_cpe_bid_local_micro": 1_000 * MICROS if get_smallest_amount(currency) < MICROS else 100_000 * MICROS,
+         "minimum_denomination": get_smallest_amount(currency)}
+        for currency in currencies
     ]  # fmt: skip
     return build_response(request, rows)
 
 
 def list_placements(request: Request) -> Response:
     """`GET /12/line_items/placements`."""
-    asked = parse_parameters(request, optional={"product_type": choice(*PLACEMENTS)})
+    query = parse_parameters(request, optional={"product_type": choice(*PLACEMENTS)})
     rows = [
         {"product_type": product, "placements": list(names)}
         for product, names in PLACEMENTS.items()
-        if product == asked.get("product_type", product)
+        if product == query.get("product_type", product)
     ]
     return build_response(request, rows)
 
@@ -248,9 +254,9 @@ def list_tracking_tags(request: Request) -> Response:
     """`GET accounts/:a/tracking_tags`."""
     account = require_account(request)
     rows: list[Data] = [
-        {"id": "6thp", "line_item_id": one.id, "tracking_tag_type": "IMPRESSION_TAG", "deleted": False,
+        {"id": "6thp", "line_item_id": line_item.id, "tracking_tag_type": "IMPRESSION_TAG", "deleted": False,
          "tracking_tag_url": "https://tags.example/pixel?line=1", "created_at": "2020-01-01T00:00:00Z",
          "updated_at": "2020-01-01T00:00:00Z"}
-        for one in request.world.list_entities("line_item", account.id)[:1]
+        for line_item in request.world.list_entities("line_item", account.id)[:1]
     ]  # fmt: skip
     return build_page_response(request, rows, {"line_item_ids": "line_item_id", "tracking_tag_ids": "id"})

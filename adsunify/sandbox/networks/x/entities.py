@@ -33,9 +33,9 @@ def make_list_handler(resource: Resource) -> Handler:
     def handle(request: Request) -> Response:
         drafts = dict(request.query_pairs).get("with_draft") == "true"
         rows = [
-            resource.render_entity(request, one)
-            for one in request.world.list_entities(resource.kind, require_account(request).id)
-            if drafts or one.data["entity_status"] != "DRAFT"
+            resource.render_entity(request, entity)
+            for entity in request.world.list_entities(resource.kind, require_account(request).id)
+            if drafts or entity.data["entity_status"] != "DRAFT"
         ]
         return build_page_response(request, rows, resource.filters, optional={"with_draft": check_flag}, search="name")
 
@@ -46,12 +46,12 @@ def make_get_handler(resource: Resource) -> Handler:
     """`GET accounts/:a/<resource>/:id`; a deleted one only with with_deleted."""
 
     def handle(request: Request) -> Response:
-        asked = parse_parameters(request, optional={"with_deleted": check_flag})
+        query = parse_parameters(request, optional={"with_deleted": check_flag})
         account, entity_id = require_account(request), request.path_parameters["id"]
-        found = request.world.find(resource.kind, entity_id, account.id)
-        if found is None or not asked.get("with_deleted"):
-            found = require_live_entity(request.world, resource.kind, entity_id, account)
-        return build_response(request, resource.render_entity(request, found))
+        entity = request.world.find(resource.kind, entity_id, account.id)
+        if entity is None or not query.get("with_deleted"):
+            entity = require_live_entity(request.world, resource.kind, entity_id, account)
+        return build_response(request, resource.render_entity(request, entity))
 
     return handle
 
@@ -60,9 +60,10 @@ def make_create_handler(resource: Resource) -> Handler:
     """`POST accounts/:a/<resource>`."""
 
     def handle(request: Request) -> Response:
-        sent = parse_parameters(request, resource.required, resource.optional)
+        parameters = parse_parameters(request, resource.required, resource.optional)
         return build_response(
-            request, resource.render_entity(request, _create_entity(request, resource, require_account(request), sent))
+            request,
+            resource.render_entity(request, _create_entity(request, resource, require_account(request), parameters)),
         )
 
     return handle
@@ -98,14 +99,14 @@ def make_delete_handler(resource: Resource) -> Handler:
 def make_batch_handler(resource: Resource) -> Handler:
     """`POST /12/batch/accounts/:a/<resource>`: up to 40 operations, all or none."""
 
-    def apply(request: Request, operation: str, sent: Any) -> Data:
+    def apply(request: Request, operation: str, content: Any) -> Data:
         account = require_account(request)
         if operation == "Create":
             required, optional = json_checks(resource.required), json_checks(resource.optional)
-            made = _create_entity(request, resource, account, record(required, optional)(sent, ""))
-            return resource.render_entity(request, made)
+            entity = _create_entity(request, resource, account, record(required, optional)(content, ""))
+            return resource.render_entity(request, entity)
         optional = json_checks(resource.update_checks) if operation == "Update" else {}
-        parts = record({resource.id_name: _ID_CHECK}, optional)(sent, "")
+        parts = record({resource.id_name: _ID_CHECK}, optional)(content, "")
         before = require_live_entity(request.world, resource.kind, parts.pop(resource.id_name), account)
         changed = _update_entity(request, resource, account, before, parts) if operation == "Update" else None
         return resource.render_entity(request, changed or _delete_entity(request, before))
@@ -124,27 +125,27 @@ def make_batch_operation_handler(
         items = request.parse_json(check)
         if len(items) > most:
             raise InvalidRequest("REQUEST_TOO_COMPLEX", "", f"at most {most} operations", len(items))
-        done: list[Data] = []
+        results: list[Data] = []
         errors: list[list[Data]] = []
         for item in items:
             try:
-                done.append(apply(request, item["operation_type"], item["params"]))
+                results.append(apply(request, item["operation_type"], item["params"]))
                 errors.append([])
             except InvalidRequest as problem:
                 errors.append([render_error(problem)])
         if request.get_fault("error_in_200"):  # nothing applied although the status is good
             locked = InvalidRequest("LOCK_ACQUISITION_TIMEOUT", "", "could not acquire the lock")
             raise AbortRequest(_build_batch_errors(request, 200, [*([] for _ in items[1:]), [render_error(locked)]]))
-        if first := next((one[0] for one in errors if one), None):
+        if first := next((item_errors[0] for item_errors in errors if item_errors), None):
             raise AbortRequest(_build_batch_errors(request, STATUS_BY_CODE[first["code"]], errors))
-        return build_response(request, done, total_count=len(done))
+        return build_response(request, results, total_count=len(results))
 
     return handle
 
 
 def _build_batch_errors(request: Request, status: int, errors: list[list[Data]]) -> Response:
-    shown = {"params": echo_parameters(request)}
-    return Response(status, {"data": [], "operation_errors": errors, "request": shown}, VERSION_HEADERS)
+    echo = {"params": echo_parameters(request)}
+    return Response(status, {"data": [], "operation_errors": errors, "request": echo}, VERSION_HEADERS)
 
 
 def json_checks(checks: Any) -> dict[str, Check]:
@@ -168,9 +169,9 @@ def _accept_json_value(check: Check) -> Check:
     return inner
 
 
-def _create_entity(request: Request, resource: Resource, account: Account, sent: Data) -> StoredEntity:
-    data = resource.settle_data(request.world, account, {**sent, "deleted": False}, None)
-    parent = sent.get(resource.parent) if resource.parent else None
+def _create_entity(request: Request, resource: Resource, account: Account, members: Data) -> StoredEntity:
+    data = resource.settle_data(request.world, account, {**members, "deleted": False}, None)
+    parent = members.get(resource.parent) if resource.parent else None
     return request.world.create(
         resource.kind,
         account.id,
@@ -181,9 +182,9 @@ def _create_entity(request: Request, resource: Resource, account: Account, sent:
 
 
 def _update_entity(
-    request: Request, resource: Resource, account: Account, before: StoredEntity, sent: Data
+    request: Request, resource: Resource, account: Account, before: StoredEntity, members: Data
 ) -> StoredEntity:
-    data = resource.settle_data(request.world, account, {**before.data, **sent}, before)
+    data = resource.settle_data(request.world, account, {**before.data, **members}, before)
     return request.world.replace(before, record_activity(data, request.now))
 
 

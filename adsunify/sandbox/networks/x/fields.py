@@ -74,10 +74,10 @@ class Resource:
 
 def require_live_entity(world: World, kind: str, entity_id: str, account: Account) -> StoredEntity:
     """An entity of the account that was not deleted."""
-    found = world.find(kind, entity_id, account.id)
-    if found is None or found.data["deleted"]:
+    entity = world.find(kind, entity_id, account.id)
+    if entity is None or entity.data["deleted"]:
         raise InvalidRequest(f"{kind.upper()}_NOT_FOUND", f"{kind}_id", f"no such {kind}", entity_id)
-    return found
+    return entity
 
 
 # -- campaigns ----------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def _settle_campaign(world: World, account: Account, data: Data, before: StoredE
     paying = require_instrument(account, data["funding_instrument_id"])
     if before is None:
         check_instrument_usable(paying)
-        living = [one for one in world.list_entities("campaign", account.id) if not one.data["deleted"]]
+        living = [other for other in world.list_entities("campaign", account.id) if not other.data["deleted"]]
         if len(living) >= MAX_CAMPAIGNS_PER_ACCOUNT:
             raise InvalidRequest("TOO_MANY_CAMPAIGNS", "", "the account has as many campaigns as it may")
     _check_denomination(data, paying.currency, DAILY_BUDGET, TOTAL_BUDGET)
@@ -135,7 +135,11 @@ def _render_campaign(request: Request, entity: StoredEntity) -> Data:
 
 def list_unservable_reasons(world: World, campaign: StoredEntity, now: datetime) -> list[str]:
     """Why a campaign does not serve; nothing where it does."""
-    items = [one for one in world.list_entities("line_item", campaign.account, campaign.id) if not one.data["deleted"]]
+    items = [
+        line_item
+        for line_item in world.list_entities("line_item", campaign.account, campaign.id)
+        if not line_item.data["deleted"]
+    ]
     posts = [post for item in items for post in world.list_entities("promoted_tweet", item.account, item.id)]
     ended = items and all(item.data["end_time"] and parse_instant(item.data["end_time"]) <= now for item in items)
     status = campaign.data["entity_status"]
@@ -176,7 +180,9 @@ CAMPAIGN_RESOURCE = Resource(
 def _settle_line_item(world: World, account: Account, data: Data, before: StoredEntity | None) -> Data:
     campaign = require_live_entity(world, "campaign", data["campaign_id"], account)
     currency, objective = campaign.data["currency"], data["objective"]
-    siblings = [one for one in world.list_entities("line_item", account.id, campaign.id) if not one.data["deleted"]]
+    siblings = [
+        other for other in world.list_entities("line_item", account.id, campaign.id) if not other.data["deleted"]
+    ]
     if before is None:
         if len(siblings) >= MAX_LINE_ITEMS_PER_CAMPAIGN:
             raise InvalidRequest("TOO_MANY_LINE_ITEMS", "", "the campaign has as many line items as it may")

@@ -29,29 +29,29 @@ def _get_local_date(text: str, zone: tzinfo) -> date:
 
 def generate_daily_figures(campaign: StoredEntity, day: date) -> Figures:
     """One campaign on one day."""
-    drawn = draw_numbers(campaign.account, campaign.id, day)
+    numbers = draw_numbers(campaign.account, campaign.id, day)
     smallest = get_smallest_amount(campaign.data["currency"])
-    impressions = 2_000 + drawn[0] % 6_000
-    clicks = impressions * (6 + drawn[1] % 12) // 1_000
-    links = clicks * (55 + drawn[2] % 30) // 100
-    per_link = (30 + drawn[3] % 60) * (MICROS if smallest == MICROS else MICROS // 100)
+    impressions = 2_000 + numbers[0] % 6_000
+    clicks = impressions * (6 + numbers[1] % 12) // 1_000
+    links = clicks * (55 + numbers[2] % 30) // 100
+    per_link = (30 + numbers[3] % 60) * (MICROS if smallest == MICROS else MICROS // 100)
     charged = links * per_link // smallest * smallest
     daily = campaign.data.get("daily_budget_amount_local_micro")
     return {
         "impressions": impressions,
         "clicks": clicks,
         "url_clicks": links,
-        "engagements": clicks + drawn[4] % 40,
-        "likes": drawn[4] % 25,
-        "retweets": drawn[5] % 6,
-        "replies": drawn[6] % 4,
-        "follows": drawn[7] % 3,
+        "engagements": clicks + numbers[4] % 40,
+        "likes": numbers[4] % 25,
+        "retweets": numbers[5] % 6,
+        "replies": numbers[6] % 4,
+        "follows": numbers[7] % 3,
         "card_engagements": links,
         "qualified_impressions": impressions * 7 // 10,
         "billed_engagements": links,
         "billed_charge_local_micro": charged if daily is None else min(charged, daily),
-        "conversion_purchases": links * (2 + drawn[5] % 5) // 100,
-        "conversion_sign_ups": links * (1 + drawn[6] % 3) // 100,
+        "conversion_purchases": links * (2 + numbers[5] % 5) // 100,
+        "conversion_sign_ups": links * (1 + numbers[6] % 3) // 100,
         "conversion_site_visits": links * 6 // 10,
     }
 
@@ -65,8 +65,8 @@ def compute_metrics(groups: Sequence[str], days: Sequence[Sequence[Figures]]) ->
 
 
 def _compute_metric(name: str, days: Sequence[Sequence[Figures]]) -> Any:
-    known = any(name in figure for slot in days for figure in slot)
-    series = [sum(figure.get(name, 0) for figure in slot) for slot in days] if known else None
+    has_data = any(name in figure for slot in days for figure in slot)
+    series = [sum(figure.get(name, 0) for figure in slot) for slot in days] if has_data else None
     if not name.startswith("conversion_"):
         return series
     if series is None:
@@ -74,8 +74,8 @@ def _compute_metric(name: str, days: Sequence[Sequence[Figures]]) -> Any:
     return {
         **dict.fromkeys(CONVERSION_PARTS),
         "metric": series,
-        "post_view": [one // 3 for one in series],
-        "post_engagement": [one - one // 3 for one in series],
+        "post_view": [count // 3 for count in series],
+        "post_engagement": [count - count // 3 for count in series],
         "assisted": [0 for _ in series],
     }
 

@@ -14,10 +14,10 @@ _CREATED_AT = "2019-03-01T00:00:00Z"
 
 def require_instrument(account: Account, instrument_id: str) -> FundingInstrument:
     """The account's funding instrument. Problem FUNDING_INSTRUMENT_NOT_FOUND."""
-    for one in account.extra["instruments"]:
-        if one.id == instrument_id:
-            found: FundingInstrument = one
-            return found
+    for candidate in account.extra["instruments"]:
+        if candidate.id == instrument_id:
+            instrument: FundingInstrument = candidate
+            return instrument
     word = re.search("missing|ineligible|processing", instrument_id.lower())
     if (word and word[0] == "missing") or not (word or re.fullmatch("[0-9a-z]{2,20}", instrument_id)):
         raise InvalidRequest(
@@ -29,23 +29,27 @@ def require_instrument(account: Account, instrument_id: str) -> FundingInstrumen
     )
 
 
-def check_instrument_usable(one: FundingInstrument) -> None:
+def check_instrument_usable(instrument: FundingInstrument) -> None:
     """Problem INVALID_FUNDING_INSTRUMENT where the instrument cannot fund (code: our choice)."""
-    if one.problem is not None:
-        raise InvalidRequest("INVALID_FUNDING_INSTRUMENT", "funding_instrument_id", "is not able to fund", one.id)
+    if instrument.problem is not None:
+        raise InvalidRequest(
+            "INVALID_FUNDING_INSTRUMENT", "funding_instrument_id", "is not able to fund", instrument.id
+        )
 
 
 def list_instruments(request: Request) -> Response:
     """`GET accounts/:a/funding_instruments`: asked for by id, instruments of other people's tests are found as well."""
     account = require_account(request)
-    by_id: dict[str, FundingInstrument] = {one.id: one for one in account.extra["instruments"]}
-    for asked in dict(request.query_pairs).get("funding_instrument_ids", "").split(","):
+    by_id: dict[str, FundingInstrument] = {instrument.id: instrument for instrument in account.extra["instruments"]}
+    for instrument_id in dict(request.query_pairs).get("funding_instrument_ids", "").split(","):
         try:
-            by_id[asked] = require_instrument(account, asked)
+            by_id[instrument_id] = require_instrument(account, instrument_id)
         except InvalidRequest:
             continue  # a filter finds what there is
     return build_page_response(
-        request, [_render_instrument(account, one) for one in by_id.values()], {"funding_instrument_ids": "id"}
+        request,
+        [_render_instrument(account, instrument) for instrument in by_id.values()],
+        {"funding_instrument_ids": "id"},
     )
 
 
@@ -57,16 +61,16 @@ def get_instrument(request: Request) -> Response:
     )
 
 
-def _render_instrument(account: Account, one: FundingInstrument) -> Data:
+def _render_instrument(account: Account, instrument: FundingInstrument) -> Data:
     return {
-        "id": one.id,
+        "id": instrument.id,
         "account_id": account.id,
-        "type": one.type,
-        "description": one.description,
-        "currency": one.currency,
-        "able_to_fund": one.problem is None,
-        "reasons_not_able_to_fund": [] if one.problem is None else [one.problem],
-        "entity_status": "ACTIVE" if one.problem is None else "PAUSED",
+        "type": instrument.type,
+        "description": instrument.description,
+        "currency": instrument.currency,
+        "able_to_fund": instrument.problem is None,
+        "reasons_not_able_to_fund": [] if instrument.problem is None else [instrument.problem],
+        "entity_status": "ACTIVE" if instrument.problem is None else "PAUSED",
         "credit_limit_local_micro": None,
         "credit_remaining_local_micro": None,
         "funded_amount_local_micro": None,

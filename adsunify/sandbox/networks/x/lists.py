@@ -31,7 +31,7 @@ def build_page_response(
     page: int = MAX_PAGE_SIZE,
 ) -> Response:
     """One page of the rows. `filters`: parameter -> member it selects by; `search`: the member that `q` looks into."""
-    known: dict[str, Check] = {
+    checks: dict[str, Check] = {
         "count": integer_text(1, page),
         "cursor": text(),
         "sort_by": text(pattern=r"(created_at|updated_at|deleted|name)(-(asc|desc))?"),
@@ -41,19 +41,19 @@ def build_page_response(
         **({} if search is None else {"q": text(1, 255)}),
         **optional,
     }
-    asked = parse_parameters(request, required, {name: check for name, check in known.items() if name not in required})
-    if asked.get("with_total_count") and "cursor" in asked:
+    query = parse_parameters(request, required, {name: check for name, check in checks.items() if name not in required})
+    if query.get("with_total_count") and "cursor" in query:
         raise InvalidRequest("EXCLUSIVE_PARAMETERS", "cursor", "with_total_count and cursor exclude each other")
-    found = [row for row in rows if asked.get("with_deleted") or not row.get("deleted")]
+    selected_rows = [row for row in rows if query.get("with_deleted") or not row.get("deleted")]
     for name, member in filters.items():
-        if name in asked:
-            found = [row for row in found if row[member] in asked[name]]
-    if search is not None and "q" in asked:
-        found = [row for row in found if asked["q"].casefold() in str(row[search] or "").casefold()]
-    if "sort_by" in asked:
-        member, _, direction = asked["sort_by"].partition("-")
-        found = sorted(found, key=lambda row: str(row.get(member)), reverse=direction == "desc")
-    size = asked.get("count", min(DEFAULT_PAGE_SIZE, page))
-    part, next_cursor = paginate_from(found, asked.get("cursor"), size, _CURSORS)
-    beside = {"total_count": len(found)} if asked.get("with_total_count") else {}
+        if name in query:
+            selected_rows = [row for row in selected_rows if row[member] in query[name]]
+    if search is not None and "q" in query:
+        selected_rows = [row for row in selected_rows if query["q"].casefold() in str(row[search] or "").casefold()]
+    if "sort_by" in query:
+        member, _, direction = query["sort_by"].partition("-")
+        selected_rows = sorted(selected_rows, key=lambda row: str(row.get(member)), reverse=direction == "desc")
+    size = query.get("count", min(DEFAULT_PAGE_SIZE, page))
+    part, next_cursor = paginate_from(selected_rows, query.get("cursor"), size, _CURSORS)
+    beside = {"total_count": len(selected_rows)} if query.get("with_total_count") else {}
     return build_response(request, part, next_cursor=next_cursor, **beside)

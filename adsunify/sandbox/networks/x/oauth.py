@@ -56,13 +56,13 @@ def issue_request_token(request: Request) -> Response:
     """Leg 1: signed with the app alone; the callback stands inside the OAuth parameters."""
     signed = _parse_authorization(request, "oauth_callback")
     _verify_signature(request, signed, "")
-    asked = parse_parameters(request, optional={"x_auth_access_type": choice("read", "write")})
+    query = parse_parameters(request, optional={"x_auth_access_type": choice("read", "write")})
     callback = _check_callback(signed["oauth_callback"])
     token = secrets.token_urlsafe(20)
     request.world.codes[token] = AuthorizationCode(
         client_id=request.world.client_id,
         redirect_uri=callback,
-        scopes=(asked.get("x_auth_access_type", "write"),),
+        scopes=(query.get("x_auth_access_type", "write"),),
         challenge=None,
         expires_at=request.now + timedelta(seconds=REQUEST_TOKEN_SECONDS),
     )
@@ -102,8 +102,8 @@ def issue_access_token(request: Request) -> Response:
     if code is None:
         raise InvalidRequest("token_invalid", "oauth_token", "Invalid or expired token.")
     _verify_signature(request, signed, derive_token_secret(token))
-    sent = parse_parameters(request, optional={"oauth_verifier": text()})
-    verifier = signed.get("oauth_verifier") or sent.get("oauth_verifier") or ""
+    parameters = parse_parameters(request, optional={"oauth_verifier": text()})
+    verifier = signed.get("oauth_verifier") or parameters.get("oauth_verifier") or ""
     if code.challenge is None or not hmac.compare_digest(verifier.encode(), code.challenge.encode()):
         raise InvalidRequest(
             "signature", "oauth_verifier", "Error processing your OAuth request: Invalid oauth_verifier"
@@ -140,32 +140,32 @@ def percent_encode(value: str) -> str:
 
 def _parse_authorization(request: Request, further: str, optional: str | None = None) -> dict[str, str]:
     """The values of `Authorization: OAuth k="v", ...`: the six of every request, and `further`."""
-    scheme, _, rest = request.headers.get("Authorization", "").partition(" ")
+    scheme, _, parameters = request.headers.get("Authorization", "").partition(" ")
     if scheme != "OAuth":
         raise InvalidRequest("token_missing", "Authorization", "This request is not properly authenticated")
-    found: dict[str, str] = {}
-    for part in rest.split(","):
+    values: dict[str, str] = {}
+    for part in parameters.split(","):
         pair = re.fullmatch(r'([a-z_]+)="([^"]*)"', part.strip())
-        if pair is None or pair[1] in found or percent_encode(unquote(pair[2])) != pair[2]:
+        if pair is None or pair[1] in values or percent_encode(unquote(pair[2])) != pair[2]:
             raise InvalidRequest(
                 "signature", "Authorization", "OAuth values are percent-encoded, quoted, and stand once"
             )
-        found[pair[1]] = unquote(pair[2])
-    if set(found) - {optional} != _REQUIRED_OAUTH_PARAMETERS | {further}:
+        values[pair[1]] = unquote(pair[2])
+    if set(values) - {optional} != _REQUIRED_OAUTH_PARAMETERS | {further}:
         raise InvalidRequest(
             "signature", "Authorization", f"takes {', '.join(sorted(_REQUIRED_OAUTH_PARAMETERS | {further}))}"
         )
-    return found
+    return values
 
 
 def _verify_signature(request: Request, signed: dict[str, str], token_secret: str) -> None:
     """The app, method, version, time, signature and nonce of a request. Problem `signature`."""
-    wanted = {
+    expected = {
         "oauth_consumer_key": request.world.client_id,
         "oauth_signature_method": "HMAC-SHA1",
         "oauth_version": "1.0",
     }
-    for name, value in wanted.items():
+    for name, value in expected.items():
         if signed[name] != value:
             raise InvalidRequest("signature", name, f"{name} is not accepted")
     at = signed["oauth_timestamp"]
@@ -181,18 +181,18 @@ def _verify_signature(request: Request, signed: dict[str, str], token_secret: st
 
 
 def _build_base_string(request: Request, signed: dict[str, str]) -> str:
-    found = [
+    pairs = [
         (percent_encode(name), percent_encode(value)) for name, value in signed.items() if name != "oauth_signature"
     ]
-    found += _iterate_query(request)
+    pairs += _iterate_query(request)
     if (
         request.headers.get("Content-Type", "").partition(";")[0].strip().lower() == FORM_MEDIA_TYPE
     ):  # JSON is not signed
-        found += [(percent_encode(name), percent_encode(value)) for name, value in request.parse_form().items()]
-    if len({name for name, _ in found}) != len(found):
+        pairs += [(percent_encode(name), percent_encode(value)) for name, value in request.parse_form().items()]
+    if len({name for name, _ in pairs}) != len(pairs):
         raise InvalidRequest("signature", "oauth_signature", "no parameter may stand twice")
     address = percent_encode(f"https://{request.host}{request.path}")
-    return f"{request.method}&{address}&{percent_encode('&'.join(f'{name}={value}' for name, value in sorted(found)))}"
+    return f"{request.method}&{address}&{percent_encode('&'.join(f'{name}={value}' for name, value in sorted(pairs)))}"
 
 
 def _iterate_query(request: Request) -> Iterator[tuple[str, str]]:
@@ -220,11 +220,11 @@ def _use_nonce(request: Request, nonce: str) -> None:
 
 def _parse_consent_query(request: Request) -> tuple[str, AuthorizationCode]:
     optional = {"force_login": check_flag, "screen_name": text()}
-    asked: dict[str, str] = request.parse_query({"oauth_token": text()}, optional)
-    code = _find_request_token(request, asked["oauth_token"])
+    query: dict[str, str] = request.parse_query({"oauth_token": text()}, optional)
+    code = _find_request_token(request, query["oauth_token"])
     if code is None or code.challenge is not None:
         raise InvalidRequest("value", "oauth_token", "the request token is unknown, used or over")
-    return asked["oauth_token"], code
+    return query["oauth_token"], code
 
 
 def _find_request_token(request: Request, token: str) -> AuthorizationCode | None:

@@ -46,12 +46,16 @@ def list_posts(request: Request) -> Response:
     require_account(request)
     parameters = dict(request.query_pairs)
     user = parameters.get("user_id", FULL_USER)
-    wanted = parameters["tweet_ids"].split(",") if "tweet_ids" in parameters else list(POSTS)
+    post_ids = parameters["tweet_ids"].split(",") if "tweet_ids" in parameters else list(POSTS)
     # every post here is published and organic: the default timeline, NULLCAST, shows none of them
     visible = parameters.get("tweet_type") == "PUBLISHED" and parameters.get("timeline_type") in ("ALL", "ORGANIC")
     brief = parameters.get("trim_user") == "true"
-    found = [(one, owned) for one in wanted if visible and (owned := find_post(one)) is not None and owned[0] == user]
-    rows = [_render_post(one, owner, words, brief) for one, (owner, words) in found]
+    posts = [
+        (post_id, owned)
+        for post_id in post_ids
+        if visible and (owned := find_post(post_id)) is not None and owned[0] == user
+    ]
+    rows = [_render_post(post_id, owner, words, brief) for post_id, (owner, words) in posts]
     optional: dict[str, Check] = {
         "include_mentions_and_replies": check_flag,
         "name": text(1, 80),
@@ -96,21 +100,21 @@ def list_promotable_users(request: Request) -> Response:
 def promote_posts(request: Request) -> Response:
     """`POST accounts/:a/promoted_tweets`: `data` is an array; a promoted post is ACTIVE from the start."""
     account, world = require_account(request), request.world
-    sent = parse_parameters(
+    parameters = parse_parameters(
         request, {"line_item_id": text(pattern="[0-9a-z]+"), "tweet_ids": comma_separated(text(), MAX_POSTS)}
     )
-    item = require_live_entity(world, "line_item", sent["line_item_id"], account)
-    made = []
-    for post_id in sent["tweet_ids"]:
+    item = require_live_entity(world, "line_item", parameters["line_item_id"], account)
+    promoted = []
+    for post_id in parameters["tweet_ids"]:
         _check_promotable(item, post_id)
-        shown = HIDDEN_REPOST if post_id == REPOSTED_POST else post_id
+        shown_id = HIDDEN_REPOST if post_id == REPOSTED_POST else post_id
         beside = world.list_entities("promoted_tweet", account.id, item.id)
-        if any(one.data["tweet_id"] == shown and not one.data["deleted"] for one in beside):
+        if any(tweet.data["tweet_id"] == shown_id and not tweet.data["deleted"] for tweet in beside):
             raise InvalidRequest("value", "tweet_ids", "the line item promotes this post already", post_id)
-        data = {"line_item_id": item.id, "tweet_id": shown, "entity_status": "ACTIVE",
+        data = {"line_item_id": item.id, "tweet_id": shown_id, "entity_status": "ACTIVE",
                 "approval_status": "PENDING", "deleted": False}  # fmt: skip
-        made.append(world.create("promoted_tweet", account.id, data, parent=item.id, id=allocate_native_id(world)))
-    return build_response(request, [render_promoted_post(one) for one in made], total_count=len(made))
+        promoted.append(world.create("promoted_tweet", account.id, data, parent=item.id, id=allocate_native_id(world)))
+    return build_response(request, [render_promoted_post(tweet) for tweet in promoted], total_count=len(promoted))
 
 
 def _check_promotable(item: StoredEntity, post_id: str) -> None:
@@ -126,31 +130,31 @@ def list_promoted_posts(request: Request) -> Response:
     world, account = request.world, require_account(request)
     hidden = dict(request.query_pairs).get("with_deleted") == "true"
     rows = []
-    for one in world.list_entities("promoted_tweet", account.id):
-        item = world.find("line_item", one.data["line_item_id"])
+    for tweet in world.list_entities("promoted_tweet", account.id):
+        item = world.find("line_item", tweet.data["line_item_id"])
         if hidden or (item is not None and not item.data["deleted"]):
-            rows.append(render_promoted_post(one))
+            rows.append(render_promoted_post(tweet))
     return build_page_response(request, rows, {"line_item_ids": "line_item_id", "promoted_tweet_ids": "id"})
 
 
 def get_promoted_post(request: Request) -> Response:
     """`GET accounts/:a/promoted_tweets/:id`."""
-    asked = parse_parameters(request, optional={"with_deleted": check_flag})
-    found = request.world.find("promoted_tweet", request.path_parameters["id"], require_account(request).id)
-    if found is None or not asked.get("with_deleted"):
-        found = require_live_entity(
+    query = parse_parameters(request, optional={"with_deleted": check_flag})
+    tweet = request.world.find("promoted_tweet", request.path_parameters["id"], require_account(request).id)
+    if tweet is None or not query.get("with_deleted"):
+        tweet = require_live_entity(
             request.world, "promoted_tweet", request.path_parameters["id"], require_account(request)
         )
-    return build_response(request, render_promoted_post(found))
+    return build_response(request, render_promoted_post(tweet))
 
 
 def delete_promoted_post(request: Request) -> Response:
     """`DELETE accounts/:a/promoted_tweets/:id`: for good."""
     parse_parameters(request)
-    found = require_live_entity(
+    tweet = require_live_entity(
         request.world, "promoted_tweet", request.path_parameters["id"], require_account(request)
     )
-    return build_response(request, render_promoted_post(request.world.replace(found, {**found.data, "deleted": True})))
+    return build_response(request, render_promoted_post(request.world.replace(tweet, {**tweet.data, "deleted": True})))
 
 
 def render_promoted_post(entity: StoredEntity) -> Data:

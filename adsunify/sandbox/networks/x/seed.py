@@ -14,7 +14,7 @@ _UNITED_STATES = "96683cc9126741d1"
 def seed_world(world: World) -> None:
     """Fill a fresh world."""
     for account in world.accounts.values():
-        paying = next(one.id for one in account.extra["instruments"] if one.problem is None)
+        paying = next(instrument.id for instrument in account.extra["instruments"] if instrument.problem is None)
         unit = 100 * MICROS if get_smallest_amount(account.currency) == MICROS else MICROS
         _seed_campaign(world, account, paying, "Evergreen", unit, "ACTIVE")
         _seed_campaign(world, account, paying, "Last summer", unit, "PAUSED", until=datetime(2026, 9, 1, tzinfo=UTC))
@@ -42,9 +42,9 @@ def _seed_campaign(
     campaign = {"funding_instrument_id": paying, "name": name, "entity_status": status,
                 "daily_budget_amount_local_micro": 60 * unit}  # fmt: skip
     data = CAMPAIGN_RESOURCE.settle_data(world, account, campaign | past, None)
-    made = world.create("campaign", account.id, data, id=allocate_native_id(world))
+    entity = world.create("campaign", account.id, data, id=allocate_native_id(world))
     item = {
-        "campaign_id": made.id, "name": f"{name}: skiers", "objective": "WEBSITE_CLICKS", "deleted": False,
+        "campaign_id": entity.id, "name": f"{name}: skiers", "objective": "WEBSITE_CLICKS", "deleted": False,
         "product_type": "PROMOTED_TWEETS", "placements": ["ALL_ON_TWITTER"], "start_time": format_instant(SEED_START),
         "bid_strategy": "MAX", "bid_amount_local_micro": unit, "entity_status": status,
     }  # fmt: skip
@@ -52,7 +52,7 @@ def _seed_campaign(
         "line_item",
         account.id,
         LINE_ITEM_RESOURCE.settle_data(world, account, item, None),
-        parent=made.id,
+        parent=entity.id,
         id=allocate_native_id(world),
     )
     post = {"line_item_id": line.id, "tweet_id": "1880000000000000001", "entity_status": "ACTIVE",
@@ -63,4 +63,4 @@ def _seed_campaign(
                      "operator_type": "EQ", "deleted": False}  # fmt: skip
         world.create("targeting_criterion", account.id, criterion, parent=line.id, id=allocate_native_id(world))
     if deleted:
-        world.replace(made, {**made.data, "deleted": True})
+        world.replace(entity, {**entity.data, "deleted": True})

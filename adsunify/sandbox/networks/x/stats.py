@@ -60,31 +60,31 @@ _FIRST_JOB_ID = 1_490_000_000_000_000_000  # job ids are over 2^53, as JSON inte
 
 def get_stats(request: Request) -> Response:
     """`GET /12/stats/accounts/:a`: at most 7 days."""
-    account, asked = require_account(request), parse_parameters(request, _STATS_CHECKS)
-    _check_request(request, account, asked, 7)
-    body = _build_report(request, account, asked)
+    account, query = require_account(request), parse_parameters(request, _STATS_CHECKS)
+    _check_request(request, account, query, 7)
+    body = _build_report(request, account, query)
     return Response(200, body, VERSION_HEADERS)
 
 
 def create_job(request: Request) -> Response:
     """`POST /12/stats/jobs/accounts/:a`: at most 90 days, 45 with segments."""
-    account, asked = require_account(request), parse_parameters(request, _STATS_CHECKS, _SEGMENT_CHECKS)
-    _check_request(request, account, asked, _MAX_SEGMENTED_DAYS if "segmentation_type" in asked else _MAX_JOB_DAYS)
+    account, query = require_account(request), parse_parameters(request, _STATS_CHECKS, _SEGMENT_CHECKS)
+    _check_request(request, account, query, _MAX_SEGMENTED_DAYS if "segmentation_type" in query else _MAX_JOB_DAYS)
     jobs = request.world.list_entities(_JOB_KIND)
     if sum(job.account == account.id and job.data["looks"] < 2 for job in jobs) >= MAX_JOBS_IN_PROGRESS:
         raise InvalidRequest("TOO_MANY_REQUESTS", "", f"at most {MAX_JOBS_IN_PROGRESS} jobs in progress")
     job_id = str(_FIRST_JOB_ID + 137 * len(jobs) + 1)
-    job = request.world.create(_JOB_KIND, account.id, {"asked": asked, "looks": 0}, id=job_id, logged=False)
+    job = request.world.create(_JOB_KIND, account.id, {"asked": query, "looks": 0}, id=job_id, logged=False)
     return build_response(request, _render_job(job, "PROCESSING"))
 
 
 def list_jobs(request: Request) -> Response:
     """`GET /12/stats/jobs/accounts/:a`: the second look at a job finds it done. A cursor says nothing here."""
     world, account = request.world, require_account(request)
-    wanted = dict(request.query_pairs).get("job_ids")
+    job_ids = dict(request.query_pairs).get("job_ids")
     rows = []
     for job in world.list_entities(_JOB_KIND, account.id):
-        if wanted is None or job.id in wanted.split(","):
+        if job_ids is None or job.id in job_ids.split(","):
             looked = world.replace(job, {**job.data, "looks": job.data["looks"] + 1}, logged=False)
             rows.append(_render_job(looked, "PROCESSING" if looked.data["looks"] < 2 else "SUCCESS"))
     page = build_page_response(
@@ -100,9 +100,9 @@ def download_report(request: Request) -> Response:
         return Response(400, b"<html><body>Bad Request</body></html>", media_type="text/html")
     job = next(
         (
-            one
-            for one in request.world.list_entities(_JOB_KIND)
-            if _get_file_name(one) == request.path_parameters["file"]
+            candidate
+            for candidate in request.world.list_entities(_JOB_KIND)
+            if _get_file_name(candidate) == request.path_parameters["file"]
         ),
         None,
     )
@@ -120,16 +120,16 @@ def list_active_entities(request: Request) -> Response:
     ids = dict.fromkeys(
         ("campaign_ids", "funding_instrument_ids", "line_item_ids"), comma_separated(_ID_CHECK, MAX_FILTER_IDS)
     )
-    asked = parse_parameters(
+    query = parse_parameters(
         request, {"entity": choice(*_KIND_BY_ENTITY, "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT"), **_RANGE_CHECKS}, ids
     )
-    start, end = _parse_time_range(asked, _MAX_JOB_DAYS)
+    start, end = _parse_time_range(query, _MAX_JOB_DAYS)
     zone = account.zone
     days = list_local_days(start, _get_utc_offset(request, account), max((end - start).days, 1) + 1)
     rows = []
-    for one in request.world.list_entities(_KIND_BY_ENTITY.get(asked["entity"], "none"), account.id):
-        campaign = _require_campaign(request, one)
-        if not {one.id, campaign.id} & set(asked.get("campaign_ids", [campaign.id])):
+    for entity in request.world.list_entities(_KIND_BY_ENTITY.get(query["entity"], "none"), account.id):
+        campaign = _require_campaign(request, entity)
+        if not {entity.id, campaign.id} & set(query.get("campaign_ids", [campaign.id])):
             continue
         today = request.get_local_date(account)
         active_days = [day for day in days if request.world.delivers(day) and has_run(campaign, day, zone, today)]
@@ -137,7 +137,7 @@ def list_active_entities(request: Request) -> Response:
             first, last = (
                 datetime(day.year, day.month, day.day, tzinfo=zone) for day in (active_days[0], active_days[-1])
             )
-            rows.append({"entity_id": one.id, "activity_start_time": format_instant(max(first, start)),
+            rows.append({"entity_id": entity.id, "activity_start_time": format_instant(max(first, start)),
                          "activity_end_time": format_instant(min(last + timedelta(days=1), end)),
                          "placements": ["ALL_ON_TWITTER"]})  # fmt: skip
     return build_response(request, rows)
@@ -146,45 +146,49 @@ def list_active_entities(request: Request) -> Response:
 def get_reach(request: Request) -> Response:
     """`GET /12/stats/accounts/:a/reach/campaigns`: of the whole period, not additive."""
     account = require_account(request)
-    asked = parse_parameters(request, {"campaign_ids": comma_separated(_ID_CHECK, _MAX_ENTITY_IDS), **_RANGE_CHECKS})
-    start, end = _parse_time_range(asked, _MAX_JOB_DAYS)
+    query = parse_parameters(request, {"campaign_ids": comma_separated(_ID_CHECK, _MAX_ENTITY_IDS), **_RANGE_CHECKS})
+    start, end = _parse_time_range(query, _MAX_JOB_DAYS)
     days = list_local_days(start, _get_utc_offset(request, account), (end - start).days)
     rows = []
-    for campaign_id in asked["campaign_ids"]:
+    for campaign_id in query["campaign_ids"]:
         campaign = _require_entity(request, account, "campaign", campaign_id, "campaign_ids")
-        seen = sum(one["impressions"] for one in _list_campaign_figures(request, account, campaign, days))
-        rows.append({"id": campaign.id, "total_audience_reach": seen * 6 // 10, "average_frequency": "1.67"})
+        impressions = sum(
+            figures["impressions"] for figures in _list_campaign_figures(request, account, campaign, days)
+        )
+        rows.append({"id": campaign.id, "total_audience_reach": impressions * 6 // 10, "average_frequency": "1.67"})
     return build_response(request, rows)
 
 
 # -- ranges -------------------------------------------------------------------------------------------------------
 
 
-def _parse_time_range(asked: Data, most_days: int) -> tuple[datetime, datetime]:
-    start, end = parse_instant(asked["start_time"]), parse_instant(asked["end_time"])
+def _parse_time_range(query: Data, most_days: int) -> tuple[datetime, datetime]:
+    start, end = parse_instant(query["start_time"]), parse_instant(query["end_time"])
     for name, instant in (("start_time", start), ("end_time", end)):
         if instant.minute or instant.second:
-            raise InvalidRequest("value", name, "must be a whole hour", asked[name])
+            raise InvalidRequest("value", name, "must be a whole hour", query[name])
     if end <= start:
-        raise InvalidRequest("INVALID_TIME_WINDOW", "end_time", "must be after start_time", asked["end_time"])
+        raise InvalidRequest("INVALID_TIME_WINDOW", "end_time", "must be after start_time", query["end_time"])
     if end - start > timedelta(days=most_days):
-        raise InvalidRequest("INVALID_TIME_WINDOW", "end_time", f"at most {most_days} days", asked["end_time"])
+        raise InvalidRequest("INVALID_TIME_WINDOW", "end_time", f"at most {most_days} days", query["end_time"])
     return start, end
 
 
-def _check_request(request: Request, account: Account, asked: Data, most_days: int) -> None:
-    start, end = _parse_time_range(asked, most_days)
+def _check_request(request: Request, account: Account, query: Data, most_days: int) -> None:
+    start, end = _parse_time_range(query, most_days)
     offset = _get_utc_offset(request, account)
     for name, instant in (("start_time", start), ("end_time", end)):
         local = instant + offset
-        if asked["granularity"] == "DAY" and local.hour:  # with today's offset, whatever the day's own was
-            raise InvalidRequest("value", name, f"must be midnight in {account.timezone}", asked[name])
-    groups = asked["metric_groups"]
-    if len(groups) > 1 and (own := next((one for one in groups if one in _EXCLUSIVE_METRIC_GROUPS), None)):
+        if query["granularity"] == "DAY" and local.hour:  # with today's offset, whatever the day's own was
+            raise InvalidRequest("value", name, f"must be midnight in {account.timezone}", query[name])
+    groups = query["metric_groups"]
+    if len(groups) > 1 and (
+        own := next((metric_group for metric_group in groups if metric_group in _EXCLUSIVE_METRIC_GROUPS), None)
+    ):
         raise InvalidRequest("value", "metric_groups", f"{own} is asked for in a request of its own", ",".join(groups))
-    for entity_id in asked["entity_ids"]:
-        if asked["entity"] in _KIND_BY_ENTITY:
-            _require_entity(request, account, _KIND_BY_ENTITY[asked["entity"]], entity_id, "entity_ids")
+    for entity_id in query["entity_ids"]:
+        if query["entity"] in _KIND_BY_ENTITY:
+            _require_entity(request, account, _KIND_BY_ENTITY[query["entity"]], entity_id, "entity_ids")
 
 
 def _get_utc_offset(request: Request, account: Account) -> timedelta:
@@ -196,48 +200,48 @@ def _get_utc_offset(request: Request, account: Account) -> timedelta:
 
 def _require_entity(request: Request, account: Account, kind: str, entity_id: str, where: str) -> StoredEntity:
     """Deleted ones have figures, too."""
-    found = request.world.find(kind, entity_id, account.id)
-    if found is None:
+    entity = request.world.find(kind, entity_id, account.id)
+    if entity is None:
         raise InvalidRequest(f"{kind.upper()}_NOT_FOUND", where, f"no such {kind}", entity_id)
-    return found
+    return entity
 
 
 # -- reports ------------------------------------------------------------------------------------------------------
 
 
-def _build_report(request: Request, account: Account, asked: Data) -> Data:
-    start, end = parse_instant(asked["start_time"]), parse_instant(asked["end_time"])
+def _build_report(request: Request, account: Account, query: Data) -> Data:
+    start, end = parse_instant(query["start_time"]), parse_instant(query["end_time"])
     days = list_local_days(start, _get_utc_offset(request, account), max(-(-(end - start) // timedelta(days=1)), 1))
     hours = int((end - start) / timedelta(hours=1))
-    length = {"DAY": len(days), "TOTAL": 1, "HOUR": hours}[asked["granularity"]]
+    length = {"DAY": len(days), "TOTAL": 1, "HOUR": hours}[query["granularity"]]
     rows = []
-    for entity_id in asked["entity_ids"]:
-        series = [_list_entity_figures(request, account, asked, entity_id, day) for day in days]
-        if asked["granularity"] == "TOTAL":
-            series = [[one for slot in series for one in slot]]
-        elif asked["granularity"] == "HOUR":  # all of a day stands in its first hour (our choice)
+    for entity_id in query["entity_ids"]:
+        series = [_list_entity_figures(request, account, query, entity_id, day) for day in days]
+        if query["granularity"] == "TOTAL":
+            series = [[slot_figures for slot in series for slot_figures in slot]]
+        elif query["granularity"] == "HOUR":  # all of a day stands in its first hour (our choice)
             series = [series[hour // 24] if hour % 24 == 0 else [] for hour in range(hours)]
-        shown = compute_metrics(asked["metric_groups"], series)
-        rows.append({"id": entity_id, "id_data": [{"segment": None, "metrics": shown}]})
+        metrics = compute_metrics(query["metric_groups"], series)
+        rows.append({"id": entity_id, "id_data": [{"segment": None, "metrics": metrics}]})
     return {
         "data_type": "stats",
         "time_series_length": length,
         "data": rows,
-        "request": {"params": {"account_id": account.id, **asked, "segmentation_type": None}},
+        "request": {"params": {"account_id": account.id, **query, "segmentation_type": None}},
     }
 
 
-def _list_entity_figures(request: Request, account: Account, asked: Data, entity_id: str, day: date) -> list[Figures]:
+def _list_entity_figures(request: Request, account: Account, query: Data, entity_id: str, day: date) -> list[Figures]:
     """The figures of all that an entity stands for. Other placements than X itself serve none of these posts."""
-    if asked["placement"] != "ALL_ON_TWITTER":
+    if query["placement"] != "ALL_ON_TWITTER":
         return []
-    kind = _KIND_BY_ENTITY.get(asked["entity"])
+    kind = _KIND_BY_ENTITY.get(query["entity"])
     if kind is None:
         every = request.world.list_entities("campaign", account.id)
-        return [one for campaign in every for one in _list_campaign_figures(request, account, campaign, [day])]
-    found = request.world.find(kind, entity_id, account.id)
-    assert found is not None  # checked when it was asked for
-    return _list_campaign_figures(request, account, _require_campaign(request, found), [day])
+        return [figures for campaign in every for figures in _list_campaign_figures(request, account, campaign, [day])]
+    entity = request.world.find(kind, entity_id, account.id)
+    assert entity is not None  # checked when it was asked for
+    return _list_campaign_figures(request, account, _require_campaign(request, entity), [day])
 
 
 def _list_campaign_figures(
@@ -262,18 +266,18 @@ def _require_campaign(request: Request, entity: StoredEntity) -> StoredEntity:
 
 
 def _render_job(job: StoredEntity, status: str) -> Data:
-    asked: Any = job.data["asked"]
-    done = status == "SUCCESS"
+    query: Any = job.data["asked"]
+    is_done = status == "SUCCESS"
     return {
         "id": int(job.id),
         "id_str": job.id,
         "account_id": job.account,
         "status": status,
         "url": f"https://{DOWNLOAD_HOST}/advertiser-api-async-analytics/{_get_file_name(job)}.json.gz"
-        if done
+        if is_done
         else None,
-        "expires_at": format_instant(job.created_at + _LINK_LIFETIME) if done else None,
-        **{name: asked.get(name) for name in (*_STATS_CHECKS, *_SEGMENT_CHECKS)},
+        "expires_at": format_instant(job.created_at + _LINK_LIFETIME) if is_done else None,
+        **{name: query.get(name) for name in (*_STATS_CHECKS, *_SEGMENT_CHECKS)},
         "created_at": format_instant(job.created_at),
         "updated_at": format_instant(job.updated_at),
     }

@@ -47,7 +47,10 @@ def create_criterion(request: Request) -> Response:
 
 def list_criteria(request: Request) -> Response:
     """`GET accounts/:a/targeting_criteria?line_item_ids=`."""
-    rows = [_render_criterion(one) for one in request.world.list_entities(CRITERION_KIND, require_account(request).id)]
+    rows = [
+        _render_criterion(criterion)
+        for criterion in request.world.list_entities(CRITERION_KIND, require_account(request).id)
+    ]
     filters = {"line_item_ids": "line_item_id", "targeting_criterion_ids": "id"}
     return build_page_response(
         request, rows, filters, {"line_item_ids": comma_separated(_ID_CHECK, MAX_FILTER_IDS)}, {"lang": text()}
@@ -68,19 +71,21 @@ def get_criterion(request: Request) -> Response:
 def delete_criterion(request: Request) -> Response:
     """`DELETE accounts/:a/targeting_criteria/:id`."""
     parse_parameters(request)
-    found = require_live_entity(request.world, CRITERION_KIND, request.path_parameters["id"], require_account(request))
-    return build_response(request, _render_criterion(_delete_criterion(request, found)))
+    criterion = require_live_entity(
+        request.world, CRITERION_KIND, request.path_parameters["id"], require_account(request)
+    )
+    return build_response(request, _render_criterion(_delete_criterion(request, criterion)))
 
 
-def _apply_operation(request: Request, operation: str, sent: Any) -> Data:
+def _apply_operation(request: Request, operation: str, content: Any) -> Data:
     account = require_account(request)
     if operation == "Create":
         return _render_criterion(
-            _create_criterion(request, account, record(json_checks(_CRITERION_MEMBERS), _OPERATOR_CHECK)(sent, ""))
+            _create_criterion(request, account, record(json_checks(_CRITERION_MEMBERS), _OPERATOR_CHECK)(content, ""))
         )
-    named = record({"targeting_criterion_id": _ID_CHECK})(sent, "")["targeting_criterion_id"]
+    criterion_id = record({"targeting_criterion_id": _ID_CHECK})(content, "")["targeting_criterion_id"]
     return _render_criterion(
-        _delete_criterion(request, require_live_entity(request.world, CRITERION_KIND, named, account))
+        _delete_criterion(request, require_live_entity(request.world, CRITERION_KIND, criterion_id, account))
     )
 
 
@@ -88,27 +93,27 @@ apply_batch = make_batch_operation_handler(MAX_BATCH_SIZE, ("Create", "Delete"),
 """`POST /12/batch/accounts/:a/targeting_criteria`."""
 
 
-def _create_criterion(request: Request, account: Account, sent: Data) -> StoredEntity:
+def _create_criterion(request: Request, account: Account, members: Data) -> StoredEntity:
     world = request.world
-    item = require_live_entity(world, "line_item", sent["line_item_id"], account)
-    kind, value = sent["targeting_type"], sent["targeting_value"]
+    item = require_live_entity(world, "line_item", members["line_item_id"], account)
+    kind, value = members["targeting_type"], members["targeting_value"]
     text(1, 500, TARGETING_VALUE_PATTERNS[kind])(value, "targeting_value")
     beside = [
-        one.data["targeting_type"]
-        for one in world.list_entities(CRITERION_KIND, account.id, item.id)
-        if not one.data["deleted"]
+        criterion.data["targeting_type"]
+        for criterion in world.list_entities(CRITERION_KIND, account.id, item.id)
+        if not criterion.data["deleted"]
     ]
     for kinds, most in MAX_CRITERIA:
-        if kind in kinds and sum(one in kinds for one in beside) >= most:
+        if kind in kinds and sum(criterion in kinds for criterion in beside) >= most:
             raise InvalidRequest(
                 "REQUEST_TOO_COMPLEX", "targeting_type", f"at most {most} of {', '.join(sorted(kinds))}", kind
             )
-    data = {"operator_type": "EQ", **sent, "deleted": False}
+    data = {"operator_type": "EQ", **members, "deleted": False}
     return world.create(CRITERION_KIND, account.id, data, parent=item.id, id=allocate_native_id(world))
 
 
-def _delete_criterion(request: Request, found: StoredEntity) -> StoredEntity:
-    return request.world.replace(found, {**found.data, "deleted": True})
+def _delete_criterion(request: Request, criterion: StoredEntity) -> StoredEntity:
+    return request.world.replace(criterion, {**criterion.data, "deleted": True})
 
 
 def _render_criterion(entity: StoredEntity) -> Data:
