@@ -134,6 +134,11 @@ def rule_error(where: str, message: str) -> InvalidRequest:
     return InvalidRequest("rule", where, message)
 
 
+def one_of(names: str) -> Check:
+    """One of the names of a table in a text."""
+    return choice(*names.split())
+
+
 def array(item: Check, least: int = 0, most: int | None = None) -> Check:
     """A JSON array of `least` to `most` items, each checked by `item`."""
 

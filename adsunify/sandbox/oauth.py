@@ -181,9 +181,14 @@ def format_oauth_error(
 
 
 def exchange_code(
-    request: Request, login: OAuthConfig, client_id: str, client_secret: str, code: str,
-    redirect_uri: str | None, code_verifier: str | None = None,
-) -> IssuedTokens:  # fmt: skip
+    request: Request,
+    login: OAuthConfig,
+    client_id: str,
+    client_secret: str,
+    code: str,
+    redirect_uri: str | None,
+    code_verifier: str | None = None,
+) -> IssuedTokens:
     """Redeem a code, once. `redirect_uri` None where the network does not send it again. Problem as above."""
     check_client(request, client_id, client_secret)
     authorization = request.world.codes.get(code)

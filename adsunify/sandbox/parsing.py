@@ -3,8 +3,10 @@
 import json
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import parse_qsl
+
+_Value = TypeVar("_Value")
 
 
 class InvalidRequest(Exception):
@@ -108,3 +110,14 @@ def _serialize_name(name: Any) -> str:
 def split_words(table: str) -> tuple[str, ...]:
     """The words of a table in a text, separated by blanks and line ends."""
     return tuple(table.split())
+
+
+def fill_keys(value: _Value, names: str) -> dict[str, _Value]:
+    """The same value for each of the names of a table in a text."""
+    return dict.fromkeys(names.split(), value)
+
+
+def parse_names(table: str) -> dict[str, str]:
+    """Names by code, from a table in a text: entries `code name`, separated by commas."""
+    entries = (entry.split(None, 1) for entry in table.split(","))
+    return {code: name.strip() for code, name in entries}

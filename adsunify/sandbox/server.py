@@ -145,10 +145,17 @@ class Sandbox:
         if touched:
             number, at = str(next(self._requests)), world.now.isoformat()
             self.writes += [
-                {"network": network.code, "request": number, "method": request.method, "path": request.path,
-                 "kind": kind, "id": entity_id, "at": at}
+                {
+                    "network": network.code,
+                    "request": number,
+                    "method": request.method,
+                    "path": request.path,
+                    "kind": kind,
+                    "id": entity_id,
+                    "at": at,
+                }
                 for kind, entity_id in touched
-            ]  # fmt: skip
+            ]
         return answer
 
     async def _handle_control_request(self, method: str, path: str, raw_query: str, body: bytes) -> web.Response:

@@ -169,8 +169,14 @@ class World:
                 self._replace_stored(change.after, change.before)
             raise
 
-    def issue_token(self, use: Literal["access", "refresh"], grant: str, scopes: tuple[str, ...], seconds: int | None,
-              prefix: str = "") -> Token:  # fmt: skip
+    def issue_token(
+        self,
+        use: Literal["access", "refresh"],
+        grant: str,
+        scopes: tuple[str, ...],
+        seconds: int | None,
+        prefix: str = "",
+    ) -> Token:
         """A new token of a grant, good for `seconds` (None: until revoked)."""
         ends = None if seconds is None else self.now + timedelta(seconds=seconds)
         token = Token(prefix + secrets.token_urlsafe(24), use, grant, scopes, ends)

@@ -8,24 +8,13 @@ from datetime import timedelta
 from decimal import Decimal
 
 from adsunify.sandbox.network import Network, Route
+from adsunify.sandbox.networks.amazon import products, writes
 from adsunify.sandbox.networks.amazon.answers import authorize_request, format_error, format_status_error
 from adsunify.sandbox.networks.amazon.entities import RESOURCES
 from adsunify.sandbox.networks.amazon.lists import list_portfolios, make_list_handler
 from adsunify.sandbox.networks.amazon.login import get_profile, issue_token, list_profiles
-from adsunify.sandbox.networks.amazon.products import (
-    get_budget_usage,
-    list_eligibility,
-    list_keyword_recommendations,
-    list_metadata,
-)
 from adsunify.sandbox.networks.amazon.reports import cancel_report, create_report, download_report, get_report
 from adsunify.sandbox.networks.amazon.tables import ACCOUNTS, HOSTS, LOGIN, MARKETPLACES, STORAGE_HOST, TOKEN_HOSTS
-from adsunify.sandbox.networks.amazon.writes import (
-    BATCH_FAULTS,
-    make_create_handler,
-    make_delete_handler,
-    make_update_handler,
-)
 from adsunify.sandbox.oauth import consent_routes
 from adsunify.sandbox.world import World
 
@@ -75,17 +64,23 @@ NETWORK = Network(
             route
             for resource in RESOURCES
             for route in (
-                Route("POST", HOSTS, resource.path, make_create_handler(resource), faults=BATCH_FAULTS),
-                Route("PUT", HOSTS, resource.path, make_update_handler(resource), faults=BATCH_FAULTS),
-                Route("POST", HOSTS, f"{resource.path}/delete", make_delete_handler(resource), faults=BATCH_FAULTS),
+                Route("POST", HOSTS, resource.path, writes.make_create_handler(resource), faults=writes.BATCH_FAULTS),
+                Route("PUT", HOSTS, resource.path, writes.make_update_handler(resource), faults=writes.BATCH_FAULTS),
+                Route(
+                    "POST",
+                    HOSTS,
+                    f"{resource.path}/delete",
+                    writes.make_delete_handler(resource),
+                    faults=writes.BATCH_FAULTS,
+                ),
                 Route("POST", HOSTS, f"{resource.path}/list", make_list_handler(resource)),
             )
         ),
-        Route("POST", HOSTS, "/sp/campaigns/budget/usage", get_budget_usage),
-        Route("POST", HOSTS, "/sp/targets/keywords/recommendations", list_keyword_recommendations),
+        Route("POST", HOSTS, "/sp/campaigns/budget/usage", products.get_budget_usage),
+        Route("POST", HOSTS, "/sp/targets/keywords/recommendations", products.list_keyword_recommendations),
         Route("POST", HOSTS, "/portfolios/list", list_portfolios),
-        Route("POST", HOSTS, "/eligibility/product/list", list_eligibility),
-        Route("POST", HOSTS, "/product/metadata", list_metadata),
+        Route("POST", HOSTS, "/eligibility/product/list", products.list_eligibility),
+        Route("POST", HOSTS, "/product/metadata", products.list_metadata),
         Route("POST", HOSTS, "/reporting/reports", create_report),
         Route("GET", HOSTS, "/reporting/reports/{report}", get_report, faults=frozenset({"error_in_200"})),
         Route("DELETE", HOSTS, "/reporting/reports/{report}", cancel_report),

@@ -44,8 +44,15 @@ class ItemError(Exception):
     `where` is a JSON pointer into the request body; `more` holds members that only some types have.
     """
 
-    def __init__(self, kind: str, reason: str, where: str, message: str, trigger: Any = None,
-                 more: Mapping[str, Any] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        kind: str,
+        reason: str,
+        where: str,
+        message: str,
+        trigger: Any = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(f"{kind} {reason} at {where}: {message}")
         self.type = kind
         self.reason = reason
@@ -94,8 +101,11 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
     status = STATUS_BY_CODE.get(problem.code, 400)
     body = _build_error_body(request, status, problem.message)
     if status == 400 and "message" in body:
-        type_, reason = ("invalidInputError", "INVALID_TOKEN") if problem.code == "token" else (
-            "malformedValueError", "PATTERN_NOT_MATCHED")  # fmt: skip
+        type_, reason = (
+            ("invalidInputError", "INVALID_TOKEN")
+            if problem.code == "token"
+            else ("malformedValueError", "PATTERN_NOT_MATCHED")
+        )
         body["errors"] = [ItemError(type_, reason, problem.where, problem.message, problem.value).render_error()]
     return Response(status, body)
 

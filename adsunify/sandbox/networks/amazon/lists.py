@@ -74,8 +74,10 @@ def make_list_handler(resource: Resource) -> Handler:
         rows = [resource.render_entity(entity) for entity in page]
         if query.get("includeExtendedDataFields"):
             day = request.get_local_date(account)
-            rows = [{**row, "extendedData": _build_extended_data(request.world, entity, day)}
-                    for row, entity in zip(rows, page, strict=True)]  # fmt: skip
+            rows = [
+                {**row, "extendedData": _build_extended_data(request.world, entity, day)}
+                for row, entity in zip(rows, page, strict=True)
+            ]
         return Response(200, {resource.collection: rows, **paging}, media_type=resource.media_type)
 
     return handle

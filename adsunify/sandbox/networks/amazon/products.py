@@ -106,11 +106,13 @@ def list_keyword_recommendations(request: Request) -> Response:
         {
             "keyword": idea,
             # bids are integers in hundredths (unverified)
-            "bidInfo": [{"matchType": match, "bid": _derive_number(f"{idea} {match}", 40, 180)}
-                        for match in ("EXACT", "PHRASE", "BROAD")],
+            "bidInfo": [
+                {"matchType": match, "bid": _derive_number(f"{idea} {match}", 40, 180)}
+                for match in ("EXACT", "PHRASE", "BROAD")
+            ],
         }
         for idea in ideas[: body.get("maxRecommendations", 200)]
-    ]  # fmt: skip
+    ]
     return Response(200, {"keywordTargetList": rows}, media_type=RECOMMENDATION_MEDIA_TYPE)
 
 

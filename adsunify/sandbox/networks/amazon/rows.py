@@ -9,21 +9,14 @@ from attrs import frozen
 
 from adsunify.sandbox.figures import sum_figures
 from adsunify.sandbox.instants import iterate_days
-from adsunify.sandbox.networks.amazon.figures import (
-    ATTRIBUTION_WINDOWS,
-    Figures,
-    generate_daily_figures,
-    get_part,
-    is_serving,
-    list_enabled_leaves,
-)
+from adsunify.sandbox.networks.amazon import figures
 from adsunify.sandbox.networks.amazon.tables import MARKETPLACES
 from adsunify.sandbox.world import Account, StoredEntity, World
 
 Row = dict[str, Any]
 _MONEY_COLUMNS = (
     "cost",
-    *(f"{name}{window}" for name in ("sales", "attributedSalesSameSku") for window in ATTRIBUTION_WINDOWS),
+    *(f"{name}{window}" for name in ("sales", "attributedSalesSameSku") for window in figures.ATTRIBUTION_WINDOWS),
 )
 _PLACEMENTS = ("Top of Search on-Amazon", "Detail Page on-Amazon", "Other on-Amazon")
 # nothing here sells books, has budget rules or filters by site
@@ -56,11 +49,16 @@ def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> li
     daily = configuration["timeUnit"] == "DAILY"
     rows: list[Row] = []
     for span in [[day] for day in days] if daily else [days]:
-        dates = {"date": span[0].isoformat()} if daily else {
-            "startDate": request["startDate"], "endDate": request["endDate"]}  # fmt: skip
+        dates = (
+            {"date": span[0].isoformat()}
+            if daily
+            else {"startDate": request["startDate"], "endDate": request["endDate"]}
+        )
         for campaign in world.list_entities("campaign", account.id):
             active = [
-                generate_daily_figures(account, campaign, day) for day in span if is_serving(world, campaign, day)
+                figures.generate_daily_figures(account, campaign, day)
+                for day in span
+                if figures.is_serving(world, campaign, day)
             ]
             if active:
                 whole = sum_figures(active)
@@ -68,7 +66,7 @@ def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> li
                     {
                         **dates,
                         **part.name_columns,
-                        **_render_metrics(account, get_part(whole, part.parts, part.position)),
+                        **_render_metrics(account, figures.get_part(whole, part.parts, part.position)),
                     }
                     for part in _split_campaign(world, account, campaign, configuration)
                 ]
@@ -87,7 +85,7 @@ def _split_campaign(
     groups = configuration["groupBy"]
     match configuration["reportTypeId"]:
         case "spAdvertisedProduct":
-            ads = list_enabled_leaves(world, campaign, "productAd")
+            ads = figures.list_enabled_leaves(world, campaign, "productAd")
             for position, (group, ad) in enumerate(ads):
                 sold = {
                     "adId": int(ad.id),
@@ -97,7 +95,7 @@ def _split_campaign(
                 }
                 yield CampaignPart({**name_columns, **_render_ad_group(group), **sold}, position, len(ads))
         case "spTargeting":
-            keywords = list_enabled_leaves(world, campaign, "keyword")
+            keywords = figures.list_enabled_leaves(world, campaign, "keyword")
             for position, (group, keyword) in enumerate(keywords):
                 yield CampaignPart(
                     {**name_columns, **_render_ad_group(group), **_render_keyword(group, keyword)},
@@ -107,7 +105,7 @@ def _split_campaign(
         case _:
             inside: list[Mapping[str, Any]] = [{}]
             if "adGroup" in groups:
-                served = {group.id: group for group, _ in list_enabled_leaves(world, campaign, "productAd")}
+                served = {group.id: group for group, _ in figures.list_enabled_leaves(world, campaign, "productAd")}
                 inside = [_render_ad_group(group) for group in served.values()]
             if "campaignPlacement" in groups:
                 inside = [{**columns, "placementClassification": place} for columns in inside for place in _PLACEMENTS]
@@ -147,7 +145,7 @@ def _render_keyword(group: StoredEntity, keyword: StoredEntity) -> Row:
     }
 
 
-def _render_metrics(account: Account, part: Figures) -> Row:
+def _render_metrics(account: Account, part: figures.Figures) -> Row:
     """Figures as columns: money in major units, and the ratios."""
     places = MARKETPLACES[account.extra["country"]].decimals
     row: Row = {

@@ -8,16 +8,8 @@ from typing import Any
 
 from attrs import frozen
 
+from adsunify.sandbox.networks.amazon import tables
 from adsunify.sandbox.networks.amazon.answers import ItemError
-from adsunify.sandbox.networks.amazon.tables import (
-    MARKETPLACES,
-    MAX_AD_GROUP_NAME_LENGTH,
-    MAX_KEYWORD_LENGTH,
-    MAX_KEYWORD_WORDS,
-    MAX_NAME_LENGTH,
-    NAME_CHARACTER_CLASS,
-    Marketplace,
-)
 from adsunify.sandbox.world import Account, StoredEntity, World
 
 
@@ -40,9 +32,9 @@ class WriteItem:
         return bool(self.account.extra["type"] == "seller")
 
     @property
-    def marketplace(self) -> Marketplace:
+    def marketplace(self) -> tables.Marketplace:
         """The limits that hold for the profile."""
-        return MARKETPLACES[self.account.extra["country"]]
+        return tables.MARKETPLACES[self.account.extra["country"]]
 
 
 Rule = Callable[[WriteItem, str, Any], None]
@@ -67,22 +59,22 @@ def one_of(*choices: str) -> Rule:
 
 def check_campaign_name(item: WriteItem, where: str, value: str) -> None:
     """128 characters for sellers, 116 for vendors."""
-    _check_name(where, value, MAX_NAME_LENGTH[item.account.extra["type"]])
+    _check_name(where, value, tables.MAX_NAME_LENGTH[item.account.extra["type"]])
 
 
 def check_ad_group_name(item: WriteItem, where: str, value: str) -> None:
     """255 characters."""
     del item
-    _check_name(where, value, MAX_AD_GROUP_NAME_LENGTH)
+    _check_name(where, value, tables.MAX_AD_GROUP_NAME_LENGTH)
 
 
 def check_keyword_text(item: WriteItem, where: str, value: str) -> None:
     """The characters are those of entity names: the documentation gives no other list."""
     del item
-    _check_characters(where, value, MAX_KEYWORD_LENGTH)
+    _check_characters(where, value, tables.MAX_KEYWORD_LENGTH)
     words = value.split(" ")
-    if len([word for word in words if word]) > MAX_KEYWORD_WORDS:
-        raise _malformed_value_error("TOO_LONG", where, f"at most {MAX_KEYWORD_WORDS} words", value)
+    if len([word for word in words if word]) > tables.MAX_KEYWORD_WORDS:
+        raise _malformed_value_error("TOO_LONG", where, f"at most {tables.MAX_KEYWORD_WORDS} words", value)
     # Amazon Ads API: - and + only inside words, the point only inside: between two characters, no signs or blanks
     for match in re.finditer(r"[-+.]", value):
         around = value[max(match.start() - 1, 0) : match.start()], value[match.end() : match.end() + 1]
@@ -217,7 +209,7 @@ def _check_characters(where: str, value: str, most: int) -> None:
         raise _malformed_value_error("TOO_SHORT", where, "must not be empty", value)
     if value != value.strip():
         raise _malformed_value_error("LEADING_OR_TRAILING_WHITESPACE", where, "no blank at either end", value)
-    if wrong := re.search(f"[^{NAME_CHARACTER_CLASS}]", value):
+    if wrong := re.search(f"[^{tables.NAME_CHARACTER_CLASS}]", value):
         raise _malformed_value_error("FORBIDDEN_CHARS", where, "unsupported characters", value, wrong[0])
 
 

@@ -70,18 +70,27 @@ MARKETPLACES: Mapping[str, Marketplace] = {
 # id does not fit into a binary double: whoever reads the 64-bit integer as one gets another id.
 ACCOUNTS = (
     Account(
-        "3301234567890121", "Demo Seller US", "USD", "America/Los_Angeles",
+        "3301234567890121",
+        "Demo Seller US",
+        "USD",
+        "America/Los_Angeles",
         {"region": "NA", "type": "seller", "country": "US", "native": "A2DEMOSELLERUS", "named": True},
     ),
     Account(
-        "3301234567890122", "Demo Vendor DE", "EUR", "Europe/Paris",
+        "3301234567890122",
+        "Demo Vendor DE",
+        "EUR",
+        "Europe/Paris",
         {"region": "EU", "type": "vendor", "country": "DE", "native": "ENTITYDEMOVENDORDE", "named": True},
     ),
     Account(
-        "9123456789012345", "Demo Seller JP", "JPY", "Asia/Tokyo",
+        "9123456789012345",
+        "Demo Seller JP",
+        "JPY",
+        "Asia/Tokyo",
         {"region": "FE", "type": "seller", "country": "JP", "native": "A2DEMOSELLERJP", "named": False},
     ),
-)  # fmt: skip
+)
 
 MAX_NAME_LENGTH = {"seller": 128, "vendor": 116}  # campaign names
 MAX_AD_GROUP_NAME_LENGTH = 255

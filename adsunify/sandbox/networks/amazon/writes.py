@@ -86,8 +86,13 @@ def make_delete_handler(resource: Resource) -> Handler:
     return handle
 
 
-def _apply_each(request: Request, resource: Resource, items: list[Any],
-          apply: Callable[[Request, WriteItem, Any], StoredEntity], where: str | None = None) -> Response:  # fmt: skip
+def _apply_each(
+    request: Request,
+    resource: Resource,
+    items: list[Any],
+    apply: Callable[[Request, WriteItem, Any], StoredEntity],
+    where: str | None = None,
+) -> Response:
     account, success, refused = require_account(request), list[Data](), list[Data]()
     day, whole = request.get_local_date(account), _wants_representation(request)
     for index, content in enumerate(items):

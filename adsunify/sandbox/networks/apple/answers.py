@@ -23,8 +23,13 @@ _ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
     "header": (400, "bad_request"),
     "media_type": (415, "bad_request"),
 }
-_CODES_BY_STATUS = {400: "bad_request", 401: "unauthorized", 403: "forbidden", 404: "not_found",
-                 429: "rate_limit_exceeded"}  # fmt: skip
+_CODES_BY_STATUS = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    429: "rate_limit_exceeded",
+}
 _RATE_LIMIT, _RATE_LIMIT_RESET_SECONDS, _RETRY_AFTER_SECONDS = 1000, 60, 7
 _OAUTH_ERRORS = ("invalid_client", "unsupported_grant_type", "invalid_scope")
 # Without X-AP-Context; of the others every call names its ad account.

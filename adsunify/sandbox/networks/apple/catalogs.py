@@ -16,9 +16,13 @@ from adsunify.sandbox.parsing import InvalidRequest
 _APPS: Mapping[str, str] = {DEMO_APP: "Yoga Timer", "1440000002": "Tea Timer", "1440000003": "Run Timer"}
 _PRODUCT_PAGES = ("Winter", "Spring", "Summer", "Autumn")
 _LANGUAGES: Mapping[str, tuple[str, ...]] = {
-    "AT": ("de-DE",), "CA": ("en-CA", "fr-CA"), "DE": ("de-DE", "en-GB"), "GB": ("en-GB",), "JP": ("ja", "en-US"),
+    "AT": ("de-DE",),
+    "CA": ("en-CA", "fr-CA"),
+    "DE": ("de-DE", "en-GB"),
+    "GB": ("en-GB",),
+    "JP": ("ja", "en-US"),
     "US": ("en-US", "es-MX"),
-}  # fmt: skip
+}
 _ADMIN_AREAS: Mapping[str, tuple[str, ...]] = {
     "DE": ("Bavaria", "Berlin", "Hamburg"),
     "GB": ("England", "Scotland", "Wales"),
@@ -74,10 +78,14 @@ def list_product_pages(request: Request) -> Response:
     """POST /product-pages/query: filter adamId EQUALS a number."""
     adam_id, body = _parse_app_query(request)
     rows = [
-        {"id": make_destination(adam_id, name)["parameters"]["productPageId"], "adamId": int(adam_id), "name": name,
-         "state": "PUBLISHED"}
+        {
+            "id": make_destination(adam_id, name)["parameters"]["productPageId"],
+            "adamId": int(adam_id),
+            "name": name,
+            "state": "PUBLISHED",
+        }
         for name in _PRODUCT_PAGES
-    ]  # fmt: skip
+    ]
     return build_page_response(rows, body)
 
 
@@ -85,10 +93,17 @@ def list_eligibility(request: Request) -> Response:
     """POST /eligibilities/apps/query: filter adamId."""
     adam_id, body = _parse_app_query(request)
     rows = [
-        {"adamId": int(adam_id), "countryOrRegion": country, "deviceClass": device,
-         "supplyPlacement": "APPSTORE_SEARCH_RESULTS", "minAge": 18, "state": "ELIGIBLE"}
-        for country in ("DE", "GB", "JP", "US") for device in ("IPHONE", "IPAD")
-    ]  # fmt: skip
+        {
+            "adamId": int(adam_id),
+            "countryOrRegion": country,
+            "deviceClass": device,
+            "supplyPlacement": "APPSTORE_SEARCH_RESULTS",
+            "minAge": 18,
+            "state": "ELIGIBLE",
+        }
+        for country in ("DE", "GB", "JP", "US")
+        for device in ("IPHONE", "IPAD")
+    ]
     return build_page_response(rows, body)
 
 
@@ -116,9 +131,14 @@ def search_places(request: Request) -> Response:
     """GET /search/geo."""
     query = request.parse_query(
         {"supplySource": choice("APPSTORE", "MAPS")},
-        {**_PAGING_CHECKS, "countrycode": text(2, 2, "[A-Z]{2}"), "query": text(1), "eligible": choice("true", "false"),
-         "entity": choice("Country", "AdminArea", "Locality")},
-    )  # fmt: skip
+        {
+            **_PAGING_CHECKS,
+            "countrycode": text(2, 2, "[A-Z]{2}"),
+            "query": text(1),
+            "eligible": choice("true", "false"),
+            "entity": choice("Country", "AdminArea", "Locality"),
+        },
+    )
     sought = query.get("query", "*")
     if sought != "*" and len(sought) < 2:
         raise InvalidRequest("value", "query", "must have two or more characters, or be *")

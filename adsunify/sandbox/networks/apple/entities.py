@@ -10,8 +10,12 @@ from adsunify.sandbox.world import Account, StoredEntity, World
 
 # Word of the path, and kind.
 KIND_BY_COLLECTION: Mapping[str, str] = {
-    "campaigns": "campaign", "adgroups": "adGroup", "ads": "ad", "keywords": "keyword", "creatives": "creative",
-}  # fmt: skip
+    "campaigns": "campaign",
+    "adgroups": "adGroup",
+    "ads": "ad",
+    "keywords": "keyword",
+    "creatives": "creative",
+}
 PARENT_KINDS: Mapping[str, tuple[str, str]] = {
     "adGroup": ("campaign", "campaignId"),
     "ad": ("adGroup", "adGroupId"),

@@ -17,22 +17,9 @@ from adsunify.sandbox.checks import (
     text,
     visible_text,
 )
+from adsunify.sandbox.networks.apple import tables
 from adsunify.sandbox.networks.apple.answers import INSTANT
-from adsunify.sandbox.networks.apple.tables import (
-    APP_PROMOTION,
-    BID_GOALS,
-    BID_STRATEGIES,
-    BILLING_EVENTS,
-    BRAND_PROMOTION,
-    CREATIVE_TYPES,
-    DESTINATIONS,
-    MATCH_TYPES,
-    MAX_KEYWORD_LENGTH,
-    MAX_NAME_LENGTH,
-    PRICING_MODELS,
-    STATUSES,
-)
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 
 _AMOUNT_PATTERN = re.compile(r"(0|[1-9][0-9]{0,14})(\.[0-9]{1,2})?")
 _INT64_CHECK = integer(1, 2**63 - 1)
@@ -48,7 +35,7 @@ def _check_amount(value: Any, where: str) -> str:
 
 MONEY_CHECK = record(required={"amount": _check_amount}, optional={"currency": text(3, 3, "[A-Z]{3}")})
 BIDDING_CHECK = record(
-    required={"bidStrategyType": choice(*BID_STRATEGIES), "bidStrategyGoal": choice(*BID_GOALS)},
+    required={"bidStrategyType": choice(*tables.BID_STRATEGIES), "bidStrategyGoal": choice(*tables.BID_GOALS)},
     optional={"bid": MONEY_CHECK},
 )
 _WORDS_CHECK = array(text(), 1)
@@ -86,8 +73,8 @@ GROUP_TARGETING_CHECK = record(
         **dict.fromkeys(MAPS_ONLY_DIMENSIONS, any_value),
     }
 )
-_NAME_CHECK = visible_text(1, MAX_NAME_LENGTH)
-_STATUS_CHECK = choice(*STATUSES)
+_NAME_CHECK = visible_text(1, tables.MAX_NAME_LENGTH)
+_STATUS_CHECK = choice(*tables.STATUSES)
 _TIME_MEMBERS: Mapping[str, Check] = {"startTime": INSTANT.check, "endTime": INSTANT.check}
 
 # What may change, then what is set at creation: kind -> required and optional members.
@@ -118,27 +105,27 @@ _CHANGEABLE_MEMBERS: Mapping[str, Mapping[str, Check]] = {
 IMMUTABLE_MEMBERS: Mapping[str, Mapping[str, Check]] = {
     "campaign": {
         "adAccountId": _INT64_CHECK,
-        "promotedObjectType": choice(APP_PROMOTION, BRAND_PROMOTION),
+        "promotedObjectType": choice(tables.APP_PROMOTION, tables.BRAND_PROMOTION),
         "promotedObjectId": APP_ID_CHECK,
-        "billingEvent": choice(*BILLING_EVENTS),
+        "billingEvent": choice(*tables.BILLING_EVENTS),
     },
     "adGroup": {
         "campaignId": _INT64_CHECK,
-        "pricingModel": choice(*PRICING_MODELS),
+        "pricingModel": choice(*tables.PRICING_MODELS),
         "automatedKeywordsRequired": boolean,
     },
     "ad": {"adGroupId": _INT64_CHECK, "creativeId": _INT64_CHECK},
     "keyword": {
         "adGroupId": _INT64_CHECK,
-        "text": text(1, MAX_KEYWORD_LENGTH),
-        "matchType": choice(*MATCH_TYPES[APP_PROMOTION], *MATCH_TYPES[BRAND_PROMOTION]),
+        "text": text(1, tables.MAX_KEYWORD_LENGTH),
+        "matchType": choice(*tables.MATCH_TYPES[tables.APP_PROMOTION], *tables.MATCH_TYPES[tables.BRAND_PROMOTION]),
     },
     "creative": {
-        "creativeType": choice(*CREATIVE_TYPES),
+        "creativeType": choice(*tables.CREATIVE_TYPES),
         "creativeSpec": any_value,
         "destination": record(
             required={
-                "destinationType": choice(*DESTINATIONS),
+                "destinationType": choice(*tables.DESTINATIONS),
                 "parameters": record(
                     required={"adamId": APP_ID_CHECK},
                     optional={"productPageId": external_id("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")},
@@ -148,13 +135,14 @@ IMMUTABLE_MEMBERS: Mapping[str, Mapping[str, Check]] = {
     },
 }
 _REQUIRED_MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "campaign": ("name", "dailyBudget", "targeting", "adAccountId", "billingEvent", "promotedObjectId",
-                 "promotedObjectType", "bidStrategy"),
+    "campaign": split_words("""
+        name dailyBudget targeting adAccountId billingEvent promotedObjectId promotedObjectType bidStrategy
+    """),
     "adGroup": ("name", "campaignId", "pricingModel"),
     "ad": ("name", "adGroupId", "creativeId"),
     "keyword": ("adGroupId", "text"),
     "creative": ("name", "creativeType", "destination"),
-}  # fmt: skip
+}
 
 
 def _create_check(kind: str) -> Check:

@@ -9,12 +9,13 @@ from functools import lru_cache
 
 from adsunify.sandbox.figures import Figures, draw_bytes
 from adsunify.sandbox.networks.apple.answers import INSTANT
+from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import StoredEntity, World
 
-COUNT_METRICS = (
-    "impressions", "taps", "tapInstalls", "viewInstalls", "totalInstalls", "tapNewDownloads", "tapRedownloads",
-    "totalNewDownloads", "totalRedownloads",
-)  # fmt: skip
+COUNT_METRICS = split_words("""
+    impressions taps tapInstalls viewInstalls totalInstalls tapNewDownloads tapRedownloads totalNewDownloads
+    totalRedownloads
+""")
 SPEND_METRIC = "localSpend"  # in the smallest unit of the currency; Money in answers
 _DOLLAR = 100  # about a dollar in the smallest unit of USD, and of JPY too, which has no decimals
 

@@ -13,26 +13,17 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from adsunify.sandbox.checks import choice, integer, record, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.apple.tables import (
-    AUDIENCE,
-    CLIENT_ID,
-    KEY_ID,
-    LOGIN,
-    MAX_SECRET_DAYS,
-    PUBLIC_KEY,
-    SCOPE,
-    TEAM_ID,
-)
+from adsunify.sandbox.networks.apple import tables
 from adsunify.sandbox.oauth import issue_grant, render_tokens
 from adsunify.sandbox.parsing import InvalidRequest, parse_json
 
 _TOKEN_FORM = record(required={"grant_type": text(), "client_id": text(), "client_secret": text(), "scope": text()})
-_JWT_HEADER_CHECK = record(required={"alg": choice("ES256"), "kid": choice(KEY_ID)})
+_JWT_HEADER_CHECK = record(required={"alg": choice("ES256"), "kid": choice(tables.KEY_ID)})
 _JWT_CLAIMS_CHECK = record(
     required={
-        "iss": choice(TEAM_ID),
-        "sub": choice(CLIENT_ID),
-        "aud": choice(AUDIENCE),
+        "iss": choice(tables.TEAM_ID),
+        "sub": choice(tables.CLIENT_ID),
+        "aud": choice(tables.AUDIENCE),
         "iat": integer(0),
         "exp": integer(0),
     }
@@ -46,15 +37,15 @@ def issue_token(request: Request) -> Response:
     form = request.parse_form(_TOKEN_FORM)
     if form["grant_type"] != "client_credentials":
         raise InvalidRequest("unsupported_grant_type", "grant_type", "must be client_credentials")
-    if form["scope"] != SCOPE:
-        raise InvalidRequest("invalid_scope", "scope", f"must be {SCOPE}")
+    if form["scope"] != tables.SCOPE:
+        raise InvalidRequest("invalid_scope", "scope", f"must be {tables.SCOPE}")
     try:
-        choice(CLIENT_ID)(form["client_id"], "client_id")
+        choice(tables.CLIENT_ID)(form["client_id"], "client_id")
         _verify_client_secret(form["client_secret"], request.now)
     except InvalidRequest as problem:
         raise InvalidRequest("invalid_client", problem.where, problem.message) from problem
-    issued = issue_grant(request, LOGIN, (SCOPE,))
-    return Response(200, render_tokens(LOGIN, issued))
+    issued = issue_grant(request, tables.LOGIN, (tables.SCOPE,))
+    return Response(200, render_tokens(tables.LOGIN, issued))
 
 
 def _verify_client_secret(secret: str, now: datetime) -> None:
@@ -70,11 +61,11 @@ def _verify_client_secret(secret: str, now: datetime) -> None:
         raise InvalidRequest("value", "client_secret/iat", "must not be in the future")
     if expires <= now:
         raise InvalidRequest("value", "client_secret/exp", "must be in the future")
-    if not timedelta(0) < expires - issued < timedelta(days=MAX_SECRET_DAYS):
-        raise InvalidRequest("value", "client_secret/exp", f"must be less than {MAX_SECRET_DAYS} days after iat")
+    if not timedelta(0) < expires - issued < timedelta(days=tables.MAX_SECRET_DAYS):
+        raise InvalidRequest("value", "client_secret/exp", f"must be less than {tables.MAX_SECRET_DAYS} days after iat")
     if len(signature) != 64:
         raise InvalidRequest("value", "client_secret", "the signature must be r and s, 64 bytes (JOSE, not DER)")
-    key = load_pem_public_key(PUBLIC_KEY)
+    key = load_pem_public_key(tables.PUBLIC_KEY)
     assert isinstance(key, ec.EllipticCurvePublicKey)
     der = encode_dss_signature(int.from_bytes(signature[:32]), int.from_bytes(signature[32:]))
     try:

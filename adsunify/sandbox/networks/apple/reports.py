@@ -10,13 +10,8 @@ from adsunify.sandbox.checks import any_value, array, choice, integer, record, r
 from adsunify.sandbox.figures import Figures, get_share, sum_figures
 from adsunify.sandbox.instants import iterate_days
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.apple import figures
+from adsunify.sandbox.networks.apple import figures, tables
 from adsunify.sandbox.networks.apple.answers import build_response, paginate, require_account
-from adsunify.sandbox.networks.apple.tables import (
-    DEFAULT_REPORT_PAGE_SIZE,
-    MAX_REPORT_PAGE_SIZE,
-    ZERO_DECIMAL_CURRENCIES,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
@@ -32,7 +27,7 @@ _BODY_CHECK = record(
     },
     optional={
         "fields": array(choice(*REPORT_FIELDS), 1),
-        "pagination": record(optional={"offset": integer(0), "pageSize": integer(1, MAX_REPORT_PAGE_SIZE)}),
+        "pagination": record(optional={"offset": integer(0), "pageSize": integer(1, tables.MAX_REPORT_PAGE_SIZE)}),
         "groupBy": array(choice("countryOrRegion", "deviceClass"), 1),
         "options": record(required={"includeRows": array(choice("GRAND_TOTAL", "EMPTY_METRICS"))}),
     },
@@ -75,7 +70,7 @@ def query_report(request: Request) -> Response:
             rows.append(_build_row(request, account, entity, by_day, body))
             all_days += by_day.values()
     paging = body.get("pagination", {})
-    page, pagination = paginate(rows, paging.get("offset", 0), paging.get("pageSize", DEFAULT_REPORT_PAGE_SIZE))
+    page, pagination = paginate(rows, paging.get("offset", 0), paging.get("pageSize", tables.DEFAULT_REPORT_PAGE_SIZE))
     grand = {"grandTotal": _render_metrics(sum_figures(all_days), body, account)} if "GRAND_TOTAL" in options else {}
     return build_response({"result": {"rows": page, "summary": grand}, "pagination": pagination})
 
@@ -170,7 +165,7 @@ def _render_metrics(entity_figures: Figures, body: Mapping[str, Any], account: A
     names = body.get("fields", REPORT_FIELDS)
     if not entity_figures:
         return dict.fromkeys(names)
-    places = 0 if account.currency in ZERO_DECIMAL_CURRENCIES else 2
+    places = 0 if account.currency in tables.ZERO_DECIMAL_CURRENCIES else 2
     spent = Decimal(entity_figures[figures.SPEND_METRIC]).scaleb(-places)
 
     def money(value: Decimal) -> dict[str, str]:

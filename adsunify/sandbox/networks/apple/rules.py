@@ -4,25 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from adsunify.sandbox.checks import rule_error
+from adsunify.sandbox.networks.apple import tables
 from adsunify.sandbox.networks.apple.answers import INSTANT
 from adsunify.sandbox.networks.apple.catalogs import find_place
 from adsunify.sandbox.networks.apple.creatives import find_creative
 from adsunify.sandbox.networks.apple.fields import MAPS_ONLY_DIMENSIONS
-from adsunify.sandbox.networks.apple.tables import (
-    APP_PROMOTION,
-    BID_STRATEGIES,
-    CUSTOM_PRODUCT_PAGE,
-    MATCH_TYPES,
-    STOREFRONTS,
-    SUPPLY_PLACEMENTS,
-    SUPPLY_SOURCES,
-    ZERO_DECIMAL_CURRENCIES,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity, World
 
 Data = dict[str, Any]
-_REQUIRED_FEATURES = {APP_PROMOTION: "APPSTORE_APP_MANUAL"}
+_REQUIRED_FEATURES = {tables.APP_PROMOTION: "APPSTORE_APP_MANUAL"}
 
 
 def check_campaign(data: Data, old: Mapping[str, Any] | None, world: World, account: Account) -> Data:
@@ -33,7 +24,7 @@ def check_campaign(data: Data, old: Mapping[str, Any] | None, world: World, acco
         raise InvalidRequest("forbidden", "/adAccountId", "must be the ad account of X-AP-Context")
     if _REQUIRED_FEATURES.get(promoted, "BUSINESS_BRAND_MANUAL") not in native["productFeatures"]:
         raise InvalidRequest("forbidden", "/promotedObjectType", f"the ad account cannot promote {promoted}")
-    if promoted == APP_PROMOTION and data["billingEvent"] != "TAPS":
+    if promoted == tables.APP_PROMOTION and data["billingEvent"] != "TAPS":
         raise rule_error("/billingEvent", "an app is billed by TAPS")
     if native["paymentModel"] == "LOC" and "invoiceDetail" not in data:
         raise rule_error("/invoiceDetail", "is required where the payment model is LOC")
@@ -48,20 +39,20 @@ def check_campaign(data: Data, old: Mapping[str, Any] | None, world: World, acco
 
 def _check_placements(targeting: Mapping[str, Any], promoted: str) -> None:
     included = {name: value.get("include", []) for name, value in targeting.items()}
-    if included.get("supplySource") != [SUPPLY_SOURCES[promoted]]:
-        raise rule_error("/targeting/supplySource", f"must include {SUPPLY_SOURCES[promoted]} and nothing else")
+    if included.get("supplySource") != [tables.SUPPLY_SOURCES[promoted]]:
+        raise rule_error("/targeting/supplySource", f"must include {tables.SUPPLY_SOURCES[promoted]} and nothing else")
     placements = included.get("supplyPlacement", [])
-    if not placements or not set(placements) <= set(SUPPLY_PLACEMENTS[promoted]):
-        raise rule_error("/targeting/supplyPlacement", f"must be of {', '.join(SUPPLY_PLACEMENTS[promoted])}")
+    if not placements or not set(placements) <= set(tables.SUPPLY_PLACEMENTS[promoted]):
+        raise rule_error("/targeting/supplyPlacement", f"must be of {', '.join(tables.SUPPLY_PLACEMENTS[promoted])}")
     countries = included.get("countryOrRegion", [])
     if not countries:
         raise rule_error("/targeting/countryOrRegion", "must include a country")
-    if len(set(countries)) < len(countries) or not set(countries) <= set(STOREFRONTS):
+    if len(set(countries)) < len(countries) or not set(countries) <= set(tables.STOREFRONTS):
         raise rule_error("/targeting/countryOrRegion", "must be available storefronts, each once")
 
 
 def _check_bidding(bidding: Mapping[str, Any], promoted: str, account: Account) -> None:
-    goal, promotes = BID_STRATEGIES[bidding["bidStrategyType"]]
+    goal, promotes = tables.BID_STRATEGIES[bidding["bidStrategyType"]]
     if bidding["bidStrategyGoal"] != goal:
         raise rule_error("/bidStrategy/bidStrategyGoal", f"must be {goal} with {bidding['bidStrategyType']}")
     if promoted not in promotes:
@@ -96,7 +87,7 @@ def check_ad_group(
 def _check_audience(targeting: Mapping[str, Any], above: StoredEntity, promoted: str) -> None:
     included = {name: value.get("include", []) for name, value in targeting.items() if isinstance(value, dict)}
     for name in MAPS_ONLY_DIMENSIONS:
-        if name in targeting and promoted == APP_PROMOTION:
+        if name in targeting and promoted == tables.APP_PROMOTION:
             raise rule_error(f"/targeting/{name}", "is for Maps only")
     countries = above.data["targeting"]["countryOrRegion"]["include"]
     if not set(included.get("country", [])) <= set(countries):
@@ -127,7 +118,7 @@ def check_ad(data: Data, world: World, account: Account, group: StoredEntity, it
     assert above is not None
     promoted = creative["destination"]["parameters"]["adamId"]
     # what a creative from elsewhere promotes is not known here: it goes with any app
-    if creative["creativeType"] != CUSTOM_PRODUCT_PAGE or (
+    if creative["creativeType"] != tables.CUSTOM_PRODUCT_PAGE or (
         promoted != above.data["promotedObjectId"]
         and world.find("creative", str(creative["id"]), account.id) is not None
     ):
@@ -145,7 +136,7 @@ def check_keyword(data: Data, world: World, account: Account, group: StoredEntit
     """The keyword as it is kept. Problem."""
     above = world.find("campaign", str(group.data["campaignId"]))
     assert above is not None
-    matches = MATCH_TYPES[above.data["promotedObjectType"]]
+    matches = tables.MATCH_TYPES[above.data["promotedObjectType"]]
     members = {"matchType": matches[-1], "status": "ENABLED", **data, "campaignId": group.data["campaignId"]}
     if members["matchType"] not in matches:
         raise rule_error("/matchType", f"must be {' or '.join(matches)} here")
@@ -164,7 +155,7 @@ def _check_money(value: Data, where: str, account: Account) -> None:
     """The currency of the ad account, which is put in where it was left out, and its decimals."""
     if value.setdefault("currency", account.currency) != account.currency:
         raise rule_error(f"{where}/currency", "must be the currency of the ad account")
-    if account.currency in ZERO_DECIMAL_CURRENCIES and "." in value["amount"]:  # unverified
+    if account.currency in tables.ZERO_DECIMAL_CURRENCIES and "." in value["amount"]:  # unverified
         raise rule_error(f"{where}/amount", f"{account.currency} has no decimals")
 
 

@@ -29,9 +29,15 @@ def seed_world(world: World) -> None:
         if account.id in _FIRST_CREATIVE_IDS:
             first = _FIRST_CREATIVE_IDS[account.id]
             for last, kind, state, app in SEED_CREATIVES:
-                creative = {"name": f"{kind} {last}", "creativeType": kind, "creativeSpec": {}, "systemStatus": state,
-                        "destination": make_destination(app, str(last)), "eligibility": {"status": "ELIGIBLE"},
-                        "_seeded": True}  # fmt: skip
+                creative = {
+                    "name": f"{kind} {last}",
+                    "creativeType": kind,
+                    "creativeSpec": {},
+                    "systemStatus": state,
+                    "destination": make_destination(app, str(last)),
+                    "eligibility": {"status": "ELIGIBLE"},
+                    "_seeded": True,
+                }
                 world.create("creative", account.id, creative, id=str(first + last))
             _seed_campaign(world, account, 1, "Evergreen", first + 1, {})
             deletion = {"_deleted": INSTANT.format(world.now - _DELETED_AGE)}

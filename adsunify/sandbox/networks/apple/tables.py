@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.ads.apple.com",)
@@ -67,21 +68,24 @@ DEFAULT_PAGE_SIZE = 20  # chosen
 MAX_BULK_ITEMS = 1000  # chosen: the documentation knows none
 DEFAULT_REPORT_PAGE_SIZE, MAX_REPORT_PAGE_SIZE = 100, 5000
 DEMO_APP = "1440000001"
-STOREFRONTS = (
-    "AE", "AR", "AT", "AU", "BE", "BG", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "EE", "EG", "ES",
-    "FI", "FR", "GB", "GR", "HK", "HR", "HU", "ID", "IE", "IL", "IN", "IS", "IT", "JP", "KE", "KR", "LT", "LU",
-    "LV", "MT", "MX", "MY", "NG", "NL", "NO", "NZ", "PE", "PH", "PK", "PL", "PT", "QA", "RO", "SA", "SE", "SG",
-    "SI", "SK", "TH", "TR", "TW", "UA", "US", "UY", "VN", "ZA",
-)  # fmt: skip
+STOREFRONTS = split_words("""
+    AE AR AT AU BE BG BR CA CH CL CN CO CZ DE DK EE EG ES FI FR GB GR HK HR HU ID IE IL IN IS IT JP KE KR LT LU LV MT MX
+    MY NG NL NO NZ PE PH PK PL PT QA RO SA SE SG SI SK TH TR TW UA US UY VN ZA
+""")
 
 ORGANIZATION = {"id": 40669820, "name": "Demo Organization"}
 USER = {"userId": 90001, "orgId": ORGANIZATION["id"]}
 
 
 def _make_account(
-    native_id: int, name: str, currency: str, timezone: str, *, payment: str = "PAYG",
+    native_id: int,
+    name: str,
+    currency: str,
+    timezone: str,
+    *,
+    payment: str = "PAYG",
     features: tuple[str, ...] = ("APPSTORE_APP_MANUAL",),
-) -> Account:  # fmt: skip
+) -> Account:
     provider = {"resourceId": f"cp-{native_id}", "resourceType": "CONTENT_PROVIDER", "resourceName": f"{name} Apps"}
     native: dict[str, Any] = {
         "id": native_id,

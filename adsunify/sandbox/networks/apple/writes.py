@@ -5,15 +5,8 @@ from typing import Any
 
 from adsunify.sandbox.checks import any_value, array, boolean, integer, record, rule_error
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.apple import rules
+from adsunify.sandbox.networks.apple import entities, rules
 from adsunify.sandbox.networks.apple.answers import INSTANT, build_response, render_error, require_account
-from adsunify.sandbox.networks.apple.entities import (
-    CHILD_KINDS,
-    KIND_BY_COLLECTION,
-    PARENT_KINDS,
-    render_entity,
-    require_live_entity,
-)
 from adsunify.sandbox.networks.apple.fields import CREATE_CHECKS, IMMUTABLE_MEMBERS, UPDATE_CHECKS
 from adsunify.sandbox.networks.apple.tables import MAX_BULK_ITEMS
 from adsunify.sandbox.parsing import InvalidRequest
@@ -31,10 +24,10 @@ def create_entity(request: Request) -> Response:
     entity = _create_entity(
         request.world,
         require_account(request),
-        KIND_BY_COLLECTION[request.path_parameters["word"]],
+        entities.KIND_BY_COLLECTION[request.path_parameters["word"]],
         request.parse_json(),
     )
-    return build_response({"result": render_entity(request.world, entity)})
+    return build_response({"result": entities.render_entity(request.world, entity)})
 
 
 def update_entity(request: Request) -> Response:
@@ -43,16 +36,18 @@ def update_entity(request: Request) -> Response:
     Whether the siblings in a nested object survive is unverified: here they do not.
     """
     request.parse_query()
-    account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["word"]]
+    account, kind = require_account(request), entities.KIND_BY_COLLECTION[request.path_parameters["word"]]
     entity = _update_entity(request.world, account, kind, request.path_parameters["id"], request.parse_json())
-    return build_response({"result": render_entity(request.world, entity)})
+    return build_response({"result": entities.render_entity(request.world, entity)})
 
 
 def delete_entity(request: Request) -> Response:
     """DELETE /{word}/{id}: marked as deleted, with all that is below. No body comes back."""
     request.parse_query()
-    account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["word"]]
-    _delete_entity(request.world, require_live_entity(request.world, account, kind, request.path_parameters["id"]))
+    account, kind = require_account(request), entities.KIND_BY_COLLECTION[request.path_parameters["word"]]
+    _delete_entity(
+        request.world, entities.require_live_entity(request.world, account, kind, request.path_parameters["id"])
+    )
     return build_response(None, 204)
 
 
@@ -85,8 +80,9 @@ def apply_bulk_action(request: Request) -> Response:
                 raise _BatchRejected
     except _BatchRejected:
         other = {"code": "BATCH_REJECTED", "message": "another item was refused", "details": []}
-        rows = [row if not row["success"] else {**row, "success": False, "result": None, "error": other}
-                for row in rows]  # fmt: skip
+        rows = [
+            row if not row["success"] else {**row, "success": False, "result": None, "error": other} for row in rows
+        ]
     return build_response({"result": rows})
 
 
@@ -102,7 +98,7 @@ def _create_entity(world: World, account: Account, kind: str, content: Any) -> S
     elif kind == "creative":
         data = {"creativeSpec": {}, **data, "systemStatus": "PENDING"}
     else:
-        above_kind, name = PARENT_KINDS[kind]
+        above_kind, name = entities.PARENT_KINDS[kind]
         above = world.find(above_kind, str(data[name]), account.id)
         if above is None or "_deleted" in above.data:
             raise rule_error(f"/{name}", f"no such {above_kind}")
@@ -121,7 +117,7 @@ def _apply_rules(
 
 
 def _update_entity(world: World, account: Account, kind: str, native_id: object, content: Any) -> StoredEntity:
-    entity = require_live_entity(world, account, kind, native_id)
+    entity = entities.require_live_entity(world, account, kind, native_id)
     for name in IMMUTABLE_MEMBERS[kind]:
         if isinstance(content, dict) and name in content:
             raise InvalidRequest("immutable", f"/{name}", "is set at creation")
@@ -131,15 +127,15 @@ def _update_entity(world: World, account: Account, kind: str, native_id: object,
     data = {**entity.data, **members}
     if kind == "campaign":
         data = rules.check_campaign(data, entity.data, world, account)
-    elif kind in PARENT_KINDS:
-        above = world.find(PARENT_KINDS[kind][0], str(entity.parent))
+    elif kind in entities.PARENT_KINDS:
+        above = world.find(entities.PARENT_KINDS[kind][0], str(entity.parent))
         assert above is not None
         data = _apply_rules(world, account, kind, data, entity, above)
     return world.replace(entity, data)
 
 
 def _delete_entity(world: World, entity: StoredEntity) -> StoredEntity:
-    for kind in CHILD_KINDS.get(entity.kind, ()):
+    for kind in entities.CHILD_KINDS.get(entity.kind, ()):
         for child in world.list_entities(kind, entity.account, entity.id):
             if "_deleted" not in child.data:
                 _delete_entity(world, child)
@@ -147,18 +143,20 @@ def _delete_entity(world: World, entity: StoredEntity) -> StoredEntity:
 
 
 def _create_bulk_item(world: World, account: Account, content: Any) -> dict[str, Any]:
-    return render_entity(world, _create_entity(world, account, "keyword", content))
+    return entities.render_entity(world, _create_entity(world, account, "keyword", content))
 
 
 def _update_bulk_item(world: World, account: Account, content: Any) -> dict[str, Any]:
     native_id = record(required={"id": _ID_CHECK}, optional=dict.fromkeys(content, any_value))(content, "")["id"]
     change = {name: value for name, value in content.items() if name != "id"}
-    return render_entity(world, _update_entity(world, account, "keyword", native_id, change))
+    return entities.render_entity(world, _update_entity(world, account, "keyword", native_id, change))
 
 
 def _delete_bulk_item(world: World, account: Account, content: Any) -> dict[str, Any]:
     native_id = record(required={"id": _ID_CHECK})(content, "")["id"]
-    return render_entity(world, _delete_entity(world, require_live_entity(world, account, "keyword", native_id)))
+    return entities.render_entity(
+        world, _delete_entity(world, entities.require_live_entity(world, account, "keyword", native_id))
+    )
 
 
 _BULK_ACTIONS: dict[str, Callable[[World, Account, Any], dict[str, Any]]] = {

@@ -54,9 +54,13 @@ def format_status_error(request: Request, status: int) -> Response:
 
 
 def _build_error(
-    request: Request, status: int, message: str, param: str | None, code: str | None,
+    request: Request,
+    status: int,
+    message: str,
+    param: str | None,
+    code: str | None,
     kind: str = "invalid_request_error",
-) -> Response:  # fmt: skip
+) -> Response:
     body = {"error": {"message": message, "type": kind, "param": param, "code": code}}
     return Response(status, body, _build_headers(request))
 

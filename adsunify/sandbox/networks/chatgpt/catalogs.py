@@ -4,14 +4,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import choice, integer_text, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.chatgpt.answers import (
-    LIST_CHECKS,
-    build_page_response,
-    build_response,
-    not_enabled_error,
-    parse_query,
-    require_account,
-)
+from adsunify.sandbox.networks.chatgpt import answers
 from adsunify.sandbox.networks.chatgpt.tables import AUDIENCES, EVENT_SETTINGS, INTENDED_USES, PLACES
 from adsunify.sandbox.world import Account, World
 
@@ -21,7 +14,7 @@ _DEFAULT_PLACES = 20  # without `limit` (chosen)
 def get_ad_account(request: Request) -> Response:
     """GET /ad_account: the one that the key belongs to."""
     request.parse_query()
-    return build_response(request, require_account(request).extra["native"])
+    return answers.build_response(request, answers.require_account(request).extra["native"])
 
 
 def search_places(request: Request) -> Response:
@@ -33,13 +26,15 @@ def search_places(request: Request) -> Response:
         for native_id, place in PLACES.items()
         if query["q"].lower() in place[5].lower()
     ][: query.get("limit", _DEFAULT_PLACES)]
-    return build_response(request, {"query": query["q"], "count": len(rows), "results": rows})
+    return answers.build_response(request, {"query": query["q"], "count": len(rows), "results": rows})
 
 
 def list_event_settings(request: Request) -> Response:
     """GET /conversions/event_settings."""
-    query = parse_query(request, {}, LIST_CHECKS, {})
-    return build_page_response(request, build_event_settings(request.world, require_account(request)), query)
+    query = answers.parse_query(request, {}, answers.LIST_CHECKS, {})
+    return answers.build_page_response(
+        request, build_event_settings(request.world, answers.require_account(request)), query
+    )
 
 
 def build_event_settings(world: World, account: Account) -> list[dict[str, Any]]:
@@ -77,17 +72,17 @@ def build_event_settings(world: World, account: Account) -> list[dict[str, Any]]
 
 def list_pixels(request: Request) -> Response:
     """GET /conversions/pixels: not enabled for every account."""
-    query = parse_query(request, {}, LIST_CHECKS, {})
-    account = require_account(request)
+    query = answers.parse_query(request, {}, answers.LIST_CHECKS, {})
+    account = answers.require_account(request)
     if not account.extra["pixels"]:
-        raise not_enabled_error(request)
-    return build_page_response(request, _list_pixel_sources(account), query)
+        raise answers.not_enabled_error(request)
+    return answers.build_page_response(request, _list_pixel_sources(account), query)
 
 
 def list_custom_audiences(request: Request) -> Response:
     """GET /custom_audiences. What is still processing serves no use yet (chosen)."""
-    query = parse_query(request, {}, {**LIST_CHECKS, "intended_use": choice(*INTENDED_USES)}, {})
-    account = require_account(request)
+    query = answers.parse_query(request, {}, {**answers.LIST_CHECKS, "intended_use": choice(*INTENDED_USES)}, {})
+    account = answers.require_account(request)
     created_at = int(request.world.now.timestamp()) // 86400 * 86400
     rows = [
         {
@@ -105,7 +100,7 @@ def list_custom_audiences(request: Request) -> Response:
         for first, name, status in AUDIENCES
         if status == "ready" or "intended_use" not in query
     ]
-    return build_page_response(request, rows, query)
+    return answers.build_page_response(request, rows, query)
 
 
 def _list_pixel_sources(account: Account) -> list[dict[str, str]]:

@@ -5,21 +5,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import choice, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.chatgpt.answers import (
-    LIST_CHECKS,
-    build_page_response,
-    build_response,
-    not_found_error,
-    parse_query,
-    require_account,
-)
-from adsunify.sandbox.networks.chatgpt.tables import (
-    CURRENCIES,
-    KIND_BY_COLLECTION,
-    PARENT_ID_MEMBERS,
-    PARENT_KINDS,
-    PLACES,
-)
+from adsunify.sandbox.networks.chatgpt import answers, tables
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import StoredEntity, World
 
@@ -34,38 +20,38 @@ _INCLUDE_OPTIONS: Mapping[str, tuple[str, ...]] = {
 def list_entities(request: Request) -> Response:
     """GET of a list. Below the account it needs its parent, as the document marks it, and holds what is
     archived too (chosen)."""
-    kind, account = KIND_BY_COLLECTION[request.path_parameters["kind"]], require_account(request)
-    required = {PARENT_ID_MEMBERS[kind]: text()} if kind in PARENT_ID_MEMBERS else {}
-    query = parse_query(
-        request, required, {**LIST_CHECKS, "name": text(3)}, {"include": choice(*_INCLUDE_OPTIONS[kind])}
+    kind, account = tables.KIND_BY_COLLECTION[request.path_parameters["kind"]], answers.require_account(request)
+    required = {tables.PARENT_ID_MEMBERS[kind]: text()} if kind in tables.PARENT_ID_MEMBERS else {}
+    query = answers.parse_query(
+        request, required, {**answers.LIST_CHECKS, "name": text(3)}, {"include": choice(*_INCLUDE_OPTIONS[kind])}
     )
     parent = None
-    if kind in PARENT_KINDS:
-        parent = query[PARENT_ID_MEMBERS[kind]]
-        if request.world.find(PARENT_KINDS[kind], parent, account.id) is None:
-            raise not_found_error(PARENT_KINDS[kind])
+    if kind in tables.PARENT_KINDS:
+        parent = query[tables.PARENT_ID_MEMBERS[kind]]
+        if request.world.find(tables.PARENT_KINDS[kind], parent, account.id) is None:
+            raise answers.not_found_error(tables.PARENT_KINDS[kind])
     rows = [
         render_entity(request.world, entity, query["include"])
         for entity in request.world.list_entities(kind, account.id, parent)
     ]
     if "name" in query:
         rows = [row for row in rows if row["name"].lower() == query["name"].lower()]
-    return build_page_response(request, rows, query)
+    return answers.build_page_response(request, rows, query)
 
 
 def get_entity(request: Request) -> Response:
     """GET of one object, bare."""
     entity = require_entity(request)
-    query = parse_query(request, {}, {}, {"include": choice(*_INCLUDE_OPTIONS[entity.kind])})
-    return build_response(request, render_entity(request.world, entity, query["include"]))
+    query = answers.parse_query(request, {}, {}, {"include": choice(*_INCLUDE_OPTIONS[entity.kind])})
+    return answers.build_response(request, render_entity(request.world, entity, query["include"]))
 
 
 def require_entity(request: Request) -> StoredEntity:
     """The object of the path. Problem `missing`."""
-    kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
-    entity = request.world.find(kind, request.path_parameters["id"], require_account(request).id)
+    kind = tables.KIND_BY_COLLECTION[request.path_parameters["kind"]]
+    entity = request.world.find(kind, request.path_parameters["id"], answers.require_account(request).id)
     if entity is None:
-        raise not_found_error(kind)
+        raise answers.not_found_error(kind)
     return entity
 
 
@@ -122,7 +108,7 @@ def _expand_locations(targeting: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _render_place(native_id: str) -> dict[str, Any]:
-    kind, country, region, _, name, _ = PLACES.get(native_id, ("region", "US", None, None, native_id, native_id))
+    kind, country, region, _, name, _ = tables.PLACES.get(native_id, ("region", "US", None, None, native_id, native_id))
     return {"id": native_id, "name": name, "type": kind, "country_code": country, "region_code": region}
 
 
@@ -130,7 +116,7 @@ def _list_serving_issues(world: World, entity: StoredEntity) -> list[str]:
     """Why nothing is served, from here up to the campaign."""
     above: list[StoredEntity] = [entity]
     while (parent := above[-1].parent) is not None:
-        next_one = world.find(PARENT_KINDS[above[-1].kind], parent)
+        next_one = world.find(tables.PARENT_KINDS[above[-1].kind], parent)
         assert next_one is not None, "a parent stays"
         above.append(next_one)
     codes = [f"{ancestor.kind}_not_active" for ancestor in above if ancestor.data["status"] != "active"]
@@ -150,7 +136,7 @@ def _is_bid_too_low(world: World, entity: StoredEntity) -> bool:
     campaign = world.find("campaign", str(entity.parent))
     assert campaign is not None, "an ad group has a campaign"
     clicks = campaign.data["bidding_type"] != "impressions"
-    least = CURRENCIES[world.accounts[entity.account].currency].approximate_dollar // 100
+    least = tables.CURRENCIES[world.accounts[entity.account].currency].approximate_dollar // 100
     return bid is not None and clicks and bid < least
 
 

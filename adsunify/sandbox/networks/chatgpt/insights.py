@@ -154,9 +154,14 @@ def _list_ancestor_ids(world: World, entity: StoredEntity) -> set[str]:
 
 
 def _build_row(
-    world: World, account: Account, level: str, native_id: str, day: date, did: Mapping[str, int],
+    world: World,
+    account: Account,
+    level: str,
+    native_id: str,
+    day: date,
+    did: Mapping[str, int],
     keys: Mapping[str, tuple[str, str | None]],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     zone = account.zone
     identity = hashlib.sha256(f"{native_id} {day} {sorted(keys)}".encode()).hexdigest()[:24]
     row: dict[str, Any] = {

@@ -4,14 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from adsunify.sandbox.checks import rule_error
-from adsunify.sandbox.networks.chatgpt import figures
+from adsunify.sandbox.networks.chatgpt import figures, tables
 from adsunify.sandbox.networks.chatgpt.catalogs import build_event_settings
-from adsunify.sandbox.networks.chatgpt.tables import (
-    BIDDING_TYPE_BY_STRATEGY,
-    BILLING_BY_BIDDING_TYPE,
-    CURRENCIES,
-    MICROS,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity, World
 
@@ -47,12 +41,12 @@ def check_budget_change(world: World, entity: StoredEntity, new: Mapping[str, An
 
 
 def _check_budget(account: Account, budget: Mapping[str, int]) -> None:
-    currency = CURRENCIES[account.currency]
+    currency = tables.CURRENCIES[account.currency]
     (name, micros), *_ = budget.items()
     if micros % currency.smallest_unit:
         raise InvalidRequest("value", f"/budget/{name}", f"must be a multiple of {currency.smallest_unit} micros")
     if name == _DAILY_LIMIT and micros < currency.min_daily_budget:
-        least = currency.min_daily_budget // MICROS
+        least = currency.min_daily_budget // tables.MICROS
         raise InvalidRequest("value", f"/budget/{name}", f"Daily budget must be at least {least} {account.currency}")
 
 
@@ -76,29 +70,29 @@ def check_ad_group(account: Account, new: Mapping[str, Any], above: StoredEntity
     """Problem where an ad group as it would be kept does not go with its campaign. `key`: it had an Idempotency-Key."""
     bidding, where = new["bidding_config"], "/bidding_config"
     bidding_type = above.data["bidding_type"]
-    if bidding["billing_event_type"] != BILLING_BY_BIDDING_TYPE[bidding_type]:
+    if bidding["billing_event_type"] != tables.BILLING_BY_BIDDING_TYPE[bidding_type]:
         raise rule_error(
             f"{where}/billing_event_type",
-            f"must be {BILLING_BY_BIDDING_TYPE[bidding_type]} in a {bidding_type} campaign",
+            f"must be {tables.BILLING_BY_BIDDING_TYPE[bidding_type]} in a {bidding_type} campaign",
         )
     strategy = bidding["strategy"]
     bid = bidding.get("max_bid_micros")
-    if strategy in BIDDING_TYPE_BY_STRATEGY:
+    if strategy in tables.BIDDING_TYPE_BY_STRATEGY:
         if bid is not None:
             raise rule_error(f"{where}/max_bid_micros", f"must not be given with {strategy}")
         if bidding.get("custom_audience_bid_multipliers"):
             raise rule_error(f"{where}/custom_audience_bid_multipliers", f"must not be given with {strategy}")
         if _DAILY_LIMIT not in above.data["budget"]:
             raise rule_error(f"{where}/strategy", f"{strategy} needs a daily budget")
-        if BIDDING_TYPE_BY_STRATEGY[strategy] != bidding_type:
+        if tables.BIDDING_TYPE_BY_STRATEGY[strategy] != bidding_type:
             raise rule_error(f"{where}/strategy", f"{strategy} does not go with a {bidding_type} campaign")
         if not key:
             raise InvalidRequest("header", "Idempotency-Key", f"is required with {strategy}")
     elif bid is None:
         raise rule_error(f"{where}/max_bid_micros", "is required with fixed_bid")
-    elif bid > CURRENCIES[account.currency].max_bid:
+    elif bid > tables.CURRENCIES[account.currency].max_bid:
         raise InvalidRequest(
-            "value", f"{where}/max_bid_micros", f"must be {CURRENCIES[account.currency].max_bid} or less"
+            "value", f"{where}/max_bid_micros", f"must be {tables.CURRENCIES[account.currency].max_bid} or less"
         )
 
 

@@ -5,17 +5,10 @@ from typing import Any
 
 from adsunify.sandbox.checks import rule_error
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.chatgpt import rules
+from adsunify.sandbox.networks.chatgpt import rules, tables
 from adsunify.sandbox.networks.chatgpt.answers import build_response, not_found_error, require_account
 from adsunify.sandbox.networks.chatgpt.entities import check_not_archived, render_entity, require_entity
 from adsunify.sandbox.networks.chatgpt.fields import CREATE_CHECKS, IDEMPOTENCY_KEY_CHECK, UPDATE_CHECKS, UPLOAD_CHECK
-from adsunify.sandbox.networks.chatgpt.tables import (
-    ID_PREFIXES,
-    KIND_BY_COLLECTION,
-    MAX_OBJECTS_PER_KIND,
-    PARENT_ID_MEMBERS,
-    PARENT_KINDS,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
@@ -49,7 +42,7 @@ def upload_image(request: Request) -> Response:
 def create_entity(request: Request) -> Response:
     """POST of a campaign, an ad group or an ad. The same Idempotency-Key with the same body has the first answer."""
     request.parse_query()
-    kind, account = KIND_BY_COLLECTION[request.path_parameters["kind"]], require_account(request)
+    kind, account = tables.KIND_BY_COLLECTION[request.path_parameters["kind"]], require_account(request)
     body = request.parse_json()
     key = (
         request.require_header("Idempotency-Key", IDEMPOTENCY_KEY_CHECK)
@@ -74,17 +67,17 @@ def _create_entity(
 ) -> StoredEntity:
     world = request.world
     there = [entity for entity in world.list_entities(kind, account.id) if entity.data["status"] != "archived"]
-    if len(there) >= MAX_OBJECTS_PER_KIND:
-        raise rule_error("", f"The account has {MAX_OBJECTS_PER_KIND} of these already.")
+    if len(there) >= tables.MAX_OBJECTS_PER_KIND:
+        raise rule_error("", f"The account has {tables.MAX_OBJECTS_PER_KIND} of these already.")
     data = {**_CREATION_DEFAULTS[kind], **members}
     parent = None
-    if kind in PARENT_KINDS:
-        parent = data.pop(PARENT_ID_MEMBERS[kind])
-        above = world.find(PARENT_KINDS[kind], parent, account.id)
+    if kind in tables.PARENT_KINDS:
+        parent = data.pop(tables.PARENT_ID_MEMBERS[kind])
+        above = world.find(tables.PARENT_KINDS[kind], parent, account.id)
         if above is None:
-            raise not_found_error(PARENT_KINDS[kind])
+            raise not_found_error(tables.PARENT_KINDS[kind])
         if above.data["status"] == "archived":
-            raise rule_error(f"/{PARENT_ID_MEMBERS[kind]}", f"The {PARENT_KINDS[kind]} is archived.")
+            raise rule_error(f"/{tables.PARENT_ID_MEMBERS[kind]}", f"The {tables.PARENT_KINDS[kind]} is archived.")
     data = _complete_entity(request, kind, account, data, None, parent, key=key)
     return world.create(kind, account.id, data, parent=parent, id=_allocate_native_id(request, kind))
 
@@ -120,9 +113,15 @@ def set_status(request: Request) -> Response:
 
 
 def _complete_entity(
-    request: Request, kind: str, account: Account, data: dict[str, Any], old: Mapping[str, Any] | None,
-    parent: str | None, *, key: bool,
-) -> dict[str, Any]:  # fmt: skip
+    request: Request,
+    kind: str,
+    account: Account,
+    data: dict[str, Any],
+    old: Mapping[str, Any] | None,
+    parent: str | None,
+    *,
+    key: bool,
+) -> dict[str, Any]:
     """An object as it is kept. Problem where it breaks a rule."""
     world = request.world
     if kind == "campaign":
@@ -159,4 +158,4 @@ def _refuse_idempotency_key(request: Request) -> None:
 
 
 def _allocate_native_id(request: Request, kind: str) -> str:
-    return f"{ID_PREFIXES[kind]}{request.world.allocate_id()}"
+    return f"{tables.ID_PREFIXES[kind]}{request.world.allocate_id()}"

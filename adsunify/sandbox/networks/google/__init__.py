@@ -6,22 +6,8 @@ queries, `errors` words every refusal.
 """
 
 from adsunify.sandbox.network import Network, Route
-from adsunify.sandbox.networks.google import catalogs
-from adsunify.sandbox.networks.google.connect import (
-    LOGIN,
-    authorize_request,
-    issue_token,
-    list_accessible_customers,
-    revoke_token,
-)
+from adsunify.sandbox.networks.google import catalogs, connect, operations
 from adsunify.sandbox.networks.google.errors import format_error, format_status_error
-from adsunify.sandbox.networks.google.operations import (
-    BATCH_FAULTS,
-    add_campaign,
-    build_resource_name,
-    mutate_resource,
-    mutate_resources,
-)
 from adsunify.sandbox.networks.google.search import make_search_handler, suggest_geo_targets
 from adsunify.sandbox.networks.google.tables import API_VERSION, HOST, PAGE_SIZE, RESOURCES, TOKEN_HOST
 from adsunify.sandbox.oauth import consent_routes
@@ -34,16 +20,35 @@ _COLLECTIONS = "|".join(resource.collection for resource in RESOURCES)
 def seed_world(world: World) -> None:
     """In the account without a manager: a shared budget, and an old campaign that never declared EU advertising."""
     account = "5550002221"
-    budget = world.create("budget", account, {
-        "name": "Shared spring budget", "amountMicros": 50_000_000, "deliveryMethod": "STANDARD",
-        "explicitlyShared": True, "period": "DAILY", "status": "ENABLED",
-    })  # fmt: skip
-    add_campaign(world, account, {
-        "name": "Undeclared campaign", "status": "PAUSED", "advertisingChannelType": "SEARCH", "manualCpc": {},
-        "campaignBudget": build_resource_name(budget), "networkSettings": {"targetGoogleSearch": True},
-        "geoTargetTypeSetting": {"positiveGeoTargetType": "PRESENCE_OR_INTEREST", "negativeGeoTargetType": "PRESENCE"},
-        "startDateTime": "2024-03-01 00:00:00",
-    })  # fmt: skip
+    budget = world.create(
+        "budget",
+        account,
+        {
+            "name": "Shared spring budget",
+            "amountMicros": 50_000_000,
+            "deliveryMethod": "STANDARD",
+            "explicitlyShared": True,
+            "period": "DAILY",
+            "status": "ENABLED",
+        },
+    )
+    operations.add_campaign(
+        world,
+        account,
+        {
+            "name": "Undeclared campaign",
+            "status": "PAUSED",
+            "advertisingChannelType": "SEARCH",
+            "manualCpc": {},
+            "campaignBudget": operations.build_resource_name(budget),
+            "networkSettings": {"targetGoogleSearch": True},
+            "geoTargetTypeSetting": {
+                "positiveGeoTargetType": "PRESENCE_OR_INTEREST",
+                "negativeGeoTargetType": "PRESENCE",
+            },
+            "startDateTime": "2024-03-01 00:00:00",
+        },
+    )
 
 
 def make_network(page_size: int = PAGE_SIZE) -> Network:
@@ -53,24 +58,35 @@ def make_network(page_size: int = PAGE_SIZE) -> Network:
         first_id=77001,
         accounts=catalogs.ACCOUNTS,
         routes=(
-            *consent_routes(LOGIN),
-            Route("POST", (TOKEN_HOST,), "/token", issue_token, role="login"),
-            Route("POST", (TOKEN_HOST,), "/revoke", revoke_token, role="login"),
-            Route("GET", _API_HOSTS, f"/{API_VERSION}/customers:listAccessibleCustomers", list_accessible_customers),
+            *consent_routes(connect.LOGIN),
+            Route("POST", (TOKEN_HOST,), "/token", connect.issue_token, role="login"),
+            Route("POST", (TOKEN_HOST,), "/revoke", connect.revoke_token, role="login"),
+            Route(
+                "GET",
+                _API_HOSTS,
+                f"/{API_VERSION}/customers:listAccessibleCustomers",
+                connect.list_accessible_customers,
+            ),
             Route("POST", _API_HOSTS, f"{_CUSTOMER_PATH}/googleAds:search", make_search_handler(page_size)),
-            Route("POST", _API_HOSTS, f"{_CUSTOMER_PATH}/googleAds:mutate", mutate_resources, faults=BATCH_FAULTS),
+            Route(
+                "POST",
+                _API_HOSTS,
+                f"{_CUSTOMER_PATH}/googleAds:mutate",
+                operations.mutate_resources,
+                faults=operations.BATCH_FAULTS,
+            ),
             Route(
                 "POST",
                 _API_HOSTS,
                 f"{_CUSTOMER_PATH}/{{collection:{_COLLECTIONS}}}:mutate",
-                mutate_resource,
-                faults=BATCH_FAULTS,
+                operations.mutate_resource,
+                faults=operations.BATCH_FAULTS,
             ),
             Route("POST", _API_HOSTS, f"/{API_VERSION}/geoTargetConstants:suggest", suggest_geo_targets),
         ),
         format_error=format_error,
         format_status_error=format_status_error,
-        authorize_request=authorize_request,
+        authorize_request=connect.authorize_request,
         seed_world=seed_world,
     )
 

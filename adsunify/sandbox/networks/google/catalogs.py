@@ -4,15 +4,23 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from adsunify.sandbox.parsing import parse_names
 from adsunify.sandbox.world import Account
 
 MANAGER_ID = "5550001110"
 
 
 def _make_account(
-    number: str, name: str, currency: str, timezone: str, manager: str | None = None, *,
-    clients: bool = False, test: bool = False, status: str = "ENABLED",
-) -> Account:  # fmt: skip
+    number: str,
+    name: str,
+    currency: str,
+    timezone: str,
+    manager: str | None = None,
+    *,
+    clients: bool = False,
+    test: bool = False,
+    status: str = "ENABLED",
+) -> Account:
     extra = {"manager": manager, "clients": clients, "test": test, "status": status}
     return Account(number, name, currency, timezone, extra)
 
@@ -28,23 +36,40 @@ ACCOUNTS = (
 
 # code -> name, symbol, billable unit in micros; 10^(6 - ISO exponent), unverified per currency
 CURRENCIES: Mapping[str, tuple[str, str, int]] = {
-    "AUD": ("Australian Dollar", "A$", 10_000), "BRL": ("Brazilian Real", "R$", 10_000),
-    "CAD": ("Canadian Dollar", "CA$", 10_000), "CHF": ("Swiss Franc", "CHF", 10_000),
-    "CZK": ("Czech Koruna", "Kč", 10_000), "DKK": ("Danish Krone", "kr", 10_000),
-    "EUR": ("Euro", "€", 10_000), "GBP": ("British Pound", "£", 10_000),
-    "INR": ("Indian Rupee", "₹", 10_000), "JPY": ("Japanese Yen", "¥", 1_000_000),
-    "KRW": ("South Korean Won", "₩", 1_000_000), "MXN": ("Mexican Peso", "MX$", 10_000),
-    "NOK": ("Norwegian Krone", "kr", 10_000), "NZD": ("New Zealand Dollar", "NZ$", 10_000),
-    "PLN": ("Polish Zloty", "zł", 10_000), "SEK": ("Swedish Krona", "kr", 10_000),
-    "USD": ("US Dollar", "$", 10_000), "VND": ("Vietnamese Dong", "₫", 1_000_000),
-}  # fmt: skip
+    "AUD": ("Australian Dollar", "A$", 10_000),
+    "BRL": ("Brazilian Real", "R$", 10_000),
+    "CAD": ("Canadian Dollar", "CA$", 10_000),
+    "CHF": ("Swiss Franc", "CHF", 10_000),
+    "CZK": ("Czech Koruna", "Kč", 10_000),
+    "DKK": ("Danish Krone", "kr", 10_000),
+    "EUR": ("Euro", "€", 10_000),
+    "GBP": ("British Pound", "£", 10_000),
+    "INR": ("Indian Rupee", "₹", 10_000),
+    "JPY": ("Japanese Yen", "¥", 1_000_000),
+    "KRW": ("South Korean Won", "₩", 1_000_000),
+    "MXN": ("Mexican Peso", "MX$", 10_000),
+    "NOK": ("Norwegian Krone", "kr", 10_000),
+    "NZD": ("New Zealand Dollar", "NZ$", 10_000),
+    "PLN": ("Polish Zloty", "zł", 10_000),
+    "SEK": ("Swedish Krona", "kr", 10_000),
+    "USD": ("US Dollar", "$", 10_000),
+    "VND": ("Vietnamese Dong", "₫", 1_000_000),
+}
 # id -> code, name, targetable
 LANGUAGES: Mapping[int, tuple[str, str, bool]] = {
-    1000: ("en", "English", True), 1001: ("de", "German", True), 1002: ("fr", "French", True),
-    1003: ("es", "Spanish", True), 1004: ("it", "Italian", True), 1005: ("ja", "Japanese", True),
-    1009: ("da", "Danish", True), 1010: ("nl", "Dutch", True), 1013: ("no", "Norwegian", True),
-    1014: ("pt", "Portuguese", True), 1015: ("sv", "Swedish", True), 1999: ("xx", "Untargetable", False),
-}  # fmt: skip
+    1000: ("en", "English", True),
+    1001: ("de", "German", True),
+    1002: ("fr", "French", True),
+    1003: ("es", "Spanish", True),
+    1004: ("it", "Italian", True),
+    1005: ("ja", "Japanese", True),
+    1009: ("da", "Danish", True),
+    1010: ("nl", "Dutch", True),
+    1013: ("no", "Norwegian", True),
+    1014: ("pt", "Portuguese", True),
+    1015: ("sv", "Swedish", True),
+    1999: ("xx", "Untargetable", False),
+}
 
 # country code and ISO numeric; the geo target is 2000 more. Google Ads lacks some ISO codes, so four are missing
 _COUNTRY_NUMBERS = (
@@ -68,16 +93,9 @@ COUNTRIES: Mapping[int, str] = {
 }
 _EU_COUNTRIES = set(re.findall("..", "ATBEBGHRCYCZDKEEFIFRDEGRHUIEITLVLTLUMTNLPLPTROSKSIESSE"))
 _REGION_COUNTRIES = {"GL", "GI", "HK"}  # countries to ISO, `Region` to Google
-_COUNTRY_NAMES = {
-    "DE": "Germany",
-    "DK": "Denmark",
-    "FR": "France",
-    "GB": "United Kingdom",
-    "JP": "Japan",
-    "NO": "Norway",
-    "SE": "Sweden",
-    "US": "United States",
-}
+_COUNTRY_NAMES = parse_names("""
+    DE Germany, DK Denmark, FR France, GB United Kingdom, JP Japan, NO Norway, SE Sweden, US United States
+""")
 # id -> name, canonical name, country, type
 LOCATIONS: Mapping[int, tuple[str, str, str, str]] = {
     1003854: ("Berlin", "Berlin,Berlin,Germany", "DE", "City"),
@@ -123,7 +141,12 @@ def find_geo_target(id: int) -> dict[str, Any] | None:  # noqa: A002 - the word 
     else:
         return None
     return {
-        "resourceName": f"geoTargetConstants/{id}", "id": id, "name": name, "canonicalName": canonical,
-        "countryCode": code, "targetType": kind, "status": "ENABLED",
+        "resourceName": f"geoTargetConstants/{id}",
+        "id": id,
+        "name": name,
+        "canonicalName": canonical,
+        "countryCode": code,
+        "targetType": kind,
+        "status": "ENABLED",
         "requireEuPoliticalAdvertisingDeclaration": code in _EU_COUNTRIES,
-    }  # fmt: skip
+    }

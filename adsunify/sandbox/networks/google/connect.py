@@ -73,15 +73,17 @@ def require_account(request: Request) -> Account:
         login = request.require_header("login-customer-id", text(10, 10, "[0-9]+"))
     account, root = request.find_account(customer_id), request.find_account(login)
     if (
-        account is None or root is None
+        account is None
+        or root is None
         or root.extra["manager"] is not None  # reached through a manager only
         or login not in (customer_id, account.extra["manager"])
-    ):  # fmt: skip
+    ):
         raise InvalidRequest(
-            "authorizationError.USER_PERMISSION_DENIED", "",
+            "authorizationError.USER_PERMISSION_DENIED",
+            "",
             "User doesn't have permission to access customer. Note: If you're accessing a client customer, the "
             "manager's customer id must be set in the 'login-customer-id' header.",
-        )  # fmt: skip
+        )
     if account.extra["status"] != "ENABLED":
         raise InvalidRequest("authorizationError.CUSTOMER_NOT_ENABLED", "", "The customer is not enabled.")
     return account
@@ -90,7 +92,12 @@ def require_account(request: Request) -> Account:
 def render_customer(account: Account) -> dict[str, Any]:
     """An account as the resource `customer`."""
     return {
-        "resourceName": f"customers/{account.id}", "id": int(account.id), "descriptiveName": account.name,
-        "currencyCode": account.currency, "timeZone": account.timezone, "manager": account.extra["clients"],
-        "testAccount": account.extra["test"], "status": account.extra["status"],
-    }  # fmt: skip
+        "resourceName": f"customers/{account.id}",
+        "id": int(account.id),
+        "descriptiveName": account.name,
+        "currencyCode": account.currency,
+        "timeZone": account.timezone,
+        "manager": account.extra["clients"],
+        "testAccount": account.extra["test"],
+        "status": account.extra["status"],
+    }

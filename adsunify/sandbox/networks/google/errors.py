@@ -16,7 +16,9 @@ PLAIN_ERROR = None  # an error without a GoogleAdsFailure
 # what the framework finds -> native code. The documentation names none for a malformed message: INVALID_VALUE is our
 # choice.
 CODE_BY_PROBLEM: Mapping[str, str | None] = {
-    "unreadable": PLAIN_ERROR, "media_type": PLAIN_ERROR, "token_missing": PLAIN_ERROR,
+    "unreadable": PLAIN_ERROR,
+    "media_type": PLAIN_ERROR,
+    "token_missing": PLAIN_ERROR,
     "duplicate": "fieldError.INVALID_VALUE",
     "unknown": "fieldError.INVALID_VALUE",
     "type": "fieldError.INVALID_VALUE",
@@ -28,26 +30,36 @@ CODE_BY_PROBLEM: Mapping[str, str | None] = {
     "missing": "mutateError.RESOURCE_NOT_FOUND",
     "ineligible": "mutateError.RESOURCE_NOT_FOUND",
     "processing": "mutateError.RESOURCE_NOT_FOUND",
-}  # fmt: skip
+}
 # native code, or its category -> HTTP status; 400 else
 STATUS_BY_CATEGORY = {
-    "authenticationError": 401, "authorizationError": 403, "quotaError": 429, "internalError": 500,
-    "mutateError.RESOURCE_NOT_FOUND": 404, "databaseError.CONCURRENT_MODIFICATION": 409,
-}  # fmt: skip
+    "authenticationError": 401,
+    "authorizationError": 403,
+    "quotaError": 429,
+    "internalError": 500,
+    "mutateError.RESOURCE_NOT_FOUND": 404,
+    "databaseError.CONCURRENT_MODIFICATION": 409,
+}
 # HTTP status -> canonical status, message, and the native code of a fault that is told as a bare status
 ERROR_BY_STATUS: Mapping[int, tuple[str, str, str | None]] = {
     400: ("INVALID_ARGUMENT", "Request contains an invalid argument.", "fieldError.INVALID_VALUE"),
-    401: ("UNAUTHENTICATED", "Request had invalid authentication credentials.",
-          "authenticationError.OAUTH_TOKEN_INVALID"),
+    401: (
+        "UNAUTHENTICATED",
+        "Request had invalid authentication credentials.",
+        "authenticationError.OAUTH_TOKEN_INVALID",
+    ),
     403: ("PERMISSION_DENIED", "The caller does not have permission", "authorizationError.USER_PERMISSION_DENIED"),
     404: ("NOT_FOUND", "Requested entity was not found.", "requestError.RESOURCE_NOT_FOUND"),
     409: ("ABORTED", "The operation was aborted.", "databaseError.CONCURRENT_MODIFICATION"),
-    429: ("RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).",
-          "quotaError.RESOURCE_TEMPORARILY_EXHAUSTED"),
+    429: (
+        "RESOURCE_EXHAUSTED",
+        "Resource has been exhausted (e.g. check quota).",
+        "quotaError.RESOURCE_TEMPORARILY_EXHAUSTED",
+    ),
     500: ("INTERNAL", "Internal error encountered.", "internalError.INTERNAL_ERROR"),
     503: ("UNAVAILABLE", "The service is currently unavailable.", "internalError.TRANSIENT_ERROR"),
     504: ("DEADLINE_EXCEEDED", "Deadline expired before operation could complete.", "internalError.DEADLINE_EXCEEDED"),
-}  # fmt: skip
+}
 UNKNOWN_ERROR = ("UNKNOWN", "Unknown error.", PLAIN_ERROR)
 RETRY_DETAILS = {"quotaErrorDetails": {"rateScope": "ACCOUNT", "rateName": "Requests per minute", "retryDelay": "2s"}}
 _OAUTH_ERRORS = ("invalid_client", "invalid_grant", "unsupported_grant_type")

@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from adsunify.sandbox.checks import boolean, integer, integer_text, number, text
 from adsunify.sandbox.network import Request
-from adsunify.sandbox.parsing import InvalidRequest, serialize_json
+from adsunify.sandbox.parsing import InvalidRequest, serialize_json, split_words
 
 UNSET_ENUM_VALUES = ("UNSPECIFIED", "UNKNOWN")  # stand in every enum on reads, and are never sent
 _TEXT_CHECK, _INT64_CHECK, _INT32_CHECK, _DOUBLE_CHECK = (
@@ -45,14 +45,14 @@ TEXT, INT64, MONEY = FieldType("text"), FieldType("integer"), FieldType("money")
 INT32, DOUBLE, BOOL = FieldType("whole"), FieldType("number"), FieldType("boolean")
 
 
-def enum(*choices: str) -> FieldType:
-    """An enum, by name."""
-    return FieldType("enum", choices)
+def enum(names: str) -> FieldType:
+    """An enum; `names` are its values, separated by blanks."""
+    return FieldType("enum", split_words(names))
 
 
-def message(fields: MessageFields) -> FieldType:
-    """A message."""
-    return FieldType("message", fields=fields)
+def message(fields: MessageFields | None = None, /, **more: MessageField) -> FieldType:
+    """A message with the fields of a table, or with those of the keyword arguments, or with both."""
+    return FieldType("message", fields={**(fields or {}), **more})
 
 
 def repeated(item: FieldType) -> FieldType:

@@ -7,29 +7,10 @@ from typing import Any
 from attrs import define, field
 
 from adsunify.sandbox.network import AbortRequest, Request, Response
-from adsunify.sandbox.networks.google import catalogs
+from adsunify.sandbox.networks.google import catalogs, messages, tables
 from adsunify.sandbox.networks.google.connect import require_account
 from adsunify.sandbox.networks.google.errors import build_partial_failure, build_response, map_error, render_error
-from adsunify.sandbox.networks.google.messages import (
-    MessageFields,
-    apply_masked_field,
-    fill_defaults,
-    find_field,
-    iterate_fields,
-    parse_message,
-)
 from adsunify.sandbox.networks.google.rules import RULES, ResourceChange
-from adsunify.sandbox.networks.google.tables import (
-    BIDDING_ONEOF,
-    MAX_AMOUNT_MICROS,
-    MAX_OPERATIONS,
-    MUTATE_MESSAGE,
-    MUTATE_MESSAGE_BY_COLLECTION,
-    RESOURCE_BY_KIND,
-    RESOURCE_BY_NAME,
-    RESOURCES,
-    MutableResource,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity, World
 
@@ -41,14 +22,14 @@ _RESOURCE_NAME_PATTERN = r"customers/([0-9]+)/([A-Za-z]+)/([^/]+)"
 def mutate_resources(request: Request) -> Response:
     """Operations of any kinds, in order, all or none."""
     account = _require_serving_account(request)
-    body = parse_message(request, MUTATE_MESSAGE)
-    work: list[tuple[MutableResource, Any, str]] = []
+    body = messages.parse_message(request, tables.MUTATE_MESSAGE)
+    work: list[tuple[tables.MutableResource, Any, str]] = []
     for position, entry in enumerate(body.get("mutateOperations", [])):
         name, operation = next(iter(entry.items()), ("", {}))
         where = f"/mutateOperations/{position}"
         if not name:
             raise InvalidRequest("requestError.OPERATION_REQUIRED", where, "The operation is empty.")
-        work.append((RESOURCE_BY_NAME[name.removesuffix("Operation")], operation, f"{where}/{name}"))
+        work.append((tables.RESOURCE_BY_NAME[name.removesuffix("Operation")], operation, f"{where}/{name}"))
     results, failed = _apply_operations(request, account, body, work, "/mutateOperations")
     responses = [
         {} if name is None else {f"{resource.name}Result": {"resourceName": name}}
@@ -61,8 +42,8 @@ def mutate_resource(request: Request) -> Response:
     """Operations of one kind (the documented alternative)."""
     account = _require_serving_account(request)
     collection = request.path_parameters["collection"]
-    resource = next(resource for resource in RESOURCES if resource.collection == collection)
-    body = parse_message(request, MUTATE_MESSAGE_BY_COLLECTION[collection])
+    resource = next(resource for resource in tables.RESOURCES if resource.collection == collection)
+    body = messages.parse_message(request, tables.MUTATE_MESSAGE_BY_COLLECTION[collection])
     operations = body.get("operations", [])
     work = [(resource, operation, f"/operations/{position}") for position, operation in enumerate(operations)]
     results, failed = _apply_operations(request, account, body, work, "/operations")
@@ -71,7 +52,7 @@ def mutate_resource(request: Request) -> Response:
 
 def build_resource_name(entity: StoredEntity) -> str:
     """`customers/{c}/{collection}/{id}`."""
-    return f"customers/{entity.account}/{RESOURCE_BY_KIND[entity.kind].collection}/{entity.id}"
+    return f"customers/{entity.account}/{tables.RESOURCE_BY_KIND[entity.kind].collection}/{entity.id}"
 
 
 def add_campaign(world: World, account: str, data: Mapping[str, Any]) -> StoredEntity:
@@ -97,14 +78,16 @@ def _apply_operations(
     request: Request,
     account: Account,
     body: Mapping[str, Any],
-    work: list[tuple[MutableResource, Any, str]],
+    work: list[tuple[tables.MutableResource, Any, str]],
     where: str,
 ) -> tuple[list[str | None], dict[str, Any]]:
     """The resource name of every operation, None where it failed alone, and `partialFailureError` where one did."""
     if not work:
         raise InvalidRequest("requestError.REQUIRED_FIELD_MISSING", where, "Operations are required.")
-    if len(work) > MAX_OPERATIONS:
-        raise InvalidRequest("requestError.TOO_MANY_MUTATE_OPERATIONS", where, f"At most {MAX_OPERATIONS} operations.")
+    if len(work) > tables.MAX_OPERATIONS:
+        raise InvalidRequest(
+            "requestError.TOO_MANY_MUTATE_OPERATIONS", where, f"At most {tables.MAX_OPERATIONS} operations."
+        )
     batch, results, errors = _MutateBatch(request, account), list[str | None](), list[dict[str, Any]]()
     is_partial, all_fail = request.get_fault("partial") is not None, request.get_fault("error_in_200") is not None
     for position, (resource, operation, at) in enumerate(work):
@@ -134,7 +117,7 @@ class _MutateBatch:
     temporary_numbers: set[str] = field(factory=set)
     touched_names: set[str] = field(factory=set)
 
-    def apply_operation(self, resource: MutableResource, operation: Mapping[str, Any], where: str) -> str:
+    def apply_operation(self, resource: tables.MutableResource, operation: Mapping[str, Any], where: str) -> str:
         """Do one operation; answers the resource name."""
         match operation:
             case {"create": data}:
@@ -149,13 +132,13 @@ class _MutateBatch:
                 return self.remove_resource(resource, name, f"{where}/remove")
         raise InvalidRequest("requestError.OPERATION_REQUIRED", where, "create, update or remove is required.")
 
-    def create_resource(self, resource: MutableResource, members: Mapping[str, Any], where: str) -> str:
+    def create_resource(self, resource: tables.MutableResource, members: Mapping[str, Any], where: str) -> str:
         data, world = dict(members), self.request.world
         temporary = self.parse_temporary_name(resource, data.pop("resourceName", None), f"{where}/resourceName")
-        data = fill_defaults(resource.fields, data)
+        data = messages.fill_defaults(resource.fields, data)
         for at in sorted(_find_missing_fields(resource.fields, data, where)):
             raise InvalidRequest("fieldError.REQUIRED", at, "The required field was not present.")
-        for native_field, value, at in iterate_fields(resource.fields, data, where):
+        for native_field, value, at in messages.iterate_fields(resource.fields, data, where):
             if native_field.write == "never" and value is not None:
                 raise InvalidRequest("fieldError.VALUE_MUST_BE_UNSET", at, "The field is output only.")
         self.check_money(resource.fields, data, where)
@@ -182,7 +165,9 @@ class _MutateBatch:
             self.entities_by_name[temporary] = entity
         return build_resource_name(entity)
 
-    def update_resource(self, resource: MutableResource, members: Mapping[str, Any], mask: str, where: str) -> str:
+    def update_resource(
+        self, resource: tables.MutableResource, members: Mapping[str, Any], mask: str, where: str
+    ) -> str:
         if not mask:
             raise InvalidRequest("fieldMaskError.FIELD_MASK_MISSING", f"{where}/updateMask", "An update needs a mask.")
         paths = [_parse_mask_path(resource.fields, path, f"{where}/updateMask") for path in mask.split(",")]
@@ -193,8 +178,8 @@ class _MutateBatch:
         before = entity.data["ad"] if resource.name == "ad" else entity.data
         data = dict(before)
         for path in paths:
-            data = apply_masked_field(resource.fields, data, members, path)
-        for native_field, value, at in iterate_fields(resource.fields, data, where):
+            data = messages.apply_masked_field(resource.fields, data, members, path)
+        for native_field, value, at in messages.iterate_fields(resource.fields, data, where):
             if (
                 native_field.required
                 and value is None
@@ -213,7 +198,7 @@ class _MutateBatch:
         self.request.world.replace(entity, {**entity.data, "ad": data} if resource.name == "ad" else data)
         return str(members["resourceName"])
 
-    def remove_resource(self, resource: MutableResource, name: str, where: str) -> str:
+    def remove_resource(self, resource: tables.MutableResource, name: str, where: str) -> str:
         entity, world = self.require_writable(resource, name, where), self.request.world
         if resource.kind == "criterion":  # gone altogether: the queries of the documentation do not ask for its status
             world.remove(entity)
@@ -232,7 +217,7 @@ class _MutateBatch:
                 world.replace(budget, {**budget.data, "status": "REMOVED"})
         return name
 
-    def parse_temporary_name(self, resource: MutableResource, name: Any, where: str) -> str | None:
+    def parse_temporary_name(self, resource: tables.MutableResource, name: Any, where: str) -> str | None:
         """The temporary name that a create gives itself: negative, and unique over the request, across kinds."""
         if name is None:
             return None
@@ -250,7 +235,7 @@ class _MutateBatch:
 
     def require_reference(self, name: Any, kind: str, where: str) -> StoredEntity:
         """What a name in a content stands for: made earlier in this request, or kept and not removed."""
-        number = self.parse_resource_id(name, RESOURCE_BY_KIND[kind].collection, where)
+        number = self.parse_resource_id(name, tables.RESOURCE_BY_KIND[kind].collection, where)
         entity = self.entities_by_name.get(name) or self.request.world.find(kind, number, self.account.id)
         if entity is None:
             raise InvalidRequest("mutateError.RESOURCE_NOT_FOUND", where, "The resource does not exist (yet).", name)
@@ -258,7 +243,7 @@ class _MutateBatch:
             raise _removed_error(where, name)
         return entity
 
-    def require_writable(self, resource: MutableResource, name: Any, where: str) -> StoredEntity:
+    def require_writable(self, resource: tables.MutableResource, name: Any, where: str) -> StoredEntity:
         """The kept entity that an update or remove names; only once in a request."""
         number = self.parse_resource_id(name, resource.collection, where)
         if name in self.touched_names:
@@ -285,16 +270,16 @@ class _MutateBatch:
             raise InvalidRequest("mutateError.RESOURCE_NOT_FOUND", where, "The resource is of another customer.", name)
         return parts[3]
 
-    def resolve_budget(self, resource: MutableResource, data: dict[str, Any], where: str) -> None:
+    def resolve_budget(self, resource: tables.MutableResource, data: dict[str, Any], where: str) -> None:
         """A campaign's budget by its lasting name."""
         if resource.kind == "campaign":
             budget = self.require_reference(data["campaignBudget"], "budget", f"{where}/campaignBudget")
             data["campaignBudget"] = build_resource_name(budget)
 
-    def check_money(self, fields: MessageFields, data: Mapping[str, Any], where: str) -> None:
+    def check_money(self, fields: messages.MessageFields, data: Mapping[str, Any], where: str) -> None:
         """Bids: above 0, and multiples of the currency's billable unit."""
         unit = catalogs.get_billable_unit(self.account)
-        for native_field, value, at in iterate_fields(fields, data, where):
+        for native_field, value, at in messages.iterate_fields(fields, data, where):
             if native_field.kind.name != "money" or value is None:
                 continue
             if value <= 0:
@@ -302,33 +287,35 @@ class _MutateBatch:
             if value % unit:
                 code = "currencyError.VALUE_NOT_MULTIPLE_OF_BILLABLE_UNIT"
                 raise InvalidRequest(code, at, f"The amount must be a multiple of {unit} micros.", value)
-            if value > MAX_AMOUNT_MICROS:
+            if value > tables.MAX_AMOUNT_MICROS:
                 raise InvalidRequest("adGroupError.BID_TOO_BIG", at, "The amount is too big.", value)
 
 
-def _parse_mask_path(fields: MessageFields, path: str, where: str) -> list[str]:
+def _parse_mask_path(fields: messages.MessageFields, path: str, where: str) -> list[str]:
     """One path of an update mask, in JSON names."""
     if not re.fullmatch(_PATH_PATTERN, path):
         raise InvalidRequest("value", where, "updateMask is a comma list of lowerCamelCase paths", path)
     names = path.split(".")
-    steps = [find_field(fields, names[: length + 1]) for length in range(len(names))]
+    steps = [messages.find_field(fields, names[: length + 1]) for length in range(len(names))]
     for step in steps:
         if step is None:
             raise InvalidRequest("fieldMaskError.FIELD_NOT_FOUND", where, f"There is no field {path!r}.", path)
         if step.write != "always":
             raise InvalidRequest("fieldError.IMMUTABLE_FIELD", where, f"The field {path!r} cannot be changed.", path)
     last = steps[-1]
-    if last is not None and last.kind.name == "message" and last.oneof != BIDDING_ONEOF:
+    if last is not None and last.kind.name == "message" and last.oneof != tables.BIDDING_ONEOF:
         raise InvalidRequest(
             "fieldMaskError.FIELD_HAS_SUBFIELDS", where, f"The mask must name fields inside {path!r}.", path
         )
     return names
 
 
-def _find_missing_fields(fields: MessageFields, data: Mapping[str, Any], where: str) -> set[str]:
+def _find_missing_fields(fields: messages.MessageFields, data: Mapping[str, Any], where: str) -> set[str]:
     """The places of required fields that are absent."""
     return {
-        at for native_field, value, at in iterate_fields(fields, data, where) if native_field.required and value is None
+        at
+        for native_field, value, at in messages.iterate_fields(fields, data, where)
+        if native_field.required and value is None
     }
 
 

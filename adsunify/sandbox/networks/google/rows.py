@@ -122,34 +122,60 @@ def build_geo_target_rows(request: Request, account: Account, query: Query) -> I
 def build_language_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
     """Every language."""
     return [
-        {"language_constant": {"resourceName": f"languageConstants/{id}", "id": id, "code": code, "name": name,
-                               "targetable": targetable}}
-        for id, (code, name, targetable) in catalogs.LANGUAGES.items()  # noqa: A001 - the word of the network
-    ]  # fmt: skip
+        {
+            "language_constant": {
+                "resourceName": f"languageConstants/{language_id}",
+                "id": language_id,
+                "code": code,
+                "name": name,
+                "targetable": targetable,
+            }
+        }
+        for language_id, (code, name, targetable) in catalogs.LANGUAGES.items()
+    ]
 
 
 def build_currency_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
     """Every currency."""
     return [
-        {"currency_constant": {"resourceName": f"currencyConstants/{code}", "code": code, "name": name,
-                               "symbol": symbol, "billableUnitMicros": unit}}
+        {
+            "currency_constant": {
+                "resourceName": f"currencyConstants/{code}",
+                "code": code,
+                "name": name,
+                "symbol": symbol,
+                "billableUnitMicros": unit,
+            }
+        }
         for code, (name, symbol, unit) in catalogs.CURRENCIES.items()
-    ]  # fmt: skip
+    ]
 
 
 def build_conversion_action_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
     """The conversion actions that every account has."""
     for number, (name, category, origin, kind, status) in enumerate(catalogs.CONVERSION_ACTIONS, 7001):
-        action = {"resourceName": f"customers/{account.id}/conversionActions/{number}", "id": number, "name": name,
-                "category": category, "origin": origin, "type": kind, "status": status}  # fmt: skip
+        action = {
+            "resourceName": f"customers/{account.id}/conversionActions/{number}",
+            "id": number,
+            "name": name,
+            "category": category,
+            "origin": origin,
+            "type": kind,
+            "status": status,
+        }
         yield {"customer": render_customer(account), "conversion_action": action}
 
 
 def build_user_list_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
     """The user lists that every account has."""
     for number, (name, size, status) in enumerate(catalogs.USER_LISTS, 8001):
-        user_list = {"resourceName": f"customers/{account.id}/userLists/{number}", "id": number, "name": name,
-                "sizeForSearch": size, "membershipStatus": status}  # fmt: skip
+        user_list = {
+            "resourceName": f"customers/{account.id}/userLists/{number}",
+            "id": number,
+            "name": name,
+            "sizeForSearch": size,
+            "membershipStatus": status,
+        }
         yield {"customer": render_customer(account), "user_list": user_list}
 
 
@@ -177,8 +203,11 @@ def _render_entity(request: Request, account: Account, entity: StoredEntity, use
     match entity.kind:
         case "campaign":
             kind = to_snake_case(get_bidding_strategy(data) or "").upper()
-            derived = {"id": int(own), "primaryStatus": _get_primary_status(request, account, entity),
-                       "biddingStrategyType": "TARGET_SPEND" if kind == "BIDDING_STRATEGY" else kind}  # fmt: skip
+            derived = {
+                "id": int(own),
+                "primaryStatus": _get_primary_status(request, account, entity),
+                "biddingStrategyType": "TARGET_SPEND" if kind == "BIDDING_STRATEGY" else kind,
+            }
         case "budget":
             derived = {"id": int(own), "referenceCount": users[name]}
         case "adGroup":
@@ -188,8 +217,11 @@ def _render_entity(request: Request, account: Account, entity: StoredEntity, use
         case "ad":
             ad = {**data["ad"], "id": int(own), "resourceName": f"customers/{account.id}/ads/{own}"}
             reviewed = request.now - entity.updated_at >= _REVIEW_TIME
-            policy = {"reviewStatus": "REVIEWED", "approvalStatus": "APPROVED"} if reviewed else {
-                "reviewStatus": "REVIEW_IN_PROGRESS"}  # fmt: skip
+            policy = (
+                {"reviewStatus": "REVIEWED", "approvalStatus": "APPROVED"}
+                if reviewed
+                else {"reviewStatus": "REVIEW_IN_PROGRESS"}
+            )
             derived = {"ad": ad, "policySummary": policy}
         case _:
             derived = {}

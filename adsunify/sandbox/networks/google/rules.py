@@ -16,21 +16,62 @@ from attrs import define
 
 from adsunify.sandbox.checks import external_id
 from adsunify.sandbox.network import Request
-from adsunify.sandbox.networks.google import catalogs
-from adsunify.sandbox.networks.google.tables import (
-    BIDDING_ONEOF,
-    CAMPAIGN_CRITERION_FIELDS,
-    CAMPAIGN_FIELDS,
-    MAX_AMOUNT_MICROS,
-)
+from adsunify.sandbox.networks.google import catalogs, tables
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
-BIDDING_STRATEGIES = tuple(name for name, one in CAMPAIGN_FIELDS.items() if one.oneof == BIDDING_ONEOF)
-CRITERION_TYPES = tuple(name for name, one in CAMPAIGN_CRITERION_FIELDS.items() if one.oneof == "criterion")
+BIDDING_STRATEGIES = tuple(name for name, one in tables.CAMPAIGN_FIELDS.items() if one.oneof == tables.BIDDING_ONEOF)
+CRITERION_TYPES = tuple(name for name, one in tables.CAMPAIGN_CRITERION_FIELDS.items() if one.oneof == "criterion")
 _DATE_TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 _BAD_KEYWORD_CHARACTERS = set("!@%,*")  # examples of the documentation; its list is unverified
 _MAX_ENABLED_ADS = 3
+# Native code: the member and the message.
+_ERRORS: Mapping[str, tuple[str, str]] = {
+    "adGroupCriterionError.BID_INCOMPATIBLE_WITH_ADGROUP": ("cpcBidMicros", "The campaign does not bid by MANUAL_CPC."),
+    "adGroupError.AD_GROUP_TYPE_NOT_VALID_FOR_ADVERTISING_CHANNEL_TYPE": (
+        "type",
+        "A Search campaign takes SEARCH_STANDARD.",
+    ),
+    "adGroupError.BID_TYPE_AND_BIDDING_STRATEGY_MISMATCH": ("cpcBidMicros", "The campaign does not bid by MANUAL_CPC."),
+    "campaignBudgetError.CAMPAIGN_BUDGET_REMOVED": ("campaignBudget", "The budget is removed."),
+    "campaignBudgetError.CANNOT_USE_ACCELERATED_DELIVERY_MODE": (
+        "deliveryMethod",
+        "Accelerated delivery is not available.",
+    ),
+    "campaignBudgetError.CANNOT_USE_IMPLICITLY_SHARED_CAMPAIGN_BUDGET_WITH_MULTIPLE_CAMPAIGNS": (
+        "campaignBudget",
+        "The budget belongs to another campaign.",
+    ),
+    "campaignCriterionError.CANNOT_UPDATE_NEGATIVE_CRITERION": ("negative", "A negative criterion cannot be updated."),
+    "campaignCriterionError.CONCRETE_TYPE_REQUIRED": ("criterion", "A criterion is required."),
+    "campaignError.ADVERTISING_CHANNEL_TYPE_NOT_AVAILABLE_FOR_ACCOUNT_TYPE": (
+        "advertisingChannelType",
+        "Only SEARCH is available here.",
+    ),
+    "campaignError.CAMPAIGN_MUST_TARGET_AT_LEAST_ONE_NETWORK": (
+        "networkSettings",
+        "A campaign targets one network or more.",
+    ),
+    "campaignError.CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED": ("startDateTime", "The campaign has started."),
+    "campaignError.CANNOT_TARGET_PARTNER_SEARCH_NETWORK": (
+        "networkSettings/targetPartnerSearchNetwork",
+        "For selected accounts only.",
+    ),
+    "campaignError.CANNOT_TARGET_SEARCH_NETWORK_WITHOUT_GOOGLE_SEARCH": (
+        "networkSettings/targetSearchNetwork",
+        "Google search must be targeted, too.",
+    ),
+    "campaignError.DUPLICATE_CAMPAIGN_NAME": ("name", "A campaign with this name already exists."),
+    "campaignError.END_DATE_TIME_REQUIRED_FOR_TOTAL_BUDGET": ("endDateTime", "A total budget needs an end."),
+    "criterionError.CANNOT_TARGET_CRITERION": ("location/geoTargetConstant", "The geo target does not exist."),
+    "criterionError.CANNOT_TARGET_LANGUAGE": ("language/languageConstant", "The language cannot be targeted."),
+    "criterionError.INVALID_PROXIMITY_RADIUS": ("proximity/radius", "The radius is not valid."),
+    "dateRangeError.START_DATE_AFTER_END_DATE": ("endDateTime", "The end is before the start."),
+    "resourceCountLimitExceededError.AD_GROUP_AD_LIMIT": (
+        "status",
+        "An ad group has at most 3 enabled responsive search ads.",
+    ),
+}
 
 
 @define
@@ -49,6 +90,10 @@ class ResourceChange:
     def make_error(self, code: str, path: str, message: str, value: Any = None) -> InvalidRequest:
         """The Problem of a member of the content."""
         return InvalidRequest(code, f"{self.where}/{path}", message, value)
+
+    def make_known_error(self, code: str, value: Any = None) -> InvalidRequest:
+        """An error of the table."""
+        return self.make_error(code, *_ERRORS[code], value)
 
     def is_changed(self, name: str) -> bool:
         """Whether a member is new or other than before."""
@@ -76,8 +121,11 @@ def check_budget(change: ResourceChange) -> None:
     data, custom = change.data, change.data["period"] == "CUSTOM_PERIOD"
     used, unused = ("totalAmountMicros", "amountMicros") if custom else ("amountMicros", "totalAmountMicros")
     if unused in data:
-        code = "BUDGET_AMOUNT_MUST_BE_UNSET_FOR_CUSTOM_BUDGET_PERIOD" if custom else (
-            "TOTAL_BUDGET_AMOUNT_MUST_BE_UNSET_FOR_BUDGET_PERIOD_DAILY")  # fmt: skip
+        code = (
+            "BUDGET_AMOUNT_MUST_BE_UNSET_FOR_CUSTOM_BUDGET_PERIOD"
+            if custom
+            else ("TOTAL_BUDGET_AMOUNT_MUST_BE_UNSET_FOR_BUDGET_PERIOD_DAILY")
+        )
         raise change.make_error(f"campaignBudgetError.{code}", unused, f"{data['period']} budgets have no {unused}.")
     amount = data.get(used)
     if amount is None:
@@ -86,18 +134,29 @@ def check_budget(change: ResourceChange) -> None:
         raise change.make_error("campaignBudgetError.NEGATIVE_MONEY_AMOUNT", used, "A budget is not negative.", amount)
     smallest = catalogs.get_billable_unit(change.account)
     if amount == 0:
-        details = {"currencyCode": change.account.currency, "budgetPerDayMinimumMicros": str(smallest),
-                   "minimumBudgetAmountMicros": str(smallest), "failedBudgetAmountMicros": "0"}  # fmt: skip
-        raise change.make_error("campaignBudgetError.BUDGET_BELOW_PER_DAY_MINIMUM", used, "The budget is too small.",
-                            {"budgetPerDayMinimumErrorDetails": details})  # fmt: skip
-    if amount > MAX_AMOUNT_MICROS:
+        details = {
+            "currencyCode": change.account.currency,
+            "budgetPerDayMinimumMicros": str(smallest),
+            "minimumBudgetAmountMicros": str(smallest),
+            "failedBudgetAmountMicros": "0",
+        }
+        raise change.make_error(
+            "campaignBudgetError.BUDGET_BELOW_PER_DAY_MINIMUM",
+            used,
+            "The budget is too small.",
+            {"budgetPerDayMinimumErrorDetails": details},
+        )
+    if amount > tables.MAX_AMOUNT_MICROS:
         raise change.make_error("campaignBudgetError.MONEY_AMOUNT_TOO_LARGE", used, "The budget is too large.", amount)
     if amount % smallest:
-        raise change.make_error("campaignBudgetError.NON_MULTIPLE_OF_MINIMUM_CURRENCY_UNIT", used,
-                            f"The amount must be a multiple of {smallest} micros.", amount)  # fmt: skip
+        raise change.make_error(
+            "campaignBudgetError.NON_MULTIPLE_OF_MINIMUM_CURRENCY_UNIT",
+            used,
+            f"The amount must be a multiple of {smallest} micros.",
+            amount,
+        )
     if data.get("deliveryMethod") != "STANDARD":
-        raise change.make_error("campaignBudgetError.CANNOT_USE_ACCELERATED_DELIVERY_MODE", "deliveryMethod",
-                            "Accelerated delivery is not available.")  # fmt: skip
+        raise change.make_known_error("campaignBudgetError.CANNOT_USE_ACCELERATED_DELIVERY_MODE")
     if data["explicitlyShared"] and not data.get("name"):
         raise change.make_error("fieldError.REQUIRED", "name", "An explicitly shared budget needs a name.")
     if len(data.get("name", "").encode()) > 255:
@@ -114,22 +173,17 @@ def check_campaign(change: ResourceChange) -> None:
     data = change.data
     _check_name(change, 255, "campaignError.INVALID_CAMPAIGN_NAME")
     if any(other.data["name"] == data["name"] for other in change.list_others("campaign")):
-        raise change.make_error("campaignError.DUPLICATE_CAMPAIGN_NAME", "name",
-                            "A campaign with this name already exists.", data["name"])  # fmt: skip
+        raise change.make_known_error("campaignError.DUPLICATE_CAMPAIGN_NAME", data["name"])
     if data["advertisingChannelType"] != "SEARCH":  # nothing else is simulated
-        raise change.make_error("campaignError.ADVERTISING_CHANNEL_TYPE_NOT_AVAILABLE_FOR_ACCOUNT_TYPE",
-                            "advertisingChannelType", "Only SEARCH is available here.")  # fmt: skip
+        raise change.make_known_error("campaignError.ADVERTISING_CHANNEL_TYPE_NOT_AVAILABLE_FOR_ACCOUNT_TYPE")
     _check_bidding(change)
     networks = data["networkSettings"]
     if not any(networks.get(name) for name in networks):
-        raise change.make_error("campaignError.CAMPAIGN_MUST_TARGET_AT_LEAST_ONE_NETWORK", "networkSettings",
-                            "A campaign targets one network or more.")  # fmt: skip
+        raise change.make_known_error("campaignError.CAMPAIGN_MUST_TARGET_AT_LEAST_ONE_NETWORK")
     if networks.get("targetSearchNetwork") and not networks.get("targetGoogleSearch"):
-        raise change.make_error("campaignError.CANNOT_TARGET_SEARCH_NETWORK_WITHOUT_GOOGLE_SEARCH",
-                            "networkSettings/targetSearchNetwork", "Google search must be targeted, too.")  # fmt: skip
+        raise change.make_known_error("campaignError.CANNOT_TARGET_SEARCH_NETWORK_WITHOUT_GOOGLE_SEARCH")
     if networks.get("targetPartnerSearchNetwork"):
-        raise change.make_error("campaignError.CANNOT_TARGET_PARTNER_SEARCH_NETWORK",
-                            "networkSettings/targetPartnerSearchNetwork", "For selected accounts only.")  # fmt: skip
+        raise change.make_known_error("campaignError.CANNOT_TARGET_PARTNER_SEARCH_NETWORK")
     spends = change.request.world.find("budget", str(data["campaignBudget"]).rpartition("/")[2], change.account.id)
     if spends is not None:
         _check_campaign_budget(change, spends)
@@ -142,17 +196,17 @@ def check_criterion(change: ResourceChange) -> None:
     assert parent is not None
     if change.before is not None:  # only the bid modifier can have changed
         if data["negative"]:
-            raise change.make_error("campaignCriterionError.CANNOT_UPDATE_NEGATIVE_CRITERION", "negative",
-                                "A negative criterion cannot be updated.")  # fmt: skip
+            raise change.make_known_error("campaignCriterionError.CANNOT_UPDATE_NEGATIVE_CRITERION")
         return
     chosen = next((name for name in CRITERION_TYPES if name in data), None)
     if chosen is None:
-        raise change.make_error(
-            "campaignCriterionError.CONCRETE_TYPE_REQUIRED", "criterion", "A criterion is required."
-        )
+        raise change.make_known_error("campaignCriterionError.CONCRETE_TYPE_REQUIRED")
     if chosen in ("location", "proximity") and "containsEuPoliticalAdvertising" not in parent.data:
-        raise change.make_error("criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION", chosen,
-                            "The campaign must declare EU political advertising first.")  # fmt: skip
+        raise change.make_error(
+            "criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION",
+            chosen,
+            "The campaign must declare EU political advertising first.",
+        )
     if data["negative"] and (chosen == "language" or "bidModifier" in data):
         raise change.make_error("campaignCriterionError.CANNOT_EXCLUDE_CRITERIA_TYPE", chosen, "It cannot be excluded.")
     own = {
@@ -167,8 +221,9 @@ def check_criterion(change: ResourceChange) -> None:
     for other in change.list_others("criterion", parent.id):
         if other.data.get(chosen) == data[chosen]:
             if other.data["negative"] != data["negative"]:
-                raise change.make_error("campaignCriterionError.CANNOT_TARGET_AND_EXCLUDE", chosen,
-                                    "It is both targeted and excluded.")  # fmt: skip
+                raise change.make_error(
+                    "campaignCriterionError.CANNOT_TARGET_AND_EXCLUDE", chosen, "It is both targeted and excluded."
+                )
             raise change.make_error("mutateError.RESOURCE_ALREADY_EXISTS", chosen, "The criterion exists already.")
     change.id = f"{parent.id}~{number or change.request.world.allocate_id()}"
 
@@ -181,15 +236,13 @@ def check_ad_group(change: ResourceChange) -> None:
     if any(other.data["name"] == data["name"] for other in change.list_others("adGroup", parent.id)):
         raise change.make_error("adGroupError.DUPLICATE_ADGROUP_NAME", "name", "The name is in use.", data["name"])
     if data["type"] != "SEARCH_STANDARD":
-        raise change.make_error("adGroupError.AD_GROUP_TYPE_NOT_VALID_FOR_ADVERTISING_CHANNEL_TYPE", "type",
-                            "A Search campaign takes SEARCH_STANDARD.")  # fmt: skip
+        raise change.make_known_error("adGroupError.AD_GROUP_TYPE_NOT_VALID_FOR_ADVERTISING_CHANNEL_TYPE")
     if (
         "cpcBidMicros" in data
         and change.is_changed("cpcBidMicros")
         and get_bidding_strategy(parent.data) != "manualCpc"
     ):
-        raise change.make_error("adGroupError.BID_TYPE_AND_BIDDING_STRATEGY_MISMATCH", "cpcBidMicros",
-                            "The campaign does not bid by MANUAL_CPC.")  # fmt: skip
+        raise change.make_known_error("adGroupError.BID_TYPE_AND_BIDDING_STRATEGY_MISMATCH")
 
 
 def check_keyword(change: ResourceChange) -> None:
@@ -217,8 +270,7 @@ def check_keyword(change: ResourceChange) -> None:
     if "cpcBidMicros" in data and change.is_changed("cpcBidMicros"):
         group = change.request.world.find("campaign", str(parent.parent))
         if data["negative"] or group is None or get_bidding_strategy(group.data) != "manualCpc":
-            raise change.make_error("adGroupCriterionError.BID_INCOMPATIBLE_WITH_ADGROUP", "cpcBidMicros",
-                                "The campaign does not bid by MANUAL_CPC.")  # fmt: skip
+            raise change.make_known_error("adGroupCriterionError.BID_INCOMPATIBLE_WITH_ADGROUP")
     _check_urls(change, data.get("finalUrls", []), "finalUrls")
 
 
@@ -253,7 +305,7 @@ def _check_name(change: ResourceChange, most: int, control: str) -> None:
 def _check_bidding(change: ResourceChange) -> None:
     chosen = get_bidding_strategy(change.data)
     if chosen is None:
-        raise change.make_error("fieldError.REQUIRED", BIDDING_ONEOF, "A bidding strategy is required.")
+        raise change.make_error("fieldError.REQUIRED", tables.BIDDING_ONEOF, "A bidding strategy is required.")
     if chosen == "biddingStrategy":  # a portfolio strategy stands for itself: any well-formed one exists
         external_id(rf"customers/{change.account.id}/biddingStrategies/[0-9]+")(
             change.data[chosen], f"{change.where}/biddingStrategy"
@@ -271,21 +323,16 @@ def _check_bidding(change: ResourceChange) -> None:
 
 def _check_campaign_budget(change: ResourceChange, spends: StoredEntity) -> None:
     if spends.data["status"] == "REMOVED":
-        raise change.make_error(
-            "campaignBudgetError.CAMPAIGN_BUDGET_REMOVED", "campaignBudget", "The budget is removed."
-        )
+        raise change.make_known_error("campaignBudgetError.CAMPAIGN_BUDGET_REMOVED")
     name = change.data["campaignBudget"]
     if not spends.data["explicitlyShared"] and any(
         other.data["campaignBudget"] == name for other in change.list_others("campaign")
     ):
-        raise change.make_error(
-            "campaignBudgetError.CANNOT_USE_IMPLICITLY_SHARED_CAMPAIGN_BUDGET_WITH_MULTIPLE_CAMPAIGNS",
-            "campaignBudget",
-            "The budget belongs to another campaign.",
+        raise change.make_known_error(
+            "campaignBudgetError.CANNOT_USE_IMPLICITLY_SHARED_CAMPAIGN_BUDGET_WITH_MULTIPLE_CAMPAIGNS"
         )
     if spends.data["period"] == "CUSTOM_PERIOD" and "endDateTime" not in change.data:
-        raise change.make_error("campaignError.END_DATE_TIME_REQUIRED_FOR_TOTAL_BUDGET", "endDateTime",
-                            "A total budget needs an end.")  # fmt: skip
+        raise change.make_known_error("campaignError.END_DATE_TIME_REQUIRED_FOR_TOTAL_BUDGET")
 
 
 def _check_dates(change: ResourceChange) -> None:
@@ -295,8 +342,7 @@ def _check_dates(change: ResourceChange) -> None:
     start = _check_date(change, "startDateTime", "00:00:00", "DATE_RANGE_ERROR_START_TIME_MUST_BE_THE_START_OF_A_DAY")
     if change.is_changed("startDateTime"):
         if change.before is not None and str(change.before["startDateTime"])[:10] <= str(change.today):
-            raise change.make_error("campaignError.CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED", "startDateTime",
-                                "The campaign has started.")  # fmt: skip
+            raise change.make_known_error("campaignError.CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED")
         if start < change.today:
             raise change.make_error("campaignError.CANNOT_SET_DATE_TO_PAST", "startDateTime", "The start is past.")
     if "endDateTime" not in data:
@@ -305,9 +351,7 @@ def _check_dates(change: ResourceChange) -> None:
     if change.is_changed("endDateTime") and end < change.today:
         raise change.make_error("campaignError.CANNOT_SET_DATE_TO_PAST", "endDateTime", "The end is past.")
     if end < start:
-        raise change.make_error(
-            "dateRangeError.START_DATE_AFTER_END_DATE", "endDateTime", "The end is before the start."
-        )
+        raise change.make_known_error("dateRangeError.START_DATE_AFTER_END_DATE")
 
 
 def _check_date(change: ResourceChange, name: str, time: str, code: str) -> date:
@@ -329,8 +373,7 @@ def _check_location(change: ResourceChange) -> int:
     if number is None:
         raise change.make_error("requestError.RESOURCE_NAME_MALFORMED", "location/geoTargetConstant", "No geo target.")
     if catalogs.find_geo_target(int(number[1])) is None:
-        raise change.make_error("criterionError.CANNOT_TARGET_CRITERION", "location/geoTargetConstant",
-                            "The geo target does not exist.", name)  # fmt: skip
+        raise change.make_known_error("criterionError.CANNOT_TARGET_CRITERION", name)
     return int(number[1])
 
 
@@ -340,17 +383,14 @@ def _check_language(change: ResourceChange) -> int:
     if number is None:
         raise change.make_error("requestError.RESOURCE_NAME_MALFORMED", "language/languageConstant", "No language.")
     if not catalogs.LANGUAGES.get(int(number[1]), ("", "", False))[2]:
-        raise change.make_error("criterionError.CANNOT_TARGET_LANGUAGE", "language/languageConstant",
-                            "The language cannot be targeted.", name)  # fmt: skip
+        raise change.make_known_error("criterionError.CANNOT_TARGET_LANGUAGE", name)
     return int(number[1])
 
 
 def _check_proximity(change: ResourceChange) -> None:
     circle = change.data["proximity"]
     if not 0 < circle["radius"] <= 800:
-        raise change.make_error(
-            "criterionError.INVALID_PROXIMITY_RADIUS", "proximity/radius", "The radius is not valid."
-        )
+        raise change.make_known_error("criterionError.INVALID_PROXIMITY_RADIUS")
     if abs(circle["geoPoint"]["latitudeInMicroDegrees"]) > 90_000_000:
         raise change.make_error("criterionError.INVALID_LATITUDE", "proximity/geoPoint", "The latitude is not valid.")
     if abs(circle["geoPoint"]["longitudeInMicroDegrees"]) > 180_000_000:
@@ -390,8 +430,12 @@ def _check_ad_content(change: ResourceChange, content: Mapping[str, Any], inside
                 raise change.make_error("adError.LINE_TOO_WIDE", at, f"At most {width} characters.", asset)
             if "ineligible" in asset.lower():  # the sandbox's word for what a review refuses
                 topics = [{"topic": "INELIGIBLE_TEXT", "type": "PROHIBITED"}]
-                raise change.make_error("policyFindingError.POLICY_FINDING", at, "The text violates a policy.",
-                                    {"policyFindingDetails": {"policyTopicEntries": topics}})  # fmt: skip
+                raise change.make_error(
+                    "policyFindingError.POLICY_FINDING",
+                    at,
+                    "The text violates a policy.",
+                    {"policyFindingDetails": {"policyTopicEntries": topics}},
+                )
         if len(set(texts)) < len(texts):
             raise change.make_error("assetError.DUPLICATE_ASSET", f"{path}/{name}", f"Two {name} are the same.")
     for name in ("path1", "path2"):
@@ -406,8 +450,7 @@ def _check_enabled_ads(change: ResourceChange) -> None:
         return
     enabled = [ad for ad in change.list_others("ad", change.parent.id) if ad.data["status"] == "ENABLED"]
     if len(enabled) >= _MAX_ENABLED_ADS:
-        raise change.make_error("resourceCountLimitExceededError.AD_GROUP_AD_LIMIT", "status",
-                            "An ad group has at most 3 enabled responsive search ads.")  # fmt: skip
+        raise change.make_known_error("resourceCountLimitExceededError.AD_GROUP_AD_LIMIT")
 
 
 def _check_urls(change: ResourceChange, urls: list[str], path: str) -> None:

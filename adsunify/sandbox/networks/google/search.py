@@ -9,19 +9,10 @@ from typing import Any
 from attrs import frozen
 
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.google import catalogs
+from adsunify.sandbox.networks.google import catalogs, messages
 from adsunify.sandbox.networks.google.connect import require_account
 from adsunify.sandbox.networks.google.errors import build_response
 from adsunify.sandbox.networks.google.gaql import Condition, Query, compile_like, parse_query, query_error
-from adsunify.sandbox.networks.google.messages import (
-    UNSET_ENUM_VALUES,
-    FieldType,
-    find_field,
-    get_at_path,
-    parse_message,
-    render_value,
-    to_camel_case,
-)
 from adsunify.sandbox.networks.google.rows import ROWS_BY_SOURCE, Row
 from adsunify.sandbox.networks.google.tables import JOINED_RESOURCES, QUERY_FIELDS, SEARCH_MESSAGE, SUGGEST_MESSAGE
 from adsunify.sandbox.paging import CursorFormat, paginate_from
@@ -34,7 +25,7 @@ _EQUALITY_OPERATORS, _ORDER_OPERATORS, _LIKE_OPERATORS = (
 )
 # kind -> operators, the type of a value, and what stands for an absent one
 _COMPARISON_BY_TYPE: Mapping[str, tuple[tuple[str, ...], type, Any]] = {
-    "enum": (_EQUALITY_OPERATORS, str, UNSET_ENUM_VALUES[0]),
+    "enum": (_EQUALITY_OPERATORS, str, messages.UNSET_ENUM_VALUES[0]),
     "text": ((*_EQUALITY_OPERATORS, *_ORDER_OPERATORS, *_LIKE_OPERATORS), str, ""),
     "boolean": (("=", "!="), bool, False),
     **dict.fromkeys(("integer", "money", "whole", "number"), ((*_EQUALITY_OPERATORS, *_ORDER_OPERATORS), int, 0)),
@@ -60,16 +51,16 @@ class QueryField:
 
     resource: str
     path: tuple[str, ...]
-    kind: FieldType
+    kind: messages.FieldType
 
     def get_value(self, row: Row) -> Any:
         """Its value in a row, or None."""
-        return get_at_path(row.get(self.resource), self.path)
+        return messages.get_at_path(row.get(self.resource), self.path)
 
     @property
     def mask_path(self) -> str:
         """Its path in `fieldMask`."""
-        return ".".join((to_camel_case(self.resource), *self.path))
+        return ".".join((messages.to_camel_case(self.resource), *self.path))
 
 
 def make_search_handler(page_size: int) -> Callable[[Request], Response]:
@@ -77,7 +68,7 @@ def make_search_handler(page_size: int) -> Callable[[Request], Response]:
 
     def handler(request: Request) -> Response:
         account = require_account(request)
-        content = parse_message(request, SEARCH_MESSAGE)
+        content = messages.parse_message(request, SEARCH_MESSAGE)
         if "pageSize" in content:
             raise InvalidRequest("requestError.PAGE_SIZE_NOT_SUPPORTED", "/pageSize", "The page size is fixed.")
         if not content.get("query"):
@@ -108,7 +99,7 @@ def make_search_handler(page_size: int) -> Callable[[Request], Response]:
             body["results"] = [_render_row(selected, row) for row in page]
         if token is not None:
             body["nextPageToken"] = token
-        if get_at_path(content, ("searchSettings", "returnTotalResultsCount")) and rows:
+        if messages.get_at_path(content, ("searchSettings", "returnTotalResultsCount")) and rows:
             body["totalResultsCount"] = str(len(rows))
         return build_response(body)
 
@@ -117,10 +108,10 @@ def make_search_handler(page_size: int) -> Callable[[Request], Response]:
 
 def suggest_geo_targets(request: Request) -> Response:
     """Places by name, or by resource name."""
-    body = parse_message(request, SUGGEST_MESSAGE)
+    body = messages.parse_message(request, SUGGEST_MESSAGE)
     names, targets = (
-        get_at_path(body, ("locationNames", "names")),
-        get_at_path(body, ("geoTargets", "geoTargetConstants")),
+        messages.get_at_path(body, ("locationNames", "names")),
+        messages.get_at_path(body, ("geoTargets", "geoTargetConstants")),
     )
     if not names and not targets:
         code = "geoTargetConstantSuggestionError.REQUEST_PARAMETERS_UNSET"
@@ -142,9 +133,15 @@ def suggest_geo_targets(request: Request) -> Response:
                 continue
             fits = place["resourceName"] == term if targets else place["name"].lower().startswith(term.lower())
             if fits:
-                kind = FieldType("message", fields=QUERY_FIELDS["geo_target_constant"])
-                suggestions.append({"locale": body.get("locale", "en"), "reach": "1000000", "searchTerm": term,
-                                    "geoTargetConstant": render_value(kind, place)})  # fmt: skip
+                kind = messages.FieldType("message", fields=QUERY_FIELDS["geo_target_constant"])
+                suggestions.append(
+                    {
+                        "locale": body.get("locale", "en"),
+                        "reach": "1000000",
+                        "searchTerm": term,
+                        "geoTargetConstant": messages.render_value(kind, place),
+                    }
+                )
     return build_response({"geoTargetConstantSuggestions": suggestions} if suggestions else {})
 
 
@@ -153,8 +150,8 @@ def _require_query_field(query: Query, name: str, clause: str) -> QueryField:
     resource, *path = name.split(".")
     if resource not in QUERY_FIELDS:
         raise query_error("UNRECOGNIZED_FIELD", f"unrecognized field {name!r}")
-    names = tuple(to_camel_case(query_field) for query_field in path)
-    query_field = find_field(QUERY_FIELDS[resource], names)
+    names = tuple(messages.to_camel_case(query_field) for query_field in path)
+    query_field = messages.find_field(QUERY_FIELDS[resource], names)
     if query_field is None:
         raise query_error("UNRECOGNIZED_FIELD", f"unrecognized field {name!r}")
     if resource != query.source and resource not in JOINED_RESOURCES[query.source]:
@@ -186,7 +183,7 @@ def _compile_condition(query: Query, condition: Condition) -> Callable[[Row], bo
     for value in condition.values:
         if type(value) is not value_type:
             raise query_error("BAD_VALUE", f"{value!r} is no value for {condition.field!r}")
-        if query_field.kind.name == "enum" and value not in (*query_field.kind.choices, *UNSET_ENUM_VALUES):
+        if query_field.kind.name == "enum" and value not in (*query_field.kind.choices, *messages.UNSET_ENUM_VALUES):
             raise query_error("BAD_ENUM_CONSTANT", f"{value!r} is no value of {condition.field!r}")
         if condition.field == "segments.date" and not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", str(value)):
             raise query_error("INVALID_DATE_FORMAT", f"{value!r} is no date (yyyy-MM-dd)")
@@ -206,9 +203,9 @@ def _render_row(selected: list[QueryField], row: Row) -> dict[str, Any]:
     """The selected fields, nested by resource; default values are left out."""
     result: dict[str, Any] = {}
     for query_field in selected:
-        at = result.setdefault(to_camel_case(query_field.resource), {})
+        at = result.setdefault(messages.to_camel_case(query_field.resource), {})
         if value := query_field.get_value(row):
             for name in query_field.path[:-1]:
                 at = at.setdefault(name, {})
-            at[query_field.path[-1]] = render_value(query_field.kind, value)
+            at[query_field.path[-1]] = messages.render_value(query_field.kind, value)
     return result

@@ -31,27 +31,33 @@ MAX_OPERATIONS = 10_000
 MAX_AMOUNT_MICROS = 10**17  # micros; the documentation names the error (MONEY_AMOUNT_TOO_LARGE, BID_TOO_BIG), no limit
 
 # Enums (as sent; reads and queries also know UNSPECIFIED and UNKNOWN) ----------------------------------------------
-STATUS = enum("ENABLED", "PAUSED", "REMOVED")
-PRIMARY_STATUS = enum("ELIGIBLE", "PAUSED", "REMOVED", "ENDED", "PENDING", "MISCONFIGURED", "LIMITED", "LEARNING",
-                      "NOT_ELIGIBLE")  # fmt: skip
-CHANNEL = enum("SEARCH", "DISPLAY", "SHOPPING", "HOTEL", "VIDEO", "MULTI_CHANNEL", "LOCAL", "SMART", "PERFORMANCE_MAX",
-               "LOCAL_SERVICES", "TRAVEL", "DEMAND_GEN")  # fmt: skip
-AD_GROUP_TYPE = enum("SEARCH_STANDARD", "DISPLAY_STANDARD", "SHOPPING_PRODUCT_ADS", "SEARCH_DYNAMIC_ADS",
-                     "VIDEO_RESPONSIVE", "SMART_CAMPAIGN_ADS")  # fmt: skip
-BIDDING_TYPE = enum("MANUAL_CPC", "TARGET_SPEND", "MAXIMIZE_CONVERSIONS", "MAXIMIZE_CONVERSION_VALUE", "TARGET_CPA",
-                    "TARGET_ROAS", "TARGET_IMPRESSION_SHARE")  # fmt: skip
-EU_POLITICAL = enum("CONTAINS_EU_POLITICAL_ADVERTISING", "DOES_NOT_CONTAIN_EU_POLITICAL_ADVERTISING")
-CRITERION_TYPE = enum("KEYWORD", "LOCATION", "LANGUAGE", "PROXIMITY", "DEVICE", "AD_SCHEDULE", "AGE_RANGE", "GENDER",
-                      "IP_BLOCK")  # fmt: skip
-MATCH_TYPE = enum("EXACT", "PHRASE", "BROAD")
-CUSTOMER_STATUS = enum("ENABLED", "CANCELED", "SUSPENDED", "CLOSED")
-GOAL_CATEGORY = enum("DEFAULT", "PAGE_VIEW", "PURCHASE", "SIGNUP", "DOWNLOAD", "ADD_TO_CART", "BEGIN_CHECKOUT",
-                     "SUBSCRIBE_PAID", "PHONE_CALL_LEAD", "SUBMIT_LEAD_FORM", "CONTACT")  # fmt: skip
-GOAL_ORIGIN = enum("WEBSITE", "GOOGLE_HOSTED", "APP", "CALL_FROM_ADS", "STORE", "YOUTUBE_HOSTED")
-MINUTE_OF_HOUR = enum("ZERO", "FIFTEEN", "THIRTY", "FORTY_FIVE")
-DAY_OF_WEEK = enum("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
-AGE_RANGE = enum("AGE_RANGE_18_24", "AGE_RANGE_25_34", "AGE_RANGE_35_44", "AGE_RANGE_45_54", "AGE_RANGE_55_64",
-                 "AGE_RANGE_65_UP", "AGE_RANGE_UNDETERMINED")  # fmt: skip
+STATUS = enum("ENABLED PAUSED REMOVED")
+PRIMARY_STATUS = enum("ELIGIBLE PAUSED REMOVED ENDED PENDING MISCONFIGURED LIMITED LEARNING NOT_ELIGIBLE")
+CHANNEL = enum("""
+    SEARCH DISPLAY SHOPPING HOTEL VIDEO MULTI_CHANNEL LOCAL SMART PERFORMANCE_MAX LOCAL_SERVICES TRAVEL DEMAND_GEN
+""")
+AD_GROUP_TYPE = enum("""
+    SEARCH_STANDARD DISPLAY_STANDARD SHOPPING_PRODUCT_ADS SEARCH_DYNAMIC_ADS VIDEO_RESPONSIVE SMART_CAMPAIGN_ADS
+""")
+BIDDING_TYPE = enum("""
+    MANUAL_CPC TARGET_SPEND MAXIMIZE_CONVERSIONS MAXIMIZE_CONVERSION_VALUE TARGET_CPA TARGET_ROAS
+    TARGET_IMPRESSION_SHARE
+""")
+EU_POLITICAL = enum("CONTAINS_EU_POLITICAL_ADVERTISING DOES_NOT_CONTAIN_EU_POLITICAL_ADVERTISING")
+CRITERION_TYPE = enum("KEYWORD LOCATION LANGUAGE PROXIMITY DEVICE AD_SCHEDULE AGE_RANGE GENDER IP_BLOCK")
+MATCH_TYPE = enum("EXACT PHRASE BROAD")
+CUSTOMER_STATUS = enum("ENABLED CANCELED SUSPENDED CLOSED")
+GOAL_CATEGORY = enum("""
+    DEFAULT PAGE_VIEW PURCHASE SIGNUP DOWNLOAD ADD_TO_CART BEGIN_CHECKOUT SUBSCRIBE_PAID PHONE_CALL_LEAD
+    SUBMIT_LEAD_FORM CONTACT
+""")
+GOAL_ORIGIN = enum("WEBSITE GOOGLE_HOSTED APP CALL_FROM_ADS STORE YOUTUBE_HOSTED")
+MINUTE_OF_HOUR = enum("ZERO FIFTEEN THIRTY FORTY_FIVE")
+DAY_OF_WEEK = enum("MONDAY TUESDAY WEDNESDAY THURSDAY FRIDAY SATURDAY SUNDAY")
+AGE_RANGE = enum("""
+    AGE_RANGE_18_24 AGE_RANGE_25_34 AGE_RANGE_35_44 AGE_RANGE_45_54 AGE_RANGE_55_64 AGE_RANGE_65_UP
+    AGE_RANGE_UNDETERMINED
+""")
 
 
 def _output_field(kind: FieldType) -> MessageField:
@@ -71,16 +77,17 @@ STATUS_FIELD = MessageField(STATUS, required=True, default="ENABLED")  # left ou
 # Messages and resources -------------------------------------------------------------------------------------------
 BIDDING_ONEOF = "campaign_bidding_strategy"
 CAMPAIGN_BUDGET_FIELDS: MessageFields = {
-    "resourceName": NAME_FIELD, "id": ID_FIELD,
+    "resourceName": NAME_FIELD,
+    "id": ID_FIELD,
     "name": MessageField(TEXT),
     "amountMicros": MessageField(INT64),
     "totalAmountMicros": MessageField(INT64),
-    "status": _output_field(enum("ENABLED", "REMOVED")),
-    "deliveryMethod": MessageField(enum("STANDARD", "ACCELERATED"), default="STANDARD"),
+    "status": _output_field(enum("ENABLED REMOVED")),
+    "deliveryMethod": MessageField(enum("STANDARD ACCELERATED"), default="STANDARD"),
     "explicitlyShared": _immutable_field(BOOL, True),  # native default true
     "referenceCount": _output_field(INT64),
-    "period": _immutable_field(enum("DAILY", "CUSTOM_PERIOD"), "DAILY"),
-}  # fmt: skip
+    "period": _immutable_field(enum("DAILY CUSTOM_PERIOD"), "DAILY"),
+}
 CAMPAIGN_FIELDS: MessageFields = {
     "resourceName": NAME_FIELD,
     "id": ID_FIELD,
@@ -92,23 +99,19 @@ CAMPAIGN_FIELDS: MessageFields = {
     "biddingStrategyType": _output_field(BIDDING_TYPE),
     "networkSettings": MessageField(
         message(
-            {  # where left out: wide (values unverified; the examples send all four)
-                "targetGoogleSearch": MessageField(BOOL, default=True),
-                "targetSearchNetwork": MessageField(BOOL, default=True),
-                "targetContentNetwork": MessageField(BOOL, default=True),
-                "targetPartnerSearchNetwork": MessageField(BOOL, default=False),
-            }
+            targetGoogleSearch=MessageField(BOOL, default=True),
+            targetSearchNetwork=MessageField(BOOL, default=True),
+            targetContentNetwork=MessageField(BOOL, default=True),
+            targetPartnerSearchNetwork=MessageField(BOOL, default=False),
         ),
         default={},
     ),
     "geoTargetTypeSetting": MessageField(
         message(
-            {
-                "positiveGeoTargetType": MessageField(
-                    enum("PRESENCE_OR_INTEREST", "SEARCH_INTEREST", "PRESENCE"), default="PRESENCE_OR_INTEREST"
-                ),
-                "negativeGeoTargetType": MessageField(enum("PRESENCE_OR_INTEREST", "PRESENCE"), default="PRESENCE"),
-            }
+            positiveGeoTargetType=MessageField(
+                enum("PRESENCE_OR_INTEREST SEARCH_INTEREST PRESENCE"), default="PRESENCE_OR_INTEREST"
+            ),
+            negativeGeoTargetType=MessageField(enum("PRESENCE_OR_INTEREST PRESENCE"), default="PRESENCE"),
         ),
         default={},
     ),
@@ -118,24 +121,20 @@ CAMPAIGN_FIELDS: MessageFields = {
     "trackingUrlTemplate": MessageField(TEXT),
     "finalUrlSuffix": MessageField(TEXT),
     "biddingStrategy": MessageField(TEXT, oneof=BIDDING_ONEOF),
-    "manualCpc": MessageField(message({"enhancedCpcEnabled": MessageField(BOOL)}), oneof=BIDDING_ONEOF),
+    "manualCpc": MessageField(message(enhancedCpcEnabled=MessageField(BOOL)), oneof=BIDDING_ONEOF),
     "targetSpend": MessageField(
-        message({"targetSpendMicros": MessageField(MONEY), "cpcBidCeilingMicros": MessageField(MONEY)}),
+        message(targetSpendMicros=MessageField(MONEY), cpcBidCeilingMicros=MessageField(MONEY)),
         oneof=BIDDING_ONEOF,
     ),
-    "maximizeConversions": MessageField(message({"targetCpaMicros": MessageField(MONEY)}), oneof=BIDDING_ONEOF),
-    "maximizeConversionValue": MessageField(message({"targetRoas": MessageField(DOUBLE)}), oneof=BIDDING_ONEOF),
-    "targetCpa": MessageField(message({"targetCpaMicros": MessageField(MONEY)}), oneof=BIDDING_ONEOF),
-    "targetRoas": MessageField(message({"targetRoas": MessageField(DOUBLE)}), oneof=BIDDING_ONEOF),
+    "maximizeConversions": MessageField(message(targetCpaMicros=MessageField(MONEY)), oneof=BIDDING_ONEOF),
+    "maximizeConversionValue": MessageField(message(targetRoas=MessageField(DOUBLE)), oneof=BIDDING_ONEOF),
+    "targetCpa": MessageField(message(targetCpaMicros=MessageField(MONEY)), oneof=BIDDING_ONEOF),
+    "targetRoas": MessageField(message(targetRoas=MessageField(DOUBLE)), oneof=BIDDING_ONEOF),
     "targetImpressionShare": MessageField(
         message(
-            {
-                "location": MessageField(
-                    enum("ANYWHERE_ON_PAGE", "TOP_OF_PAGE", "ABSOLUTE_TOP_OF_PAGE"), required=True
-                ),
-                "locationFractionMicros": MessageField(INT64, required=True),
-                "cpcBidCeilingMicros": MessageField(MONEY, required=True),
-            }
+            location=MessageField(enum("ANYWHERE_ON_PAGE TOP_OF_PAGE ABSOLUTE_TOP_OF_PAGE"), required=True),
+            locationFractionMicros=MessageField(INT64, required=True),
+            cpcBidCeilingMicros=MessageField(MONEY, required=True),
         ),
         oneof=BIDDING_ONEOF,
     ),
@@ -148,58 +147,45 @@ CAMPAIGN_CRITERION_FIELDS: MessageFields = {
     "bidModifier": MessageField(DOUBLE),
     "type": _output_field(CRITERION_TYPE),
     "status": _output_field(STATUS),
-    "location": _immutable_field(
-        message({"geoTargetConstant": _immutable_field(TEXT, required=True)}), oneof="criterion"
-    ),
-    "language": _immutable_field(
-        message({"languageConstant": _immutable_field(TEXT, required=True)}), oneof="criterion"
-    ),
+    "location": _immutable_field(message(geoTargetConstant=_immutable_field(TEXT, required=True)), oneof="criterion"),
+    "language": _immutable_field(message(languageConstant=_immutable_field(TEXT, required=True)), oneof="criterion"),
     "proximity": _immutable_field(
         message(
-            {
-                "geoPoint": _immutable_field(
-                    message(
-                        {
-                            "longitudeInMicroDegrees": _immutable_field(INT32, required=True),
-                            "latitudeInMicroDegrees": _immutable_field(INT32, required=True),
-                        }
-                    ),
-                    required=True,
+            geoPoint=_immutable_field(
+                message(
+                    longitudeInMicroDegrees=_immutable_field(INT32, required=True),
+                    latitudeInMicroDegrees=_immutable_field(INT32, required=True),
                 ),
-                "radius": _immutable_field(DOUBLE, required=True),
-                "radiusUnits": _immutable_field(enum("MILES", "KILOMETERS"), "MILES"),
-            }
+                required=True,
+            ),
+            radius=_immutable_field(DOUBLE, required=True),
+            radiusUnits=_immutable_field(enum("MILES KILOMETERS"), "MILES"),
         ),
         oneof="criterion",
     ),
     "device": _immutable_field(
-        message(
-            {
-                "type": _immutable_field(enum("MOBILE", "TABLET", "DESKTOP", "CONNECTED_TV", "OTHER"), required=True),
-            }
-        ),
+        message(type=_immutable_field(enum("MOBILE TABLET DESKTOP CONNECTED_TV OTHER"), required=True)),
         oneof="criterion",
     ),
     "adSchedule": _immutable_field(
         message(
-            {
-                "startMinute": _immutable_field(MINUTE_OF_HOUR, required=True),
-                "endMinute": _immutable_field(MINUTE_OF_HOUR, required=True),
-                "startHour": _immutable_field(INT32),
-                "endHour": _immutable_field(INT32, required=True),
-                "dayOfWeek": _immutable_field(DAY_OF_WEEK, required=True),
-            }
+            startMinute=_immutable_field(MINUTE_OF_HOUR, required=True),
+            endMinute=_immutable_field(MINUTE_OF_HOUR, required=True),
+            startHour=_immutable_field(INT32),
+            endHour=_immutable_field(INT32, required=True),
+            dayOfWeek=_immutable_field(DAY_OF_WEEK, required=True),
         ),
         oneof="criterion",
     ),
-    "ageRange": _immutable_field(message({"type": _immutable_field(AGE_RANGE, required=True)}), oneof="criterion"),
+    "ageRange": _immutable_field(message(type=_immutable_field(AGE_RANGE, required=True)), oneof="criterion"),
     "gender": _immutable_field(
-        message({"type": _immutable_field(enum("MALE", "FEMALE", "UNDETERMINED"), required=True)}), oneof="criterion"
+        message(type=_immutable_field(enum("MALE FEMALE UNDETERMINED"), required=True)), oneof="criterion"
     ),
-    "ipBlock": _immutable_field(message({"ipAddress": _immutable_field(TEXT, required=True)}), oneof="criterion"),
+    "ipBlock": _immutable_field(message(ipAddress=_immutable_field(TEXT, required=True)), oneof="criterion"),
 }
 AD_GROUP_FIELDS: MessageFields = {
-    "resourceName": NAME_FIELD, "id": ID_FIELD,
+    "resourceName": NAME_FIELD,
+    "id": ID_FIELD,
     "campaign": _immutable_field(TEXT, required=True),
     "name": MessageField(TEXT, required=True),
     "status": STATUS_FIELD,
@@ -207,7 +193,7 @@ AD_GROUP_FIELDS: MessageFields = {
     "cpcBidMicros": MessageField(MONEY),
     "trackingUrlTemplate": MessageField(TEXT),
     "finalUrlSuffix": MessageField(TEXT),
-}  # fmt: skip
+}
 AD_GROUP_CRITERION_FIELDS: MessageFields = {
     "resourceName": NAME_FIELD,
     "criterionId": ID_FIELD,
@@ -218,45 +204,54 @@ AD_GROUP_CRITERION_FIELDS: MessageFields = {
     "cpcBidMicros": MessageField(MONEY),
     "finalUrls": MessageField(repeated(TEXT)),
     "keyword": _immutable_field(
-        message(
-            {"text": _immutable_field(TEXT, required=True), "matchType": _immutable_field(MATCH_TYPE, required=True)}
-        ),
+        message(text=_immutable_field(TEXT, required=True), matchType=_immutable_field(MATCH_TYPE, required=True)),
         required=True,
         oneof="criterion",
     ),
 }
-ASSETS_TYPE = repeated(message({
-    "text": MessageField(TEXT, required=True),
-    "pinnedField": MessageField(enum("HEADLINE_1", "HEADLINE_2", "HEADLINE_3", "DESCRIPTION_1", "DESCRIPTION_2")),
-}))  # fmt: skip
+ASSETS_TYPE = repeated(
+    message(
+        text=MessageField(TEXT, required=True),
+        pinnedField=MessageField(enum("HEADLINE_1 HEADLINE_2 HEADLINE_3 DESCRIPTION_1 DESCRIPTION_2")),
+    )
+)
 AD_FIELDS: MessageFields = {
-    "resourceName": NAME_FIELD, "id": ID_FIELD,
+    "resourceName": NAME_FIELD,
+    "id": ID_FIELD,
     "type": _output_field(enum("RESPONSIVE_SEARCH_AD")),
     "finalUrls": MessageField(repeated(TEXT), required=True),
     "trackingUrlTemplate": MessageField(TEXT),
     "finalUrlSuffix": MessageField(TEXT),
-    "responsiveSearchAd": MessageField(message({
-        "headlines": MessageField(ASSETS_TYPE, required=True), "descriptions": MessageField(ASSETS_TYPE, required=True),
-        "path1": MessageField(TEXT), "path2": MessageField(TEXT),
-    }), required=True, oneof="ad_data"),
-}  # fmt: skip
+    "responsiveSearchAd": MessageField(
+        message(
+            headlines=MessageField(ASSETS_TYPE, required=True),
+            descriptions=MessageField(ASSETS_TYPE, required=True),
+            path1=MessageField(TEXT),
+            path2=MessageField(TEXT),
+        ),
+        required=True,
+        oneof="ad_data",
+    ),
+}
 AD_GROUP_AD_FIELDS: MessageFields = {
     "resourceName": NAME_FIELD,
     "adGroup": _immutable_field(TEXT, required=True),
     "status": STATUS_FIELD,
     "ad": _immutable_field(message(AD_FIELDS), required=True),  # its content is edited through the ad itself
-    "policySummary": _output_field(message({
-        "approvalStatus": _output_field(enum("DISAPPROVED", "APPROVED_LIMITED", "APPROVED", "AREA_OF_INTEREST_ONLY")),
-        "reviewStatus": _output_field(enum("REVIEW_IN_PROGRESS", "REVIEWED", "UNDER_APPEAL", "ELIGIBLE_MAY_SERVE")),
-    })),
-}  # fmt: skip
+    "policySummary": _output_field(
+        message(
+            approvalStatus=_output_field(enum("DISAPPROVED APPROVED_LIMITED APPROVED AREA_OF_INTEREST_ONLY")),
+            reviewStatus=_output_field(enum("REVIEW_IN_PROGRESS REVIEWED UNDER_APPEAL ELIGIBLE_MAY_SERVE")),
+        )
+    ),
+}
 CONVERSION_GOAL_FIELDS: MessageFields = {
     "resourceName": NAME_FIELD,
     "campaign": _output_field(TEXT),
     "category": _output_field(GOAL_CATEGORY),
     "origin": _output_field(GOAL_ORIGIN),
     "biddable": MessageField(BOOL),
-}  # fmt: skip
+}
 CUSTOMER_FIELDS: MessageFields = {
     "resourceName": NAME_FIELD,
     "id": ID_FIELD,
@@ -279,7 +274,7 @@ GEO_TARGET_FIELDS: MessageFields = {
     "name": _output_field(TEXT),
     "countryCode": _output_field(TEXT),
     "targetType": _output_field(TEXT),
-    "status": _output_field(enum("ENABLED", "REMOVAL_PLANNED")),
+    "status": _output_field(enum("ENABLED REMOVAL_PLANNED")),
     "canonicalName": _output_field(TEXT),
     "parentGeoTarget": _output_field(TEXT),
     "requireEuPoliticalAdvertisingDeclaration": _output_field(BOOL),
@@ -292,18 +287,28 @@ LANGUAGE_FIELDS: MessageFields = {
     "targetable": _output_field(BOOL),
 }
 CURRENCY_FIELDS: MessageFields = {
-    "resourceName": NAME_FIELD, "code": _output_field(TEXT), "name": _output_field(TEXT), "symbol": _output_field(TEXT),
+    "resourceName": NAME_FIELD,
+    "code": _output_field(TEXT),
+    "name": _output_field(TEXT),
+    "symbol": _output_field(TEXT),
     "billableUnitMicros": _output_field(INT64),
-}  # fmt: skip
+}
 CONVERSION_ACTION_FIELDS: MessageFields = {
-    "resourceName": NAME_FIELD, "id": ID_FIELD, "name": _output_field(TEXT), "category": _output_field(GOAL_CATEGORY),
-    "origin": _output_field(GOAL_ORIGIN), "status": _output_field(enum("ENABLED", "REMOVED", "HIDDEN")),
-    "type": _output_field(enum("WEBPAGE", "UPLOAD_CLICKS", "AD_CALL")),
-}  # fmt: skip
+    "resourceName": NAME_FIELD,
+    "id": ID_FIELD,
+    "name": _output_field(TEXT),
+    "category": _output_field(GOAL_CATEGORY),
+    "origin": _output_field(GOAL_ORIGIN),
+    "status": _output_field(enum("ENABLED REMOVED HIDDEN")),
+    "type": _output_field(enum("WEBPAGE UPLOAD_CLICKS AD_CALL")),
+}
 USER_LIST_FIELDS: MessageFields = {
-    "resourceName": NAME_FIELD, "id": ID_FIELD, "name": _output_field(TEXT), "sizeForSearch": _output_field(INT64),
-    "membershipStatus": _output_field(enum("OPEN", "CLOSED")),
-}  # fmt: skip
+    "resourceName": NAME_FIELD,
+    "id": ID_FIELD,
+    "name": _output_field(TEXT),
+    "sizeForSearch": _output_field(INT64),
+    "membershipStatus": _output_field(enum("OPEN CLOSED")),
+}
 METRIC_FIELDS: MessageFields = {
     "impressions": _output_field(INT64),
     "clicks": _output_field(INT64),
@@ -338,7 +343,7 @@ class MutableResource:
         """`{"create" | "update" | "remove": ..., "updateMask": ...}`."""
         messages = {"create": message(self.fields), "update": message(self.fields), "remove": TEXT}
         actions = {action: MessageField(messages[action], oneof="operation") for action in self.actions}
-        return message({"updateMask": MessageField(TEXT), **actions})
+        return message(updateMask=MessageField(TEXT), **actions)
 
 
 RESOURCES = (
@@ -367,20 +372,23 @@ MUTATE_OPTIONS: MessageFields = {"partialFailure": MessageField(BOOL), "validate
 OPERATION_MESSAGE = message(
     {f"{resource.name}Operation": MessageField(resource.operation_message, oneof="operation") for resource in RESOURCES}
 )
-MUTATE_MESSAGE = message({"mutateOperations": MessageField(repeated(OPERATION_MESSAGE)), **MUTATE_OPTIONS})
+MUTATE_MESSAGE = message(mutateOperations=MessageField(repeated(OPERATION_MESSAGE)), **MUTATE_OPTIONS)
 MUTATE_MESSAGE_BY_COLLECTION: Mapping[str, FieldType] = {
-    resource.collection: message({"operations": MessageField(repeated(resource.operation_message)), **MUTATE_OPTIONS})
+    resource.collection: message(operations=MessageField(repeated(resource.operation_message)), **MUTATE_OPTIONS)
     for resource in RESOURCES
 }
-SEARCH_MESSAGE = message({
-    "query": MessageField(TEXT), "pageToken": MessageField(TEXT), "pageSize": MessageField(INT32),
-    "searchSettings": MessageField(message({"returnTotalResultsCount": MessageField(BOOL)})),
-})  # fmt: skip
-SUGGEST_MESSAGE = message({
-    "locale": MessageField(TEXT), "countryCode": MessageField(TEXT),
-    "locationNames": MessageField(message({"names": MessageField(repeated(TEXT))}), oneof="query"),
-    "geoTargets": MessageField(message({"geoTargetConstants": MessageField(repeated(TEXT))}), oneof="query"),
-})  # fmt: skip
+SEARCH_MESSAGE = message(
+    query=MessageField(TEXT),
+    pageToken=MessageField(TEXT),
+    pageSize=MessageField(INT32),
+    searchSettings=MessageField(message(returnTotalResultsCount=MessageField(BOOL))),
+)
+SUGGEST_MESSAGE = message(
+    locale=MessageField(TEXT),
+    countryCode=MessageField(TEXT),
+    locationNames=MessageField(message(names=MessageField(repeated(TEXT))), oneof="query"),
+    geoTargets=MessageField(message(geoTargetConstants=MessageField(repeated(TEXT))), oneof="query"),
+)
 
 # Queries ----------------------------------------------------------------------------------------------------------
 QUERY_FIELDS: Mapping[str, MessageFields] = {
@@ -412,6 +420,9 @@ JOINED_RESOURCES: Mapping[str, tuple[str, ...]] = {
     "campaign_conversion_goal": ("campaign", "customer"),
     "customer": ("metrics", "segments"),
     "customer_client": ("customer",),
-    "geo_target_constant": (), "language_constant": (), "currency_constant": (),
-    "conversion_action": ("customer",), "user_list": ("customer",),
-}  # fmt: skip
+    "geo_target_constant": (),
+    "language_constant": (),
+    "currency_constant": (),
+    "conversion_action": ("customer",),
+    "user_list": ("customer",),
+}

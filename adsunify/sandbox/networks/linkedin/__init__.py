@@ -33,9 +33,9 @@ _READ_HANDLERS: tuple[tuple[str, Callable[[Request], Response]], ...] = (
 )
 
 
-def _make_tunnel_handler(read: Callable[[Request], Response], write: Callable[[Request], Response] | None = None) -> (
-    Callable[[Request], Response]
-):  # fmt: skip
+def _make_tunnel_handler(
+    read: Callable[[Request], Response], write: Callable[[Request], Response] | None = None
+) -> Callable[[Request], Response]:
     """A POST that stands for a GET, and otherwise the write of this path, if there is one."""
 
     def handler(request: Request) -> Response:

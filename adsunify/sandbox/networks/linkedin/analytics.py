@@ -14,6 +14,7 @@ from adsunify.sandbox.checks import Check, array, choice, record, text
 from adsunify.sandbox.figures import draw_bytes, sum_figures
 from adsunify.sandbox.instants import iterate_days
 from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.linkedin import tables
 from adsunify.sandbox.networks.linkedin.answers import build_list_response
 from adsunify.sandbox.networks.linkedin.fields import (
     ACCOUNT_PREFIX,
@@ -24,14 +25,7 @@ from adsunify.sandbox.networks.linkedin.fields import (
     urn,
 )
 from adsunify.sandbox.networks.linkedin.restli import parse_query
-from adsunify.sandbox.networks.linkedin.tables import (
-    MAX_DAILY_DAYS,
-    MAX_FIELDS,
-    MAX_REACH_DAYS,
-    MAX_ROWS,
-    ZERO_DECIMAL_CURRENCIES,
-)
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import Account, StoredEntity
 
 Figures = dict[str, Any]
@@ -42,10 +36,10 @@ _PIVOTS: Mapping[str, tuple[str, str, str]] = {  # pivot: its filter, its kind, 
     "CREATIVE": ("creatives", "creative", CREATIVE_PREFIX),
 }
 _FILTER_CHECKS: dict[str, Check] = {name: array(urn(prefix), 1) for name, _, prefix in _PIVOTS.values()}
-_COUNT_METRICS = (
-    "impressions", "clicks", "landingPageClicks", "externalWebsiteConversions", "oneClickLeads", "videoViews",
-    "approximateMemberReach", "likes", "shares", "totalEngagements",
-)  # fmt: skip
+_COUNT_METRICS = split_words("""
+    impressions clicks landingPageClicks externalWebsiteConversions oneClickLeads videoViews approximateMemberReach
+    likes shares totalEngagements
+""")
 _AMOUNT_METRICS = ("costInLocalCurrency", "conversionValueInLocalCurrency", "costInUsd")
 _REPORT_FIELDS = ("dateRange", "pivotValues", *_COUNT_METRICS, *_AMOUNT_METRICS)
 _DEFAULT_FIELDS = ["impressions", "clicks"]
@@ -77,7 +71,7 @@ def get_analytics(request: Request) -> Response:
             "timeGranularity": choice("ALL", "DAILY", "MONTHLY", "YEARLY"),
             "dateRange": _DATE_RANGE_CHECK,
         },
-        fields=array(choice(*_REPORT_FIELDS), 1, MAX_FIELDS),
+        fields=array(choice(*_REPORT_FIELDS), 1, tables.MAX_FIELDS),
         **_FILTER_CHECKS,
     )
     fields = query.get("fields", _DEFAULT_FIELDS)
@@ -85,8 +79,8 @@ def get_analytics(request: Request) -> Response:
     first, last = query["dateRange"]["start"], query["dateRange"].get("end", today)
     if first > last:
         raise InvalidRequest("value", "/dateRange", "the end lies before the start")
-    if "approximateMemberReach" in fields and (last - first).days >= MAX_REACH_DAYS:
-        raise InvalidRequest("value", "/fields", f"approximateMemberReach covers at most {MAX_REACH_DAYS} days")
+    if "approximateMemberReach" in fields and (last - first).days >= tables.MAX_REACH_DAYS:
+        raise InvalidRequest("value", "/fields", f"approximateMemberReach covers at most {tables.MAX_REACH_DAYS} days")
     if not any(name in query for name in _FILTER_CHECKS):
         raise InvalidRequest(
             "required", "/accounts", "one of accounts, campaignGroups, campaigns, creatives is required"
@@ -94,7 +88,7 @@ def get_analytics(request: Request) -> Response:
     rows = []
     for subject, creatives, account in _list_subjects(request, query):
         for start, end in _split_periods(query["timeGranularity"], first, min(last, today)):
-            if query["timeGranularity"] == "DAILY" and start < today - timedelta(days=MAX_DAILY_DAYS):
+            if query["timeGranularity"] == "DAILY" and start < today - timedelta(days=tables.MAX_DAILY_DAYS):
                 continue  # daily figures are kept for about six months
             days = iterate_days(start, end)
             delivering = [day for day in days if request.world.delivers(day)]  # the others have no element
@@ -102,7 +96,7 @@ def get_analytics(request: Request) -> Response:
             if figures:
                 rows.append(_build_row(subject, start, end, account, figures, fields))
     paging = {"start": 0, "count": 10, "links": []}
-    return build_list_response(rows[:MAX_ROWS], paging=paging)
+    return build_list_response(rows[: tables.MAX_ROWS], paging=paging)
 
 
 def _list_subjects(request: Request, query: dict[str, Any]) -> Iterable[tuple[str, list[StoredEntity], Account]]:
@@ -183,7 +177,7 @@ def _generate_daily_figures(subject: str, day: date) -> Figures:
 
 def _build_row(
     subject: str, start: date, end: date, account: Account, figures: Figures, fields: list[str]
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     ends = {"start": start, "end": end}
     dates = {name: {"year": day.year, "month": day.month, "day": day.day} for name, day in ends.items()}
     row: dict[str, Any] = {"dateRange": dates, "pivotValues": [subject]}
@@ -191,7 +185,7 @@ def _build_row(
     for name in ("costInLocalCurrency", "conversionValueInLocalCurrency"):
         if name in figures:
             row[name] = _format_noisy_decimal(
-                figures[name] * 100 if account.currency in ZERO_DECIMAL_CURRENCIES else figures[name]
+                figures[name] * 100 if account.currency in tables.ZERO_DECIMAL_CURRENCIES else figures[name]
             )
     row["costInUsd"] = _format_noisy_decimal(figures["costInLocalCurrency"])
     return {name: row[name] for name in fields if name in row}

@@ -6,16 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.linkedin import tables
 from adsunify.sandbox.networks.linkedin.restli import is_tunnelled
-from adsunify.sandbox.networks.linkedin.tables import (
-    MAX_URL_LENGTH,
-    PAGES_SCOPES,
-    POSTS_SCOPE,
-    READ_SCOPES,
-    REPORT_SCOPE,
-    VERSIONS,
-    WRITE_SCOPE,
-)
 from adsunify.sandbox.oauth import format_oauth_error, require_bearer_token
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account
@@ -44,11 +36,20 @@ _ERROR_BY_PROBLEM: Mapping[str, tuple[int, str]] = {
     "NONEXISTENT_VERSION": (426, "NONEXISTENT_VERSION"),
 }
 _CODES_BY_STATUS = {
-    400: "INVALID_VALUE_FOR_FIELD", 401: "EXPIRED_ACCESS_TOKEN", 403: "ACCESS_DENIED", 404: "NOT_FOUND",
-    408: "TIMEOUT", 409: "CONFLICT", 412: "PRECONDITION_FAILED", 426: "NONEXISTENT_VERSION",
-    429: "TOO_MANY_REQUESTS", 500: "INTERNAL_ERROR", 501: "NOT_IMPLEMENTED", 503: "UNDER_MAINTENANCE",
+    400: "INVALID_VALUE_FOR_FIELD",
+    401: "EXPIRED_ACCESS_TOKEN",
+    403: "ACCESS_DENIED",
+    404: "NOT_FOUND",
+    408: "TIMEOUT",
+    409: "CONFLICT",
+    412: "PRECONDITION_FAILED",
+    426: "NONEXISTENT_VERSION",
+    429: "TOO_MANY_REQUESTS",
+    500: "INTERNAL_ERROR",
+    501: "NOT_IMPLEMENTED",
+    503: "UNDER_MAINTENANCE",
     504: "TIMEOUT",
-}  # fmt: skip
+}
 _MESSAGES_BY_STATUS = {429: "Resource level throttle limit for calls to this resource is reached."}
 _NUMBER_BY_CODE = {"EXPIRED_ACCESS_TOKEN": 65602, "INVALID_ACCESS_TOKEN": 65600}
 # The collections whose errors have the newer body; all others have the legacy one.
@@ -121,20 +122,20 @@ def authorize_request(request: Request) -> None:
     """Token, the two headers of every call, the scope, and an address that is not too long."""
     token = require_bearer_token(request)
     version = request.require_header("LinkedIn-Version")
-    if version not in VERSIONS:
+    if version not in tables.VERSIONS:
         raise InvalidRequest("NONEXISTENT_VERSION", "LinkedIn-Version", f"Requested version {version} is not active")
     if request.require_header("X-Restli-Protocol-Version") != "2.0.0":
         raise InvalidRequest("header", "X-Restli-Protocol-Version", "must be 2.0.0")
-    if len(request.path) + len(request.raw_query) > MAX_URL_LENGTH:
+    if len(request.path) + len(request.raw_query) > tables.MAX_URL_LENGTH:
         raise InvalidRequest("URI_TOO_LONG", "", "tunnel the query in a POST")
     writes = request.method != "GET" and not is_tunnelled(request)
     collection = request.path.removeprefix("/rest/").partition("/")[0]
     scopes = {
-        "adAnalytics": (REPORT_SCOPE,),
-        "posts": (POSTS_SCOPE,),
-        "videos": (POSTS_SCOPE,),
-        "organizationAcls": PAGES_SCOPES,
-    }.get(collection, (WRITE_SCOPE,) if writes else READ_SCOPES)
+        "adAnalytics": (tables.REPORT_SCOPE,),
+        "posts": (tables.POSTS_SCOPE,),
+        "videos": (tables.POSTS_SCOPE,),
+        "organizationAcls": tables.PAGES_SCOPES,
+    }.get(collection, (tables.WRITE_SCOPE,) if writes else tables.READ_SCOPES)
     if not {*scopes} & {*token.scopes}:
         raise InvalidRequest("scope", "", f"Not enough permissions to access: needs {' or '.join(scopes)}")
 

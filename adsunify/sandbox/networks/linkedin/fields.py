@@ -10,20 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, external_id, integer, record, text
-from adsunify.sandbox.networks.linkedin.tables import (
-    CAMPAIGN_TYPES,
-    EXCLUSIVE_FACETS,
-    FACET_PREFIX,
-    FACETS,
-    FORMATS,
-    INCLUDE_ONLY_FACETS,
-    LOCALES,
-    LOCATION_FACETS,
-    OBJECTIVES,
-    OPTIMIZATION_TARGETS,
-    POLITICAL_INTENTS,
-    STATUSES,
-)
+from adsunify.sandbox.networks.linkedin import tables
 from adsunify.sandbox.parsing import InvalidRequest
 
 ACCOUNT_PREFIX, GROUP_PREFIX, CAMPAIGN_PREFIX, CREATIVE_PREFIX = (
@@ -71,7 +58,7 @@ def _name_check(characters: int, size: int) -> Check:
 
 def _check_locale(value: Any, where: str) -> Any:
     locale = record({"country": text(2, 2, "[A-Z]{2}"), "language": text(2, 2, "[a-z]{2}")})(value, where)
-    if f"{locale['language']}_{locale['country']}" not in LOCALES:
+    if f"{locale['language']}_{locale['country']}" not in tables.LOCALES:
         raise InvalidRequest("value", where, "is not a supported locale", value)
     return locale
 
@@ -84,18 +71,18 @@ def check_targeting(value: Any, where: str) -> Any:
         record({"or": _check_facets})(criteria["exclude"], f"{where}/exclude") if "exclude" in criteria else {"or": {}}
     )
     clauses = [clause["or"] for clause in included["and"]]
-    facets = {facet.removeprefix(FACET_PREFIX) for clause in clauses for facet in clause}
-    if not facets & {*LOCATION_FACETS}:
+    facets = {facet.removeprefix(tables.FACET_PREFIX) for clause in clauses for facet in clause}
+    if not facets & {*tables.LOCATION_FACETS}:
         raise InvalidRequest("MISSING_FIELD", f"{where}/include", "a locations or profileLocations facet is required")
     for facet, members in excluded["or"].items():
-        if facet.removeprefix(FACET_PREFIX) in INCLUDE_ONLY_FACETS:
+        if facet.removeprefix(tables.FACET_PREFIX) in tables.INCLUDE_ONLY_FACETS:
             raise InvalidRequest("FIELD_NOT_ALLOWED", f"{where}/exclude", f"{facet} can only be included", facet)
         if any({*members} & {*clause.get(facet, ())} for clause in clauses):
             both = "FIELD_CANNOT_BE_BOTH_IN_INCLUDED_AND_EXCLUDED_TARGETING"
             raise InvalidRequest(both, f"{where}/exclude", f"{facet} includes the same", facet)
-    for pair in EXCLUSIVE_FACETS:
+    for pair in tables.EXCLUSIVE_FACETS:
         first, second = (
-            {number for number, clause in enumerate(clauses) if FACET_PREFIX + facet in clause} for facet in pair
+            {number for number, clause in enumerate(clauses) if tables.FACET_PREFIX + facet in clause} for facet in pair
         )
         if first and second and first != second:
             raise InvalidRequest("INCOMPATIBLE_TARGETING_COMBINATION", where, f"{' and '.join(pair)} cannot be ANDed")
@@ -110,9 +97,9 @@ def _check_facets(value: Any, where: str) -> Any:
     if not isinstance(value, dict) or not value:
         raise InvalidRequest("type", where, "must be an object with a facet")
     for facet, members in value.items():
-        if facet.removeprefix(FACET_PREFIX) not in FACETS or not facet.startswith(FACET_PREFIX):
+        if facet.removeprefix(tables.FACET_PREFIX) not in tables.FACETS or not facet.startswith(tables.FACET_PREFIX):
             raise InvalidRequest("FIELD_VALUE_DOES_NOT_EXIST", where, "is not a targeting facet", facet)
-        kind = FACETS[facet.removeprefix(FACET_PREFIX)][0]
+        kind = tables.FACETS[facet.removeprefix(tables.FACET_PREFIX)][0]
         pattern = rf"urn:li:{kind}:\S+" if kind else r"urn:li:\w+:\S+"
         urns = array(external_id(pattern), 1)(members, f"{where}/{facet}")
         if len({*urns}) != len(urns):
@@ -125,28 +112,28 @@ _PREFERENCE_CHECK = record(optional={"frequencyOptimizationPreference": any_valu
 _GROUP_MEMBERS: dict[str, Check] = {
     "account": urn(ACCOUNT_PREFIX),
     "name": _name_check(100, 400),
-    "status": choice(*STATUSES["campaignGroup"]),
+    "status": choice(*tables.STATUSES["campaignGroup"]),
     "runSchedule": _SCHEDULE_CHECK,
 }
 _OPTIONAL_GROUP_MEMBERS: dict[str, Check] = {
     "totalBudget": _MONEY_CHECK,
     "dailyBudget": _MONEY_CHECK,
-    "objectiveType": choice(*OBJECTIVES),
+    "objectiveType": choice(*tables.OBJECTIVES),
     "budgetOptimization": any_value,
 }
 _CAMPAIGN_MEMBERS: dict[str, Check] = {
     "campaignGroup": urn(GROUP_PREFIX),
     "name": _name_check(200, 200),
-    "type": choice(*CAMPAIGN_TYPES),
-    "status": choice(*STATUSES["campaign"]),
-    "objectiveType": choice(*OBJECTIVES),
-    "optimizationTargetType": choice(*OPTIMIZATION_TARGETS),
+    "type": choice(*tables.CAMPAIGN_TYPES),
+    "status": choice(*tables.STATUSES["campaign"]),
+    "objectiveType": choice(*tables.OBJECTIVES),
+    "optimizationTargetType": choice(*tables.OPTIMIZATION_TARGETS),
     "costType": choice("CPC", "CPM", "CPV"),
     "unitCost": _MONEY_CHECK,
     "locale": _check_locale,
     "runSchedule": _SCHEDULE_CHECK,
     "offsiteDeliveryEnabled": boolean,
-    "politicalIntent": choice(*POLITICAL_INTENTS),
+    "politicalIntent": choice(*tables.POLITICAL_INTENTS),
     "targetingCriteria": check_targeting,  # in the example, though not in the table: taken as required
 }
 _OPTIONAL_CAMPAIGN_MEMBERS: dict[str, Check] = {
@@ -156,14 +143,14 @@ _OPTIONAL_CAMPAIGN_MEMBERS: dict[str, Check] = {
     "associatedEntity": ORGANIZATION_CHECK,
     "audienceExpansionEnabled": boolean,
     "creativeSelection": choice("OPTIMIZED", "ROUND_ROBIN"),
-    "format": choice(*FORMATS),
+    "format": choice(*tables.FORMATS),
     "pacingStrategy": choice("ACCELERATED", "LIFETIME"),
     "optimizationPreference": _PREFERENCE_CHECK,
     "targeting": _refuse_deprecated,
 }
 _CREATIVE_MEMBERS: dict[str, Check] = {
     "campaign": urn(CAMPAIGN_PREFIX),
-    "intendedStatus": choice(*STATUSES["creative"]),
+    "intendedStatus": choice(*tables.STATUSES["creative"]),
 }
 _OPTIONAL_CREATIVE_MEMBERS: dict[str, Check] = {
     "content": record({"reference": POST_ID_CHECK}),

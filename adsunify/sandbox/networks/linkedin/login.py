@@ -25,14 +25,17 @@ def issue_token(request: Request) -> Response:
     assert issued.refresh is not None
     assert issued.refresh.expires_at is not None
     seconds_left = int((issued.refresh.expires_at - request.now).total_seconds())  # it dies a year after the consent
-    return build_response(200, {
-        "access_token": issued.access.text,
-        "expires_in": LOGIN.access_seconds,
-        "refresh_token": issued.refresh.text,
-        "refresh_token_expires_in": seconds_left,
-        # LinkedIn authorization code flow: they may be separated by commas or spaces
-        "scope": ("," if from_refresh else " ").join(issued.access.scopes),
-    })  # fmt: skip
+    return build_response(
+        200,
+        {
+            "access_token": issued.access.text,
+            "expires_in": LOGIN.access_seconds,
+            "refresh_token": issued.refresh.text,
+            "refresh_token_expires_in": seconds_left,
+            # LinkedIn authorization code flow: they may be separated by commas or spaces
+            "scope": ("," if from_refresh else " ").join(issued.access.scopes),
+        },
+    )
 
 
 def revoke_token(request: Request) -> Response:
@@ -51,14 +54,17 @@ def introspect_token(request: Request) -> Response:
     if token is None or token.expires_at is None:
         return build_response(200, {"active": False, "status": "revoked", "auth_type": "3L"})
     active = token.expires_at > request.now
-    return build_response(200, {
-        "active": active,
-        "status": "active" if active else "expired",
-        "client_id": request.world.client_id,
-        "scope": ",".join(token.scopes),
-        "expires_at": int(token.expires_at.timestamp()),
-        "auth_type": "3L",
-    })  # fmt: skip
+    return build_response(
+        200,
+        {
+            "active": active,
+            "status": "active" if active else "expired",
+            "client_id": request.world.client_id,
+            "scope": ",".join(token.scopes),
+            "expires_at": int(token.expires_at.timestamp()),
+            "auth_type": "3L",
+        },
+    )
 
 
 def _parse_form(request: Request, members: dict[str, Check]) -> dict[str, Any]:

@@ -4,14 +4,8 @@ from typing import Any
 
 from adsunify.sandbox.checks import array, choice, integer_text
 from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.linkedin import fields
 from adsunify.sandbox.networks.linkedin.answers import build_list_response, build_response, require_method
-from adsunify.sandbox.networks.linkedin.fields import (
-    ACCOUNT_PREFIX,
-    ORGANIZATION_CHECK,
-    POST_ID_CHECK,
-    get_urn_number,
-    urn,
-)
 from adsunify.sandbox.networks.linkedin.restli import is_finder, parse_query
 from adsunify.sandbox.networks.linkedin.tables import ORGANIZATION_PAGE, OWN_POSTS, PAGING, POSTS
 from adsunify.sandbox.parsing import InvalidRequest
@@ -25,7 +19,7 @@ def make_post(post: str) -> dict[str, Any]:
     members = {
         "id": post,
         "author": ORGANIZATION_PAGE,
-        "commentary": f"Post {get_urn_number(post)[-4:]}",
+        "commentary": f"Post {fields.get_urn_number(post)[-4:]}",
         "lifecycleState": "PUBLISHED",
         "visibility": "PUBLIC",
         "distribution": {"feedDistribution": "MAIN_FEED", "targetEntities": []},
@@ -42,7 +36,7 @@ def get_post(request: Request) -> Response:
     """GET /posts/{urn}."""
     parse_query(request)
     try:
-        post = POST_ID_CHECK(request.path_parameters["post"], "")
+        post = fields.POST_ID_CHECK(request.path_parameters["post"], "")
     except InvalidRequest as problem:
         raise InvalidRequest("NOT_FOUND", "", "there is no such post") from problem
     return build_response(200, _render_post(make_post(post)))
@@ -53,16 +47,21 @@ def find_posts(request: Request) -> Response:
     require_method(request, "FINDER", optional=False)
     if is_finder(request, "author"):
         query = parse_query(
-            request, {"q": choice("author"), "author": ORGANIZATION_CHECK}, **_OFFSET_CHECKS,
+            request,
+            {"q": choice("author"), "author": fields.ORGANIZATION_CHECK},
+            **_OFFSET_CHECKS,
             sortBy=choice("LAST_MODIFIED", "CREATED"),
-        )  # fmt: skip
+        )
         posts = [post for post in map(make_post, OWN_POSTS) if post["author"] == query["author"]]
         return build_offset_page(query, [_render_post(post) for post in posts])
     kinds = array(choice(*_AD_TYPES), 1)
     query = parse_query(
-        request, {"q": choice("dscAdAccount"), "dscAdAccount": urn(ACCOUNT_PREFIX)}, dscAdTypes=kinds, **_OFFSET_CHECKS
-    )  # fmt: skip
-    if request.find_account(get_urn_number(query["dscAdAccount"])) is None:
+        request,
+        {"q": choice("dscAdAccount"), "dscAdAccount": fields.urn(fields.ACCOUNT_PREFIX)},
+        dscAdTypes=kinds,
+        **_OFFSET_CHECKS,
+    )
+    if request.find_account(fields.get_urn_number(query["dscAdAccount"])) is None:
         raise InvalidRequest("scope", "", "the ad account is not visible")
     account = {"dscAdAccount": query["dscAdAccount"], "dscStatus": "ACTIVE"}
     rows = [

@@ -5,33 +5,11 @@ from typing import Any
 
 from adsunify.sandbox.checks import Check, array, choice, integer_text, record, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.linkedin.answers import (
-    build_list_response,
-    build_response,
-    require_account,
-    require_method,
-)
-from adsunify.sandbox.networks.linkedin.fields import (
-    ACCOUNT_PREFIX,
-    CAMPAIGN_PREFIX,
-    CREATIVE_PREFIX,
-    GROUP_PREFIX,
-    ORGANIZATION_CHECK,
-    POST_ID_CHECK,
-    get_urn_number,
-)
+from adsunify.sandbox.networks.linkedin import answers, fields, tables
 from adsunify.sandbox.networks.linkedin.fields import urn as of
 from adsunify.sandbox.networks.linkedin.posts import build_offset_page
 from adsunify.sandbox.networks.linkedin.restli import is_finder, parse_query
 from adsunify.sandbox.networks.linkedin.rules import get_status_member
-from adsunify.sandbox.networks.linkedin.tables import (
-    ACCOUNT_STATUSES,
-    CAMPAIGN_TYPES,
-    FINAL_STATUSES,
-    PAGE_SIZES,
-    PAGING,
-    STATUSES,
-)
 from adsunify.sandbox.networks.linkedin.writes import KIND_BY_COLLECTION, require_entity
 from adsunify.sandbox.paging import CursorFormat
 from adsunify.sandbox.parsing import InvalidRequest
@@ -43,7 +21,7 @@ Row = dict[str, Any]
 
 def _paging_checks(kind: str) -> dict[str, Check]:
     return {
-        "pageSize": integer_text(1, PAGE_SIZES[kind]),
+        "pageSize": integer_text(1, tables.PAGE_SIZES[kind]),
         "pageToken": text(),
         "sortOrder": choice("ASCENDING", "DESCENDING"),
     }
@@ -63,34 +41,34 @@ _CURSORS = CursorFormat("/pageToken", "after:")
 _BOOLEAN_TEXT_CHECK = choice("true", "false")
 _SEARCH_CHECKS: Mapping[str, Mapping[str, Check]] = {
     "adAccount": {
-        "status": _values_check(choice(*ACCOUNT_STATUSES)),
-        "id": _values_check(_id_check(ACCOUNT_PREFIX)),
+        "status": _values_check(choice(*tables.ACCOUNT_STATUSES)),
+        "id": _values_check(_id_check(fields.ACCOUNT_PREFIX)),
         "name": _values_check(text()),
-        "reference": _values_check(ORGANIZATION_CHECK),
+        "reference": _values_check(fields.ORGANIZATION_CHECK),
         "type": _values_check(choice("BUSINESS", "ENTERPRISE")),
         "test": _BOOLEAN_TEXT_CHECK,
     },
     "campaignGroup": {
-        "status": _values_check(choice(*STATUSES["campaignGroup"])),
-        "id": _values_check(_id_check(GROUP_PREFIX)),
+        "status": _values_check(choice(*tables.STATUSES["campaignGroup"])),
+        "id": _values_check(_id_check(fields.GROUP_PREFIX)),
         "name": _values_check(text()),
         "test": _BOOLEAN_TEXT_CHECK,
     },
     "campaign": {
-        "status": _values_check(choice(*STATUSES["campaign"])),
-        "id": _values_check(_id_check(CAMPAIGN_PREFIX)),
+        "status": _values_check(choice(*tables.STATUSES["campaign"])),
+        "id": _values_check(_id_check(fields.CAMPAIGN_PREFIX)),
         "name": _values_check(text()),
         "test": _BOOLEAN_TEXT_CHECK,
-        "campaignGroup": _values_check(of(GROUP_PREFIX)),
-        "associatedEntity": _values_check(ORGANIZATION_CHECK),
-        "type": _values_check(choice(*CAMPAIGN_TYPES)),
+        "campaignGroup": _values_check(of(fields.GROUP_PREFIX)),
+        "associatedEntity": _values_check(fields.ORGANIZATION_CHECK),
+        "type": _values_check(choice(*tables.CAMPAIGN_TYPES)),
     },
 }
 
 
 def list_accounts(request: Request) -> Response:
     """GET /adAccounts?q=search."""
-    require_method(request, "FINDER")
+    answers.require_method(request, "FINDER")
     searched = record(optional=_SEARCH_CHECKS["adAccount"])
     query = parse_query(request, {"q": choice("search")}, search=searched, **_paging_checks("adAccount"))
     rows = [_render_account(account) for account in request.world.accounts.values()]
@@ -102,16 +80,18 @@ def list_accounts(request: Request) -> Response:
 def get_account(request: Request) -> Response:
     """GET /adAccounts/{id}."""
     parse_query(request)
-    return build_response(200, _render_account(require_account(request)))
+    return answers.build_response(200, _render_account(answers.require_account(request)))
 
 
 def list_roles(request: Request) -> Response:
     """GET /adAccountUsers?q=authenticatedUser: the member's roles, paged by offset."""
-    query = parse_query(
-        request, {"q": choice("authenticatedUser")}, **PAGING.make_checks(1000)
-    )  # fmt: skip
+    query = parse_query(request, {"q": choice("authenticatedUser")}, **tables.PAGING.make_checks(1000))
     rows = [
-        {"account": f"{ACCOUNT_PREFIX}{account.id}", "role": account.extra["role"], "user": "urn:li:person:a1B2c3"}
+        {
+            "account": f"{fields.ACCOUNT_PREFIX}{account.id}",
+            "role": account.extra["role"],
+            "user": "urn:li:person:a1B2c3",
+        }
         for account in request.world.accounts.values()
     ]
     return build_offset_page(query, rows)
@@ -119,11 +99,11 @@ def list_roles(request: Request) -> Response:
 
 def search_entities(request: Request) -> Response:
     """GET of groups and campaigns by q=search, of creatives by q=criteria."""
-    account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["entities"]]
+    account, kind = answers.require_account(request), KIND_BY_COLLECTION[request.path_parameters["entities"]]
     if kind == "creative":
         query, criteria = _parse_criteria_query(request)
     else:
-        require_method(request, "FINDER")
+        answers.require_method(request, "FINDER")
         searched: dict[str, Check] = {"search": record(optional=_SEARCH_CHECKS[kind])}
         required = {"q": choice("search"), **(searched if kind == "campaignGroup" else {})}
         query = parse_query(
@@ -134,15 +114,17 @@ def search_entities(request: Request) -> Response:
         entity for entity in request.world.list_entities(kind, account.id) if _matches_criteria(entity, criteria)
     ]
     return _build_page_response(
-        query, [render_entity(request, entity) for entity in entities], lambda row: int(get_urn_number(str(row["id"])))
+        query,
+        [render_entity(request, entity) for entity in entities],
+        lambda row: int(fields.get_urn_number(str(row["id"]))),
     )
 
 
 def get_entity(request: Request) -> Response:
     """GET of one group, campaign or creative."""
     parse_query(request)
-    account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["entities"]]
-    return build_response(
+    account, kind = answers.require_account(request), KIND_BY_COLLECTION[request.path_parameters["entities"]]
+    return answers.build_response(
         200, render_entity(request, require_entity(request, account, kind, request.path_parameters["entity"]))
     )
 
@@ -151,12 +133,12 @@ def _parse_criteria_query(request: Request) -> tuple[Row, Row]:
     """The finder of creatives; a search as for the others does not exist here."""
     if is_finder(request, "search"):
         raise InvalidRequest("NOT_FOUND", "", "creatives have no finder search")
-    require_method(request, "FINDER", optional=False)
+    answers.require_method(request, "FINDER", optional=False)
     filters: dict[str, Check] = {
-        "campaigns": array(of(CAMPAIGN_PREFIX), 1),
-        "creatives": array(of(CREATIVE_PREFIX), 1),
-        "contentReferences": array(POST_ID_CHECK, 1),
-        "intendedStatuses": array(choice(*STATUSES["creative"]), 1),
+        "campaigns": array(of(fields.CAMPAIGN_PREFIX), 1),
+        "creatives": array(of(fields.CREATIVE_PREFIX), 1),
+        "contentReferences": array(fields.POST_ID_CHECK, 1),
+        "intendedStatuses": array(choice(*tables.STATUSES["creative"]), 1),
     }
     query = parse_query(request, {"q": choice("criteria")}, **filters, **_paging_checks("creative"))
     names = {"campaigns": "campaign", "creatives": "id", "contentReferences": "content", "intendedStatuses": "status"}
@@ -180,7 +162,7 @@ def _matches_search(row: Row, filters: Row) -> bool:
         if name == "test":
             matches = row["test"] == (condition == "true")
         elif name == "id":
-            matches = str(row["id"]) in map(get_urn_number, condition["values"])
+            matches = str(row["id"]) in map(fields.get_urn_number, condition["values"])
         else:
             matches = row.get(name) in condition["values"]
         if not matches:
@@ -196,7 +178,7 @@ def _build_page_response(query: Row, rows: list[Row], key: Callable[[Row], Any])
         last = _CURSORS.decode_position(query["pageToken"])
         rows = [row for row in rows if (key(row) < last if backwards else key(row) > last)]
     size = query.get("pageSize", 100)
-    return build_list_response(rows[:size], _CURSORS.encode(key(rows[size - 1])) if len(rows) > size else None)
+    return answers.build_list_response(rows[:size], _CURSORS.encode(key(rows[size - 1])) if len(rows) > size else None)
 
 
 def _render_account(account: Account) -> Row:
@@ -221,8 +203,8 @@ def render_entity(request: Request, entity: StoredEntity) -> Row:
     created, changed = (int(at.timestamp() * 1000) for at in (entity.created_at, entity.updated_at))
     if entity.kind == "creative":
         return {
-            "id": CREATIVE_PREFIX + entity.id,
-            "account": ACCOUNT_PREFIX + entity.account,
+            "id": fields.CREATIVE_PREFIX + entity.id,
+            "account": fields.ACCOUNT_PREFIX + entity.account,
             **members,
             **_render_review(request, entity),
             "createdAt": created,
@@ -230,7 +212,7 @@ def render_entity(request: Request, entity: StoredEntity) -> Row:
         }
     return {
         "id": int(entity.id),
-        "account": ACCOUNT_PREFIX + entity.account,
+        "account": fields.ACCOUNT_PREFIX + entity.account,
         **members,
         "servingStatuses": _list_serving_statuses(request, entity),
         "changeAuditStamps": {"created": {"time": created}, "lastModified": {"time": changed}},
@@ -267,6 +249,6 @@ def _list_serving_statuses(request: Request, entity: StoredEntity) -> list[str]:
         holds.append(f"{word}_END_DATE_HOLD")
     if entity.kind == "campaign":
         group = request.world.find("campaignGroup", str(entity.parent))
-        if group is None or group.data["status"] in (*FINAL_STATUSES, "PAUSED", "DRAFT", "ARCHIVED"):
+        if group is None or group.data["status"] in (*tables.FINAL_STATUSES, "PAUSED", "DRAFT", "ARCHIVED"):
             holds.append("CAMPAIGN_GROUP_STATUS_HOLD")
     return holds or ["RUNNABLE"]

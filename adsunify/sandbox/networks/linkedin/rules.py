@@ -5,16 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from adsunify.sandbox.network import Request
+from adsunify.sandbox.networks.linkedin import tables
 from adsunify.sandbox.networks.linkedin.fields import ACCOUNT_PREFIX, get_amount, get_urn_number
 from adsunify.sandbox.networks.linkedin.posts import make_post
-from adsunify.sandbox.networks.linkedin.tables import (
-    COST_TYPES_BY_TARGET,
-    CREATION_ONLY_FORMATS,
-    CREATION_STATUSES,
-    FINAL_STATUSES,
-    READ_ONLY_STATUSES,
-    ZERO_DECIMAL_CURRENCIES,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
@@ -73,7 +66,7 @@ def _check_changeable(kind: str, account: Account, data: Data, before: Data) -> 
         raise InvalidRequest(
             "CANNOT_UPDATE_BACKFILLED_CAMPAIGN_GROUPS", "", "the default campaign group is not editable"
         )
-    if before[get_status_member(kind)] in FINAL_STATUSES:
+    if before[get_status_member(kind)] in tables.FINAL_STATUSES:
         raise InvalidRequest(
             "ACTION_NOT_ALLOWED_FOR_CANCELLED_STATUS", "", f"UPDATE of {before[get_status_member(kind)]}"
         )
@@ -93,10 +86,10 @@ def _check_status(kind: str, data: Data, before: Data, *, created: bool) -> None
     name = get_status_member(kind)
     status, old = data[name], before.get(name)
     if created:
-        allowed = status in CREATION_STATUSES[kind]
+        allowed = status in tables.CREATION_STATUSES[kind]
     else:  # a draft is deleted and not marked; it is never entered again (both chosen)
         draft_marked = old == "DRAFT" and status == "PENDING_DELETION"
-        allowed = status == old or not (status in (*READ_ONLY_STATUSES, "DRAFT") or draft_marked)
+        allowed = status == old or not (status in (*tables.READ_ONLY_STATUSES, "DRAFT") or draft_marked)
     if not allowed:
         raise InvalidRequest("STATUS_CHANGE_NOT_ALLOWED", f"/{name}", f"from {old or 'nothing'} to {status}")
 
@@ -104,7 +97,7 @@ def _check_status(kind: str, data: Data, before: Data, *, created: bool) -> None
 def _check_money(money: Data, currency: str, name: str) -> None:
     if money["currencyCode"] != currency:
         raise InvalidRequest("CURRENCY_MISMATCH", f"/{name}/currencyCode", f"the account is in {currency}")
-    places = 0 if currency in ZERO_DECIMAL_CURRENCIES else 2
+    places = 0 if currency in tables.ZERO_DECIMAL_CURRENCIES else 2
     if len(money["amount"].partition(".")[2]) > places:
         raise InvalidRequest(
             "value", f"/{name}/amount", f"has at most {places} digits after the point", money["amount"]
@@ -149,7 +142,7 @@ def _check_window(inner: Data, outer: Data) -> None:
 
 def _check_campaign(request: Request, account: Account, data: Data, before: Data) -> None:
     group = request.world.find("campaignGroup", get_urn_number(data["campaignGroup"]), account.id)
-    if group is None or group.data["status"] in FINAL_STATUSES:
+    if group is None or group.data["status"] in tables.FINAL_STATUSES:
         raise InvalidRequest("FIELD_VALUE_DOES_NOT_EXIST", "/campaignGroup", "is no campaign group of this account")
     if group.data["status"] == "DRAFT" and data["status"] != "DRAFT":
         raise InvalidRequest(_DRAFT_ONLY, "/status", "the campaign group is DRAFT")
@@ -184,7 +177,7 @@ def _check_budget(data: Data) -> None:
 
 def _check_bidding(data: Data) -> None:
     target, cost = data["optimizationTargetType"], data["costType"]
-    if cost not in COST_TYPES_BY_TARGET.get(data["objectiveType"], {target: (cost,)}).get(target, ()):
+    if cost not in tables.COST_TYPES_BY_TARGET.get(data["objectiveType"], {target: (cost,)}).get(target, ()):
         chosen = f"{data['objectiveType']}, {target}, {cost}"
         raise InvalidRequest("INVALID_CAMPAIGN_CONFIGURATION", "", f"is no valid combination: {chosen}")
     if target.startswith(("CAP_COST_", "TARGET_COST_")) and not get_amount(data["unitCost"]):
@@ -193,7 +186,7 @@ def _check_bidding(data: Data) -> None:
 
 def _check_creative(request: Request, account: Account, data: Data, before: Data) -> None:
     campaign = request.world.find("campaign", get_urn_number(data["campaign"]), account.id)
-    if campaign is None or campaign.data["status"] in FINAL_STATUSES:
+    if campaign is None or campaign.data["status"] in tables.FINAL_STATUSES:
         raise InvalidRequest("FIELD_VALUE_DOES_NOT_EXIST", "/campaign", "is no campaign of this account")
     if data["intendedStatus"] == "ACTIVE" and campaign.data["status"] == "DRAFT":
         raise InvalidRequest("STATUS_CHANGE_NOT_ALLOWED", "/intendedStatus", "the campaign is DRAFT")
@@ -208,7 +201,7 @@ def _check_creative(request: Request, account: Account, data: Data, before: Data
     if "PROCESSING" in post.get("content", {}).get("media", {}).get("id", ""):
         raise InvalidRequest("FIELD_VALUE_NOT_ACTIVE", where, "the video is still PROCESSING")
     if post["format"] != campaign_data.get("format", post["format"]) or (
-        post["format"] in CREATION_ONLY_FORMATS and "format" not in campaign_data
+        post["format"] in tables.CREATION_ONLY_FORMATS and "format" not in campaign_data
     ):
         raise InvalidRequest(
             "INVALID_CAMPAIGN_CONFIGURATION", where, f"{post['format']} is not the format of the campaign"

@@ -5,14 +5,15 @@ from typing import Any
 
 from adsunify.sandbox.oauth import OAuthConfig
 from adsunify.sandbox.paging import OffsetPaging
+from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.linkedin.com",)
 LOGIN_HOST = "www.linkedin.com"
 # At least 12 months each, and there never is one of December.
-VERSIONS = (
-    "202510", "202511", "202601", "202602", "202603", "202604", "202605", "202606", "202607", "202608", "202609",
-)  # fmt: skip
+VERSIONS = split_words("""
+    202510 202511 202601 202602 202603 202604 202605 202606 202607 202608 202609
+""")
 
 DAY_SECONDS = 86400
 WRITE_SCOPE, REPORT_SCOPE, POSTS_SCOPE = "rw_ads", "r_ads_reporting", "r_organization_social"
@@ -66,16 +67,15 @@ READ_ONLY_STATUSES = ("COMPLETED", "REMOVED")  # states the network alone sets (
 
 CAMPAIGN_TYPES = ("DYNAMIC", "EVENT_AD", "SPONSORED_INMAILS", "SPONSORED_UPDATES", "TEXT_AD")
 # Singular: the plural names of the documentation's table are not sent.
-OBJECTIVES = (
-    "BRAND_AWARENESS", "ENGAGEMENT", "JOB_APPLICANT", "LEAD_GENERATION", "TALENT_LEAD", "VIDEO_VIEW",
-    "WEBSITE_CONVERSION", "WEBSITE_VISIT",
-)  # fmt: skip
-OPTIMIZATION_TARGETS = (
-    "CAP_COST_AND_MAXIMIZE_CLICKS", "CAP_COST_AND_MAXIMIZE_IMPRESSIONS", "CAP_COST_AND_MAXIMIZE_LEADS",
-    "CAP_COST_AND_MAXIMIZE_VIDEO_VIEWS", "ENHANCED_CONVERSION", "MAX_CLICK", "MAX_CONVERSION", "MAX_IMPRESSION",
-    "MAX_LEAD", "MAX_QUALIFIED_LEAD", "MAX_REACH", "MAX_VIDEO_VIEW", "NONE", "TARGET_COST_PER_CLICK",
-    "TARGET_COST_PER_IMPRESSION", "TARGET_COST_PER_VIDEO_VIEW",
-)  # fmt: skip
+OBJECTIVES = split_words("""
+    BRAND_AWARENESS ENGAGEMENT JOB_APPLICANT LEAD_GENERATION TALENT_LEAD VIDEO_VIEW WEBSITE_CONVERSION WEBSITE_VISIT
+""")
+OPTIMIZATION_TARGETS = split_words("""
+    CAP_COST_AND_MAXIMIZE_CLICKS CAP_COST_AND_MAXIMIZE_IMPRESSIONS CAP_COST_AND_MAXIMIZE_LEADS
+    CAP_COST_AND_MAXIMIZE_VIDEO_VIEWS ENHANCED_CONVERSION MAX_CLICK MAX_CONVERSION MAX_IMPRESSION MAX_LEAD
+    MAX_QUALIFIED_LEAD MAX_REACH MAX_VIDEO_VIEW NONE TARGET_COST_PER_CLICK TARGET_COST_PER_IMPRESSION
+    TARGET_COST_PER_VIDEO_VIEW
+""")
 # What an objective may be optimized for, and how that is billed (other objectives are not checked).
 COST_TYPES_BY_TARGET: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "BRAND_AWARENESS": {
@@ -103,28 +103,45 @@ FORMATS = ("CAROUSEL", "SINGLE_VIDEO", "SPONSORED_UPDATE_EVENT", "SPONSORED_UPDA
 CREATION_ONLY_FORMATS = ("CAROUSEL", "SINGLE_VIDEO")  # the first creative cannot bring these
 POLITICAL_INTENTS = ("NOT_DECLARED", "NOT_POLITICAL", "POLITICAL")
 # LinkedIn Marketing API lists none of the locales that it supports, so these are a choice of theirs.
-LOCALES = frozenset({
-    "ar_AE", "cs_CZ", "da_DK", "de_DE", "en_US", "es_ES", "fr_FR", "hi_IN", "id_ID", "it_IT", "ja_JP", "ko_KR",
-    "ms_MY", "nl_NL", "no_NO", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "sv_SE", "th_TH", "tr_TR", "uk_UA", "zh_CN", "zh_TW",
-})  # fmt: skip
+LOCALES = frozenset(
+    {
+        *split_words("""
+        ar_AE cs_CZ da_DK de_DE en_US es_ES fr_FR hi_IN id_ID it_IT ja_JP ko_KR ms_MY nl_NL no_NO pl_PL pt_BR ro_RO
+        ru_RU sv_SE th_TH tr_TR uk_UA zh_CN zh_TW
+    """)
+    }
+)
 
 FACET_PREFIX = "urn:li:adTargetingFacet:"
 LOCATION_FACETS = ("locations", "profileLocations")
 INCLUDE_ONLY_FACETS = ("ageRanges", "genders", "groups", "interfaceLocales")
 EXCLUSIVE_FACETS = (
-    ("jobFunctions", "titles"), ("seniorities", "titles"), ("industries", "employers"),
+    ("jobFunctions", "titles"),
+    ("seniorities", "titles"),
+    ("industries", "employers"),
     ("staffCountRanges", "employers"),
-)  # fmt: skip
+)
 # Facet: what its entities are (None: not said), and some of them (id, name); no entities: typeahead only.
 FACETS: Mapping[str, tuple[str | None, tuple[tuple[str, str], ...]]] = {
     "locations": ("geo", ()),
     "profileLocations": ("geo", ()),
     "interfaceLocales": ("locale", (("en_US", "English"), ("de_DE", "German"), ("ja_JP", "Japanese"))),
     "industries": ("industry", (("4", "Software Development"), ("43", "Financial Services"))),
-    "seniorities": ("seniority", (
-        ("1", "Unpaid"), ("2", "Training"), ("3", "Entry"), ("4", "Senior"), ("5", "Manager"), ("6", "Director"),
-        ("7", "VP"), ("8", "CXO"), ("9", "Partner"), ("10", "Owner"),
-    )),
+    "seniorities": (
+        "seniority",
+        (
+            ("1", "Unpaid"),
+            ("2", "Training"),
+            ("3", "Entry"),
+            ("4", "Senior"),
+            ("5", "Manager"),
+            ("6", "Director"),
+            ("7", "VP"),
+            ("8", "CXO"),
+            ("9", "Partner"),
+            ("10", "Owner"),
+        ),
+    ),
     "jobFunctions": ("function", (("8", "Engineering"), ("15", "Marketing"), ("25", "Sales"))),
     "titles": ("title", ()),
     "titlesAll": ("title", ()),
@@ -140,9 +157,15 @@ FACETS: Mapping[str, tuple[str | None, tuple[tuple[str, str], ...]]] = {
     "interests": (None, ()),
     "groups": ("group", ()),
     "genders": ("gender", (("MALE", "Male"), ("FEMALE", "Female"))),
-    "ageRanges": ("ageRange", (
-        ("(18,24)", "18 to 24"), ("(25,34)", "25 to 34"), ("(35,54)", "35 to 54"), ("(55,2147483647)", "55+"),
-    )),
+    "ageRanges": (
+        "ageRange",
+        (
+            ("(18,24)", "18 to 24"),
+            ("(25,34)", "25 to 34"),
+            ("(35,54)", "35 to 54"),
+            ("(55,2147483647)", "55+"),
+        ),
+    ),
     "yearsOfExperienceRanges": (None, ()),
     "memberBehaviors": (None, ()),
     "companyCategory": (None, ()),
@@ -152,7 +175,7 @@ FACETS: Mapping[str, tuple[str | None, tuple[tuple[str, str], ...]]] = {
     "firstDegreeConnectionCompanies": (None, ()),
     "audienceMatchingSegments": ("adSegment", ()),
     "dynamicSegments": ("adSegment", ()),
-}  # fmt: skip
+}
 # What a typeahead finds: facet, urn, name.
 FINDABLE_ENTITIES = (
     ("locations", "urn:li:geo:103644278", "United States"),

@@ -8,21 +8,7 @@ from urllib.parse import quote
 
 from adsunify.sandbox.checks import record
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.linkedin.answers import (
-    build_error_body,
-    build_response,
-    map_error,
-    require_account,
-    require_method,
-)
-from adsunify.sandbox.networks.linkedin.fields import (
-    ACCOUNT_PREFIX,
-    CREATE_CHECKS,
-    PATCH_CHECKS,
-    REQUIRED_MEMBERS,
-    URN_PREFIXES,
-    get_urn_number,
-)
+from adsunify.sandbox.networks.linkedin import answers, fields
 from adsunify.sandbox.networks.linkedin.restli import parse_query
 from adsunify.sandbox.networks.linkedin.rules import check_entity, get_status_member
 from adsunify.sandbox.parsing import InvalidRequest
@@ -45,40 +31,42 @@ _CREATION_DEFAULTS: dict[str, dict[str, Any]] = {
 
 def create_or_update_entities(request: Request) -> Response:
     """POST of a collection: create one, or change several by `X-RestLi-Method: BATCH_PARTIAL_UPDATE`."""
-    account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["entities"]]
+    account, kind = answers.require_account(request), KIND_BY_COLLECTION[request.path_parameters["entities"]]
     if request.headers.get("X-RestLi-Method") == "BATCH_PARTIAL_UPDATE":
         return _update_entities(request, account, kind)
-    require_method(request, "CREATE")
+    answers.require_method(request, "CREATE")
     parse_query(request)
-    body = request.parse_json(CREATE_CHECKS[kind])
+    body = request.parse_json(fields.CREATE_CHECKS[kind])
     data = _start_review(request, {**_CREATION_DEFAULTS[kind], **body})
     check_entity(request, kind, account, data, None)
     if "inlineContent" in data:
         data["content"] = {"reference": f"urn:li:share:{request.world.allocate_id()}"}
         del data["inlineContent"]
     parent = _PARENT_KINDS[kind]
-    entity = request.world.create(kind, account.id, data, parent=get_urn_number(data[parent]) if parent else None)
+    entity = request.world.create(
+        kind, account.id, data, parent=fields.get_urn_number(data[parent]) if parent else None
+    )
     if kind == "creative":
         _set_campaign_format(request, entity)
     # of a creative the id is its URN, and the header has it percent-encoded
-    native_id = quote(URN_PREFIXES[kind] + entity.id, safe="") if kind == "creative" else entity.id
+    native_id = quote(fields.URN_PREFIXES[kind] + entity.id, safe="") if kind == "creative" else entity.id
     # the path has the account's id too, so that whoever reads an id out of it gets the wrong one
     location = f"{request.path.removeprefix('/rest')}/{native_id}"
-    return build_response(201, None, {"x-restli-id": native_id, "Location": location})
+    return answers.build_response(201, None, {"x-restli-id": native_id, "Location": location})
 
 
 def update_entity(request: Request) -> Response:
     """POST of one entity: PARTIAL_UPDATE."""
-    require_method(request, "PARTIAL_UPDATE", optional=False)
+    answers.require_method(request, "PARTIAL_UPDATE", optional=False)
     parse_query(request)
     account, entity = _require_entity(request)
-    _update_entity(request, account, entity, request.parse_json(PATCH_CHECKS[entity.kind]), "")
-    return build_response(204)
+    _update_entity(request, account, entity, request.parse_json(fields.PATCH_CHECKS[entity.kind]), "")
+    return answers.build_response(204)
 
 
 def delete_entity(request: Request) -> Response:
     """DELETE of a draft."""
-    require_method(request, "DELETE")
+    answers.require_method(request, "DELETE")
     parse_query(request)
     _, entity = _require_entity(request)
     if request.body:
@@ -90,7 +78,7 @@ def delete_entity(request: Request) -> Response:
     if entity.data[get_status_member(entity.kind)] != "DRAFT":
         raise InvalidRequest("DELETE_ALLOWED_ONLY_FOR_DRAFT_STATUS", "", "anything else is set to PENDING_DELETION")
     request.world.remove(entity)
-    return build_response(204)
+    return answers.build_response(204)
 
 
 def require_entity(request: Request, account: Account, kind: str, native_id: str) -> StoredEntity:
@@ -98,9 +86,9 @@ def require_entity(request: Request, account: Account, kind: str, native_id: str
     if kind == "creative":
         if ":" in request.path:
             raise InvalidRequest("unreadable", "", "the URN in the path must be percent-encoded")
-        if not native_id.startswith(URN_PREFIXES[kind]):
+        if not native_id.startswith(fields.URN_PREFIXES[kind]):
             raise InvalidRequest("value", "", "the key of a creative is its URN", native_id)
-        native_id = native_id.removeprefix(URN_PREFIXES[kind])
+        native_id = native_id.removeprefix(fields.URN_PREFIXES[kind])
     entity = request.world.find(kind, native_id, account.id)
     if entity is None:
         raise InvalidRequest("NOT_FOUND", "", f"{kind} {native_id} was not found")
@@ -108,15 +96,15 @@ def require_entity(request: Request, account: Account, kind: str, native_id: str
 
 
 def _require_entity(request: Request) -> tuple[Account, StoredEntity]:
-    account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["entities"]]
+    account, kind = answers.require_account(request), KIND_BY_COLLECTION[request.path_parameters["entities"]]
     return account, require_entity(request, account, kind, request.path_parameters["entity"])
 
 
 def _update_entities(request: Request, account: Account, kind: str) -> Response:
     query = parse_query(request, {"ids": lambda value, where: value if isinstance(value, list) else [value]})
-    body = request.parse_json(record({"entities": record(optional=dict.fromkeys(query["ids"], PATCH_CHECKS[kind]))}))[
-        "entities"
-    ]
+    body = request.parse_json(
+        record({"entities": record(optional=dict.fromkeys(query["ids"], fields.PATCH_CHECKS[kind]))})
+    )["entities"]
     results: dict[str, Any] = {}
     for position, (key, patch) in enumerate(body.items(), 1):
         try:
@@ -126,9 +114,12 @@ def _update_entities(request: Request, account: Account, kind: str) -> Response:
                 _update_entity(request, account, require_entity(request, account, kind, key), patch, f"/entities/{key}")
             results[key] = {"status": 204}
         except InvalidRequest as problem:
-            status, code = map_error(problem)
-            results[key] = {"status": status, "error": build_error_body(request, status, code, "", problem.message)}
-    return build_response(200, {"results": results, "errors": {}})
+            status, code = answers.map_error(problem)
+            results[key] = {
+                "status": status,
+                "error": answers.build_error_body(request, status, code, "", problem.message),
+            }
+    return answers.build_response(200, {"results": results, "errors": {}})
 
 
 def _update_entity(
@@ -139,7 +130,7 @@ def _update_entity(
     if not patch.get("$set") and not deleted:
         raise InvalidRequest("required", f"{where}/patch/$set", "a patch changes something")
     for name in deleted:
-        if name in REQUIRED_MEMBERS[entity.kind]:
+        if name in fields.REQUIRED_MEMBERS[entity.kind]:
             raise InvalidRequest("MISSING_FIELD", f"{where}/patch/$delete", f"{name} is required")
         if name in patch.get("$set", {}):
             raise InvalidRequest("duplicate", f"{where}/patch/$delete", f"{name} is set too")
@@ -171,7 +162,7 @@ def seed_world(world: World) -> None:
     for account in world.accounts.values():
         group = {
             **_CREATION_DEFAULTS["campaignGroup"],
-            "account": ACCOUNT_PREFIX + account.id,
+            "account": fields.ACCOUNT_PREFIX + account.id,
             "name": "Default Campaign Group",
             "status": "ACTIVE",
             "runSchedule": {"start": 1704067200000},

@@ -14,7 +14,7 @@ from adsunify.sandbox.networks.meta.parameters import OBJECT_CHECK
 from adsunify.sandbox.networks.meta.reads import PAGING_CHECKS, build_page_response, parse_query, render_rows
 from adsunify.sandbox.networks.meta.targeting import LOCATIONS
 from adsunify.sandbox.networks.meta.writes import parse_form
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import Account
 
 Rows = tuple[dict[str, Any], ...]
@@ -23,49 +23,84 @@ SEED_PAGES: Rows = (
     {"id": "9010", "name": "Coffee Corner", "category": "Cafe", "tasks": ["ADVERTISE"]},
 )
 SEED_IMAGES: Rows = (
-    {"id": "1:0f1e2d", "hash": "0f1e2d", "name": "leaves.jpg", "width": 1200, "height": 628, "status": "ACTIVE",
-     "url": "https://scontent.example/0f1e2d.jpg"},
-    {"id": "1:c0ffee", "hash": "c0ffee", "name": "cup.jpg", "width": 1080, "height": 1080, "status": "ACTIVE",
-     "url": "https://scontent.example/c0ffee.jpg"},
-)  # fmt: skip
+    {
+        "id": "1:0f1e2d",
+        "hash": "0f1e2d",
+        "name": "leaves.jpg",
+        "width": 1200,
+        "height": 628,
+        "status": "ACTIVE",
+        "url": "https://scontent.example/0f1e2d.jpg",
+    },
+    {
+        "id": "1:c0ffee",
+        "hash": "c0ffee",
+        "name": "cup.jpg",
+        "width": 1080,
+        "height": 1080,
+        "status": "ACTIVE",
+        "url": "https://scontent.example/c0ffee.jpg",
+    },
+)
 # Edge of the account: kind of node, its rows. Empty members are left out, as in every answer.
 ROWS_BY_EDGE: Mapping[str, tuple[str, Rows]] = {
     "promote_pages": ("page", SEED_PAGES),
-    "adspixels": ("pixel", (
-        {"id": "8001", "name": "Tea pixel", "last_fired_time": "2026-11-20T09:30:00+0000", "is_unavailable": False},
-        {"id": "8002", "name": "Unused pixel", "is_unavailable": False},
-    )),
-    "customconversions": ("conversion", (
-        {"id": "8101", "name": "Big basket", "custom_event_type": "PURCHASE", "is_archived": False,
-         "pixel": {"id": "8001", "name": "Tea pixel"}},
-    )),
+    "adspixels": (
+        "pixel",
+        (
+            {"id": "8001", "name": "Tea pixel", "last_fired_time": "2026-11-20T09:30:00+0000", "is_unavailable": False},
+            {"id": "8002", "name": "Unused pixel", "is_unavailable": False},
+        ),
+    ),
+    "customconversions": (
+        "conversion",
+        (
+            {
+                "id": "8101",
+                "name": "Big basket",
+                "custom_event_type": "PURCHASE",
+                "is_archived": False,
+                "pixel": {"id": "8001", "name": "Tea pixel"},
+            },
+        ),
+    ),
     "adimages": ("image", SEED_IMAGES),
-    "advideos": ("video", (
-        {"id": "8201", "title": "Brewing tea", "length": Decimal("14.8"), "status": {"video_status": "ready"}},
-        {"id": "8202", "title": "New harvest", "length": Decimal(30), "status": {"video_status": "processing"}},
-    )),
+    "advideos": (
+        "video",
+        (
+            {"id": "8201", "title": "Brewing tea", "length": Decimal("14.8"), "status": {"video_status": "ready"}},
+            {"id": "8202", "title": "New harvest", "length": Decimal(30), "status": {"video_status": "processing"}},
+        ),
+    ),
     "instagram_accounts": ("instagram", ({"id": "8301", "username": "teahouse"},)),
-    "customaudiences": ("audience", (
-        {"id": "8401", "name": "Newsletter readers", "subtype": "CUSTOM"},
-        {"id": "8402", "name": "Visitors, 30 days", "subtype": "WEBSITE"},
-    )),
+    "customaudiences": (
+        "audience",
+        (
+            {"id": "8401", "name": "Newsletter readers", "subtype": "CUSTOM"},
+            {"id": "8402", "name": "Visitors, 30 days", "subtype": "WEBSITE"},
+        ),
+    ),
     "saved_audiences": ("saved_audience", ({"id": "8501", "name": "Norway, 25 to 45"},)),
     "dsa_recommendations": ("dsa_recommendation", ()),
     "minimum_budgets": ("minimum_budget", ()),
-}  # fmt: skip
+}
 INTERESTS: Rows = (
     {"id": "6003384248805", "name": "Tea (drink)", "audience_size_lower_bound": 310000000},
     {"id": "6003142974961", "name": "Green tea (drink)", "audience_size_lower_bound": 52000000},
     {"id": "6003626773307", "name": "Coffee (drink)", "audience_size_lower_bound": 640000000},
 )
 LOCALES: tuple[tuple[int, str], ...] = (
-    (6, "English (US)"), (24, "English (UK)"), (5, "German"), (9, "French (France)"), (11, "Japanese"),
+    (6, "English (US)"),
+    (24, "English (UK)"),
+    (5, "German"),
+    (9, "French (France)"),
+    (11, "Japanese"),
     (13, "Norwegian (bokmal)"),
-)  # fmt: skip
-PLACE_TYPES = (
-    "country", "country_group", "region", "city", "zip", "geo_market", "electoral_district", "neighborhood", "subcity",
-    "subneighborhood", "metro_area", "small_geo_area", "medium_geo_area", "large_geo_area",
-)  # fmt: skip
+)
+PLACE_TYPES = split_words("""
+    country country_group region city zip geo_market electoral_district neighborhood subcity subneighborhood metro_area
+    small_geo_area medium_geo_area large_geo_area
+""")
 _COUNTRY_NAMES = {key: name for kind, key, name, *_ in LOCATIONS if kind == "country"}
 _SEARCH_CHECKS: Mapping[str, Mapping[str, Check]] = {
     "adgeolocation": {"q": text(), "location_types": json_text(array(choice(*PLACE_TYPES), 1))},

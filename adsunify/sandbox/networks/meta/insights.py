@@ -12,23 +12,15 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.checks import Check, array, boolean, integer_text, json_text, record, text
+from adsunify.sandbox.checks import Check, array, boolean, integer_text, json_text, one_of, record, text
 from adsunify.sandbox.figures import draw_bytes
 from adsunify.sandbox.instants import date_check
 from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.meta import reads
 from adsunify.sandbox.networks.meta.accounts import MINOR_UNITS_PER_MAJOR
 from adsunify.sandbox.networks.meta.errors import build_response, not_found_error, require_account_by_id
-from adsunify.sandbox.networks.meta.parameters import one_of
-from adsunify.sandbox.networks.meta.reads import (
-    PAGING_CHECKS,
-    build_page_response,
-    get_effective_status,
-    parse_query,
-    render_rows,
-)
-from adsunify.sandbox.networks.meta.targeting import fill_keys
 from adsunify.sandbox.networks.meta.writes import parse_form, require_entity
-from adsunify.sandbox.parsing import InvalidRequest, parse_json
+from adsunify.sandbox.parsing import InvalidRequest, fill_keys, parse_json
 from adsunify.sandbox.world import Account, StoredEntity
 
 LEVELS = ("account", "campaign", "adset", "ad")
@@ -77,11 +69,14 @@ PARAMETER_CHECKS: Mapping[str, Check] = {
     "action_attribution_windows": json_text(array(text())),  # the figures do not depend on these four
     "action_report_time": one_of("conversion impression lifetime mixed"),
     **fill_keys(json_text(boolean), "use_account_attribution_setting use_unified_attribution_setting"),
-    **fill_keys(_refuse_not_simulated, """
+    **fill_keys(
+        _refuse_not_simulated,
+        """
         action_breakdowns breakdowns cpas_only default_summary export_columns export_format export_name filtering
         graph_cache product_id_limit sort summary summary_action_breakdowns time_ranges
-    """),
-}  # fmt: skip
+    """,
+    ),
+}
 
 
 def get_insights(request: Request) -> Response:
@@ -90,16 +85,19 @@ def get_insights(request: Request) -> Response:
         if run.data["polls"] < len(RUN_STATES) or run.data["fails"]:
             raise InvalidRequest("value", "", "the report run is not completed")
         parameters, node = run.data["asked"], run.data["node"]
-        paging_parameters = {**parameters, **parse_query(request, {**PAGING_CHECKS, "fields": _check_field_names})}
+        paging_parameters = {
+            **parameters,
+            **reads.parse_query(request, {**reads.PAGING_CHECKS, "fields": _check_field_names}),
+        }
     else:
         node = request.path_parameters["node"]
-        parameters = paging_parameters = parse_query(request, {**PAGING_CHECKS, **PARAMETER_CHECKS})
+        parameters = paging_parameters = reads.parse_query(request, {**reads.PAGING_CHECKS, **PARAMETER_CHECKS})
         _check_request(request, node, parameters)
     rows = list(_build_rows(request, node, parameters))
     if run is None and len(rows) > MAX_SYNC_ROWS:
         raise InvalidRequest("too_much_data", "", "Please reduce the amount of data you're asking for, then retry")
-    return build_page_response(
-        request, render_rows("insights", rows, {"fields": _format_fields(paging_parameters)}), paging_parameters
+    return reads.build_page_response(
+        request, reads.render_rows("insights", rows, {"fields": _format_fields(paging_parameters)}), paging_parameters
     )
 
 
@@ -107,7 +105,7 @@ def create_run(request: Request) -> Response:
     """POST /{id}/insights: a report run. It writes nothing to the account. Told `error_in_200`, the run will fail."""
     parameters, node = parse_form(request, PARAMETER_CHECKS), request.path_parameters["node"]
     account = _check_request(request, node, parameters)
-    render_rows("insights", [], {"fields": _format_fields(parameters)})
+    reads.render_rows("insights", [], {"fields": _format_fields(parameters)})
     data = {"asked": parameters, "node": node, "polls": 0, "fails": request.get_fault("error_in_200") is not None}
     run = request.world.create("report", account.id, data, logged=False)
     return build_response(request, {"report_run_id": run.id})
@@ -117,7 +115,7 @@ def find_run_status(request: Request) -> Response | None:
     """GET /{report_run_id}: each look sees the next state. None where the id is no run."""
     if (run := _find_run(request)) is None:
         return None
-    query = parse_query(request, {})
+    query = reads.parse_query(request, {})
     polls = min(run.data["polls"] + 1, len(RUN_STATES))
     request.world.replace(run, {**run.data, "polls": polls}, logged=False)
     status, percent = RUN_STATES[polls - 1]
@@ -132,7 +130,7 @@ def find_run_status(request: Request) -> Response | None:
     if run.data["fails"] and polls == len(RUN_STATES):  # a failed run can show 100 % too
         native |= {"async_status": "Job Failed", "error_code": 2, "error_subcode": 1504018}
         native |= {"error_message": "The report could not be made", "error_user_msg": "Please ask for less data"}
-    return build_response(request, render_rows("report", [native], query)[0])
+    return build_response(request, reads.render_rows("report", [native], query)[0])
 
 
 def _find_run(request: Request) -> StoredEntity | None:
@@ -219,7 +217,7 @@ def _list_subjects(
     subject_ids: set[str] = set()
     for ad in request.world.list_entities("ad", account.id):
         chain = {"campaign": ad.data["campaign_id"], "adset": ad.data["adset_id"], "ad": ad.id}
-        delivers = get_effective_status(request, ad) in ("ACTIVE", "PENDING_REVIEW")
+        delivers = reads.get_effective_status(request, ad) in ("ACTIVE", "PENDING_REVIEW")
         if not delivers or chain[level] in subject_ids or chain.get(kind, node) != node:
             continue
         subject_ids.add(chain[level])

@@ -14,12 +14,12 @@ from adsunify.sandbox.oauth import (
     require_access_token,
     revoke_grant,
 )
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import Token
 
-SCOPES = (
-    "ads_management", "ads_read", "business_management", "pages_show_list", "pages_read_engagement", "pages_manage_ads",
-)  # fmt: skip
+SCOPES = split_words("""
+    ads_management ads_read business_management pages_show_list pages_read_engagement pages_manage_ads
+""")
 SHORT_TOKEN_SECONDS, LONG_TOKEN_SECONDS = 5400, 5184000  # Meta access tokens: hours, and about 60 days
 LOGIN = OAuthConfig(
     consent_pages=(("www.facebook.com", "/v26.0/dialog/oauth"),),

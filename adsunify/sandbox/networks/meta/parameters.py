@@ -21,17 +21,13 @@ from adsunify.sandbox.checks import (
     integer,
     integer_text,
     json_text,
+    one_of,
     record,
     text,
     visible_text,
 )
-from adsunify.sandbox.networks.meta.targeting import TARGETING_CHECK, fill_keys, split_words
-from adsunify.sandbox.parsing import InvalidRequest
-
-
-def one_of(names: str) -> Check:
-    """One of several words."""
-    return choice(*split_words(names))
+from adsunify.sandbox.networks.meta.targeting import TARGETING_CHECK
+from adsunify.sandbox.parsing import InvalidRequest, fill_keys
 
 
 def check_object(value: Any, where: str) -> dict[str, Any]:
@@ -157,7 +153,9 @@ PROMOTED_OBJECT_CHECK = record(
 LINK_DATA_CHECK = record(
     required={"link": check_url},
     optional={
-        **fill_keys(any_value, """
+        **fill_keys(
+            any_value,
+            """
             ad_context additional_image_index app_link_spec attachment_style automated_product_tags
             boosted_product_set_id branded_content_shared_to_sponsor_status branded_content_sponsor_page_id
             collection_thumbnails customization_rules_spec event_id force_single_link format_option image_crops
@@ -165,25 +163,33 @@ LINK_DATA_CHECK = record(
             offer_id page_welcome_message post_click_configuration preferred_image_tags preferred_video_tags
             retailer_item_ids show_multiple_images smart_pse_enabled static_fallback_spec
             use_flexible_image_aspect_ratio
-        """),
+        """,
+        ),
         **fill_keys(STRING_CHECK, "message name caption description"),
         "child_attachments": array(check_object, 2),
         "picture": check_image_url,
         "image_hash": external_id("[0-9A-Za-z_-]+"),
         "call_to_action": record(
             required={"type": CALL_TO_ACTION_CHECK},
-            optional={"value": record(optional={
-                **fill_keys(any_value, """
+            optional={
+                "value": record(
+                    optional={
+                        **fill_keys(
+                            any_value,
+                            """
                     android_url app_destination app_link application event_id ios_url land_on_whatsapp_catalog
                     land_on_whatsapp_profile lead_gen_form_id link_caption link_format object_store_urls page
                     product_link whatsapp_number
-                """),
-                "link": check_url,
-            })},
+                """,
+                        ),
+                        "link": check_url,
+                    }
+                )
+            },
         ),
     },
     exactly_one=(("picture", "image_hash", "child_attachments"),),  # Meta Marketing API: never both; neither: chosen
-)  # fmt: skip
+)
 STORY_CHECK = record(
     required={"page_id": ID_CHECK},
     optional={
@@ -209,11 +215,14 @@ _CAMPAIGN_MEMBERS: Mapping[str, Check] = {
     **fill_keys(UNSIGNED_CHECK, "daily_budget lifetime_budget spend_cap"),
     **fill_keys(check_datetime, "start_time stop_time"),
     **fill_keys(OBJECTS_CHECK, "adlabels budget_schedule_specs frequency_control_specs iterative_split_test_configs"),
-    **fill_keys(FLAG_CHECK, """
+    **fill_keys(
+        FLAG_CHECK,
+        """
         is_adset_budget_sharing_enabled is_budget_schedule_enabled is_direct_send_campaign is_message_campaign
         is_meta_moment_maker_enabled is_pca_unified is_reels_trending_ads_enabled is_skadnetwork_attribution
-    """),
-}  # fmt: skip
+    """,
+    ),
+}
 _ADSET_MEMBERS: Mapping[str, Check] = {
     "name": NAME_CHECK,
     "optimization_goal": OPTIMIZATION_GOAL_CHECK,

@@ -9,24 +9,23 @@ from zoneinfo import ZoneInfo
 
 from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, integer_text, json_text, record, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.meta.errors import (
-    CREDENTIAL_CHECKS,
-    build_response,
-    not_found_error,
-    require_account_by_id,
-)
+from adsunify.sandbox.networks.meta import errors
 from adsunify.sandbox.networks.meta.fields import FIELDS_BY_NODE
 from adsunify.sandbox.networks.meta.writes import FINAL_STATUSES, KINDS
 from adsunify.sandbox.paging import CursorFormat
-from adsunify.sandbox.parsing import InvalidRequest, parse_json
+from adsunify.sandbox.parsing import InvalidRequest, parse_json, split_words
 from adsunify.sandbox.world import Account, StoredEntity
 
 FieldTree = Mapping[str, "FieldTree | None"]  # a name, and what was asked of the object behind it
 # Minor units that are read as strings of digits; bid_amount is an int in the published lists, and stays one.
-MONEY_FIELDS = frozenset({
-    "daily_budget", "lifetime_budget", "spend_cap", "budget_remaining", "daily_min_spend_target", "daily_spend_cap",
-    "lifetime_min_spend_target", "lifetime_spend_cap",
-})  # fmt: skip
+MONEY_FIELDS = frozenset(
+    {
+        *split_words("""
+        daily_budget lifetime_budget spend_cap budget_remaining daily_min_spend_target daily_spend_cap
+        lifetime_min_spend_target lifetime_spend_cap
+    """)
+    }
+)
 # Members that are nodes of their own: only the id is shown unless more is asked for.
 NESTED_NODES = {
     "creative": "adcreative",
@@ -38,9 +37,7 @@ NESTED_NODES = {
 REVIEW_TIME = timedelta(seconds=60)  # how long a new or changed ad is in review (the time is chosen)
 _CAMPAIGN_STATES = ("ACTIVE", "PAUSED", "DELETED", "ARCHIVED", "IN_PROCESS", "WITH_ISSUES")
 _ADSET_STATES = (*_CAMPAIGN_STATES, "CAMPAIGN_PAUSED")
-_AD_STATES = (
-    *_ADSET_STATES, "ADSET_PAUSED", "DISAPPROVED", "PENDING_REVIEW", "PREAPPROVED", "PENDING_BILLING_INFO"
-)  # fmt: skip
+_AD_STATES = (*_ADSET_STATES, "ADSET_PAUSED", "DISAPPROVED", "PENDING_REVIEW", "PREAPPROVED", "PENDING_BILLING_INFO")
 EFFECTIVE_STATUSES = {
     "campaign": _CAMPAIGN_STATES,
     "adset": _ADSET_STATES,
@@ -91,8 +88,8 @@ def pick_fields(native: Mapping[str, Any], fields: FieldTree) -> dict[str, Any]:
 
 def parse_query(request: Request, optional: Mapping[str, Check]) -> dict[str, Any]:
     """The checked query of a read, without the credentials. `pretty`, `debug`, `date_format` are gone."""
-    content: dict[str, Any] = request.parse_query(optional={"fields": text(), **optional, **CREDENTIAL_CHECKS})
-    return {name: value for name, value in content.items() if name not in CREDENTIAL_CHECKS}
+    content: dict[str, Any] = request.parse_query(optional={"fields": text(), **optional, **errors.CREDENTIAL_CHECKS})
+    return {name: value for name, value in content.items() if name not in errors.CREDENTIAL_CHECKS}
 
 
 PAGING_CHECKS: Mapping[str, Check] = {"limit": integer_text(1, 5000), "after": text(), "before": text()}
@@ -110,13 +107,13 @@ def build_page_response(
         start = max(_CURSORS.decode_position(query["before"]) - limit, 0)
     part = rows[start : start + limit]
     if not part:
-        return build_response(request, {"data": []})
+        return errors.build_response(request, {"data": []})
     paging: dict[str, Any] = {
         "cursors": {"before": _CURSORS.encode(start), "after": _CURSORS.encode(start + len(part) - 1)}
     }
     if start + len(part) < len(rows):
         paging["next"] = f"https://graph.facebook.com{request.path}?after={paging['cursors']['after']}&limit={limit}"
-    return build_response(request, {"data": list(part), "paging": paging})
+    return errors.build_response(request, {"data": list(part), "paging": paging})
 
 
 def render_rows(node: str, natives: Sequence[Mapping[str, Any]], query: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -130,7 +127,7 @@ def get_user(request: Request) -> Response:
     """GET /me: the person who gave the consent."""
     query = parse_query(request, {})
     person = {"id": "100200300", "name": "Demo Person"}
-    return build_response(request, render_rows("user", [person], {"fields": "id,name", **query})[0])
+    return errors.build_response(request, render_rows("user", [person], {"fields": "id,name", **query})[0])
 
 
 def list_accounts(request: Request) -> Response:
@@ -142,8 +139,8 @@ def list_accounts(request: Request) -> Response:
 
 def get_account(request: Request) -> Response:
     """GET /act_X."""
-    native = render_account(require_account_by_id(request, request.path_parameters["node"]), request.now)
-    return build_response(request, render_rows("account", [native], parse_query(request, {}))[0])
+    native = render_account(errors.require_account_by_id(request, request.path_parameters["node"]), request.now)
+    return errors.build_response(request, render_rows("account", [native], parse_query(request, {}))[0])
 
 
 def find_entity_response(request: Request) -> Response | None:
@@ -151,11 +148,11 @@ def find_entity_response(request: Request) -> Response | None:
     query, node = parse_query(request, {}), request.path_parameters["node"]
     for kind in KINDS:
         if (entity := request.world.find(kind, node)) is not None:
-            return build_response(request, render_rows(kind, [render_entity(request, entity)], query)[0])
+            return errors.build_response(request, render_rows(kind, [render_entity(request, entity)], query)[0])
     # An id that nothing has here was made elsewhere, and exists. What it is of, only the fields tell: where a creative
     # has all of them, it is one (chosen); a campaign, ad set or ad made elsewhere does not exist.
     if node.isdigit() and FIELDS_BY_NODE["adcreative"][1] >= {*parse_fields(query.get("fields", "id"))}:
-        return build_response(request, render_rows("adcreative", [_make_external_creative(node)], query)[0])
+        return errors.build_response(request, render_rows("adcreative", [_make_external_creative(node)], query)[0])
     return None
 
 
@@ -207,12 +204,12 @@ def _list_entities_below(request: Request, node: str, kind: str) -> list[StoredE
     """The entities of a kind in an account, campaign or ad set."""
     world = request.world
     if node.startswith("act_"):
-        return world.list_entities(kind, require_account_by_id(request, node).id)
+        return world.list_entities(kind, errors.require_account_by_id(request, node).id)
     if kind in ("adset", "ad") and world.find("campaign", node) is not None:
         return [entity for entity in world.list_entities(kind) if entity.data["campaign_id"] == node]
     if kind == "ad" and world.find("adset", node) is not None:
         return world.list_entities("ad", parent=node)
-    raise not_found_error(request, node)
+    raise errors.not_found_error(request, node)
 
 
 def render_account(account: Account, now: datetime) -> dict[str, Any]:
@@ -231,7 +228,7 @@ def render_account(account: Account, now: datetime) -> dict[str, Any]:
 
 def render_entity(request: Request, entity: StoredEntity) -> dict[str, Any]:
     """All that can be read of a campaign, ad set, ad or creative."""
-    account = require_account_by_id(request, entity.account)
+    account = errors.require_account_by_id(request, entity.account)
     zone = account.zone
     members: dict[str, Any] = {
         "id": entity.id,

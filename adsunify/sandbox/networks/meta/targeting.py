@@ -2,23 +2,10 @@
 ask about."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from adsunify.sandbox.checks import Check, any_value, array, choice, country_code, integer, record, text
-from adsunify.sandbox.parsing import InvalidRequest
-
-T = TypeVar("T")
-
-
-def split_words(words: str) -> list[str]:
-    """The words of a table."""
-    return words.split()
-
-
-def fill_keys(value: T, names: str) -> dict[str, T]:
-    """The same value for several names."""
-    return dict.fromkeys(split_words(names), value)
-
+from adsunify.sandbox.parsing import InvalidRequest, fill_keys, parse_names, split_words
 
 # Countries, regions, cities, zips and markets that the search knows: (type, key, name, country, region, region key).
 LOCATIONS: tuple[tuple[str, str, str, str, str | None, str | None], ...] = (
@@ -49,24 +36,17 @@ LOCATIONS: tuple[tuple[str, str, str, str, str | None, str | None], ...] = (
     ("geo_market", "DMA:501", "New York", "US", None, None),
 )
 # Members of geo_locations whose items are {"key": ...}, and the type of place that each holds.
-KEYED_LOCATION_TYPES: Mapping[str, str] = {
-    "regions": "region",
-    "cities": "city",
-    "zips": "zip",
-    "geo_markets": "geo_market",
-    "neighborhoods": "neighborhood",
-    "subcities": "subcity",
-    "subneighborhoods": "subneighborhood",
-    "metro_areas": "metro_area",
-    "small_geo_areas": "small_geo_area",
-    "medium_geo_areas": "medium_geo_area",
-    "large_geo_areas": "large_geo_area",
-    "electoral_districts": "electoral_district",
-}
+KEYED_LOCATION_TYPES: Mapping[str, str] = parse_names("""
+    regions region, cities city, zips zip, geo_markets geo_market, neighborhoods neighborhood, subcities subcity,
+    subneighborhoods subneighborhood, metro_areas metro_area, small_geo_areas small_geo_area,
+    medium_geo_areas medium_geo_area, large_geo_areas large_geo_area, electoral_districts electoral_district
+""")
 # EU and associated territories (the territories that the documentation names; its list is unverified).
-EU_COUNTRIES = frozenset(split_words("""
+EU_COUNTRIES = frozenset(
+    split_words("""
     AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE  AX GF GP MQ RE YT MF
-"""))  # fmt: skip
+""")
+)
 _COUNTRY_BY_KEY = {(kind, key): country for kind, key, _, country, _, _ in LOCATIONS}
 _RADIUS_LIMITS = {"kilometer": (17, 80), "mile": (10, 50)}  # documented in kilometres; miles accordingly (chosen)
 
@@ -116,15 +96,21 @@ GEOGRAPHY_CHECK = record(
 )
 _NAMED_ITEMS_CHECK = array(record({"id": _ID_CHECK}, {"name": _WORD_CHECK}))
 _FLEXIBLE_MEMBERS: Mapping[str, Check] = {
-    **fill_keys(_NAMED_ITEMS_CHECK, """
+    **fill_keys(
+        _NAMED_ITEMS_CHECK,
+        """
         behaviors education_majors education_schools ethnic_affinity family_statuses generation home_ownership
         home_type home_value household_composition income industries interests life_events moms net_worth
         office_type politics work_employers work_positions
-    """),
-    **fill_keys(array(integer(0)), """
+    """,
+    ),
+    **fill_keys(
+        array(integer(0)),
+        """
         college_years education_statuses interested_in political_views relationship_statuses user_event
-    """),
-}  # fmt: skip
+    """,
+    ),
+}
 TARGETING_CHECK = record(
     optional={
         **_FLEXIBLE_MEMBERS,

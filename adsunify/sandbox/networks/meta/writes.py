@@ -6,23 +6,9 @@ from typing import Any
 
 from adsunify.sandbox.checks import Check, record
 from adsunify.sandbox.network import AbortRequest, Request, Response
-from adsunify.sandbox.networks.meta.errors import (
-    CREDENTIAL_CHECKS,
-    build_response,
-    not_found_error,
-    require_account_by_id,
-)
+from adsunify.sandbox.networks.meta import errors, rules
 from adsunify.sandbox.networks.meta.parameters import CREATE_CHECKS, UPDATE_CHECKS
-from adsunify.sandbox.networks.meta.rules import (
-    ADSET_RULES,
-    BUDGET_MEMBERS,
-    CAMPAIGN_RULES,
-    EntityChange,
-    check_rules,
-    invalid_value_error,
-    missing_value_error,
-)
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import Account, StoredEntity
 
 KINDS = ("campaign", "adset", "ad", "adcreative")
@@ -31,36 +17,36 @@ FINAL_STATUSES = ("DELETED", "ARCHIVED")
 # fixed after creation or publication. (buying_type, campaign_id and adset_id are no update parameters.)
 IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("objective",),
-    "adset": (
-        "optimization_goal", "billing_event", "promoted_object", "destination_type", "frequency_control_specs",
-    ),
-}  # fmt: skip
-CREATIVE_SOURCES = (
-    "object_story_spec", "object_story_id", "asset_feed_spec", "source_instagram_media_id", "source_facebook_post_id",
-    "object_id", "object_url", "link_og_id", "image_hash", "image_url", "product_set_id", "template_url",
-)  # fmt: skip
+    "adset": split_words("""
+        optimization_goal billing_event promoted_object destination_type frequency_control_specs
+    """),
+}
+CREATIVE_SOURCES = split_words("""
+    object_story_spec object_story_id asset_feed_spec source_instagram_media_id source_facebook_post_id object_id
+    object_url link_og_id image_hash image_url product_set_id template_url
+""")
 
 
 def parse_form(request: Request, names: Mapping[str, Check], required: str = "") -> dict[str, Any]:
     """The checked parameters of a form body, without the credentials that may stand among them or in the query."""
-    request.parse_query(optional=CREDENTIAL_CHECKS)
+    request.parse_query(optional=errors.CREDENTIAL_CHECKS)
     must = {name: names[name] for name in required.split()}
-    content: dict[str, Any] = request.parse_form(record(must, {**names, **CREDENTIAL_CHECKS}))
-    return {name: value for name, value in content.items() if name not in CREDENTIAL_CHECKS}
+    content: dict[str, Any] = request.parse_form(record(must, {**names, **errors.CREDENTIAL_CHECKS}))
+    return {name: value for name, value in content.items() if name not in errors.CREDENTIAL_CHECKS}
 
 
 def build_write_response(request: Request, members: Mapping[str, Any], body: Mapping[str, Any]) -> Response:
     """The answer of a write; with `validate_only` nothing is kept."""
     if "validate_only" in members.get("execution_options", ()):
-        raise AbortRequest(build_response(request, {"success": True}))
-    return build_response(request, body)
+        raise AbortRequest(errors.build_response(request, {"success": True}))
+    return errors.build_response(request, body)
 
 
 def create_campaign(request: Request) -> Response:
     """POST /act_X/campaigns."""
     account, members = _parse_body(request, "campaign")
     data = {"status": "ACTIVE", "buying_type": "AUCTION", **_extract_members(members)}  # a status left out is ACTIVE
-    check_rules(CAMPAIGN_RULES, EntityChange(data, account, request.now, creating=True), members)
+    rules.check_rules(rules.CAMPAIGN_RULES, rules.EntityChange(data, account, request.now, creating=True), members)
     entity = request.world.create("campaign", account.id, data)
     return build_write_response(request, members, {"id": entity.id})
 
@@ -70,7 +56,7 @@ def create_adset(request: Request) -> Response:
     account, members = _parse_body(request, "adset")
     campaign = _require_parent(request, "campaign", members["campaign_id"], account)
     data = {"status": "ACTIVE", **_extract_members(members)}
-    check_rules(ADSET_RULES, EntityChange(data, account, request.now, True, campaign), members)
+    rules.check_rules(rules.ADSET_RULES, rules.EntityChange(data, account, request.now, True, campaign), members)
     entity = request.world.create("adset", account.id, data, parent=campaign.id)
     return build_write_response(request, members, {"id": entity.id})
 
@@ -94,11 +80,13 @@ def create_adcreative(request: Request) -> Response:
     """POST /act_X/adcreatives."""
     account, members = _parse_body(request, "adcreative")
     if not any(name in members for name in CREATIVE_SOURCES):
-        raise missing_value_error("object_story_spec", "a creative needs content")
+        raise rules.missing_value_error("object_story_spec", "a creative needs content")
     link_data = members.get("object_story_spec", {}).get("link_data", {})
     target = link_data.get("call_to_action", {}).get("value", {}).get("link")
     if target is not None and target != link_data["link"]:
-        raise invalid_value_error("object_story_spec", "the link of call_to_action must equal the link of link_data")
+        raise rules.invalid_value_error(
+            "object_story_spec", "the link of call_to_action must equal the link of link_data"
+        )
     entity = request.world.create(
         "adcreative", account.id, {"name": "", "status": "ACTIVE", **_extract_members(members)}
     )
@@ -113,20 +101,20 @@ def update_entity(request: Request) -> Response:
     _check_changeable(entity, new)
     for name in IMMUTABLE_MEMBERS.get(entity.kind, ()):
         if name in new and new[name] != old.get(name):
-            raise invalid_value_error(name, "cannot be changed after creation")
+            raise rules.invalid_value_error(name, "cannot be changed after creation")
     if new.get("account_id") not in (None, entity.account.removeprefix("act_")):
-        raise invalid_value_error("account_id", "cannot be changed")
-    account = require_account_by_id(request, entity.account)
+        raise rules.invalid_value_error("account_id", "cannot be changed")
+    account = errors.require_account_by_id(request, entity.account)
     data = {**old, **{name: value for name, value in new.items() if name != "account_id"}}
     match entity.kind:
         case "campaign":
             _check_budget_kind(old, new)
-            check_rules(CAMPAIGN_RULES, EntityChange(data, account, request.now, creating=False), new)
+            rules.check_rules(rules.CAMPAIGN_RULES, rules.EntityChange(data, account, request.now, creating=False), new)
         case "adset":
             data = _complete_adset_update(request, entity, data, members)
-            check_rules(
-                ADSET_RULES,
-                EntityChange(data, account, request.now, False, _require_campaign(request, entity)),
+            rules.check_rules(
+                rules.ADSET_RULES,
+                rules.EntityChange(data, account, request.now, False, _require_campaign(request, entity)),
                 members,
             )
         case "ad" if "creative" in new:
@@ -141,11 +129,11 @@ def update_entity(request: Request) -> Response:
 
 def delete_entity(request: Request) -> Response:
     """DELETE /{id}: the status becomes DELETED, that of the children too; not undoable."""
-    request.parse_query(optional=CREDENTIAL_CHECKS)
+    request.parse_query(optional=errors.CREDENTIAL_CHECKS)
     entity = require_entity(request, request.path_parameters["node"])
     _check_changeable(entity, {"status": "DELETED"})
     _delete_entity(request, entity, entity.data)
-    return build_response(request, {"success": True})
+    return errors.build_response(request, {"success": True})
 
 
 def require_entity(request: Request, node: str) -> StoredEntity:
@@ -153,11 +141,11 @@ def require_entity(request: Request, node: str) -> StoredEntity:
     for kind in KINDS:
         if (entity := request.world.find(kind, node)) is not None:
             return entity
-    raise not_found_error(request, node)
+    raise errors.not_found_error(request, node)
 
 
 def _parse_body(request: Request, kind: str) -> tuple[Account, dict[str, Any]]:
-    account = require_account_by_id(request, request.path_parameters["node"])
+    account = errors.require_account_by_id(request, request.path_parameters["node"])
     required, names = CREATE_CHECKS[kind]
     return account, parse_form(request, names, required)
 
@@ -171,7 +159,7 @@ def _require_parent(request: Request, kind: str, node: str, account: Account) ->
     if parent is None or parent.data["status"] == "DELETED":
         raise InvalidRequest("missing", f"/{kind}_id", f"{kind} {node} does not exist in this account")
     if parent.data["status"] == "ARCHIVED":
-        raise invalid_value_error(f"{kind}_id", f"{kind} {node} is archived")
+        raise rules.invalid_value_error(f"{kind}_id", f"{kind} {node} is archived")
     return parent
 
 
@@ -197,9 +185,11 @@ def _check_changeable(entity: StoredEntity, new: Mapping[str, Any]) -> None:
 
 def _check_budget_kind(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """The budget stays where it is and of its kind."""
-    for name in BUDGET_MEMBERS:
+    for name in rules.BUDGET_MEMBERS:
         if name in new and name not in old:
-            raise invalid_value_error(name, "cannot be given here: the budget is of the other kind or on another level")
+            raise rules.invalid_value_error(
+                name, "cannot be given here: the budget is of the other kind or on another level"
+            )
 
 
 def _complete_adset_update(
@@ -209,7 +199,7 @@ def _complete_adset_update(
     _check_budget_kind(old, members)
     start = old.get("start_time", entity.created_at)
     if members.get("start_time", start) != start and start <= request.now:
-        raise invalid_value_error("start_time", "cannot be changed once the ad set has started")
+        raise rules.invalid_value_error("start_time", "cannot be changed once the ad set has started")
     if "end_time" in members and members["end_time"] is None:  # 0: no end
         data.pop("end_time", None)
     strategy = members.get("bid_strategy")
@@ -217,7 +207,7 @@ def _complete_adset_update(
         for name in ("bid_amount", "bid_constraints"):
             if name not in members:
                 data.pop(name, None)
-    if any(members.get(name, old.get(name)) != old.get(name) for name in BUDGET_MEMBERS):
+    if any(members.get(name, old.get(name)) != old.get(name) for name in rules.BUDGET_MEMBERS):
         data["_budget_changes"] = _record_budget_change(request, old)
     return data
 

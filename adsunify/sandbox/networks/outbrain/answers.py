@@ -15,9 +15,14 @@ from adsunify.sandbox.world import Account, StoredEntity
 
 # Status by the code of a problem; every other failed check is a 400.
 _STATUS_BY_CODE: Mapping[str, int] = {
-    "token_missing": 401, "token_invalid": 401, "token_expired": 401, "invalid_client": 401, "denied": 403,
-    "absent": 404, "media_type": 415,
-}  # fmt: skip
+    "token_missing": 401,
+    "token_invalid": 401,
+    "token_expired": 401,
+    "invalid_client": 401,
+    "denied": 403,
+    "absent": 404,
+    "media_type": 415,
+}
 _RETRY_AFTER_MS = "1500"  # milliseconds
 
 

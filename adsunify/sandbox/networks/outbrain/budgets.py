@@ -7,65 +7,52 @@ from typing import Any
 
 from adsunify.sandbox.checks import Check, boolean, boolean_text, choice, number, record, rule_error, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.outbrain.answers import (
-    build_response,
-    check_date,
-    format_instant,
-    get_eastern_date,
-    require_account_by_id,
-    require_entity,
-)
-from adsunify.sandbox.networks.outbrain.tables import (
-    BUDGET_TYPES,
-    CURRENCIES,
-    CURRENCY_DECIMALS,
-    MAX_NAME_LENGTH,
-    MIN_MONTHLY_DAYS,
-    PACINGS,
-)
+from adsunify.sandbox.networks.outbrain import answers, tables
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity, World
 
 _AMOUNT_CHECK = number(Decimal("0.01"), places=2)
 _CHANGEABLE_MEMBERS: Mapping[str, Check] = {
     "amount": _AMOUNT_CHECK,
-    "startDate": check_date,
-    "endDate": check_date,
+    "startDate": answers.check_date,
+    "endDate": answers.check_date,
     "runForever": boolean,
-    "type": choice(*BUDGET_TYPES),
-    "pacing": choice(*PACINGS),
+    "type": choice(*tables.BUDGET_TYPES),
+    "pacing": choice(*tables.PACINGS),
     "dailyTarget": _AMOUNT_CHECK,
 }
 # Which members are mandatory is not said: what every sample has (chosen).
 CREATE_CHECK = record(
-    required={"name": text(1, MAX_NAME_LENGTH),
-              **{name: _CHANGEABLE_MEMBERS[name] for name in ("amount", "startDate", "runForever", "type", "pacing")}},
+    required={
+        "name": text(1, tables.MAX_NAME_LENGTH),
+        **{name: _CHANGEABLE_MEMBERS[name] for name in ("amount", "startDate", "runForever", "type", "pacing")},
+    },
     optional={name: _CHANGEABLE_MEMBERS[name] for name in ("endDate", "dailyTarget")},
-)  # fmt: skip
+)
 UPDATE_CHECK = record(optional=_CHANGEABLE_MEMBERS)
 
 
 def create_budget(request: Request) -> Response:
     """POST /marketers/{marketer}/budgets."""
     request.parse_query()
-    account = require_account_by_id(request, request.path_parameters["marketer"])
+    account = answers.require_account_by_id(request, request.path_parameters["marketer"])
     body = request.parse_json(CREATE_CHECK)
     for other in request.world.list_entities("budget", account.id):
         if other.data["name"].lower() == body["name"].lower():
             raise rule_error("/name", "a budget of this name exists")
-    if date.fromisoformat(body["startDate"]) < get_eastern_date(request.now):
+    if date.fromisoformat(body["startDate"]) < answers.get_eastern_date(request.now):
         raise rule_error("/startDate", "lies in the past")
     _check_rules(body, account)
     entity = request.world.create("budget", account.id, body, id=allocate_native_id(request.world, "01"))
-    return build_response(request, render_budget(request.world, entity))
+    return answers.build_response(request, render_budget(request.world, entity))
 
 
 def update_budget(request: Request) -> Response:
     """PUT /budgets/{id}: what is absent stays."""
     request.parse_query()
-    entity = require_entity(request, "budget", request.path_parameters["id"])
+    entity = answers.require_entity(request, "budget", request.path_parameters["id"])
     body = request.parse_json(UPDATE_CHECK)
-    present, old = get_eastern_date(request.now), entity.data
+    present, old = answers.get_eastern_date(request.now), entity.data
     if body.get("startDate", old["startDate"]) != old["startDate"]:
         if date.fromisoformat(old["startDate"]) < present:
             raise rule_error("/startDate", "cannot be changed once it has passed")
@@ -83,7 +70,7 @@ def update_budget(request: Request) -> Response:
     if body.get("pacing", "DAILY_TARGET") != "DAILY_TARGET" and "dailyTarget" not in body:
         after.pop("dailyTarget", None)
     _check_rules(after, request.world.accounts[entity.account])
-    return build_response(request, render_budget(request.world, request.world.replace(entity, after)))
+    return answers.build_response(request, render_budget(request.world, request.world.replace(entity, after)))
 
 
 def _check_rules(budget: Mapping[str, Any], account: Account) -> None:
@@ -103,9 +90,9 @@ def _check_rules(budget: Mapping[str, Any], account: Account) -> None:
         raise rule_error("/dailyTarget", "goes with the pacing DAILY_TARGET, and only with it")
     for name in ("amount", "dailyTarget"):
         if name in budget:
-            number(places=CURRENCY_DECIMALS[account.currency])(budget[name], f"/{name}")
-    times = {"DAILY": 1, "MONTHLY": MIN_MONTHLY_DAYS, "CAMPAIGN": days}[budget["type"]]
-    least = CURRENCIES[account.currency][3] * times
+            number(places=tables.CURRENCY_DECIMALS[account.currency])(budget[name], f"/{name}")
+    times = {"DAILY": 1, "MONTHLY": tables.MIN_MONTHLY_DAYS, "CAMPAIGN": days}[budget["type"]]
+    least = tables.CURRENCIES[account.currency][3] * times
     if budget["amount"] < least:
         raise rule_error("/amount", f"must be at least {least} {account.currency}")
 
@@ -113,18 +100,21 @@ def _check_rules(budget: Mapping[str, Any], account: Account) -> None:
 def get_budget(request: Request) -> Response:
     """GET /budgets/{id}."""
     request.parse_query()
-    return build_response(
-        request, render_budget(request.world, require_entity(request, "budget", request.path_parameters["id"]))
+    return answers.build_response(
+        request, render_budget(request.world, answers.require_entity(request, "budget", request.path_parameters["id"]))
     )
 
 
 def list_budgets(request: Request) -> Response:
     """GET /marketers/{marketer}/budgets: all at once; `detachedOnly` leaves those that no campaign uses."""
     query = request.parse_query({}, {"detachedOnly": boolean_text})
-    account = require_account_by_id(request, request.path_parameters["marketer"])
-    budgets = [budget for budget in request.world.list_entities("budget", account.id)
-            if not (query.get("detachedOnly") and count_campaigns(request.world, budget.id))]  # fmt: skip
-    return build_response(
+    account = answers.require_account_by_id(request, request.path_parameters["marketer"])
+    budgets = [
+        budget
+        for budget in request.world.list_entities("budget", account.id)
+        if not (query.get("detachedOnly") and count_campaigns(request.world, budget.id))
+    ]
+    return answers.build_response(
         request, {"count": len(budgets), "budgets": [render_budget(request.world, budget) for budget in budgets]}
     )
 
@@ -132,11 +122,11 @@ def list_budgets(request: Request) -> Response:
 def delete_budget(request: Request) -> Response:
     """DELETE /budgets/{id}: only what no campaign uses and nothing was spent of."""
     request.parse_query()
-    entity = require_entity(request, "budget", request.path_parameters["id"])
+    entity = answers.require_entity(request, "budget", request.path_parameters["id"])
     if count_campaigns(request.world, entity.id) or entity.data.get("_spent"):
         raise InvalidRequest("rule", "", "the budget is attached to campaigns or was spent from")
     request.world.remove(entity)
-    return build_response(request, None)
+    return answers.build_response(request, None)
 
 
 def count_campaigns(world: World, budget: str) -> int:
@@ -156,8 +146,8 @@ def render_budget(world: World, entity: StoredEntity) -> dict[str, Any]:
         "shared": count_campaigns(world, entity.id) > 1,
         "amountSpent": spent,
         "amountRemaining": max(entity.data["amount"] - spent, Decimal(0)),
-        "creationTime": format_instant(entity.created_at),
-        "lastModified": format_instant(entity.updated_at),
+        "creationTime": answers.format_instant(entity.created_at),
+        "lastModified": answers.format_instant(entity.updated_at),
     }
 
 

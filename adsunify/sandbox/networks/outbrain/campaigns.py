@@ -21,39 +21,15 @@ from adsunify.sandbox.checks import (
     visible_text,
 )
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.outbrain import budgets, targeting
-from adsunify.sandbox.networks.outbrain.answers import (
-    PAGING,
-    apply_each,
-    build_response,
-    check_date,
-    format_instant,
-    get_eastern_date,
-    require_account_by_id,
-    require_entity,
-    split_ids,
-)
+from adsunify.sandbox.networks.outbrain import answers, budgets, tables, targeting
 from adsunify.sandbox.networks.outbrain.links import get_approval
-from adsunify.sandbox.networks.outbrain.tables import (
-    CAMPAIGN_EXTRA_FIELDS,
-    CREATIVE_FORMATS,
-    CURRENCIES,
-    CURRENCY_DECIMALS,
-    DEFAULT_CAMPAIGN_PAGE_SIZE,
-    MAX_CAMPAIGN_PAGE_SIZE,
-    MAX_CAMPAIGNS_PER_READ,
-    MAX_CAMPAIGNS_PER_WRITE,
-    MAX_NAME_LENGTH,
-    ON_AIR_TYPES,
-    OPTIMIZATIONS_BY_OBJECTIVE,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity, World
 
-_OPTIMIZATION_TYPES = dict.fromkeys(kind for kinds in OPTIMIZATIONS_BY_OBJECTIVE.values() for kind in kinds)
+_OPTIMIZATION_TYPES = dict.fromkeys(kind for kinds in tables.OPTIMIZATIONS_BY_OBJECTIVE.values() for kind in kinds)
 _HOUR_CHECK = text(8, 8, r"(0[1-9]|1[0-2]):[0-5]\d (AM|PM)")
 _COMMON_MEMBERS: Mapping[str, Check] = {
-    "name": visible_text(1, MAX_NAME_LENGTH),
+    "name": visible_text(1, tables.MAX_NAME_LENGTH),
     "enabled": boolean,
     "cpc": number(Decimal("0.01"), places=2),
     "suffixTrackingCode": text(),
@@ -69,7 +45,7 @@ _COMMON_MEMBERS: Mapping[str, Check] = {
             "conversions": any_value,
         },
     ),
-    "onAirType": choice(*ON_AIR_TYPES),
+    "onAirType": choice(*tables.ON_AIR_TYPES),
     "scheduling": record(
         required={
             "onAir": array(
@@ -77,7 +53,7 @@ _COMMON_MEMBERS: Mapping[str, Check] = {
             )
         }
     ),
-    "objective": choice(*OPTIMIZATIONS_BY_OBJECTIVE),
+    "objective": choice(*tables.OPTIMIZATIONS_BY_OBJECTIVE),
     "pixels": any_value,
 }
 # Which members are mandatory is not said: what every campaign needs to run (chosen).
@@ -91,30 +67,37 @@ CREATE_CHECK = record(
     optional={
         **_COMMON_MEMBERS,
         "feeds": array(text()),
-        "creativeFormat": choice(*CREATIVE_FORMATS),
+        "creativeFormat": choice(*tables.CREATIVE_FORMATS),
         "dynamicRetargeting": any_value,
     },
 )
 _UPDATE_MEMBERS: Mapping[str, Check] = {
-    **_COMMON_MEMBERS, "targeting": targeting.UPDATE_CHECK, "archived": boolean, "volumeControl": any_value,
-}  # fmt: skip
+    **_COMMON_MEMBERS,
+    "targeting": targeting.UPDATE_CHECK,
+    "archived": boolean,
+    "volumeControl": any_value,
+}
 UPDATE_CHECK = record(optional=_UPDATE_MEMBERS)
 _UPDATE_ITEM_CHECK = record(required={"id": text()}, optional=_UPDATE_MEMBERS)
-_EXTRAS_CHECK = {"extraFields": comma_separated(choice(*CAMPAIGN_EXTRA_FIELDS))}
+_EXTRAS_CHECK = {"extraFields": comma_separated(choice(*tables.CAMPAIGN_EXTRA_FIELDS))}
 _LIST_CHECKS: Mapping[str, Check] = {
     **_EXTRAS_CHECK,
-    **PAGING.make_checks(MAX_CAMPAIGN_PAGE_SIZE),
+    **answers.PAGING.make_checks(tables.MAX_CAMPAIGN_PAGE_SIZE),
     "includeArchived": boolean_text,
     "fetch": choice("all", "basic"),
-    "fromBudgetStartDate": check_date,
-    "toBudgetEndDate": check_date,
+    "fromBudgetStartDate": answers.check_date,
+    "toBudgetEndDate": answers.check_date,
     "daysToLookBackForChanges": integer_text(1),
 }
 # Answered only where it is asked for.
 _EXTRA_FIELD_BY_MEMBER: Mapping[str, str] = {
-    "campaignOptimization": "CampaignOptimization", "scheduling": "Scheduling", "bids": "BidBySections",
-    "blockedSites": "BlockedSites", "pixels": "CampaignPixels", "volumeControl": "VolumeControl",
-}  # fmt: skip
+    "campaignOptimization": "CampaignOptimization",
+    "scheduling": "Scheduling",
+    "bids": "BidBySections",
+    "blockedSites": "BlockedSites",
+    "pixels": "CampaignPixels",
+    "volumeControl": "VolumeControl",
+}
 
 
 def create_campaign(request: Request) -> Response:
@@ -125,19 +108,21 @@ def create_campaign(request: Request) -> Response:
     if budget is None:
         raise rule_error("/budgetId", "no such budget")
     body = {"enabled": True, "objective": "Traffic", "creativeFormat": "Standard", **body}
-    body.setdefault("campaignOptimization", {"optimizationType": OPTIMIZATIONS_BY_OBJECTIVE[body["objective"]][0]})
+    body.setdefault(
+        "campaignOptimization", {"optimizationType": tables.OPTIMIZATIONS_BY_OBJECTIVE[body["objective"]][0]}
+    )
     body["targeting"] = targeting.complete_targeting(body["targeting"], "/targeting")
     _check_rules(request, body, request.world.accounts[budget.account], None)
     native_id = budgets.allocate_native_id(request.world, "02")
     entity = request.world.create("campaign", budget.account, body, parent=budget.id, id=native_id)
-    return build_response(request, render_campaign(request.world, entity, extras))
+    return answers.build_response(request, render_campaign(request.world, entity, extras))
 
 
 def update_campaign(request: Request) -> Response:
     """PUT /campaigns/{id}: what is absent stays; `targeting` is one member."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
-    entity = require_entity(request, "campaign", request.path_parameters["id"])
-    return build_response(
+    entity = answers.require_entity(request, "campaign", request.path_parameters["id"])
+    return answers.build_response(
         request,
         render_campaign(request.world, _update_campaign(request, entity, request.parse_json(UPDATE_CHECK)), extras),
     )
@@ -146,14 +131,16 @@ def update_campaign(request: Request) -> Response:
 def update_campaigns(request: Request) -> Response:
     """PUT /campaigns: each alone, all inside one 200."""
     request.parse_query()
-    return apply_each(
-        request, MAX_CAMPAIGNS_PER_WRITE, lambda item: render_campaign(request.world, _update_item(request, item), ())
+    return answers.apply_each(
+        request,
+        tables.MAX_CAMPAIGNS_PER_WRITE,
+        lambda item: render_campaign(request.world, _update_item(request, item), ()),
     )
 
 
 def _update_item(request: Request, item: Any) -> StoredEntity:
     members = _UPDATE_ITEM_CHECK(item, "")
-    return _update_campaign(request, require_entity(request, "campaign", members.pop("id"), "/id"), members)
+    return _update_campaign(request, answers.require_entity(request, "campaign", members.pop("id"), "/id"), members)
 
 
 def _update_campaign(request: Request, entity: StoredEntity, members: dict[str, Any]) -> StoredEntity:
@@ -172,11 +159,11 @@ def _check_rules(request: Request, members: Mapping[str, Any], account: Account,
     for other in request.world.list_entities("campaign", account.id):
         if (itself is None or other.id != itself.id) and other.data["name"].lower() == members["name"].lower():
             raise rule_error("/name", "a campaign of this name exists")
-    number(places=CURRENCY_DECIMALS[account.currency])(members["cpc"], "/cpc")
-    _, least, most, _ = CURRENCIES[account.currency]
+    number(places=tables.CURRENCY_DECIMALS[account.currency])(members["cpc"], "/cpc")
+    _, least, most, _ = tables.CURRENCIES[account.currency]
     if not least <= members["cpc"] <= most:
         raise rule_error("/cpc", f"must lie between {least} and {most} {account.currency}")
-    fitting = OPTIMIZATIONS_BY_OBJECTIVE[members["objective"]]
+    fitting = tables.OPTIMIZATIONS_BY_OBJECTIVE[members["objective"]]
     if members["campaignOptimization"]["optimizationType"] not in fitting:
         raise rule_error("/campaignOptimization/optimizationType", f"must be one of {', '.join(fitting)}")
     if (members.get("onAirType") == "Scheduled") != ("scheduling" in members):
@@ -186,29 +173,34 @@ def _check_rules(request: Request, members: Mapping[str, Any], account: Account,
 def get_campaign(request: Request) -> Response:
     """GET /campaigns/{id}."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
-    return build_response(
+    return answers.build_response(
         request,
-        render_campaign(request.world, require_entity(request, "campaign", request.path_parameters["id"]), extras),
+        render_campaign(
+            request.world, answers.require_entity(request, "campaign", request.path_parameters["id"]), extras
+        ),
     )
 
 
 def get_campaigns(request: Request) -> Response:
     """GET /campaigns/{ids}/multiple (the shape of the answer is chosen: as a list)."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
-    ids = split_ids(request.path_parameters["ids"], MAX_CAMPAIGNS_PER_READ)
-    rows = [render_campaign(request.world, require_entity(request, "campaign", native_id), extras) for native_id in ids]
-    return build_response(request, {"count": len(rows), "totalCount": len(rows), "campaigns": rows})
+    ids = answers.split_ids(request.path_parameters["ids"], tables.MAX_CAMPAIGNS_PER_READ)
+    rows = [
+        render_campaign(request.world, answers.require_entity(request, "campaign", native_id), extras)
+        for native_id in ids
+    ]
+    return answers.build_response(request, {"count": len(rows), "totalCount": len(rows), "campaigns": rows})
 
 
 def list_marketer_campaigns(request: Request) -> Response:
     """GET /marketers/{marketer}/campaigns."""
-    account = require_account_by_id(request, request.path_parameters["marketer"])
+    account = answers.require_account_by_id(request, request.path_parameters["marketer"])
     return _list_campaigns(request, request.world.list_entities("campaign", account.id))
 
 
 def list_budget_campaigns(request: Request) -> Response:
     """GET /budgets/{id}/campaigns."""
-    budget = require_entity(request, "budget", request.path_parameters["id"])
+    budget = answers.require_entity(request, "budget", request.path_parameters["id"])
     return _list_campaigns(request, request.world.list_entities("campaign", parent=budget.id))
 
 
@@ -235,16 +227,16 @@ def _list_campaigns(request: Request, entities: list[StoredEntity]) -> Response:
         extras = query.get("extraFields", ())
         rows = [
             render_campaign(world, campaign, extras)
-            for campaign in PAGING.slice(campaigns, query, DEFAULT_CAMPAIGN_PAGE_SIZE)
+            for campaign in answers.PAGING.slice(campaigns, query, tables.DEFAULT_CAMPAIGN_PAGE_SIZE)
         ]
-    return build_response(request, {"count": len(rows), "totalCount": len(campaigns), "campaigns": rows})
+    return answers.build_response(request, {"count": len(rows), "totalCount": len(campaigns), "campaigns": rows})
 
 
 def get_locations(request: Request) -> Response:
     """GET /campaigns/{id}/locations."""
     request.parse_query()
-    stored_targeting = require_entity(request, "campaign", request.path_parameters["id"]).data["targeting"]
-    return build_response(
+    stored_targeting = answers.require_entity(request, "campaign", request.path_parameters["id"]).data["targeting"]
+    return answers.build_response(
         request,
         {
             "geoLocations": targeting.render_locations(stored_targeting.get("locations", [])),
@@ -256,20 +248,23 @@ def get_locations(request: Request) -> Response:
 def render_campaign(world: World, entity: StoredEntity, extras: Collection[str]) -> dict[str, Any]:
     """A campaign as it is answered."""
     budget = _require_budget(world, entity)
-    data = {name: value for name, value in entity.data.items()
-            if not name.startswith("_") and _EXTRA_FIELD_BY_MEMBER.get(name) in (None, *extras)}  # fmt: skip
+    data = {
+        name: value
+        for name, value in entity.data.items()
+        if not name.startswith("_") and _EXTRA_FIELD_BY_MEMBER.get(name) in (None, *extras)
+    }
     reason = get_on_air_reason(world, entity)
     account = world.accounts[entity.account]
     archived = bool(data.pop("archived", False))
     return {
         "id": entity.id,
         "marketerId": entity.account,
-        "creationTime": format_instant(entity.created_at),
-        "lastModified": format_instant(entity.updated_at),
+        "creationTime": answers.format_instant(entity.created_at),
+        "lastModified": answers.format_instant(entity.updated_at),
         **data,
         "targeting": targeting.render_targeting(data["targeting"], extras),
         "currency": account.currency,
-        "minimumCpc": CURRENCIES[account.currency][1],
+        "minimumCpc": tables.CURRENCIES[account.currency][1],
         "autoArchived": archived,  # chosen: the one member that readers are told of says it, whoever archived
         "contentType": "ARTICLES",
         "budget": budgets.render_budget(world, budget),
@@ -287,7 +282,7 @@ def get_on_air_reason(world: World, entity: StoredEntity) -> str:
         return "MARKED_DELETED"
     if not entity.data["enabled"]:
         return "CAMPAIGN_DISABLED"
-    present, dates = get_eastern_date(world.now), _require_budget(world, entity).data
+    present, dates = answers.get_eastern_date(world.now), _require_budget(world, entity).data
     if date.fromisoformat(dates["startDate"]) > present:
         return "CAMPAIGN_FLY_DATES_FUTURE"
     if date.fromisoformat(dates.get("endDate", "9999-12-31")) < present:
@@ -296,8 +291,10 @@ def get_on_air_reason(world: World, entity: StoredEntity) -> str:
     running = [get_approval(world, link)["status"] for link in links if link.data["enabled"]]
     if not running:
         return "CAMPAIGN_ALL_PROMOTED_LINKS_DISABLED" if links else "NO_RUNNING_PROMOTED_LINKS"
-    for status, reason in (("Pending", "ALL_PROMOTED_LINKS_PENDING"),
-                           ("Rejected", "CAMPAIGN_ALL_PROMOTED_LINKS_REJECTED")):  # fmt: skip
+    for status, reason in (
+        ("Pending", "ALL_PROMOTED_LINKS_PENDING"),
+        ("Rejected", "CAMPAIGN_ALL_PROMOTED_LINKS_REJECTED"),
+    ):
         if set(running) == {status}:
             return reason
     return "CAMPAIGN_ON_AIR" if "Approved" in running else "NO_RUNNING_PROMOTED_LINKS"

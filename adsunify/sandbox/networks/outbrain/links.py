@@ -19,23 +19,8 @@ from adsunify.sandbox.checks import (
     text,
 )
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.outbrain.answers import (
-    PAGING,
-    apply_each,
-    build_response,
-    format_instant,
-    require_entity,
-    split_ids,
-)
+from adsunify.sandbox.networks.outbrain import answers, tables
 from adsunify.sandbox.networks.outbrain.budgets import allocate_native_id
-from adsunify.sandbox.networks.outbrain.tables import (
-    CROP_TYPES,
-    DEFAULT_LINK_PAGE_SIZE,
-    LINK_EXTRA_FIELDS,
-    MAX_LINK_PAGE_SIZE,
-    MAX_LINKS_PER_WRITE,
-    PLAY_MODES,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import StoredEntity, World
 
@@ -57,9 +42,9 @@ _IMAGE_CHECK = record(
     optional={
         "id": _EXTERNAL_ID,
         "url": _check_reachable_url,
-        "playMode": choice(*PLAY_MODES),
+        "playMode": choice(*tables.PLAY_MODES),
         "cropSettings": any_value,
-        "cropType": choice(*CROP_TYPES),
+        "cropType": choice(*tables.CROP_TYPES),
         "aiGenerated": boolean,
         "stream": any_value,
     },
@@ -68,9 +53,14 @@ _IMAGE_CHECK = record(
 _LOGO_CHECK = record(optional={"id": _EXTERNAL_ID, "url": _check_reachable_url}, exactly_one=(("id", "url"),))
 _ADJUSTMENT_CHECK = number(-1, 10, places=3)
 _CONTENT_MEMBERS: Mapping[str, Check] = {
-    "sectionName": text(), "description": text(), "imageMetadata": _IMAGE_CHECK, "logoMetadata": _LOGO_CHECK,
-    "callToAction": record(required={"type": text()}), "cpcAdjustment": _ADJUSTMENT_CHECK, "metaData": any_value,
-}  # fmt: skip
+    "sectionName": text(),
+    "description": text(),
+    "imageMetadata": _IMAGE_CHECK,
+    "logoMetadata": _LOGO_CHECK,
+    "callToAction": record(required={"type": text()}),
+    "cpcAdjustment": _ADJUSTMENT_CHECK,
+    "metaData": any_value,
+}
 CREATE_CHECK = record(
     required={"url": _check_reachable_url, "enabled": boolean}, optional={**_CONTENT_MEMBERS, "text": text()}
 )
@@ -78,10 +68,10 @@ CREATE_CHECK = record(
 _UPDATE_ITEM_CHECK = record(required={"id": text()}, optional={**_CONTENT_MEMBERS, "title": text(), "enabled": boolean})
 _ALWAYS_EDITABLE_MEMBERS = frozenset({"enabled", "cpcAdjustment"})  # the first by the documentation, the second chosen
 _APPROVAL_STATUSES = ("APPROVED", "PENDING", "REJECTED")
-_EXTRAS_CHECK = {"extraFields": comma_separated(choice(*LINK_EXTRA_FIELDS))}
+_EXTRAS_CHECK = {"extraFields": comma_separated(choice(*tables.LINK_EXTRA_FIELDS))}
 _LIST_CHECKS: Mapping[str, Check] = {
     **_EXTRAS_CHECK,
-    **PAGING.make_checks(MAX_LINK_PAGE_SIZE),
+    **answers.PAGING.make_checks(tables.MAX_LINK_PAGE_SIZE),
     "enabled": boolean_text,
     "statuses": comma_separated(choice(*_APPROVAL_STATUSES)),
 }
@@ -90,38 +80,42 @@ _LIST_CHECKS: Mapping[str, Check] = {
 def create_link(request: Request) -> Response:
     """POST /campaigns/{id}/promotedLinks."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
-    campaign = require_entity(request, "campaign", request.path_parameters["id"])
-    return build_response(
+    campaign = answers.require_entity(request, "campaign", request.path_parameters["id"])
+    return answers.build_response(
         request, render_link(request.world, _create_link(request, campaign, request.parse_json()), extras)
     )
 
 
 def create_links(request: Request) -> Response:
     """POST /campaigns/{id}/multiplePromotedLinks: each alone, all inside one 200."""
-    campaign = require_entity(request, "campaign", request.path_parameters["id"])
+    campaign = answers.require_entity(request, "campaign", request.path_parameters["id"])
     request.parse_query()
-    return apply_each(
-        request, MAX_LINKS_PER_WRITE, lambda item: render_link(request.world, _create_link(request, campaign, item), ())
+    return answers.apply_each(
+        request,
+        tables.MAX_LINKS_PER_WRITE,
+        lambda item: render_link(request.world, _create_link(request, campaign, item), ()),
     )
 
 
 def update_links(request: Request) -> Response:
     """PUT /campaigns/{id}/promotedLinks/: content and status, each link alone, all inside one 200."""
-    campaign = require_entity(request, "campaign", request.path_parameters["id"])
+    campaign = answers.require_entity(request, "campaign", request.path_parameters["id"])
     request.parse_query()
-    return apply_each(
-        request, MAX_LINKS_PER_WRITE, lambda item: render_link(request.world, _update_link(request, campaign, item), ())
+    return answers.apply_each(
+        request,
+        tables.MAX_LINKS_PER_WRITE,
+        lambda item: render_link(request.world, _update_link(request, campaign, item), ()),
     )
 
 
 def set_links_enabled(request: Request) -> Response:
     """PUT /promotedLinks/{ids}: all or none (chosen), and nothing is answered."""
     request.parse_query()
-    ids = split_ids(request.path_parameters["ids"], MAX_LINKS_PER_WRITE)
+    ids = answers.split_ids(request.path_parameters["ids"], tables.MAX_LINKS_PER_WRITE)
     body = request.parse_json(record(required={"enabled": boolean}))
-    for link in [require_entity(request, "promotedLink", link_id) for link_id in ids]:
+    for link in [answers.require_entity(request, "promotedLink", link_id) for link_id in ids]:
         request.world.replace(link, {**link.data, **body})
-    return build_response(request, None)
+    return answers.build_response(request, None)
 
 
 def _create_link(request: Request, campaign: StoredEntity, item: Any) -> StoredEntity:
@@ -151,24 +145,29 @@ def _update_link(request: Request, campaign: StoredEntity, item: Any) -> StoredE
 def get_link(request: Request) -> Response:
     """GET /promotedLinks/{id}."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
-    return build_response(
+    return answers.build_response(
         request,
-        render_link(request.world, require_entity(request, "promotedLink", request.path_parameters["ids"]), extras),
+        render_link(
+            request.world, answers.require_entity(request, "promotedLink", request.path_parameters["ids"]), extras
+        ),
     )
 
 
 def list_links(request: Request) -> Response:
     """GET /campaigns/{id}/promotedLinks."""
     query = request.parse_query({}, _LIST_CHECKS)
-    campaign, world = require_entity(request, "campaign", request.path_parameters["id"]), request.world
-    links = [link for link in world.list_entities("promotedLink", parent=campaign.id)
-            if query.get("enabled", link.data["enabled"]) == link.data["enabled"]
-            and get_approval(world, link)["status"].upper() in query.get("statuses", _APPROVAL_STATUSES)]  # fmt: skip
+    campaign, world = answers.require_entity(request, "campaign", request.path_parameters["id"]), request.world
+    links = [
+        link
+        for link in world.list_entities("promotedLink", parent=campaign.id)
+        if query.get("enabled", link.data["enabled"]) == link.data["enabled"]
+        and get_approval(world, link)["status"].upper() in query.get("statuses", _APPROVAL_STATUSES)
+    ]
     rows = [
         render_link(world, link, query.get("extraFields", ()))
-        for link in PAGING.slice(links, query, DEFAULT_LINK_PAGE_SIZE)
+        for link in answers.PAGING.slice(links, query, tables.DEFAULT_LINK_PAGE_SIZE)
     ]
-    return build_response(request, {"count": len(rows), "totalCount": len(links), "promotedLinks": rows})
+    return answers.build_response(request, {"count": len(rows), "totalCount": len(links), "promotedLinks": rows})
 
 
 def get_approval(world: World, link: StoredEntity) -> dict[str, Any]:
@@ -184,20 +183,30 @@ def get_approval(world: World, link: StoredEntity) -> dict[str, Any]:
 
 def render_link(world: World, link: StoredEntity, extras: Collection[str]) -> dict[str, Any]:
     """A promoted link as it is answered."""
-    data = {name: value for name, value in link.data.items()
-            if not name.startswith("_") and name not in ("imageMetadata", "logoMetadata")}  # fmt: skip
+    data = {
+        name: value
+        for name, value in link.data.items()
+        if not name.startswith("_") and name not in ("imageMetadata", "logoMetadata")
+    }
     review = get_approval(world, link)
     campaign = world.find("campaign", str(link.parent))
     assert campaign is not None, "campaigns are never removed"
-    reason = ("PROMOTED_LINK_DISABLED" if not data["enabled"] else "CAMPAIGN_DISABLED" if not campaign.data["enabled"]
-           else review["status"].upper() if review["status"] != "Approved" else "")  # fmt: skip
+    reason = (
+        "PROMOTED_LINK_DISABLED"
+        if not data["enabled"]
+        else "CAMPAIGN_DISABLED"
+        if not campaign.data["enabled"]
+        else review["status"].upper()
+        if review["status"] != "Approved"
+        else ""
+    )
     members = {
         "id": link.id,
         "campaignId": link.parent,
         **data,
         "archived": False,
-        "creationTime": format_instant(link.created_at),
-        "lastModified": format_instant(link.updated_at),
+        "creationTime": answers.format_instant(link.created_at),
+        "lastModified": answers.format_instant(link.updated_at),
         "status": review["status"].upper(),
         "approvalStatus": review,
         "onAirStatus": {"onAir": not reason, "reason": reason or "ON_AIR"},

@@ -31,8 +31,9 @@ SK Slovakia|SN Senegal|SV El Salvador|TH Thailand|TN Tunisia|TR Turkey|TT Trinid
 UA Ukraine|UG Uganda|US United States|UY Uruguay|UZ Uzbekistan|VE Venezuela|VN Vietnam|ZA South Africa|ZM Zambia
 ZW Zimbabwe
 """
-COUNTRIES: Mapping[str, str] = {entry[:2]: entry[3:] for line in _COUNTRIES.split("\n") for entry in line.split("|")
-                                if entry}  # fmt: skip
+COUNTRIES: Mapping[str, str] = {
+    entry[:2]: entry[3:] for line in _COUNTRIES.split("\n") for entry in line.split("|") if entry
+}
 # kind, name, country, code in V1 and in V2
 _SUBDIVISIONS = (
     ("Region", "California", "US", "CA", "US-CA"),

@@ -8,32 +8,28 @@ from adsunify.sandbox.checks import Check, boolean_text, choice, rule_error, tex
 from adsunify.sandbox.figures import sum_figures
 from adsunify.sandbox.instants import iterate_days
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.outbrain.answers import (
-    PAGING,
-    build_response,
-    check_date,
-    format_instant,
-    get_eastern_date,
-    require_account_by_id,
-)
+from adsunify.sandbox.networks.outbrain import answers
 from adsunify.sandbox.networks.outbrain.figures import NO_FIGURES, find_daily_figures, render_metrics
 from adsunify.sandbox.networks.outbrain.tables import DEFAULT_REPORT_PAGE_SIZE, MAX_REPORT_PAGE_SIZE, MAX_REPORT_YEARS
+from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import Account, StoredEntity
 
 _SORT_CHECK = text(2, None, r"[+-](fromDate|impressions|clicks|spend)")  # the plus has to be sent as %2B
 _PARAMETER_CHECKS: Mapping[str, Check] = {
-    **PAGING.make_checks(MAX_REPORT_PAGE_SIZE),
+    **answers.PAGING.make_checks(MAX_REPORT_PAGE_SIZE),
     "breakdown": choice("daily", "weekly", "monthly"),
     "sort": _SORT_CHECK,
     "campaignId": text(),
     "budgetId": text(),
     **dict.fromkeys(
-        ("includeArchivedCampaigns", "enabledCampaignsOnly", "conversionsByClickDate", "includeConversionDetails",
-         "includeVideoStats", "includeViewedImpressions"),
+        split_words("""
+            includeArchivedCampaigns enabledCampaignsOnly conversionsByClickDate includeConversionDetails
+            includeVideoStats includeViewedImpressions
+        """),
         boolean_text,
     ),
-}  # fmt: skip
-_REQUIRED_CHECKS = {"from": check_date, "to": check_date}
+}
+_REQUIRED_CHECKS = {"from": answers.check_date, "to": answers.check_date}
 # The first day of the period that a day lies in.
 _PERIOD_STARTS: Mapping[str, Callable[[date], date]] = {
     "daily": lambda on: on,
@@ -45,35 +41,37 @@ _PERIOD_STARTS: Mapping[str, Callable[[date], date]] = {
 def get_periodic_report(request: Request) -> Response:
     """GET /reports/marketers/{marketer}/periodic."""
     query = request.parse_query(_REQUIRED_CHECKS, _PARAMETER_CHECKS)
-    account = require_account_by_id(request, request.path_parameters["marketer"])
+    account = answers.require_account_by_id(request, request.path_parameters["marketer"])
     campaigns = _select_campaigns(request, account, query)
-    return build_response(request, _build_results(request, account, campaigns, query))
+    return answers.build_response(request, _build_results(request, account, campaigns, query))
 
 
 def get_campaigns_report(request: Request) -> Response:
     """GET /reports/marketers/{marketer}/campaigns/periodic: the same for each campaign (evidence of clients alone)."""
     query = request.parse_query(_REQUIRED_CHECKS, _PARAMETER_CHECKS)
-    account = require_account_by_id(request, request.path_parameters["marketer"])
+    account = answers.require_account_by_id(request, request.path_parameters["marketer"])
     rows = []
     for campaign in _select_campaigns(request, account, query):
         results = _build_results(request, account, [campaign], query)
         rows.append({"campaignId": campaign.id, "results": results["results"], "totalResults": results["totalResults"]})
-    return build_response(request, {"campaignResults": rows, "totalCampaigns": len(rows)})
+    return answers.build_response(request, {"campaignResults": rows, "totalCampaigns": len(rows)})
 
 
 def get_full_day(request: Request) -> Response:
     """GET /reports/fullDay: yesterday."""
     request.parse_query()
-    yesterday = get_eastern_date(request.now) - timedelta(days=1)
-    return build_response(
-        request, {"fullDayDate": yesterday.isoformat(), "modificationTime": format_instant(request.now)}
+    yesterday = answers.get_eastern_date(request.now) - timedelta(days=1)
+    return answers.build_response(
+        request, {"fullDayDate": yesterday.isoformat(), "modificationTime": answers.format_instant(request.now)}
     )
 
 
 def get_data_freshness(request: Request) -> Response:
     """GET /reports/dataFreshness (the shape is chosen): 20 minutes ago."""
     request.parse_query()
-    return build_response(request, {"lastUpdateTime": format_instant(request.now - timedelta(minutes=20))})
+    return answers.build_response(
+        request, {"lastUpdateTime": answers.format_instant(request.now - timedelta(minutes=20))}
+    )
 
 
 def _select_campaigns(request: Request, account: Account, query: Mapping[str, Any]) -> list[StoredEntity]:
@@ -97,8 +95,11 @@ def _build_results(
     if (last - first).days > MAX_REPORT_YEARS * 366:
         raise rule_error("/from", f"at most {MAX_REPORT_YEARS} years in one request")
     start = _PERIOD_STARTS[query.get("breakdown", "daily")]
-    shape = {"currency": account.currency, "video": query.get("includeVideoStats", False),
-             "viewable": query.get("includeViewedImpressions", False)}  # fmt: skip
+    shape = {
+        "currency": account.currency,
+        "video": query.get("includeVideoStats", False),
+        "viewable": query.get("includeViewedImpressions", False),
+    }
     periods: dict[date, list[date]] = {}
     for on in iterate_days(first, last):
         periods.setdefault(start(on), []).append(on)
@@ -124,7 +125,7 @@ def _build_results(
     part = "metadata" if sort[1:] == "fromDate" else "metrics"
     rows.sort(key=lambda row: row[part][sort[1:]], reverse=sort[0] == "-")
     return {
-        "results": PAGING.slice(rows, query, DEFAULT_REPORT_PAGE_SIZE),
+        "results": answers.PAGING.slice(rows, query, DEFAULT_REPORT_PAGE_SIZE),
         "totalResults": len(rows),
         "summary": render_metrics(sum_figures(sums.values(), NO_FIGURES), **shape),
     }

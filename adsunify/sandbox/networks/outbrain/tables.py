@@ -5,6 +5,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import Account
 
 HOST = "api.outbrain.com"
@@ -22,24 +23,32 @@ PACINGS = ("SPEND_ASAP", "AUTOMATIC", "DAILY_TARGET")
 OPTIMIZATIONS_BY_OBJECTIVE: Mapping[str, tuple[str, ...]] = {
     "Awareness": ("TRAFFIC",),
     "Traffic": ("TRAFFIC",),
-    "Conversions": ("CPC", "MAX_CONVERSION_FULLY_AUTOMATED", "TARGET_CPA_FULLY_AUTOMATED",
-                    "TARGET_ROAS_FULLY_AUTOMATED"),
-    "AppInstalls": ("CPC", "MAX_CONVERSION_FULLY_AUTOMATED", "TARGET_CPA_FULLY_AUTOMATED",
-                    "TARGET_ROAS_FULLY_AUTOMATED"),
-}  # fmt: skip
+    "Conversions": (
+        "CPC",
+        "MAX_CONVERSION_FULLY_AUTOMATED",
+        "TARGET_CPA_FULLY_AUTOMATED",
+        "TARGET_ROAS_FULLY_AUTOMATED",
+    ),
+    "AppInstalls": (
+        "CPC",
+        "MAX_CONVERSION_FULLY_AUTOMATED",
+        "TARGET_CPA_FULLY_AUTOMATED",
+        "TARGET_ROAS_FULLY_AUTOMATED",
+    ),
+}
 CREATIVE_FORMATS = ("Standard", "AppInstall", "Carousel", "Clip")
 PLATFORMS = ("DESKTOP", "MOBILE", "TABLET")
 OPERATING_SYSTEMS = ("Ios", "MacOs", "Android", "Windows")
-BROWSERS = (
-    "Safari", "Opera", "Chrome", "UCBrowser", "InApp", "Samsung", "Firefox", "InternetExplorer", "Edge", "Other",
-)  # fmt: skip
+BROWSERS = split_words("""
+    Safari Opera Chrome UCBrowser InApp Samsung Firefox InternetExplorer Edge Other
+""")
 ON_AIR_TYPES = ("Scheduled", "StartHour")
 PLAY_MODES = ("Once", "Loop")
 CROP_TYPES = ("Fill", "Blur", "DominantColor")
-CAMPAIGN_EXTRA_FIELDS = (
-    "CustomAudience", "Locations", "InterestsTargeting", "BidBySections", "BlockedSites", "PlatformTargeting",
-    "CampaignOptimization", "Scheduling", "IABCategories", "CampaignPixels", "NetworkTargeting", "VolumeControl",
-)  # fmt: skip
+CAMPAIGN_EXTRA_FIELDS = split_words("""
+    CustomAudience Locations InterestsTargeting BidBySections BlockedSites PlatformTargeting CampaignOptimization
+    Scheduling IABCategories CampaignPixels NetworkTargeting VolumeControl
+""")
 LINK_EXTRA_FIELDS = ("ImageURL", "ImageMetaData", "LogoMetaData")
 MAX_NAME_LENGTH = 100
 MIN_MONTHLY_DAYS = 30  # 750 is 30 times 25

@@ -4,20 +4,14 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, external_id, record, rule_error, text
-from adsunify.sandbox.networks.outbrain.places import (
-    ID_CHECK,
-    LOCATION_TYPES,
-    LOCATION_VERSIONS,
-    build_locations,
-    render_location,
-)
+from adsunify.sandbox.networks.outbrain import places
 from adsunify.sandbox.networks.outbrain.tables import BROWSERS, OPERATING_SYSTEMS, PLATFORMS
+from adsunify.sandbox.parsing import parse_names
 
-LANGUAGES: Mapping[str, str] = {
-    "ar": "Arabic", "da": "Danish", "de": "German", "en": "English", "es": "Spanish", "fr": "French", "he": "Hebrew",
-    "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese",
-    "sv": "Swedish", "tr": "Turkish", "zh": "Chinese",
-}  # fmt: skip
+LANGUAGES: Mapping[str, str] = parse_names("""
+    ar Arabic, da Danish, de German, en English, es Spanish, fr French, he Hebrew, it Italian, ja Japanese, ko Korean,
+    nl Dutch, pl Polish, pt Portuguese, sv Swedish, tr Turkish, zh Chinese
+""")
 _EXTERNAL_ID = external_id(r"[0-9A-Za-z_.-]+")
 _MAX_POSTAL_CODES, _MAX_OTHER_LOCATIONS = 7000, 5000
 _LOGIC_CHECK = record(
@@ -37,8 +31,8 @@ def _check_interests(value: Any, where: str) -> Any:
 
 _MEMBERS: Mapping[str, Check] = {
     "platform": array(choice(*PLATFORMS), 1, len(PLATFORMS)),
-    "locations": array(ID_CHECK, 0, _MAX_POSTAL_CODES + _MAX_OTHER_LOCATIONS),
-    "excludedLocations": array(ID_CHECK, 0, _MAX_POSTAL_CODES + _MAX_OTHER_LOCATIONS),
+    "locations": array(places.ID_CHECK, 0, _MAX_POSTAL_CODES + _MAX_OTHER_LOCATIONS),
+    "excludedLocations": array(places.ID_CHECK, 0, _MAX_POSTAL_CODES + _MAX_OTHER_LOCATIONS),
     "language": choice(*LANGUAGES),
     "excludeAdBlockUsers": boolean,
     "customAudience": record(
@@ -55,7 +49,7 @@ _MEMBERS: Mapping[str, Check] = {
     "network": any_value,  # its shape is not described
     "nativePlacementsEnabled": boolean,
     "iabCategories": array(text()),
-    "locationsVersion": choice(*LOCATION_VERSIONS),
+    "locationsVersion": choice(*places.LOCATION_VERSIONS),
 }
 CREATE_CHECK = record(required={"platform": _MEMBERS["platform"]}, optional=_MEMBERS)  # chosen: `platform` is mandatory
 UPDATE_CHECK = record(optional=_MEMBERS)
@@ -78,16 +72,18 @@ def complete_targeting(targeting: Mapping[str, Any], where: str) -> dict[str, An
     An empty array clears. `locationsVersion` left out is V1, as in the search; ids of the other version are refused.
     """
     members = {name: value for name, value in targeting.items() if value != []}
-    version = members.setdefault("locationsVersion", LOCATION_VERSIONS[0])
+    version = members.setdefault("locationsVersion", places.LOCATION_VERSIONS[0])
     members.setdefault("platform", list(PLATFORMS))
     for member in _LOCATION_MEMBERS:
         ids = members.get(member, [])
         if len(set(ids)) < len(ids):
             raise rule_error(f"{where}/{member}", "names a location twice")
         for position, native_id in enumerate(ids):
-            if any(native_id in build_locations(other) for other in LOCATION_VERSIONS if other != version):
+            if any(
+                native_id in places.build_locations(other) for other in places.LOCATION_VERSIONS if other != version
+            ):
                 raise rule_error(f"{where}/{member}/{position}", f"is no location of {version}")
-        zips = sum(render_location(native_id)["geoType"] == LOCATION_TYPES[-1] for native_id in ids)
+        zips = sum(places.render_location(native_id)["geoType"] == places.LOCATION_TYPES[-1] for native_id in ids)
         if zips > _MAX_POSTAL_CODES or len(ids) - zips > _MAX_OTHER_LOCATIONS:
             raise rule_error(
                 f"{where}/{member}", f"more than {_MAX_OTHER_LOCATIONS} locations and {_MAX_POSTAL_CODES} postal codes"
@@ -106,4 +102,4 @@ def render_targeting(stored_targeting: Mapping[str, Any], extras: Collection[str
 
 def render_locations(ids: Collection[str]) -> list[dict[str, Any]]:
     """Locations as objects."""
-    return [render_location(native_id) for native_id in ids]
+    return [places.render_location(native_id) for native_id in ids]

@@ -61,8 +61,11 @@ def _check_job_column(value: Any, where: str) -> str:
 
 
 _REPORT_CHECKS: Mapping[str, Check] = {
-    "start_date": _check_date, "end_date": _check_date, "granularity": _check_granularity, "columns": _check_columns,
-}  # fmt: skip
+    "start_date": _check_date,
+    "end_date": _check_date,
+    "granularity": _check_granularity,
+    "columns": _check_columns,
+}
 _WINDOW_CHECKS: Mapping[str, Check] = {  # the figures do not depend on these
     **dict.fromkeys(("click_window_days", "engagement_window_days", "view_window_days"), choice(*_WINDOW_DAYS)),
     "conversion_report_time": choice("TIME_OF_AD_ACTION", "TIME_OF_CONVERSION"),
@@ -123,17 +126,25 @@ def get_analytics(request: Request) -> Response:
     query = parse_query(
         request, {**_REPORT_CHECKS, **required}, **optional, **_WINDOW_CHECKS, reporting_timezone=_TIMEZONE_CHECK
     )
-    only = {_PARENT_ID_MEMBERS[name.removesuffix("s").removesuffix("_id")]: query[name] for name in (
-        "campaign_ids", "ad_group_ids", "ad_ids") if name in query}  # fmt: skip
+    only = {
+        _PARENT_ID_MEMBERS[name.removesuffix("s").removesuffix("_id")]: query[name]
+        for name in ("campaign_ids", "ad_group_ids", "ad_ids")
+        if name in query
+    }
     if "pin_ids" in query:
         only["pin_id"] = query["pin_ids"]
     if level == "ad" and not ("ad_ids" in query) ^ ({"campaign_ids", "pin_ids"} <= query.keys()):
         raise InvalidRequest("required", "/ad_ids", "either ad_ids or both campaign_ids and pin_ids")
     _check_date_range(request, query, 90, 91)
     report = ReportRequest(
-        query["start_date"], query["end_date"], query["granularity"], level, tuple(query["columns"]),
-        _get_report_timezone(account, query), tuple((name, tuple(ids)) for name, ids in only.items()),
-    )  # fmt: skip
+        query["start_date"],
+        query["end_date"],
+        query["granularity"],
+        level,
+        tuple(query["columns"]),
+        _get_report_timezone(account, query),
+        tuple((name, tuple(ids)) for name, ids in only.items()),
+    )
     return Response(200, [row for _, row in _build_rows(request.world, account, report)])
 
 
@@ -147,9 +158,14 @@ def create_report_job(request: Request) -> Response:
         (_PARENT_ID_MEMBERS[kind], tuple(body[f"{kind}_ids"])) for kind in _PARENT_ID_MEMBERS if f"{kind}_ids" in body
     ]
     report = ReportRequest(
-        body["start_date"], body["end_date"], body["granularity"], LEVEL_BY_JOB_LEVEL[body["level"]],
-        tuple(body["columns"]), _get_report_timezone(account, body), tuple(only),
-    )  # fmt: skip
+        body["start_date"],
+        body["end_date"],
+        body["granularity"],
+        LEVEL_BY_JOB_LEVEL[body["level"]],
+        tuple(body["columns"]),
+        _get_report_timezone(account, body),
+        tuple(only),
+    )
     options = {"format": body.get("report_format", "JSON"), "sort": body.get("primary_sort", "BY_ID")}
     number = request.world.allocate_id()
     # of characters that have to be encoded in a query, as the documentation warns

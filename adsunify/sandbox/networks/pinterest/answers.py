@@ -8,7 +8,7 @@ from adsunify.sandbox.network import AbortRequest, Request, Response
 from adsunify.sandbox.networks.pinterest.tables import MAX_IDS, WRITER_ROLES
 from adsunify.sandbox.oauth import require_bearer_token
 from adsunify.sandbox.paging import CursorFormat, paginate_after
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import Account
 
 # Code of a problem: HTTP status, Pinterest's own number, its text where it does not depend on the case.
@@ -44,15 +44,9 @@ _SCOPES_BY_RESOURCE: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 RATE_HEADERS = {"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "7"}
 _MESSAGES_BY_STATUS = {401: _UNAUTHENTICATED_ERROR[1:], 429: (8, "You have exceeded your rate limit. Try again later.")}
 DIGITS_CHECK = text(1, 18, r"\d+")
-REPEATABLE_PARAMETERS = (
-    "campaign_ids",
-    "ad_group_ids",
-    "ad_ids",
-    "pin_ids",
-    "entity_statuses",
-    "match_types",
-    "creative_types",
-)
+REPEATABLE_PARAMETERS = split_words("""
+    campaign_ids ad_group_ids ad_ids pin_ids entity_statuses match_types creative_types
+""")
 
 
 def map_error(problem: InvalidRequest) -> tuple[int, int, str]:

@@ -56,23 +56,41 @@ def _fill_nullable(names: str, check: Check) -> dict[str, Check]:
     return {name: nullable(check) for name in names.split()}
 
 
-_GOAL_METADATA_CHECK = record(optional={
-    "conversion_tag_v3_goal_metadata": record(optional={
-        "attribution_windows": any_value,
-        "conversion_event": choice("PAGE_VISIT", "SIGNUP", "CHECKOUT", "CUSTOM", "VIEW_CATEGORY", "SEARCH",
-                                   "ADD_TO_CART", "WATCH_VIDEO", "LEAD", "APP_INSTALL"),
-        "conversion_tag_id": _EXTERNAL_ID,
-        "cpa_goal_value_in_micro_currency": text(pattern=r"\d+"),  # a digit STRING
-        "is_roas_optimized": nullable(boolean),
-        "learning_mode_type": nullable(choice("NOT_ACTIVE", "ACTIVE")),
-        "reporting_event": text(),
-    }),
-    "frequency_goal_metadata": record({
-        "frequency": integer(2, 20),
-        "timerange": choice("THIRTY_DAY", "DAY", "SEVEN_DAY", "TWENTY_MINUTE", "TEN_MINUTE", "TWENTY_FOUR_HOUR"),
-    }),
-    "scrollup_goal_metadata": record(optional={"scrollup_goal_value_in_micro_currency": text(pattern=r"\d+")}),
-})  # fmt: skip
+_GOAL_METADATA_CHECK = record(
+    optional={
+        "conversion_tag_v3_goal_metadata": record(
+            optional={
+                "attribution_windows": any_value,
+                "conversion_event": choice(
+                    "PAGE_VISIT",
+                    "SIGNUP",
+                    "CHECKOUT",
+                    "CUSTOM",
+                    "VIEW_CATEGORY",
+                    "SEARCH",
+                    "ADD_TO_CART",
+                    "WATCH_VIDEO",
+                    "LEAD",
+                    "APP_INSTALL",
+                ),
+                "conversion_tag_id": _EXTERNAL_ID,
+                "cpa_goal_value_in_micro_currency": text(pattern=r"\d+"),  # a digit STRING
+                "is_roas_optimized": nullable(boolean),
+                "learning_mode_type": nullable(choice("NOT_ACTIVE", "ACTIVE")),
+                "reporting_event": text(),
+            }
+        ),
+        "frequency_goal_metadata": record(
+            {
+                "frequency": integer(2, 20),
+                "timerange": choice(
+                    "THIRTY_DAY", "DAY", "SEVEN_DAY", "TWENTY_MINUTE", "TEN_MINUTE", "TWENTY_FOUR_HOUR"
+                ),
+            }
+        ),
+        "scrollup_goal_metadata": record(optional={"scrollup_goal_value_in_micro_currency": text(pattern=r"\d+")}),
+    }
+)
 
 _CAMPAIGN_MEMBERS: Mapping[str, Check] = {
     "ad_account_id": _own_id(),
@@ -81,14 +99,17 @@ _CAMPAIGN_MEMBERS: Mapping[str, Check] = {
     "status": choice(*STATUSES),
     "is_performance_plus": boolean,
     "intended_promotion_type": choice("LEGACY", "STANDARD_AD", "CATALOG"),
-    **_fill_nullable("""is_automated_campaign is_campaign_budget_optimization is_flexible_daily_budgets is_ltv_optimized
-            is_top_of_search""", boolean),
+    **_fill_nullable(
+        """is_automated_campaign is_campaign_budget_optimization is_flexible_daily_budgets is_ltv_optimized
+            is_top_of_search""",
+        boolean,
+    ),
     **_fill_nullable("daily_spend_cap lifetime_spend_cap default_ad_group_budget_in_micro_currency", _MICROS_CHECK),
     **_fill_nullable("start_time end_time", _TIMESTAMP_CHECK),
     "order_line_id": nullable(_EXTERNAL_ID),
     "tracking_urls": nullable(_TRACKING_CHECK),
     "bid_options": nullable(_check_object),
-}  # fmt: skip
+}
 _AD_GROUP_MEMBERS: Mapping[str, Check] = {
     "campaign_id": _own_id("C"),
     "name": visible_text(1, 255),
@@ -126,16 +147,22 @@ _AD_MEMBERS: Mapping[str, Check] = {
     **_fill_nullable("android_deep_link ios_deep_link", text()),
     **_fill_nullable("carousel_android_deep_links carousel_destination_urls carousel_ios_deep_links", array(text())),
     "customizable_cta_type": nullable(choice(*_CALLS_TO_ACTION.split())),
-    "disclosure_type": nullable(choice(
-        "NO_DISCLOSURE", "PRESCRIBING_INFORMATION", "PRESCRIBING_INFORMATION_BOX_WARNING", "IMPORTANT_SAFETY_INFO",
-        "MED_GUIDE", "PATIENT_INFORMATION",
-    )),
+    "disclosure_type": nullable(
+        choice(
+            "NO_DISCLOSURE",
+            "PRESCRIBING_INFORMATION",
+            "PRESCRIBING_INFORMATION_BOX_WARNING",
+            "IMPORTANT_SAFETY_INFO",
+            "MED_GUIDE",
+            "PATIENT_INFORMATION",
+        )
+    ),
     "grid_click_type": nullable(choice("CLOSEUP", "DIRECT_TO_DESTINATION")),  # read-only: what is given is ignored
     **_fill_nullable("is_carting is_pin_deleted is_removable", boolean),
     "lead_form_id": nullable(_EXTERNAL_ID),
     "quiz_pin_data": nullable(_check_object),
     "tracking_urls": nullable(_TRACKING_CHECK),
-}  # fmt: skip
+}
 
 
 def _pick_members(names: str, members: Mapping[str, Check]) -> dict[str, Check]:
@@ -160,26 +187,35 @@ UPDATE_CHECKS: Mapping[str, Check] = {
     "campaign": record(
         {**_ID_CHECK, "ad_account_id": _own_id()},
         # objective_type may be null here; -1 is the value that takes the end away
-        {**_CAMPAIGN_MEMBERS, "objective_type": nullable(choice(*OBJECTIVES)),
-         "end_time": lambda value, where: -1 if value == -1 else nullable(_TIMESTAMP_CHECK)(value, where)},
+        {
+            **_CAMPAIGN_MEMBERS,
+            "objective_type": nullable(choice(*OBJECTIVES)),
+            "end_time": lambda value, where: -1 if value == -1 else nullable(_TIMESTAMP_CHECK)(value, where),
+        },
     ),
     # targeting_spec_operations (SET, ADD, REMOVE) are not simulated: they are refused as unknown
-    "ad_group": record(_ID_CHECK, {
-        **_AD_GROUP_MEMBERS,
-        # a bid is taken away by null, a template by the list ["0"]
-        "lifetime_frequency_cap": nullable(integer(1)),
-    }),
+    "ad_group": record(
+        _ID_CHECK,
+        {
+            **_AD_GROUP_MEMBERS,
+            # a bid is taken away by null, a template by the list ["0"]
+            "lifetime_frequency_cap": nullable(integer(1)),
+        },
+    ),
     "ad": record(_ID_CHECK, _AD_MEMBERS),
-}  # fmt: skip
+}
 
 _IMAGE_CHECKS: Mapping[str, Check] = {
     "image_url": record({"source_type": choice("image_url"), "url": _URL_CHECK}, {"is_standard": boolean}),
     "image_base64": record(
-        {"source_type": choice("image_base64"), "content_type": choice("image/jpeg", "image/png"),
-         "data": text(pattern=r"[a-zA-Z0-9+/=]+")},
+        {
+            "source_type": choice("image_base64"),
+            "content_type": choice("image/jpeg", "image/png"),
+            "data": text(pattern=r"[a-zA-Z0-9+/=]+"),
+        },
         {"is_standard": boolean},
     ),
-}  # fmt: skip
+}
 
 
 def _check_media_source(value: Any, where: str) -> Any:

@@ -5,15 +5,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import array, boolean, choice, integer, nullable, record, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.pinterest.answers import (
-    DIGITS_CHECK,
-    PAGING_CHECKS,
-    build_page_response,
-    not_found_error,
-    parse_query,
-    repeated_values,
-    require_account,
-)
+from adsunify.sandbox.networks.pinterest import answers
 from adsunify.sandbox.networks.pinterest.rules import FINAL_STATUSES
 from adsunify.sandbox.networks.pinterest.tables import MATCH_TYPES
 from adsunify.sandbox.parsing import InvalidRequest
@@ -28,7 +20,7 @@ _CREATE_CHECK = record(
 )
 _UPDATE_CHECK = record(
     {"keywords": array(record({"id": text(1, 20, r"\d+")}, {"archived": boolean, **_BID_MEMBER}), 1)}
-)  # fmt: skip
+)
 
 
 def create_keywords(request: Request) -> Response:
@@ -37,7 +29,7 @@ def create_keywords(request: Request) -> Response:
     Values are folded to lower case (unverified, so the worse case), and the answer is in the order of the alphabet.
     """
     request.parse_query()
-    account = require_account(request, writing=True)
+    account = answers.require_account(request, writing=True)
     body = request.parse_json(_CREATE_CHECK)
     parent = _require_parent(request, account, body["parent_id"].lstrip("AGC"))
     keywords: list[dict[str, Any]] = []
@@ -57,7 +49,7 @@ def create_keywords(request: Request) -> Response:
 def update_keywords(request: Request) -> Response:
     """PATCH of the same: archives keywords, which takes them off their lists."""
     request.parse_query()
-    account = require_account(request, writing=True)
+    account = answers.require_account(request, writing=True)
     keywords: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
     for change in request.parse_json(_UPDATE_CHECK)["keywords"]:
@@ -72,14 +64,14 @@ def update_keywords(request: Request) -> Response:
 
 def list_keywords(request: Request) -> Response:
     """GET of the same; without a filter only those that hang on the ad account itself."""
-    account = require_account(request)
-    query = parse_query(
+    account = answers.require_account(request)
+    query = answers.parse_query(
         request,
-        **PAGING_CHECKS,
-        campaign_id=DIGITS_CHECK,
-        ad_group_id=DIGITS_CHECK,
-        ad_group_ids=repeated_values(DIGITS_CHECK),
-        match_types=repeated_values(choice(*MATCH_TYPES), 5),
+        **answers.PAGING_CHECKS,
+        campaign_id=answers.DIGITS_CHECK,
+        ad_group_id=answers.DIGITS_CHECK,
+        ad_group_ids=answers.repeated_values(answers.DIGITS_CHECK),
+        match_types=answers.repeated_values(choice(*MATCH_TYPES), 5),
     )
     used = [name for name in ("campaign_id", "ad_group_id", "ad_group_ids") if name in query]
     if len(used) > 1:
@@ -92,7 +84,7 @@ def list_keywords(request: Request) -> Response:
         and not keyword.data["archived"]
         and keyword.data["match_type"] in query.get("match_types", MATCH_TYPES)
     ]
-    return build_page_response(rows, query)
+    return answers.build_page_response(rows, query)
 
 
 def _require_parent(request: Request, account: Account, parent: str) -> tuple[str, str]:
@@ -103,7 +95,7 @@ def _require_parent(request: Request, account: Account, parent: str) -> tuple[st
         entity = request.world.find(kind, parent, account.id)
         if entity is not None and entity.data["status"] not in FINAL_STATUSES:
             return kind, parent
-    raise not_found_error("Keyword parent")
+    raise answers.not_found_error("Keyword parent")
 
 
 def _find_refusal_reason(

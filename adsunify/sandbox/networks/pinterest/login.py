@@ -20,12 +20,15 @@ def issue_token(request: Request) -> Response:
     if not scopes <= {*issued.access.scopes}:
         raise InvalidRequest("value", "/scope", "must lie within the scopes that were consented to")
     assert LOGIN.refresh_seconds is not None
-    return Response(200, {
-        "response_type": form["grant_type"],
-        **render_tokens(LOGIN, issued),
-        "refresh_token_expires_in": LOGIN.refresh_seconds,
-        "refresh_token_expires_at": int(request.now.timestamp()) + LOGIN.refresh_seconds,
-    })  # fmt: skip
+    return Response(
+        200,
+        {
+            "response_type": form["grant_type"],
+            **render_tokens(LOGIN, issued),
+            "refresh_token_expires_in": LOGIN.refresh_seconds,
+            "refresh_token_expires_at": int(request.now.timestamp()) + LOGIN.refresh_seconds,
+        },
+    )
 
 
 def refuse_revocation(request: Request) -> Response:
@@ -38,12 +41,23 @@ def refuse_revocation(request: Request) -> Response:
 def get_user_account(request: Request) -> Response:
     """GET /user_account: the acting user, the owner of `ad_account_id` where that is sent."""
     owner = get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK))
-    return Response(200, {
-        "id": owner["id"], "username": owner["username"], "account_type": "BUSINESS", "about": "Tea and more.",
-        "business_name": owner["username"].title(), "profile_image": "https://i.pinimg.example/280x280/tea.jpg",
-        "website_url": "tea.example", "board_count": 3, "pin_count": 8, "follower_count": 12, "following_count": 4,
-        "monthly_views": 4100,
-    })  # fmt: skip
+    return Response(
+        200,
+        {
+            "id": owner["id"],
+            "username": owner["username"],
+            "account_type": "BUSINESS",
+            "about": "Tea and more.",
+            "business_name": owner["username"].title(),
+            "profile_image": "https://i.pinimg.example/280x280/tea.jpg",
+            "website_url": "tea.example",
+            "board_count": 3,
+            "pin_count": 8,
+            "follower_count": 12,
+            "following_count": 4,
+            "monthly_views": 4100,
+        },
+    )
 
 
 def get_acting_user(request: Request, query: dict[str, Any]) -> dict[str, Any]:

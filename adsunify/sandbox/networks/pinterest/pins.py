@@ -9,14 +9,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import boolean_text, choice, external_id
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.pinterest.answers import (
-    DIGITS_CHECK,
-    PAGING_CHECKS,
-    build_page_response,
-    get_bearer_scopes,
-    parse_query,
-    repeated_values,
-)
+from adsunify.sandbox.networks.pinterest import answers
 from adsunify.sandbox.networks.pinterest.fields import PIN_CHECK
 from adsunify.sandbox.networks.pinterest.login import get_acting_user
 from adsunify.sandbox.networks.pinterest.tables import CREATIVE_TYPES
@@ -30,7 +23,9 @@ _EXTERNAL_PIN = {"title": "A Pin from elsewhere", "creative_type": "REGULAR", "i
 
 def list_boards(request: Request) -> Response:
     """GET /boards; secret ones only with their own scope."""
-    query = parse_query(request, **PAGING_CHECKS, ad_account_id=DIGITS_CHECK, privacy=choice(*PRIVACIES))
+    query = answers.parse_query(
+        request, **answers.PAGING_CHECKS, ad_account_id=answers.DIGITS_CHECK, privacy=choice(*PRIVACIES)
+    )
     owner, privacy = get_acting_user(request, query)["username"], query.get("privacy", "ALL")
     privacies = {"ALL": PRIVACIES, "PUBLIC_AND_SECRET": ("PUBLIC", "SECRET")}.get(privacy, (privacy,))
     boards = [
@@ -38,12 +33,12 @@ def list_boards(request: Request) -> Response:
         for board in request.world.list_entities("board", owner)
         if _is_visible(request, board)
     ]
-    return build_page_response([board for board in boards if board["privacy"] in privacies], query)
+    return answers.build_page_response([board for board in boards if board["privacy"] in privacies], query)
 
 
 def get_board(request: Request) -> Response:
     """GET /boards/{id}."""
-    owner = get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK))["username"]
+    owner = get_acting_user(request, answers.parse_query(request, ad_account_id=answers.DIGITS_CHECK))["username"]
     board = request.world.find("board", request.path_parameters["id"], owner)
     if board is None or not _is_visible(request, board):
         raise InvalidRequest("board", "", "no such board")
@@ -52,27 +47,27 @@ def get_board(request: Request) -> Response:
 
 def list_board_pins(request: Request) -> Response:
     """GET /boards/{id}/pins."""
-    query = parse_query(
+    query = answers.parse_query(
         request,
-        **PAGING_CHECKS,
-        ad_account_id=DIGITS_CHECK,
-        creative_types=repeated_values(choice(*CREATIVE_TYPES)),
+        **answers.PAGING_CHECKS,
+        ad_account_id=answers.DIGITS_CHECK,
+        creative_types=answers.repeated_values(choice(*CREATIVE_TYPES)),
         pin_metrics=boolean_text,
     )
     owner = get_acting_user(request, query)["username"]
     board = request.world.find("board", request.path_parameters["id"], owner)
     if board is None or not _is_visible(request, board):
         raise InvalidRequest("board", "", "no such board")
-    return build_page_response(_list_pins(request, owner, query, board.id), query)
+    return answers.build_page_response(_list_pins(request, owner, query, board.id), query)
 
 
 def list_pins(request: Request) -> Response:
     """GET /pins: all of the acting person, without those on protected boards unless they are asked for."""
-    query = parse_query(
+    query = answers.parse_query(
         request,
-        **PAGING_CHECKS,
-        ad_account_id=DIGITS_CHECK,
-        creative_types=repeated_values(choice(*CREATIVE_TYPES)),
+        **answers.PAGING_CHECKS,
+        ad_account_id=answers.DIGITS_CHECK,
+        creative_types=answers.repeated_values(choice(*CREATIVE_TYPES)),
         pin_metrics=boolean_text,
         include_protected_pins=boolean_text,
         pin_filter=choice("exclude_native", "exclude_repins", "has_been_promoted"),
@@ -87,18 +82,18 @@ def list_pins(request: Request) -> Response:
         pins = [pin for pin in pins if pin["board_id"] not in hidden]
     if query.get("pin_filter") == "has_been_promoted":
         pins = [pin for pin in pins if pin["has_been_promoted"]]
-    return build_page_response(pins, query)
+    return answers.build_page_response(pins, query)
 
 
 def get_pin(request: Request) -> Response:
     """GET /pins/{id}."""
-    get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK, pin_metrics=boolean_text))
+    get_acting_user(request, answers.parse_query(request, ad_account_id=answers.DIGITS_CHECK, pin_metrics=boolean_text))
     return Response(200, _render_pin(request, request.path_parameters["id"]))
 
 
 def create_pin(request: Request) -> Response:
     """POST /pins: published at once. The image is fetched meanwhile, and a 400 where that fails."""
-    owner = get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK))["username"]
+    owner = get_acting_user(request, answers.parse_query(request, ad_account_id=answers.DIGITS_CHECK))["username"]
     if "ad_account_id" in dict(request.query_pairs):
         _check_role(request)
     body = request.parse_json(PIN_CHECK)
@@ -117,7 +112,7 @@ def create_pin(request: Request) -> Response:
 
 def delete_pin(request: Request) -> Response:
     """DELETE /pins/{id}: no content."""
-    owner = get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK))["username"]
+    owner = get_acting_user(request, answers.parse_query(request, ad_account_id=answers.DIGITS_CHECK))["username"]
     pin = request.world.find("pin", request.path_parameters["id"], owner)
     if pin is None or pin.data.get("deleted"):
         raise InvalidRequest("pin", "", "no such Pin of the acting person")
@@ -151,7 +146,7 @@ def _check_role(request: Request) -> None:
 
 
 def _is_visible(request: Request, board: StoredEntity) -> bool:
-    return board.data["privacy"] != "SECRET" or "boards:read_secret" in get_bearer_scopes(request)
+    return board.data["privacy"] != "SECRET" or "boards:read_secret" in answers.get_bearer_scopes(request)
 
 
 def _render_board(request: Request, board: StoredEntity) -> dict[str, Any]:

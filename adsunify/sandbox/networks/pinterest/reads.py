@@ -6,22 +6,14 @@ from typing import Any
 
 from adsunify.sandbox.checks import Check, boolean_text, choice
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.pinterest.answers import (
-    DIGITS_CHECK,
-    PAGING_CHECKS,
-    build_page_response,
-    not_found_error,
-    parse_query,
-    repeated_values,
-    require_account,
-)
+from adsunify.sandbox.networks.pinterest import answers
 from adsunify.sandbox.networks.pinterest.rules import get_review_status, get_summary_status
 from adsunify.sandbox.networks.pinterest.tables import STATUSES, USER
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import StoredEntity
 
 KIND_BY_COLLECTION = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
-_IDS_CHECK = repeated_values(DIGITS_CHECK)
+_IDS_CHECK = answers.repeated_values(answers.DIGITS_CHECK)
 # The id filters of each list: parameter, and the member it is compared with. At most one may be used at a time.
 MEMBER_BY_FILTER: Mapping[str, Mapping[str, str]] = {
     "campaign": {"campaign_ids": "id"},
@@ -51,27 +43,31 @@ _SHOWN_MEMBERS: Mapping[str, str] = {
 
 def list_accounts(request: Request) -> Response:
     """GET /ad_accounts: those of the person, and those that others share."""
-    query = parse_query(request, include_shared_accounts=boolean_text, **PAGING_CHECKS)
+    query = answers.parse_query(request, include_shared_accounts=boolean_text, **answers.PAGING_CHECKS)
     rows = [account.extra["native"] for account in request.world.accounts.values()]
     if not query.get("include_shared_accounts", True):
         rows = [row for row in rows if row["owner"]["id"] == USER["id"]]
-    return build_page_response(rows, query)
+    return answers.build_page_response(rows, query)
 
 
 def get_account(request: Request) -> Response:
     """GET /ad_accounts/{id}."""
-    parse_query(request)
-    return Response(200, require_account(request).extra["native"])
+    answers.parse_query(request)
+    return Response(200, answers.require_account(request).extra["native"])
 
 
 def list_entities(request: Request) -> Response:
     """GET /ad_accounts/{account}/campaigns, /ad_groups, /ads: ACTIVE and PAUSED unless other statuses are named."""
-    kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], require_account(request)
+    kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], answers.require_account(request)
     more: dict[str, Check] = {"translate_interests_to_names": boolean_text} if kind == "ad_group" else {}
-    query = parse_query(
-        request, **PAGING_CHECKS, **more, entity_statuses=repeated_values(choice(*STATUSES)),
-        order=choice("ASCENDING", "DESCENDING"), **dict.fromkeys(MEMBER_BY_FILTER[kind], _IDS_CHECK),
-    )  # fmt: skip
+    query = answers.parse_query(
+        request,
+        **answers.PAGING_CHECKS,
+        **more,
+        entity_statuses=answers.repeated_values(choice(*STATUSES)),
+        order=choice("ASCENDING", "DESCENDING"),
+        **dict.fromkeys(MEMBER_BY_FILTER[kind], _IDS_CHECK),
+    )
     used = [name for name in MEMBER_BY_FILTER[kind] if name in query]
     if len(used) > 1:
         raise InvalidRequest("value", f"/{used[1]}", f"provide only one of {', '.join(MEMBER_BY_FILTER[kind])}")
@@ -84,15 +80,15 @@ def list_entities(request: Request) -> Response:
     for name in used:
         rows = [row for row in rows if row[MEMBER_BY_FILTER[kind][name]] in query[name]]
     rows.sort(key=lambda row: int(row["id"]), reverse=query.get("order") == "DESCENDING")
-    return build_page_response(rows, query)
+    return answers.build_page_response(rows, query)
 
 
 def get_entity(request: Request) -> Response:
     """GET .../campaigns/{id}, .../ad_groups/{id}, .../ads/{id}: the object itself, of any status."""
-    parse_query(request)
-    kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], require_account(request)
+    answers.parse_query(request)
+    kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], answers.require_account(request)
     if (entity := request.world.find(kind, request.path_parameters["id"], account.id)) is None:
-        raise not_found_error(kind.replace("_", " ").capitalize())
+        raise answers.not_found_error(kind.replace("_", " ").capitalize())
     return Response(200, render_entity(entity, request.now))
 
 

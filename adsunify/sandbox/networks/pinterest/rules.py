@@ -8,16 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adsunify.sandbox.networks.pinterest.tables import (
-    BID_FLOORS,
-    BILLABLE_EVENTS,
-    CAMPAIGN_BUDGET_OBJECTIVES,
-    DEFAULT_BID_FLOOR,
-    ENDING_OBJECTIVES,
-    MICROS,
-)
+from adsunify.sandbox.networks.pinterest import tables
 from adsunify.sandbox.networks.pinterest.targeting import check_targeting
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import Account, StoredEntity
 
 Data = Mapping[str, Any]
@@ -25,13 +18,12 @@ FINAL_STATUSES = ("ARCHIVED", "DELETED_DRAFT")
 SPEND_CAP_MEMBERS = ("daily_spend_cap", "lifetime_spend_cap")
 # Pinterest API v5: what only drafts have
 IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "campaign": (
-        "objective_type", "is_campaign_budget_optimization", "is_performance_plus", "is_automated_campaign",
-        "intended_promotion_type",
-    ),
+    "campaign": split_words("""
+        objective_type is_campaign_budget_optimization is_performance_plus is_automated_campaign intended_promotion_type
+    """),
     "ad_group": ("billable_event", "budget_type", "campaign_id"),
     "ad": ("pin_id", "creative_type", "ad_group_id"),
-}  # fmt: skip
+}
 # Members that null does not clear: each has a value of its own for that.
 CLEARING_VALUES: Mapping[str, Mapping[str, Any]] = {
     "campaign": {"end_time": -1, "order_line_id": "0", "tracking_urls": {}},
@@ -43,7 +35,7 @@ UNCLEARABLE_MEMBERS = ("name", "status", "objective_type")
 
 def get_bid_floor(currency: str) -> int:
     """The least bid in micros."""
-    return BID_FLOORS.get(currency, DEFAULT_BID_FLOOR)
+    return tables.BID_FLOORS.get(currency, tables.DEFAULT_BID_FLOOR)
 
 
 def rule_error(where: str, message: str) -> InvalidRequest:
@@ -90,10 +82,10 @@ def check_campaign(data: Data, old: Data | None, now: datetime) -> None:
     """Budget, schedule and objective of a campaign."""
     caps = [name for name in SPEND_CAP_MEMBERS if data.get(name) is not None]
     budgeted = data.get("is_campaign_budget_optimization")
-    if old is None and data["objective_type"] in ENDING_OBJECTIVES and now.date().isoformat() >= "2027-02-01":
+    if old is None and data["objective_type"] in tables.ENDING_OBJECTIVES and now.date().isoformat() >= "2027-02-01":
         raise rule_error("objective_type", f"{data['objective_type']} is no longer available; use SALES")
     if (
-        old is None and data["objective_type"] in CAMPAIGN_BUDGET_OBJECTIVES and not budgeted
+        old is None and data["objective_type"] in tables.CAMPAIGN_BUDGET_OBJECTIVES and not budgeted
     ):  # what is left out: chosen
         raise rule_error("is_campaign_budget_optimization", f"must be true for {data['objective_type']}")
     if len(caps) > 1:
@@ -111,7 +103,7 @@ def check_campaign(data: Data, old: Data | None, now: datetime) -> None:
     if data["start_time"] != old["start_time"] and old["start_time"] <= now.timestamp():
         raise rule_error("start_time", "cannot be changed once it has passed")
     before, after = old.get("daily_spend_cap"), data.get("daily_spend_cap")
-    if before is not None and after is not None and 0 < after - before < MICROS:  # reported, unverified
+    if before is not None and after is not None and 0 < after - before < tables.MICROS:  # reported, unverified
         raise rule_error("daily_spend_cap", "a daily budget rises by 1.00 or more")
 
 
@@ -157,7 +149,7 @@ def _check_budget(data: Data, budgeted: bool) -> None:
 
 
 def _check_bid(data: Data, old: Data | None, objective: str, currency: str) -> None:
-    billed = BILLABLE_EVENTS.get(objective)
+    billed = tables.BILLABLE_EVENTS.get(objective)
     if billed is not None and data["billable_event"] != billed:
         raise rule_error("billable_event", f"must be {billed} for {objective}")
     strategy, bid = data["bid_strategy_type"], data.get("bid_in_micro_currency")

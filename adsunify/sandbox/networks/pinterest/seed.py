@@ -30,8 +30,13 @@ def seed_world(world: World) -> None:
             data = {"name": name, "privacy": privacy, "is_ads_only": ads_only, "description": None}
             world.create("board", owner, data, id=str(FIRST_BOARD_ID + 10 * position + offset))
         for native, kind, owned in SEED_PINS:
-            data = {"board_id": str(FIRST_BOARD_ID + 10 * position), "title": f"{kind} Pin", "creative_type": kind,
-                    "is_owner": owned, "link": "https://tea.example/"}  # fmt: skip
+            data = {
+                "board_id": str(FIRST_BOARD_ID + 10 * position),
+                "title": f"{kind} Pin",
+                "creative_type": kind,
+                "is_owner": owned,
+                "link": "https://tea.example/",
+            }
             world.create("pin", owner, data, id=str(int(native) + 100 * position))
     numbers = (str(number) for number in count(600000000001))
     for account in world.accounts.values():
@@ -42,8 +47,12 @@ def _seed_campaigns(world: World, account: Account, numbers: Iterator[str]) -> N
     """A campaign that runs, a paused one of the old kind (budgets on its ad groups), and an archived one."""
     since = int(world.now.timestamp()) - 365 * DAY_SECONDS
     unit = MICROS * (100 if account.currency == "JPY" else 1)
-    places = {"targeting_spec": {"LOCATION": [account.extra["native"]["country"]]}, "pacing_delivery_type": "STANDARD",
-              "placement_group": "ALL", "auto_targeting_enabled": False}  # fmt: skip
+    places = {
+        "targeting_spec": {"LOCATION": [account.extra["native"]["country"]]},
+        "pacing_delivery_type": "STANDARD",
+        "placement_group": "ALL",
+        "auto_targeting_enabled": False,
+    }
     campaigns: tuple[dict[str, Any], ...] = (
         {
             "name": "Evergreen",
@@ -69,16 +78,29 @@ def _seed_campaigns(world: World, account: Account, numbers: Iterator[str]) -> N
     )
     groups: tuple[dict[str, Any], ...] = (
         {"budget_type": "CBO_ADGROUP", "bid_strategy_type": "MAX_BID", "bid_in_micro_currency": unit},
-        {"budget_type": "DAILY", "budget_in_micro_currency": 15 * unit, "bid_strategy_type": "TARGET_AVG",
-         "bid_in_micro_currency": 2 * unit},
+        {
+            "budget_type": "DAILY",
+            "budget_in_micro_currency": 15 * unit,
+            "bid_strategy_type": "TARGET_AVG",
+            "bid_in_micro_currency": 2 * unit,
+        },
         {"budget_type": "CBO_ADGROUP", "bid_strategy_type": "AUTOMATIC_BID"},
-    )  # fmt: skip
+    )
     for campaign, group in zip(campaigns, groups, strict=True):
         same = {"name": campaign["name"], "status": campaign["status"]}
-        above = world.create("campaign", account.id, {
-            "ad_account_id": account.id, "is_flexible_daily_budgets": False, "is_performance_plus": False,
-            "is_automated_campaign": False, "start_time": since, **campaign,
-        }, id=next(numbers))  # fmt: skip
+        above = world.create(
+            "campaign",
+            account.id,
+            {
+                "ad_account_id": account.id,
+                "is_flexible_daily_budgets": False,
+                "is_performance_plus": False,
+                "is_automated_campaign": False,
+                "start_time": since,
+                **campaign,
+            },
+            id=next(numbers),
+        )
         content = {"campaign_id": above.id, "billable_event": "CLICKTHROUGH", **places, **group, **same}
         ad_group = world.create("ad_group", account.id, content, parent=above.id, id=next(numbers))
         parents = {"campaign_id": above.id, "ad_group_id": ad_group.id}

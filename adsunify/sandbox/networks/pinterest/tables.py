@@ -5,6 +5,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import choice, text
 from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.pinterest.com",)
@@ -38,10 +39,9 @@ LOGIN = OAuthConfig(
 
 STATUSES = ("ACTIVE", "PAUSED", "ARCHIVED", "DRAFT", "DELETED_DRAFT")
 # What the create model of 5.28 offers; readers also meet LEADS, VIDEO_VIEW, WEB_SESSIONS.
-OBJECTIVES = (
-    "AWARENESS", "CONSIDERATION", "VIDEO_COMPLETION", "SALES", "WEB_CONVERSION", "CATALOG_SALES", "APP_INSTALL",
-    "CTV_CONSIDERATION",
-)  # fmt: skip
+OBJECTIVES = split_words("""
+    AWARENESS CONSIDERATION VIDEO_COMPLETION SALES WEB_CONVERSION CATALOG_SALES APP_INSTALL CTV_CONSIDERATION
+""")
 ENDING_OBJECTIVES = ("WEB_CONVERSION", "CATALOG_SALES")  # creation ends 2027-02-01
 # The budget of these sits on the campaign, and this is what they are billed by (the third by
 # its name: no other event is documented for it).
@@ -51,10 +51,10 @@ BILLABLE_EVENTS: Mapping[str, str] = {
     "CONSIDERATION": "CLICKTHROUGH",
     "VIDEO_COMPLETION": "VIDEO_V_50_MRC",
 }
-CREATIVE_TYPES = (
-    "REGULAR", "VIDEO", "SHOPPING", "CAROUSEL", "MAX_VIDEO", "SHOP_THE_PIN", "COLLECTION", "IDEA", "SHOWCASE", "QUIZ",
-    "COLLAGE", "MAX_WIDTH_REGULAR_COLLECTION", "MAX_WIDTH_VIDEO_COLLECTION", "APP",
-)  # fmt: skip
+CREATIVE_TYPES = split_words("""
+    REGULAR VIDEO SHOPPING CAROUSEL MAX_VIDEO SHOP_THE_PIN COLLECTION IDEA SHOWCASE QUIZ COLLAGE
+    MAX_WIDTH_REGULAR_COLLECTION MAX_WIDTH_VIDEO_COLLECTION APP
+""")
 MATCH_TYPES = ("BROAD", "PHRASE", "EXACT", "EXACT_NEGATIVE", "PHRASE_NEGATIVE")
 WRITER_ROLES = ("OWNER", "ADMIN", "CAMPAIGN_MANAGER")
 MAX_ITEMS_PER_WRITE, MAX_IDS, MAX_AD_GROUPS = 30, 250, 70
@@ -65,26 +65,61 @@ DEFAULT_BID_FLOOR = 100_000
 
 # Countries in which ads are sold: Pinterest API v5 names none of its limited list; a choice of theirs.
 COUNTRIES: tuple[tuple[str, str, str], ...] = (
-    ("US", "United States of America", "Dollars"), ("CA", "Canada", "Dollars"), ("GB", "United Kingdom", "Pounds"),
-    ("IE", "Ireland", "Euros"), ("AU", "Australia", "Dollars"), ("NZ", "New Zealand", "Dollars"),
-    ("FR", "France", "Euros"), ("DE", "Germany", "Euros"), ("AT", "Austria", "Euros"), ("CH", "Switzerland", "Francs"),
-    ("BE", "Belgium", "Euros"), ("NL", "Netherlands", "Euros"), ("LU", "Luxembourg", "Euros"),
-    ("ES", "Spain", "Euros"), ("PT", "Portugal", "Euros"), ("IT", "Italy", "Euros"), ("MT", "Malta", "Euros"),
-    ("GR", "Greece", "Euros"), ("CY", "Cyprus", "Euros"), ("SE", "Sweden", "Kronor"), ("DK", "Denmark", "Kroner"),
-    ("NO", "Norway", "Kroner"), ("FI", "Finland", "Euros"), ("PL", "Poland", "Zloty"), ("CZ", "Czechia", "Koruny"),
-    ("SK", "Slovakia", "Euros"), ("HU", "Hungary", "Forint"), ("RO", "Romania", "Lei"), ("BR", "Brazil", "Reais"),
-    ("MX", "Mexico", "Pesos"), ("AR", "Argentina", "Pesos"), ("CL", "Chile", "Pesos"), ("CO", "Colombia", "Pesos"),
-    ("JP", "Japan", "Yen"), ("KR", "South Korea", "Won"), ("SG", "Singapore", "Dollars"), ("IL", "Israel", "Shekels"),
-    ("TR", "Turkey", "Lira"), ("IN", "India", "Rupees"),
-)  # fmt: skip
+    ("US", "United States of America", "Dollars"),
+    ("CA", "Canada", "Dollars"),
+    ("GB", "United Kingdom", "Pounds"),
+    ("IE", "Ireland", "Euros"),
+    ("AU", "Australia", "Dollars"),
+    ("NZ", "New Zealand", "Dollars"),
+    ("FR", "France", "Euros"),
+    ("DE", "Germany", "Euros"),
+    ("AT", "Austria", "Euros"),
+    ("CH", "Switzerland", "Francs"),
+    ("BE", "Belgium", "Euros"),
+    ("NL", "Netherlands", "Euros"),
+    ("LU", "Luxembourg", "Euros"),
+    ("ES", "Spain", "Euros"),
+    ("PT", "Portugal", "Euros"),
+    ("IT", "Italy", "Euros"),
+    ("MT", "Malta", "Euros"),
+    ("GR", "Greece", "Euros"),
+    ("CY", "Cyprus", "Euros"),
+    ("SE", "Sweden", "Kronor"),
+    ("DK", "Denmark", "Kroner"),
+    ("NO", "Norway", "Kroner"),
+    ("FI", "Finland", "Euros"),
+    ("PL", "Poland", "Zloty"),
+    ("CZ", "Czechia", "Koruny"),
+    ("SK", "Slovakia", "Euros"),
+    ("HU", "Hungary", "Forint"),
+    ("RO", "Romania", "Lei"),
+    ("BR", "Brazil", "Reais"),
+    ("MX", "Mexico", "Pesos"),
+    ("AR", "Argentina", "Pesos"),
+    ("CL", "Chile", "Pesos"),
+    ("CO", "Colombia", "Pesos"),
+    ("JP", "Japan", "Yen"),
+    ("KR", "South Korea", "Won"),
+    ("SG", "Singapore", "Dollars"),
+    ("IL", "Israel", "Shekels"),
+    ("TR", "Turkey", "Lira"),
+    ("IN", "India", "Rupees"),
+)
 
 USER = {"id": "745627482937465001", "username": "demotea"}  # whoever consents
 
 
 def _make_account(
-    last: int, name: str, currency: str, timezone: str | None, country: str, owner: str, roles: tuple[str, ...],
-    *, zone_reports: bool = True,
-) -> Account:  # fmt: skip
+    last: int,
+    name: str,
+    currency: str,
+    timezone: str | None,
+    country: str,
+    owner: str,
+    roles: tuple[str, ...],
+    *,
+    zone_reports: bool = True,
+) -> Account:
     """`zone_reports`: whether AD_ACCOUNT_TIME_ZONE may be asked for (once a closed beta)."""
     own = owner == USER["username"]
     native: dict[str, Any] = {

@@ -6,17 +6,16 @@ from typing import Any
 
 from adsunify.sandbox.checks import Check, array, choice, external_id, integer, nullable, record, text
 from adsunify.sandbox.networks.pinterest.tables import COUNTRIES
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, parse_names
 
 AGE_BUCKETS = ("18-24", "19+", "20+", "21+", "25-34", "35-44", "45-49", "50-54", "55-64", "65+")
 GENDERS = ("unknown", "male", "female")
 APP_TYPES = ("android_mobile", "android_tablet", "ipad", "iphone", "web", "web_mobile")
-LOCALES = {
-    "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish",
-    "fr": "French", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
-    "nb": "Norwegian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian",
-    "sk": "Slovak", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese",
-}  # fmt: skip
+LOCALES = parse_names("""
+    cs Czech, da Danish, de German, el Greek, en English, es Spanish, fi Finnish, fr French, hu Hungarian,
+    id Indonesian, it Italian, ja Japanese, ko Korean, nb Norwegian, nl Dutch, pl Polish, pt Portuguese, ro Romanian,
+    ru Russian, sk Slovak, sv Swedish, tr Turkish, uk Ukrainian, vi Vietnamese
+""")
 _COUNTRY_CODES = {code for code, _, _ in COUNTRIES}
 _AGES = [str(age) for age in range(18, 66)]
 
@@ -41,25 +40,33 @@ _GEO_CHECK = _nullable_array(
     text(pattern=r"[A-Z]{2}-[A-Z0-9 -]+|\d{5}")
 )  # a region; a postal code with its country (5.23) or bare (5.28)
 _EXTERNAL_ID = external_id(r"\d{1,18}")
-TARGETING_CHECK = record(optional={
-    "AGE_BUCKET": _nullable_array(choice(*AGE_BUCKETS)),
-    "APPTYPE": _nullable_array(choice(*APP_TYPES)),
-    "AUDIENCE_EXCLUDE": _nullable_array(_EXTERNAL_ID),
-    "AUDIENCE_INCLUDE": _nullable_array(_EXTERNAL_ID),
-    "GENDER": _nullable_array(choice(*GENDERS)),
-    "GEO": _GEO_CHECK,
-    "GEO_EXCLUDE": _GEO_CHECK,
-    "INTEREST": _nullable_array(_EXTERNAL_ID),
-    "LOCALE": _nullable_array(_check_locale),
-    "LOCATION": _nullable_array(_check_location),
-    "LOCATION_EXCLUDE": _nullable_array(_check_location),
-    "MAXIMUM_AGE": nullable(choice(*_AGES, "65+")),
-    "MINIMUM_AGE": nullable(choice(*_AGES)),
-    "SHOPPING_RETARGETING": _nullable_array(record(optional={
-        "lookback_window": integer(0), "exclusion_window": integer(0), "tag_types": array(integer(0)),
-    })),
-    "TARGETING_STRATEGY": _nullable_array(choice("CHOOSE_YOUR_OWN", "FIND_NEW_CUSTOMERS", "RECONNECT_WITH_USERS")),
-})  # fmt: skip
+TARGETING_CHECK = record(
+    optional={
+        "AGE_BUCKET": _nullable_array(choice(*AGE_BUCKETS)),
+        "APPTYPE": _nullable_array(choice(*APP_TYPES)),
+        "AUDIENCE_EXCLUDE": _nullable_array(_EXTERNAL_ID),
+        "AUDIENCE_INCLUDE": _nullable_array(_EXTERNAL_ID),
+        "GENDER": _nullable_array(choice(*GENDERS)),
+        "GEO": _GEO_CHECK,
+        "GEO_EXCLUDE": _GEO_CHECK,
+        "INTEREST": _nullable_array(_EXTERNAL_ID),
+        "LOCALE": _nullable_array(_check_locale),
+        "LOCATION": _nullable_array(_check_location),
+        "LOCATION_EXCLUDE": _nullable_array(_check_location),
+        "MAXIMUM_AGE": nullable(choice(*_AGES, "65+")),
+        "MINIMUM_AGE": nullable(choice(*_AGES)),
+        "SHOPPING_RETARGETING": _nullable_array(
+            record(
+                optional={
+                    "lookback_window": integer(0),
+                    "exclusion_window": integer(0),
+                    "tag_types": array(integer(0)),
+                }
+            )
+        ),
+        "TARGETING_STRATEGY": _nullable_array(choice("CHOOSE_YOUR_OWN", "FIND_NEW_CUSTOMERS", "RECONNECT_WITH_USERS")),
+    }
+)
 
 
 def check_targeting(spec: Mapping[str, Any], where: str = "/targeting_spec") -> None:

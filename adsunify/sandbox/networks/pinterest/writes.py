@@ -9,19 +9,11 @@ from typing import Any
 
 from adsunify.sandbox.checks import any_value, array
 from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.pinterest import rules
 from adsunify.sandbox.networks.pinterest.answers import ITEM_PROBLEM_CODES, map_error, require_account
 from adsunify.sandbox.networks.pinterest.fields import CREATE_CHECKS, UPDATE_CHECKS
 from adsunify.sandbox.networks.pinterest.pins import check_exists, find_pin_type
 from adsunify.sandbox.networks.pinterest.reads import KIND_BY_COLLECTION, render_entity
-from adsunify.sandbox.networks.pinterest.rules import (
-    FINAL_STATUSES,
-    check_ad_group,
-    check_campaign,
-    check_changeable,
-    check_status,
-    normalize_members,
-    rule_error,
-)
 from adsunify.sandbox.networks.pinterest.tables import MAX_AD_GROUPS, MAX_ITEMS_PER_WRITE
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
@@ -88,20 +80,20 @@ def _raise_fault(request: Request, last: bool) -> None:
 
 
 def _create_entity(request: Request, kind: str, account: Account, item: Any, where: str) -> StoredEntity:
-    data = {**CREATION_DEFAULTS[kind], **normalize_members(kind, CREATE_CHECKS[kind](item, where), None)}
-    check_status(kind, data["status"], None)
+    data = {**CREATION_DEFAULTS[kind], **rules.normalize_members(kind, CREATE_CHECKS[kind](item, where), None)}
+    rules.check_status(kind, data["status"], None)
     if kind == "campaign":
         _check_same_account(data, account)
         data.setdefault("start_time", int(request.now.timestamp()))
-        check_campaign(data, None, request.now)
+        rules.check_campaign(data, None, request.now)
         return request.world.create("campaign", account.id, data)
     if kind == "ad_group":
         campaign = _require_parent(request, "campaign", data["campaign_id"], account)
-        check_ad_group(data, None, campaign.data, account)
+        rules.check_ad_group(data, None, campaign.data, account)
         siblings = request.world.list_entities("ad_group", account.id, campaign.id)
-        alive = [group for group in siblings if group.data["status"] not in FINAL_STATUSES]
+        alive = [group for group in siblings if group.data["status"] not in rules.FINAL_STATUSES]
         if campaign.data.get("is_campaign_budget_optimization") and len(alive) >= MAX_AD_GROUPS:
-            raise rule_error("campaign_id", f"a campaign budget covers at most {MAX_AD_GROUPS} ad groups")
+            raise rules.rule_error("campaign_id", f"a campaign budget covers at most {MAX_AD_GROUPS} ad groups")
         return request.world.create("ad_group", account.id, _limit_end_time(data, campaign), parent=campaign.id)
     group = _require_parent(request, "ad_group", data["ad_group_id"], account)
     above = {"campaign_id": group.parent}
@@ -115,14 +107,14 @@ def _update_entity(request: Request, kind: str, account: Account, item: Any, whe
     if entity is None:
         raise InvalidRequest("missing", "/id", f"{kind} {content['id']} does not exist in this ad account")
     old = entity.data
-    changes = normalize_members(kind, {name: value for name, value in content.items() if name != "id"}, old)
+    changes = rules.normalize_members(kind, {name: value for name, value in content.items() if name != "id"}, old)
     if kind == "campaign":
         _check_same_account(changes, account)
-    check_changeable(kind, old, changes)
-    check_status(kind, changes.get("status", old["status"]), old)
+    rules.check_changeable(kind, old, changes)
+    rules.check_status(kind, changes.get("status", old["status"]), old)
     data = {**old, **changes}
     if kind == "campaign":
-        check_campaign(data, old, request.now)
+        rules.check_campaign(data, old, request.now)
         changed = request.world.replace(entity, data)
         _limit_child_end_times(request, changed)
         return changed
@@ -130,7 +122,7 @@ def _update_entity(request: Request, kind: str, account: Account, item: Any, whe
         campaign = request.world.find("campaign", data["campaign_id"], account.id)
         if campaign is None:
             raise InvalidRequest("missing", "/campaign_id", f"campaign {data['campaign_id']} does not exist")
-        check_ad_group(data, old, campaign.data, account)
+        rules.check_ad_group(data, old, campaign.data, account)
         return request.world.replace(entity, _limit_end_time(data, campaign))
     if "pin_id" in changes or "creative_type" in changes:
         _check_ad(request, data)
@@ -139,15 +131,15 @@ def _update_entity(request: Request, kind: str, account: Account, item: Any, whe
 
 def _check_same_account(data: Mapping[str, Any], account: Account) -> None:
     if data["ad_account_id"] != account.id:
-        raise rule_error("ad_account_id", "must be the ad account of the path")
+        raise rules.rule_error("ad_account_id", "must be the ad account of the path")
 
 
 def _require_parent(request: Request, kind: str, native_id: str, account: Account) -> StoredEntity:
     parent = request.world.find(kind, native_id, account.id)
     if parent is None:
         raise InvalidRequest("missing", f"/{kind}_id", f"{kind} {native_id} does not exist in this ad account")
-    if parent.data["status"] in FINAL_STATUSES:
-        raise rule_error(f"{kind}_id", f"{kind} {native_id} is {parent.data['status']}")
+    if parent.data["status"] in rules.FINAL_STATUSES:
+        raise rules.rule_error(f"{kind}_id", f"{kind} {native_id} is {parent.data['status']}")
     return parent
 
 
@@ -156,7 +148,7 @@ def _check_ad(request: Request, data: Mapping[str, Any]) -> None:
     pin = check_exists(data["pin_id"], "pin", "/pin_id")
     kind = find_pin_type(request, pin)
     if kind is not None and data["creative_type"] != kind:
-        raise rule_error("creative_type", f"the Pin is {kind}")
+        raise rules.rule_error("creative_type", f"the Pin is {kind}")
 
 
 def _drop_ignored_members(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,24 +6,23 @@ from typing import Any
 from adsunify.sandbox.checks import Check, integer_text, text
 from adsunify.sandbox.instants import InstantFormat
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.reddit.tables import (
-    DEFAULT_PAGE_SIZE,
-    GENERIC_AGENTS,
-    HOST,
-    MAX_PAGE_SIZE,
-    READ_SCOPE,
-    WRITABLE_APPROVALS,
-    WRITE_SCOPE,
-)
+from adsunify.sandbox.networks.reddit import tables
 from adsunify.sandbox.oauth import format_oauth_error, require_bearer_token
 from adsunify.sandbox.paging import CursorFormat, build_next_url, paginate_from
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account
 
 _REASONS = {
-    400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 410: "Gone", 429: "Too Many Requests",
-    500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable",
-}  # fmt: skip
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    410: "Gone",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
+    502: "Bad Gateway",
+    503: "Service Unavailable",
+}
 # Statuses of problems; what is not here is a 400.
 _STATUS_BY_CODE = {"token_missing": 401, "token_invalid": 401, "token_expired": 401, "access": 403, "absent": 404}
 # What a told 429 says of the limits: `t` is the wait; a Retry-After does not come along ("may").
@@ -70,7 +69,7 @@ def authorize_request(request: Request) -> None:
     check_user_agent(request)
     token = require_bearer_token(request)
     reads = request.method == "GET" or request.path.endswith(("/reports", "/query"))
-    scope = READ_SCOPE if reads else WRITE_SCOPE
+    scope = tables.READ_SCOPE if reads else tables.WRITE_SCOPE
     if scope not in token.scopes:
         raise InvalidRequest("access", "", f"the scope {scope} was not granted")
     request.require_accept("application/json")
@@ -79,7 +78,7 @@ def authorize_request(request: Request) -> None:
 def check_user_agent(request: Request) -> None:
     """A User-Agent of one's own. Problem `access`: a generic one is blocked."""
     agent = request.headers.get("User-Agent", "").strip().lower()
-    if not agent or agent.startswith(GENERIC_AGENTS):
+    if not agent or agent.startswith(tables.GENERIC_AGENTS):
         raise InvalidRequest("access", "User-Agent", "a unique, descriptive User-Agent is required")
 
 
@@ -105,11 +104,11 @@ def require_account(request: Request, *, writing: bool = False) -> Account:
 
 def check_account_writable(account: Account) -> None:
     """Problem `access` for an account that is not approved ("restricted writes")."""
-    if account.extra["native"]["admin_approval"] not in WRITABLE_APPROVALS:
+    if account.extra["native"]["admin_approval"] not in tables.WRITABLE_APPROVALS:
         raise InvalidRequest("access", "", "the ad account is restricted")
 
 
-PAGING_CHECKS: Mapping[str, Check] = {"page.size": integer_text(1, MAX_PAGE_SIZE), "page.token": text()}
+PAGING_CHECKS: Mapping[str, Check] = {"page.size": integer_text(1, tables.MAX_PAGE_SIZE), "page.token": text()}
 _CURSORS = CursorFormat("/page.token", "from:", is_url_safe=True)
 
 
@@ -123,8 +122,10 @@ def paginate(
     request: Request, rows: Sequence[Any], query: Mapping[str, Any]
 ) -> tuple[Sequence[Any], dict[str, str | None]]:
     """A page and its `pagination`. Problem where the token is not one of ours. Without a size: 100 (chosen)."""
-    page, token = paginate_from(rows, query.get("page.token"), query.get("page.size", DEFAULT_PAGE_SIZE), _CURSORS)
-    return page, {"next_url": build_next_url(request, HOST, "page.token", token) if token else None}
+    page, token = paginate_from(
+        rows, query.get("page.token"), query.get("page.size", tables.DEFAULT_PAGE_SIZE), _CURSORS
+    )
+    return page, {"next_url": build_next_url(request, tables.HOST, "page.token", token) if token else None}
 
 
 INSTANT = InstantFormat(

@@ -8,13 +8,14 @@ from adsunify.sandbox.checks import choice, text
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.reddit.answers import PAGING_CHECKS, build_page_response, require_account
 from adsunify.sandbox.networks.reddit.tables import FUNDING_CURRENCIES, LANGUAGES, MICROS
+from adsunify.sandbox.parsing import parse_names
 from adsunify.sandbox.world import Account
 
 _MODES = ("ACTIVE", "INACTIVE", "UPCOMING", "SELECTABLE", "ALL")
-_COUNTRIES: Mapping[str, str] = {
-    "AU": "Australia", "BR": "Brazil", "CA": "Canada", "DE": "Germany", "FR": "France", "GB": "United Kingdom",
-    "IE": "Ireland", "JP": "Japan", "NZ": "New Zealand", "SG": "Singapore", "US": "United States",
-}  # fmt: skip
+_COUNTRIES: Mapping[str, str] = parse_names("""
+    AU Australia, BR Brazil, CA Canada, DE Germany, FR France, GB United Kingdom, IE Ireland, JP Japan, NZ New Zealand,
+    SG Singapore, US United States
+""")
 # id, name, country, then what kind of place it is, with its name
 _PLACES: tuple[tuple[str, str, str, str, str], ...] = (
     ("US-NY", "New York, United States", "US", "region", "New York"),
@@ -56,12 +57,20 @@ def _build_instruments(account: Account) -> list[tuple[str, dict[str, Any]]]:
         ("4713", "INACTIVE", "Demo order of last year", ["EXPIRED"]),
     )
     return [
-        (state, {
-            "id": native_id, "name": name, "currency": currency, "is_servable": not reasons,
-            "reasons_not_servable": reasons, "billable_amount": 0, "credit_limit": 10_000 * MICROS,
-        })
+        (
+            state,
+            {
+                "id": native_id,
+                "name": name,
+                "currency": currency,
+                "is_servable": not reasons,
+                "reasons_not_servable": reasons,
+                "billable_amount": 0,
+                "credit_limit": 10_000 * MICROS,
+            },
+        )
         for native_id, state, name, reasons in states
-    ]  # fmt: skip
+    ]
 
 
 def list_pixels(request: Request) -> Response:

@@ -6,14 +6,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import Check
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.reddit.answers import (
-    INSTANT,
-    PAGING_CHECKS,
-    build_page_response,
-    build_response,
-    not_found_error,
-    require_account,
-)
+from adsunify.sandbox.networks.reddit import answers
 from adsunify.sandbox.networks.reddit.fields import ID_CHECK
 from adsunify.sandbox.networks.reddit.tables import EFFECTIVE_STATUSES, MAX_IDS, STATUSES
 from adsunify.sandbox.parsing import InvalidRequest
@@ -58,11 +51,11 @@ FILTER_CHECKS: Mapping[str, Mapping[str, Check]] = {
 def list_entities(request: Request) -> Response:
     """GET /ad_accounts/{account}/{campaigns|ad_groups|ads}: oldest first; whatever its status, it is there."""
     kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
-    account = require_account(request)
-    query = request.parse_query({}, {**PAGING_CHECKS, **FILTER_CHECKS[kind]})
+    account = answers.require_account(request)
+    query = request.parse_query({}, {**answers.PAGING_CHECKS, **FILTER_CHECKS[kind]})
     rows = [render_entity(request.world, entity) for entity in request.world.list_entities(kind, account.id)]
     chosen = {name: query[name] for name in FILTER_CHECKS[kind] if name in query}
-    return build_page_response(
+    return answers.build_page_response(
         request, [row for row in rows if all(row[name] in some for name, some in chosen.items())], query
     )
 
@@ -70,7 +63,7 @@ def list_entities(request: Request) -> Response:
 def get_entity(request: Request) -> Response:
     """GET /campaigns/{id}, /ad_groups/{id}, /ads/{id}."""
     request.parse_query()
-    return build_response(render_entity(request.world, require_entity(request)))
+    return answers.build_response(render_entity(request.world, require_entity(request)))
 
 
 def require_entity(request: Request) -> StoredEntity:
@@ -82,7 +75,7 @@ def require_entity(request: Request) -> StoredEntity:
         else None
     )
     if entity is None:
-        raise not_found_error(kind.replace("_", " "))
+        raise answers.not_found_error(kind.replace("_", " "))
     return entity
 
 
@@ -114,8 +107,8 @@ def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
         **{name: value for name, value in entity.data.items() if not name.startswith("_")},
         "effective_status": get_effective_status(world, entity),
         "delivery_status": [],
-        "created_at": INSTANT.format(entity.created_at),
-        "modified_at": INSTANT.format(entity.updated_at),
+        "created_at": answers.INSTANT.format(entity.created_at),
+        "modified_at": answers.INSTANT.format(entity.updated_at),
     }
 
 
@@ -131,7 +124,7 @@ def get_effective_status(world: World, entity: StoredEntity) -> str:
     if every[-1].data.get("funding_instrument_id") is None:
         return "PENDING_BILLING_INFO"
     ends = [
-        INSTANT.check_datetime(member.data["end_time"], "")
+        answers.INSTANT.check_datetime(member.data["end_time"], "")
         for member in every
         if member.data.get("end_time") is not None
     ]
@@ -144,4 +137,4 @@ def get_effective_status(world: World, entity: StoredEntity) -> str:
 
 def _get_post_time(ad: StoredEntity) -> datetime:
     """When the ad got its post: then its review begins, and begins again."""
-    return INSTANT.check_datetime(ad.data["_posted_at"], "") if "_posted_at" in ad.data else ad.created_at
+    return answers.INSTANT.check_datetime(ad.data["_posted_at"], "") if "_posted_at" in ad.data else ad.created_at

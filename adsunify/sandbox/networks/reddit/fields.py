@@ -21,24 +21,14 @@ from adsunify.sandbox.checks import (
     text,
     visible_text,
 )
+from adsunify.sandbox.networks.reddit import tables
 from adsunify.sandbox.networks.reddit.answers import INSTANT
-from adsunify.sandbox.networks.reddit.tables import (
-    LANGUAGES,
-    MAX_NAME_LENGTH,
-    MAX_URL_LENGTH,
-    MIN_NAME_LENGTH,
-    OBJECTIVES,
-    OPTIMIZATION_GOALS,
-    PLATFORMS,
-    STATUSES,
-    VIEW_MODES,
-)
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 
 ID_CHECK = text(pattern=r"[0-9]+")
 POST_ID_CHECK = external_id(r"t3_\w+")
-_NAME_CHECK = visible_text(MIN_NAME_LENGTH, MAX_NAME_LENGTH)
-_STATUS_CHECK = choice(*STATUSES)
+_NAME_CHECK = visible_text(tables.MIN_NAME_LENGTH, tables.MAX_NAME_LENGTH)
+_STATUS_CHECK = choice(*tables.STATUSES)
 _MICROS_CHECK = integer(0)
 _LOCATION_CHECK = external_id(r"[A-Z]{2}([:-]\S+)?")
 _IDS_CHECK = array(external_id())
@@ -75,19 +65,26 @@ TARGETING_CHECK = record(
         "devices": array(
             record(
                 {"type": choice("DESKTOP", "MOBILE")},
-                {"os": nullable(choice("ANDROID", "IOS")), "min_version": nullable(text()),
-                 "max_version": nullable(text()), "label_map": any_value},
-            ), 0, 100),
-        "platforms": array(choice(*PLATFORMS), 0, 7),
+                {
+                    "os": nullable(choice("ANDROID", "IOS")),
+                    "min_version": nullable(text()),
+                    "max_version": nullable(text()),
+                    "label_map": any_value,
+                },
+            ),
+            0,
+            100,
+        ),
+        "platforms": array(choice(*tables.PLATFORMS), 0, 7),
         "locations": array(choice("FEED", "COMMENTS_PAGE")),
         "carriers": array(_WORD_CHECK, 0, 100),
-        "languages": array(choice(*LANGUAGES)),
+        "languages": array(choice(*tables.LANGUAGES)),
         "gender": nullable(choice("FEMALE", "MALE")),
         "expand_targeting": boolean,
-        "view_modes": array(choice(*VIEW_MODES), 0, 5),
+        "view_modes": array(choice(*tables.VIEW_MODES), 0, 5),
         "suppression_event_types": array(_WORD_CHECK),
     }
-)  # fmt: skip
+)
 _WINDOW_CHECK = record(
     {"start_day": integer(0, 6), "start_hour": integer(0, 24), "end_day": integer(0, 6), "end_hour": integer(0, 24)}
 )
@@ -96,7 +93,7 @@ _SPENDING_MEMBERS: dict[str, Check] = {
     "goal_type": choice("DAILY_SPEND", "LIFETIME_SPEND"),
     "goal_value": _MICROS_CHECK,
     "bid_value": nullable(_MICROS_CHECK),
-    "optimization_goal": nullable(choice(*OPTIMIZATION_GOALS)),
+    "optimization_goal": nullable(choice(*tables.OPTIMIZATION_GOALS)),
     "view_through_conversion_type": choice("SEVEN_DAY_CLICKS", "SEVEN_DAY_CLICKS_ONE_DAY_VIEW"),
     "start_time": INSTANT.check,
     "end_time": nullable(INSTANT.check),
@@ -129,7 +126,7 @@ _AD_MEMBERS: dict[str, Check] = {
     "name": _NAME_CHECK,
     "configured_status": _STATUS_CHECK,
     "post_id": POST_ID_CHECK,
-    "click_url": text(1, MAX_URL_LENGTH, r"https?://\S+"),
+    "click_url": text(1, tables.MAX_URL_LENGTH, r"https?://\S+"),
     "click_url_query_parameters": array(record({"name": text(), "value": text(0)}), 0, 14),
     "event_trackers": array(record({"type": choice("CLICK", "VIEW"), "url": text(1, None, r"https://\S+")})),
     "preview_expiry": INSTANT.check,
@@ -148,7 +145,7 @@ def _pick_members(members: Mapping[str, Check], *names: str) -> dict[str, Check]
 
 CREATE_CHECKS: Mapping[str, Check] = {
     "campaign": _data_check(
-        {"name": _NAME_CHECK, "objective": choice(*OBJECTIVES)},
+        {"name": _NAME_CHECK, "objective": choice(*tables.OBJECTIVES)},
         {**_CAMPAIGN_MEMBERS, "is_campaign_budget_optimization": nullable(boolean)},
     ),
     "ad_group": _data_check(
@@ -165,27 +162,26 @@ CREATE_CHECKS: Mapping[str, Check] = {
 }
 # Read-only, or not to be changed after creation: a body that names one is refused.
 IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "campaign": (
-        "objective", "is_campaign_budget_optimization", "goal_type", "view_through_conversion_type",
-        "optimization_goal", "special_ad_categories",
-    ),
-    "ad_group": (
-        "campaign_id", "optimization_goal", "campaign_objective_type", "is_campaign_budget_optimization", "goal_type",
-        "view_through_conversion_type",
-    ),
+    "campaign": split_words("""
+        objective is_campaign_budget_optimization goal_type view_through_conversion_type optimization_goal
+        special_ad_categories
+    """),
+    "ad_group": split_words("""
+        campaign_id optimization_goal campaign_objective_type is_campaign_budget_optimization goal_type
+        view_through_conversion_type
+    """),
     "ad": ("ad_group_id", "campaign_id", "profile_id"),
-}  # fmt: skip
+}
 READ_ONLY: Mapping[str, tuple[str, ...]] = {
     "campaign": ("id", "ad_account_id", "special_ad_categories", "effective_status", "created_at", "modified_at"),
-    "ad_group": (
-        "id", "ad_account_id", "campaign_objective_type", "is_campaign_budget_optimization", "effective_status",
-        "created_at", "modified_at",
-    ),
-    "ad": (
-        "id", "ad_account_id", "campaign_id", "effective_status", "rejection_reason", "delivery_status", "preview_url",
-        "created_at", "modified_at",
-    ),
-}  # fmt: skip
+    "ad_group": split_words("""
+        id ad_account_id campaign_objective_type is_campaign_budget_optimization effective_status created_at modified_at
+    """),
+    "ad": split_words("""
+        id ad_account_id campaign_id effective_status rejection_reason delivery_status preview_url created_at
+        modified_at
+    """),
+}
 UPDATE_CHECKS: Mapping[str, Check] = {
     kind: _data_check({}, {name: check for name, check in members.items() if name not in IMMUTABLE_MEMBERS[kind]})
     for kind, members in (("campaign", _CAMPAIGN_MEMBERS), ("ad_group", _AD_GROUP_MEMBERS), ("ad", _AD_MEMBERS))

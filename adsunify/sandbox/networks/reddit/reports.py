@@ -15,14 +15,13 @@ from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.reddit import figures
 from adsunify.sandbox.networks.reddit.answers import INSTANT, PAGING_CHECKS, paginate, require_account
 from adsunify.sandbox.networks.reddit.entities import get_effective_status
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import Account, StoredEntity
 
-_BREAKDOWNS = (
-    "AD_ACCOUNT_ID", "AD_GROUP_ID", "AD_ID", "CAMPAIGN_ID", "COUNTRY", "DATE", "HOUR", "DMA", "METRO", "CAROUSEL_CARD",
-    "GALLERY_ITEM_ID", "GENDER", "INTEREST", "KEYWORD", "PLACEMENT", "OS_TYPE", "REGION", "COMMUNITY", "ACCOUNT_ID",
-    "SUBREDDIT", "ADGROUP_ID",
-)  # fmt: skip
+_BREAKDOWNS = split_words("""
+    AD_ACCOUNT_ID AD_GROUP_ID AD_ID CAMPAIGN_ID COUNTRY DATE HOUR DMA METRO CAROUSEL_CARD GALLERY_ITEM_ID GENDER
+    INTEREST KEYWORD PLACEMENT OS_TYPE REGION COMMUNITY ACCOUNT_ID SUBREDDIT ADGROUP_ID
+""")
 _ENTITY_BREAKDOWNS = {"AD_ID": 0, "AD_GROUP_ID": 1, "ADGROUP_ID": 1, "CAMPAIGN_ID": 2}
 _ACCOUNT_BREAKDOWNS = ("AD_ACCOUNT_ID", "ACCOUNT_ID")
 _TIME_BREAKDOWNS = ("DATE", "HOUR")

@@ -55,10 +55,17 @@ def _seed_evergreen_campaign(world: World, account: Account) -> None:
     }
     world.create("ad", account.id, ad, parent=below.id)
     optimized = {
-        **campaign, "name": "Budget optimized", "configured_status": "PAUSED", "is_campaign_budget_optimization": True,
-        "goal_type": "LIFETIME_SPEND", "goal_value": 500 * unit, "bid_strategy": "MAXIMIZE_VOLUME", "bid_type": "CPC",
-        "start_time": SEED_START, "end_time": "2027-06-30T08:00:00Z",
-    }  # fmt: skip
+        **campaign,
+        "name": "Budget optimized",
+        "configured_status": "PAUSED",
+        "is_campaign_budget_optimization": True,
+        "goal_type": "LIFETIME_SPEND",
+        "goal_value": 500 * unit,
+        "bid_strategy": "MAXIMIZE_VOLUME",
+        "bid_type": "CPC",
+        "start_time": SEED_START,
+        "end_time": "2027-06-30T08:00:00Z",
+    }
     whole = world.create("campaign", account.id, optimized)
     bare = {"goal_type", "goal_value", "bid_value"}
     quiet = {name: value for name, value in group.items() if name not in bare}

@@ -5,6 +5,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import choice
 from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.parsing import parse_names, split_words
 from adsunify.sandbox.world import Account
 
 HOST, LOGIN_HOST = "ads-api.reddit.com", "www.reddit.com"
@@ -14,8 +15,14 @@ LOGIN = OAuthConfig(
     consent_pages=((LOGIN_HOST, "/api/v1/authorize"),),
     required_scopes=(READ_SCOPE,),
     optional_scopes=(
-        WRITE_SCOPE, "adsconversions", "adsdatadeletion", "adsleadgendownloader", "adsmeasurement:read",
-        "adsmeasurement:write", "history", "read",
+        WRITE_SCOPE,
+        "adsconversions",
+        "adsdatadeletion",
+        "adsleadgendownloader",
+        "adsmeasurement:read",
+        "adsmeasurement:write",
+        "history",
+        "read",
     ),
     scope_separator=",",
     pkce="refused",
@@ -24,35 +31,32 @@ LOGIN = OAuthConfig(
     rotates_refresh_tokens=True,  # seen on live accounts; here always
     has_basic_client=True,
     token_members=("access_token", "token_type", "expires_in", "scope", "refresh_token"),
-)  # fmt: skip
+)
 # Words that begin the User-Agent of a library nobody has named (which ones is chosen).
 GENERIC_AGENTS = ("python", "httpx", "aiohttp", "curl", "java", "okhttp", "go-http-client", "node", "axios", "mozilla")
 
 STATUSES = ("ACTIVE", "ARCHIVED", "DELETED", "PAUSED")
-EFFECTIVE_STATUSES = (
-    "ACTIVE", "PAUSED", "AD_GROUP_PAUSED", "CAMPAIGN_PAUSED", "ARCHIVED", "COMPLETED", "DELETED", "PENDING_APPROVAL",
-    "PENDING_BILLING_INFO", "PENDING_ID_VERIFICATION", "REJECTED", "PROCESSING", "MISSING_PERMISSIONS",
-    "INVALID_DATA_SOURCE",
-)  # fmt: skip
-OBJECTIVES = (
-    "APP_INSTALLS", "CATALOG_SALES", "CLICKS", "CONVERSIONS", "IMPRESSIONS", "LEAD_GENERATION",
-    "VIDEO_VIEWABLE_IMPRESSIONS", "BRAND_AWARENESS", "SALES",
-)  # fmt: skip
-OPTIMIZATION_GOALS = (
-    "ADD_TO_CART", "ADD_TO_WISHLIST", "CLICKS", "LEAD", "PAGE_VISIT", "PURCHASE", "SEARCH", "SIGN_UP", "UNKNOWN",
-    "VIEW_CONTENT", "LANDING_PAGE_VISIT", "VIDEO_VIEW_6S", "VIDEO_VIEW_15S", "MOBILE_CONVERSION_INSTALL",
-    "MOBILE_CONVERSION_SIGN_UP", "MOBILE_CONVERSION_ADD_PAYMENT_INFO", "MOBILE_CONVERSION_ADD_TO_CART",
-    "MOBILE_CONVERSION_PURCHASE", "MOBILE_CONVERSION_COMPLETED_TUTORIAL", "MOBILE_CONVERSION_LEVEL_ACHIEVED",
-    "MOBILE_CONVERSION_SPEND_CREDITS", "MOBILE_CONVERSION_REINSTALL", "MOBILE_CONVERSION_UNLOCK_ACHIEVEMENT",
-    "MOBILE_CONVERSION_START_TRIAL", "MOBILE_CONVERSION_SUBSCRIBE", "MOBILE_CONVERSION_ONBOARD_STARTED",
-    "MOBILE_CONVERSION_FIRST_TIME_PURCHASE",
-)  # fmt: skip
-LANGUAGES: Mapping[str, str] = {
-    "AR": "Arabic", "CS": "Czech", "DA": "Danish", "DE": "German", "EL": "Greek", "EN": "English", "ES": "Spanish",
-    "FI": "Finnish", "FR": "French", "HU": "Hungarian", "IT": "Italian", "JA": "Japanese", "KO": "Korean",
-    "NL": "Dutch", "NO": "Norwegian", "PL": "Polish", "PT": "Portuguese", "RO": "Romanian", "SV": "Swedish",
-    "VI": "Vietnamese", "ZH": "Chinese",
-}  # fmt: skip
+EFFECTIVE_STATUSES = split_words("""
+    ACTIVE PAUSED AD_GROUP_PAUSED CAMPAIGN_PAUSED ARCHIVED COMPLETED DELETED PENDING_APPROVAL PENDING_BILLING_INFO
+    PENDING_ID_VERIFICATION REJECTED PROCESSING MISSING_PERMISSIONS INVALID_DATA_SOURCE
+""")
+OBJECTIVES = split_words("""
+    APP_INSTALLS CATALOG_SALES CLICKS CONVERSIONS IMPRESSIONS LEAD_GENERATION VIDEO_VIEWABLE_IMPRESSIONS BRAND_AWARENESS
+    SALES
+""")
+OPTIMIZATION_GOALS = split_words("""
+    ADD_TO_CART ADD_TO_WISHLIST CLICKS LEAD PAGE_VISIT PURCHASE SEARCH SIGN_UP UNKNOWN VIEW_CONTENT LANDING_PAGE_VISIT
+    VIDEO_VIEW_6S VIDEO_VIEW_15S MOBILE_CONVERSION_INSTALL MOBILE_CONVERSION_SIGN_UP MOBILE_CONVERSION_ADD_PAYMENT_INFO
+    MOBILE_CONVERSION_ADD_TO_CART MOBILE_CONVERSION_PURCHASE MOBILE_CONVERSION_COMPLETED_TUTORIAL
+    MOBILE_CONVERSION_LEVEL_ACHIEVED MOBILE_CONVERSION_SPEND_CREDITS MOBILE_CONVERSION_REINSTALL
+    MOBILE_CONVERSION_UNLOCK_ACHIEVEMENT MOBILE_CONVERSION_START_TRIAL MOBILE_CONVERSION_SUBSCRIBE
+    MOBILE_CONVERSION_ONBOARD_STARTED MOBILE_CONVERSION_FIRST_TIME_PURCHASE
+""")
+LANGUAGES: Mapping[str, str] = parse_names("""
+    AR Arabic, CS Czech, DA Danish, DE German, EL Greek, EN English, ES Spanish, FI Finnish, FR French, HU Hungarian,
+    IT Italian, JA Japanese, KO Korean, NL Dutch, NO Norwegian, PL Polish, PT Portuguese, RO Romanian, SV Swedish,
+    VI Vietnamese, ZH Chinese
+""")
 PLATFORMS = ("ALL", "DESKTOP", "MOBILE_NATIVE", "MOBILE_WEB", "MOBILE_WEB_3X", "SHREDTOP")
 VIEW_MODES = ("ALL", "CARD", "CLASSIC", "COMPACT", "IMMERSIVE")
 POST_TYPES = ("CAROUSEL", "IMAGE", "TEXT", "VIDEO")

@@ -54,7 +54,7 @@ def update_entity(request: Request) -> Response:
 
 def _check_rules(
     request: Request, kind: str, data: Mapping[str, Any], above: StoredEntity | None, account: Account
-) -> None:  # fmt: skip
+) -> None:
     if kind == "campaign":
         rules.check_campaign(data)
     elif kind == "ad_group":

@@ -4,20 +4,14 @@ from typing import Any
 
 from adsunify.sandbox.checks import boolean_text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.snapchat.answers import (
-    PAGING_CHECKS,
-    build_page_response,
-    build_response,
-    require_account,
-    role_error,
-)
+from adsunify.sandbox.networks.snapchat import answers
 from adsunify.sandbox.networks.snapchat.tables import ORGANIZATIONS
 from adsunify.sandbox.world import Account
 
 
 def list_organizations(request: Request) -> Response:
     """GET /me/organizations: with the short form of their ad accounts where it is asked for."""
-    query = request.parse_query({}, {**PAGING_CHECKS, "with_ad_accounts": boolean_text})
+    query = request.parse_query({}, {**answers.PAGING_CHECKS, "with_ad_accounts": boolean_text})
     rows = []
     for native_id, name in ORGANIZATIONS:
         row: dict[str, Any] = {"id": native_id, "name": name, "country": "US", "type": "ENTERPRISE", "state": "ACTIVE"}
@@ -27,13 +21,13 @@ def list_organizations(request: Request) -> Response:
                 {name: full[name] for name in short} for full in _list_organization_accounts(request, native_id)
             ]
         rows.append(row)
-    return build_page_response(request, "organizations", "organization", rows, query)
+    return answers.build_page_response(request, "organizations", "organization", rows, query)
 
 
 def list_ad_accounts(request: Request) -> Response:
     """GET /organizations/{organization}/adaccounts: full records."""
-    query = request.parse_query({}, PAGING_CHECKS)
-    return build_page_response(
+    query = request.parse_query({}, answers.PAGING_CHECKS)
+    return answers.build_page_response(
         request, "adaccounts", "adaccount", _list_organization_accounts(request, require_organization(request)), query
     )
 
@@ -41,27 +35,32 @@ def list_ad_accounts(request: Request) -> Response:
 def get_ad_account(request: Request) -> Response:
     """GET /adaccounts/{account}."""
     request.parse_query()
-    native = require_account(request).extra["native"]
-    return build_response(request, {"adaccounts": [{"sub_request_status": "success", "adaccount": native}]})
+    native = answers.require_account(request).extra["native"]
+    return answers.build_response(request, {"adaccounts": [{"sub_request_status": "success", "adaccount": native}]})
 
 
 def list_funding_sources(request: Request) -> Response:
     """GET /organizations/{organization}/fundingsources."""
-    query = request.parse_query({}, PAGING_CHECKS)
+    query = request.parse_query({}, answers.PAGING_CHECKS)
     rows = [
-        {"id": native_id, "type": "CREDIT_CARD", "organization_id": full["organization_id"], "status": "ACTIVE",
-         "currency": full["currency"]}
+        {
+            "id": native_id,
+            "type": "CREDIT_CARD",
+            "organization_id": full["organization_id"],
+            "status": "ACTIVE",
+            "currency": full["currency"],
+        }
         for full in _list_organization_accounts(request, require_organization(request))
         for native_id in full["funding_source_ids"]
-    ]  # fmt: skip
-    return build_page_response(request, "fundingsources", "fundingsource", rows, query)
+    ]
+    return answers.build_page_response(request, "fundingsources", "fundingsource", rows, query)
 
 
 def require_organization(request: Request) -> str:
     """The organization of the path. Problem `role` where the member is not of it."""
     native_id = request.path_parameters["organization"]
     if native_id not in dict(ORGANIZATIONS):
-        raise role_error()
+        raise answers.role_error()
     return native_id
 
 

@@ -6,14 +6,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import boolean_text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.snapchat.answers import (
-    INSTANT,
-    PAGING_CHECKS,
-    build_page_response,
-    build_response,
-    not_found_error,
-    require_permitted_account,
-)
+from adsunify.sandbox.networks.snapchat import answers
 from adsunify.sandbox.networks.snapchat.fields import ID_CHECK
 from adsunify.sandbox.networks.snapchat.tables import ACCOUNTS, AD_TYPE_BY_CREATIVE_TYPE
 from adsunify.sandbox.parsing import InvalidRequest
@@ -28,8 +21,11 @@ KIND_BY_COLLECTION: Mapping[str, str] = {
 }
 PARENT_KINDS: Mapping[str, str] = {"adsquad": "campaign", "ad": "adsquad"}
 PARENT_ID_MEMBERS: Mapping[str, str] = {
-    "campaign": "ad_account_id", "adsquad": "campaign_id", "ad": "ad_squad_id", "creative": "ad_account_id",
-}  # fmt: skip
+    "campaign": "ad_account_id",
+    "adsquad": "campaign_id",
+    "ad": "ad_squad_id",
+    "creative": "ad_account_id",
+}
 _REVIEW_TIME = timedelta(seconds=60)  # chosen
 _REACH_TIME = timedelta(seconds=5)  # chosen
 _AUTHOR_MEMBERS = {"created_by_app_id": "sandbox", "created_by_user": "demo@tea.example"}
@@ -42,32 +38,32 @@ def get_entity(request: Request) -> Response:
     if kind == "creative":
         creative = find_creative(request.world, request.path_parameters["id"])
         if creative is None:
-            raise not_found_error(request, "creative")
-        require_permitted_account(request, str(creative["ad_account_id"]))
-        return build_response(request, {"creatives": [{"sub_request_status": "success", "creative": creative}]})
+            raise answers.not_found_error(request, "creative")
+        answers.require_permitted_account(request, str(creative["ad_account_id"]))
+        return answers.build_response(request, {"creatives": [{"sub_request_status": "success", "creative": creative}]})
     entity = request.world.find(kind, request.path_parameters["id"])
     if entity is None or ("_deleted" in entity.data and not query.get("read_deleted_entities")):
-        raise not_found_error(request, kind)
-    require_permitted_account(request, entity.account)
+        raise answers.not_found_error(request, kind)
+    answers.require_permitted_account(request, entity.account)
     members = render_entity(request.world, entity, placement=bool(query.get("return_placement_v2")))
-    return build_response(
+    return answers.build_response(
         request, {request.path_parameters["kind"]: [{"sub_request_status": "success", kind: members}]}
     )
 
 
 def list_entities(request: Request) -> Response:
     """GET of a list below an ad account, a campaign or an ad squad."""
-    query = request.parse_query({}, {**PAGING_CHECKS, **_read_checks(request.path_parameters["kind"])})
+    query = request.parse_query({}, {**answers.PAGING_CHECKS, **_read_checks(request.path_parameters["kind"])})
     word = request.path_parameters["kind"]
     kind, above, id_above = KIND_BY_COLLECTION[word], request.path_parameters["above"], request.path_parameters["id"]
     if above == "adaccounts":
-        account_id = require_permitted_account(request, id_above).id
+        account_id = answers.require_permitted_account(request, id_above).id
         entities = request.world.list_entities(kind, account_id)
     else:
         parent = request.world.find(KIND_BY_COLLECTION[above], id_above)
         if parent is None:
-            raise not_found_error(request, KIND_BY_COLLECTION[above])
-        require_permitted_account(request, parent.account)
+            raise answers.not_found_error(request, KIND_BY_COLLECTION[above])
+        answers.require_permitted_account(request, parent.account)
         entities = [
             entity
             for entity in request.world.list_entities(kind, parent.account)
@@ -75,7 +71,7 @@ def list_entities(request: Request) -> Response:
         ]
     alive = [entity for entity in entities if "_deleted" not in entity.data or query.get("read_deleted_entities")]
     rows = [render_entity(request.world, entity, placement=bool(query.get("return_placement_v2"))) for entity in alive]
-    return build_page_response(request, word, kind, rows, query)
+    return answers.build_page_response(request, word, kind, rows, query)
 
 
 def _is_below(world: World, entity: StoredEntity, parent: StoredEntity) -> bool:
@@ -98,8 +94,8 @@ def render_entity(world: World, entity: StoredEntity, *, placement: bool = True)
         data.pop("placement_v2", None)
     members = {
         "id": entity.id,
-        "updated_at": INSTANT.format(entity.updated_at),
-        "created_at": INSTANT.format(entity.created_at),
+        "updated_at": answers.INSTANT.format(entity.updated_at),
+        "created_at": answers.INSTANT.format(entity.created_at),
         **data,
     }
     if "_deleted" in entity.data:
@@ -146,9 +142,9 @@ def get_delivery_status(world: World, entity: StoredEntity) -> list[str]:
 
 def _list_own_delivery_issues(now: datetime, entity: StoredEntity) -> list[str]:
     issues = [] if entity.data["status"] == "ACTIVE" else ["INVALID_NOT_ACTIVE"]
-    if entity.data.get("start_time", "") > INSTANT.format(now):
+    if entity.data.get("start_time", "") > answers.INSTANT.format(now):
         issues.append("INVALID_START_TIME")
-    if entity.data.get("end_time", "9") <= INSTANT.format(now):
+    if entity.data.get("end_time", "9") <= answers.INSTANT.format(now):
         issues.append("INVALID_END_TIME")
     return issues
 

@@ -18,32 +18,16 @@ from adsunify.sandbox.checks import (
     text,
     visible_text,
 )
+from adsunify.sandbox.networks.snapchat import tables
 from adsunify.sandbox.networks.snapchat.answers import INSTANT
-from adsunify.sandbox.networks.snapchat.tables import (
-    AD_TYPES,
-    ALL_GOALS,
-    BID_STRATEGIES,
-    CONVERSION_LOCATIONS,
-    CREATIVE_TYPES,
-    LEGACY_OBJECTIVES,
-    MAX_BRAND_LENGTH,
-    MAX_HEADLINE_LENGTH,
-    MAX_NAME_LENGTH,
-    MIN_DAILY_BUDGET,
-    MIN_LIFETIME_BUDGET,
-    MIN_SPEND_CAP,
-    OBJECTIVES,
-    POSITIONS,
-    PROMOTIONS,
-    STATUSES,
-)
 from adsunify.sandbox.networks.snapchat.targeting import check_targeting
+from adsunify.sandbox.parsing import split_words
 
 UUID_PATTERN = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 ID_CHECK = external_id(UUID_PATTERN)
-_NAME_CHECK = visible_text(1, MAX_NAME_LENGTH)
-_STATUS_CHECK = choice(*STATUSES)
-_POSITIONS_CHECK = array(choice(*POSITIONS), 1)
+_NAME_CHECK = visible_text(1, tables.MAX_NAME_LENGTH)
+_STATUS_CHECK = choice(*tables.STATUSES)
+_POSITIONS_CHECK = array(choice(*tables.POSITIONS), 1)
 
 _CAMPAIGN_MEMBERS: tuple[Mapping[str, Check], Mapping[str, Check]] = (
     {"ad_account_id": ID_CHECK, "name": _NAME_CHECK, "status": _STATUS_CHECK, "start_time": INSTANT.check},
@@ -51,16 +35,16 @@ _CAMPAIGN_MEMBERS: tuple[Mapping[str, Check], Mapping[str, Check]] = (
         "end_time": INSTANT.check,
         "buy_model": choice("AUCTION", "RESERVED"),
         "objective_v2_properties": record(
-            required={"objective_v2_type": choice(*OBJECTIVES)},
+            required={"objective_v2_type": choice(*tables.OBJECTIVES)},
             optional={
-                "promotion_type": choice(*PROMOTIONS),
-                "conversion_location": array(choice(*CONVERSION_LOCATIONS), 1),
+                "promotion_type": choice(*tables.PROMOTIONS),
+                "conversion_location": array(choice(*tables.CONVERSION_LOCATIONS), 1),
             },
         ),
-        "objective": choice(*LEGACY_OBJECTIVES),
+        "objective": choice(*tables.LEGACY_OBJECTIVES),
         "regulations": record(required={"restricted_delivery_signals": boolean}),
-        "daily_budget_micro": integer(MIN_SPEND_CAP),
-        "lifetime_spend_cap_micro": integer(MIN_SPEND_CAP),
+        "daily_budget_micro": integer(tables.MIN_SPEND_CAP),
+        "lifetime_spend_cap_micro": integer(tables.MIN_SPEND_CAP),
         "measurement_spec": any_value,
         "pacing_level": choice("CAMPAIGN"),
         "shared_properties": any_value,
@@ -82,14 +66,14 @@ _AD_SQUAD_MEMBERS: tuple[Mapping[str, Check], Mapping[str, Check]] = (
             },
         ),
         "billing_event": choice("IMPRESSION"),
-        "optimization_goal": choice(*ALL_GOALS),
+        "optimization_goal": choice(*tables.ALL_GOALS),
         "targeting": check_targeting,
     },
     {
-        "bid_strategy": choice(*BID_STRATEGIES),
+        "bid_strategy": choice(*tables.BID_STRATEGIES),
         "bid_micro": integer(1),
-        "daily_budget_micro": integer(MIN_DAILY_BUDGET),
-        "lifetime_budget_micro": integer(MIN_LIFETIME_BUDGET),
+        "daily_budget_micro": integer(tables.MIN_DAILY_BUDGET),
+        "lifetime_budget_micro": integer(tables.MIN_LIFETIME_BUDGET),
         "start_time": INSTANT.check,
         "end_time": INSTANT.check,
         "pacing_type": choice("STANDARD", "ACCELERATED"),
@@ -105,16 +89,16 @@ _AD_MEMBERS: tuple[Mapping[str, Check], Mapping[str, Check]] = (
         "ad_squad_id": ID_CHECK,
         "creative_id": ID_CHECK,
         "name": _NAME_CHECK,
-        "type": choice(*AD_TYPES),
+        "type": choice(*tables.AD_TYPES),
         "status": _STATUS_CHECK,
     },
     {"paying_advertiser_name": text()},
 )
 _CREATIVE_MEMBERS: tuple[Mapping[str, Check], Mapping[str, Check]] = (
-    {"ad_account_id": ID_CHECK, "name": _NAME_CHECK, "type": choice(*CREATIVE_TYPES)},
+    {"ad_account_id": ID_CHECK, "name": _NAME_CHECK, "type": choice(*tables.CREATIVE_TYPES)},
     {
-        "headline": text(1, MAX_HEADLINE_LENGTH),
-        "brand_name": text(1, MAX_BRAND_LENGTH),
+        "headline": text(1, tables.MAX_HEADLINE_LENGTH),
+        "brand_name": text(1, tables.MAX_BRAND_LENGTH),
         "shareable": boolean,
         "call_to_action": text(),
         "top_snap_media_id": ID_CHECK,
@@ -124,7 +108,7 @@ _CREATIVE_MEMBERS: tuple[Mapping[str, Check], Mapping[str, Check]] = (
 # What the server derives and answers, and no reader need drop before a PUT (not sent at creation).
 DERIVED_MEMBERS: Mapping[str, Mapping[str, Check]] = {
     "campaign": {},
-    "adsquad": {"delivery_constraint": text(), "child_ad_type": choice(*AD_TYPES)},
+    "adsquad": {"delivery_constraint": text(), "child_ad_type": choice(*tables.AD_TYPES)},
     "ad": {},
     "creative": {},
 }
@@ -135,11 +119,11 @@ IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "ad": ("ad_squad_id", "creative_id", "type"),
     "creative": ("ad_account_id", "type"),
 }
-READ_ONLY_MEMBERS = (
-    "created_at", "updated_at", "created_by_app_id", "created_by_user", "last_updated_by_app_id",
-    "last_updated_by_user", "delivery_status", "review_status", "review_status_reasons", "review_status_details",
-    "effective_status", "targeting_reach_status", "deleted", "render_type", "creation_state",
-)  # fmt: skip
+READ_ONLY_MEMBERS = split_words("""
+    created_at updated_at created_by_app_id created_by_user last_updated_by_app_id last_updated_by_user delivery_status
+    review_status review_status_reasons review_status_details effective_status targeting_reach_status deleted
+    render_type creation_state
+""")
 DEPRECATED_MEMBERS = ("auto_bid", "target_bid", "roas_value_micro")
 _MEMBERS_BY_KIND = {
     "campaign": _CAMPAIGN_MEMBERS,

@@ -10,15 +10,15 @@ from functools import lru_cache
 
 from adsunify.sandbox.figures import draw_bytes
 from adsunify.sandbox.networks.snapchat.answers import INSTANT
+from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import Account, StoredEntity, World
 
-DAILY_METRICS = (
-    "impressions", "swipes", "spend", "video_views", "video_views_time_based", "video_views_15s", "quartile_1",
-    "quartile_2", "quartile_3", "view_completion", "screen_time_millis", "total_installs", "native_leads", "shares",
-    "saves", "landing_page_views", "story_opens", "conversion_purchases", "conversion_purchases_value",
-    "conversion_sign_ups", "conversion_add_cart", "conversion_start_checkout", "conversion_view_content",
-    "conversion_page_views", "conversion_app_opens", "conversion_subscribe", "conversion_searches",
-)  # fmt: skip
+DAILY_METRICS = split_words("""
+    impressions swipes spend video_views video_views_time_based video_views_15s quartile_1 quartile_2 quartile_3
+    view_completion screen_time_millis total_installs native_leads shares saves landing_page_views story_opens
+    conversion_purchases conversion_purchases_value conversion_sign_ups conversion_add_cart conversion_start_checkout
+    conversion_view_content conversion_page_views conversion_app_opens conversion_subscribe conversion_searches
+""")
 TOTAL_ONLY_METRICS = ("uniques", "frequency", "attachment_uniques", "attachment_frequency")
 
 

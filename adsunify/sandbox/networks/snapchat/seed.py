@@ -81,8 +81,14 @@ def _seed_evergreen_campaign(world: World, account: Account) -> None:
         "status": "ACTIVE",
     }
     world.create("ad", account.id, ad, parent=group.id, id=_make_id(account, "ad"))
-    smart = {**campaign, "name": "Smart budget", "status": "PAUSED", "daily_budget_micro": 50 * unit,
-             "pacing_level": "CAMPAIGN", "shared_properties": {"bid_strategy": "AUTO_BID"}}  # fmt: skip
+    smart = {
+        **campaign,
+        "name": "Smart budget",
+        "status": "PAUSED",
+        "daily_budget_micro": 50 * unit,
+        "pacing_level": "CAMPAIGN",
+        "shared_properties": {"bid_strategy": "AUTO_BID"},
+    }
     del smart["_evergreen"]
     world.create("campaign", account.id, smart, id=_make_id(account, "smart"))
 

@@ -8,15 +8,7 @@ from zoneinfo import ZoneInfo
 from adsunify.sandbox.checks import boolean_text, choice, text
 from adsunify.sandbox.figures import get_currency_unit, get_share, sum_figures
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.snapchat import figures
-from adsunify.sandbox.networks.snapchat.answers import (
-    INSTANT,
-    PAGING_CHECKS,
-    build_response,
-    not_found_error,
-    paginate,
-    require_account,
-)
+from adsunify.sandbox.networks.snapchat import answers, figures
 from adsunify.sandbox.networks.snapchat.entities import KIND_BY_COLLECTION, PARENT_KINDS
 from adsunify.sandbox.networks.snapchat.tables import MICROS, STORAGE_HOST
 from adsunify.sandbox.parsing import InvalidRequest
@@ -27,7 +19,7 @@ _FINALIZATION_TIME = timedelta(hours=48)
 _REPORT_RUN_TIME = timedelta(seconds=1)  # how long a report takes (chosen)
 _REQUIRED_CHECKS = {"granularity": choice("TOTAL", "DAY", "HOUR", "LIFETIME")}
 _OPTIONAL_CHECKS = {
-    **PAGING_CHECKS,
+    **answers.PAGING_CHECKS,
     "fields": text(),
     "breakdown": choice("campaign", "adsquad", "ad"),
     "start_time": text(),
@@ -44,22 +36,22 @@ _OPTIONAL_CHECKS = {
 
 def get_stats(request: Request) -> Response:
     """GET /adaccounts/{account}/stats."""
-    account = require_account(request)
+    account = answers.require_account(request)
     query = request.parse_query(_REQUIRED_CHECKS, _OPTIONAL_CHECKS)
     bounds = _parse_stats_query(query, account)
     if query.get("async"):
-        whole = {name: value for name, value in query.items() if name not in PAGING_CHECKS}
+        whole = {name: value for name, value in query.items() if name not in answers.PAGING_CHECKS}
         report = request.world.create("report", account.id, {"wanted": whole}, logged=False)
         return _build_report_response(request, report)
-    return build_response(request, _build_stats(request, account, query, bounds))
+    return answers.build_response(request, _build_stats(request, account, query, bounds))
 
 
 def get_stats_report(request: Request) -> Response:
     """GET /adaccounts/{account}/stats_report: how far a report is."""
-    account = require_account(request)
+    account = answers.require_account(request)
     report = request.world.find("report", request.parse_query({"report_run_id": text()})["report_run_id"], account.id)
     if report is None:
-        raise not_found_error(request, "report")
+        raise answers.not_found_error(request, "report")
     return _build_report_response(request, report)
 
 
@@ -72,7 +64,7 @@ def download_report(request: Request) -> Response:
         return Response(400, b"<Error><Code>InvalidArgument</Code></Error>", media_type="application/xml")
     account = request.world.accounts[report.account]
     query = report.data["wanted"]
-    return build_response(request, _build_stats(request, account, query, _parse_stats_query(query, account)))
+    return answers.build_response(request, _build_stats(request, account, query, _parse_stats_query(query, account)))
 
 
 def _build_report_response(request: Request, report: StoredEntity) -> Response:
@@ -81,9 +73,12 @@ def _build_report_response(request: Request, report: StoredEntity) -> Response:
     members = {"report_run_id": report.id, "async_status": state, "ad_account_id": report.account}
     if state == "COMPLETED":
         members["result"] = f"https://{STORAGE_HOST}/snap-async-stats/{report.id}.json"
-    return build_response(request, {
-        "async_stats_reports": [{"sub_request_status": "success", "async_stats_report": members}],
-    })  # fmt: skip
+    return answers.build_response(
+        request,
+        {
+            "async_stats_reports": [{"sub_request_status": "success", "async_stats_report": members}],
+        },
+    )
 
 
 def _is_completed(request: Request, report: StoredEntity) -> bool:
@@ -119,7 +114,7 @@ def _parse_stats_query(query: Mapping[str, Any], account: Account) -> tuple[date
 
 def _check_bound(value: str, where: str, granularity: str, zone: ZoneInfo) -> datetime:
     """A bound is a full hour, and for days local midnight of the account with the offset it has there."""
-    instant = INSTANT.check_datetime(value, where)
+    instant = answers.INSTANT.check_datetime(value, where)
     local = instant.astimezone(zone)
     if (instant.minute, instant.second, instant.microsecond) != (0, 0, 0):
         raise InvalidRequest("stats", where, "must be a full hour")
@@ -146,20 +141,32 @@ def _build_stats(
     paging: dict[str, str] = {}
     words = ("timeseries_stats", "timeseries_stat")
     if query["granularity"] in ("TOTAL", "LIFETIME"):
-        words = ("total_stats", "total_stat") if query["granularity"] == "TOTAL" else ("lifetime_stats",
-                                                                                       "lifetime_stat")  # fmt: skip
+        words = (
+            ("total_stats", "total_stat") if query["granularity"] == "TOTAL" else ("lifetime_stats", "lifetime_stat")
+        )
     if "breakdown" in query:
         kind = query["breakdown"]
         rows = [
             {"id": entity.id, "kind": entity.kind}
             for entity in request.world.list_entities(KIND_BY_COLLECTION[f"{kind}s"], account.id)
         ]
-        page, paging = paginate(request, rows, query)
-        head["breakdown_stats"] = {kind: [
-            {"id": row["id"], "type": kind.upper(), **_build_series(request, account, query, bounds, [
-                entity for entity in delivering if row["id"] in _get_ancestor_ids(request, entity[0])])}
-            for row in page
-        ]}  # fmt: skip
+        page, paging = answers.paginate(request, rows, query)
+        head["breakdown_stats"] = {
+            kind: [
+                {
+                    "id": row["id"],
+                    "type": kind.upper(),
+                    **_build_series(
+                        request,
+                        account,
+                        query,
+                        bounds,
+                        [entity for entity in delivering if row["id"] in _get_ancestor_ids(request, entity[0])],
+                    ),
+                }
+                for row in page
+            ]
+        }
     else:
         head |= _build_series(request, account, query, bounds, delivering)
     members = {words[0]: [{"sub_request_status": "success", words[1]: head}]}
@@ -178,9 +185,12 @@ def _get_ancestor_ids(request: Request, ad: StoredEntity) -> tuple[str, ...]:
 
 
 def _build_series(
-    request: Request, account: Account, query: Mapping[str, Any], bounds: tuple[datetime, datetime, list[str]],
+    request: Request,
+    account: Account,
+    query: Mapping[str, Any],
+    bounds: tuple[datetime, datetime, list[str]],
     ads: list[tuple[StoredEntity, datetime, datetime]],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     start, end, fields = bounds
     granularity, now = query["granularity"], request.now
     if granularity in ("TOTAL", "LIFETIME"):
@@ -195,11 +205,13 @@ def _build_series(
             break
         total = _sum_figures(request, account, ads, begins, ends)
         if any(total.values()) or not query.get("omit_empty", True):
-            rows.append({
-                "start_time": begins.isoformat(timespec="milliseconds"),
-                "end_time": ends.isoformat(timespec="milliseconds"),
-                "stats": _select_metrics(total, fields),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "start_time": begins.isoformat(timespec="milliseconds"),
+                    "end_time": ends.isoformat(timespec="milliseconds"),
+                    "stats": _select_metrics(total, fields),
+                }
+            )
     return {"timeseries": rows}
 
 

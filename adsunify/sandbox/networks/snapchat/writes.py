@@ -12,26 +12,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import any_value, array, record, rule_error
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.snapchat import rules
-from adsunify.sandbox.networks.snapchat.answers import (
-    build_response,
-    map_error,
-    not_found_error,
-    require_permitted_account,
-)
-from adsunify.sandbox.networks.snapchat.entities import (
-    KIND_BY_COLLECTION,
-    PARENT_ID_MEMBERS,
-    PARENT_KINDS,
-    render_entity,
-)
-from adsunify.sandbox.networks.snapchat.fields import (
-    CREATE_CHECKS,
-    DEPRECATED_MEMBERS,
-    DERIVED_MEMBERS,
-    READ_ONLY_MEMBERS,
-    REPLACE_CHECKS,
-)
+from adsunify.sandbox.networks.snapchat import answers, entities, fields, rules
 from adsunify.sandbox.networks.snapchat.tables import MAX_BATCH_SIZES
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
@@ -53,22 +34,22 @@ def delete_entity(request: Request) -> Response:
     """DELETE of one object. What is below it stays and says so in its `delivery_status` (chosen)."""
     request.parse_query()
     word = request.path_parameters["kind"]
-    kind = KIND_BY_COLLECTION[word]
+    kind = entities.KIND_BY_COLLECTION[word]
     entity = request.world.find(kind, request.path_parameters["id"])
     if entity is None or "_deleted" in entity.data:
-        raise not_found_error(request, kind)
-    require_permitted_account(request, entity.account, writing=True)
+        raise answers.not_found_error(request, kind)
+    answers.require_permitted_account(request, entity.account, writing=True)
     if request.get_fault("error_in_200"):
         item = {"sub_request_status": "ERROR", "sub_request_error_reason": "Error code: E2002, message: told to fail"}
-        return build_response(request, {word: [item]}, "ERROR")
+        return answers.build_response(request, {word: [item]}, "ERROR")
     request.world.replace(entity, {**entity.data, "_deleted": True})
-    return build_response(request, {}, "SUCCESS")
+    return answers.build_response(request, {}, "SUCCESS")
 
 
 def _apply_each(request: Request, apply: Callable[[Request, str, Account, Any], StoredEntity]) -> Response:
     request.parse_query()
     word = request.path_parameters["kind"]
-    kind, account = KIND_BY_COLLECTION[word], _require_account(request)
+    kind, account = entities.KIND_BY_COLLECTION[word], _require_account(request)
     batch = request.parse_json(record({word: array(any_value, 1, MAX_BATCH_SIZES[word])}))[word]
     items: list[dict[str, Any]] = []
     for position, item in enumerate(batch):
@@ -77,26 +58,28 @@ def _apply_each(request: Request, apply: Callable[[Request, str, Account, Any], 
                 _raise_fault(request, position == len(batch) - 1)
                 entity = apply(request, kind, account, item)
         except InvalidRequest as problem:
-            status, code = map_error(problem)
+            status, code = answers.map_error(problem)
             if status == 400 and code == "E1001":
                 code = "E2002"  # a member of the object, not of the envelope
             reason = f"Error code: {code}, message: {problem.format_sentence()}"
             items.append({"sub_request_status": "ERROR", "sub_request_error_reason": reason})
         else:
-            items.append({"sub_request_status": "SUCCESS", kind: render_entity(request.world, entity)})
+            items.append({"sub_request_status": "SUCCESS", kind: entities.render_entity(request.world, entity)})
     good = sum("sub_request_error_reason" not in item for item in items)
-    return build_response(request, {word: items}, "SUCCESS" if good == len(items) else "PARTIAL" if good else "ERROR")
+    return answers.build_response(
+        request, {word: items}, "SUCCESS" if good == len(items) else "PARTIAL" if good else "ERROR"
+    )
 
 
 def _require_account(request: Request) -> Account:
     """The ad account that the parent of the path is of. Problem `role`, or the refusal of a parent that is not."""
     above, native_id = request.path_parameters["above"], request.path_parameters["id"]
     if above == "adaccounts":
-        return require_permitted_account(request, native_id, writing=True)
-    parent = request.world.find(KIND_BY_COLLECTION[above], native_id)
+        return answers.require_permitted_account(request, native_id, writing=True)
+    parent = request.world.find(entities.KIND_BY_COLLECTION[above], native_id)
     if parent is None or "_deleted" in parent.data:
-        raise not_found_error(request, KIND_BY_COLLECTION[above])
-    return require_permitted_account(request, parent.account, writing=True)
+        raise answers.not_found_error(request, entities.KIND_BY_COLLECTION[above])
+    return answers.require_permitted_account(request, parent.account, writing=True)
 
 
 def _raise_fault(request: Request, last: bool) -> None:
@@ -107,8 +90,10 @@ def _raise_fault(request: Request, last: bool) -> None:
 
 
 def _create_entity(request: Request, kind: str, account: Account, item: Any) -> StoredEntity:
-    _reject_members(item, (*DEPRECATED_MEMBERS, *DERIVED_MEMBERS[kind], *READ_ONLY_MEMBERS), "must not be sent")
-    data = CREATE_CHECKS[kind](item, "")
+    _reject_members(
+        item, (*fields.DEPRECATED_MEMBERS, *fields.DERIVED_MEMBERS[kind], *fields.READ_ONLY_MEMBERS), "must not be sent"
+    )
+    data = fields.CREATE_CHECKS[kind](item, "")
     _check_parent_in_path(request, kind, data)
     now = rules.format_now(request)
     if kind == "campaign":
@@ -128,8 +113,10 @@ def _create_entity(request: Request, kind: str, account: Account, item: Any) -> 
 
 
 def _replace_entity(request: Request, kind: str, account: Account, item: Any) -> StoredEntity:
-    _reject_members(item, (*DEPRECATED_MEMBERS, *READ_ONLY_MEMBERS), "is read-only")  # chosen: refused, not passed over
-    data = REPLACE_CHECKS[kind](item, "")
+    _reject_members(
+        item, (*fields.DEPRECATED_MEMBERS, *fields.READ_ONLY_MEMBERS), "is read-only"
+    )  # chosen: refused, not passed over
+    data = fields.REPLACE_CHECKS[kind](item, "")
     entity = request.world.find(kind, data.pop("id"), account.id)
     if entity is None or "_deleted" in entity.data:
         raise InvalidRequest("missing", "/id", f"no such {kind}")
@@ -149,12 +136,12 @@ def _replace_entity(request: Request, kind: str, account: Account, item: Any) ->
 
 def _check_parent_in_path(request: Request, kind: str, data: Mapping[str, Any]) -> None:
     """The parent that an object names is the one of the path."""
-    if kind != "campaign" and data[PARENT_ID_MEMBERS[kind]] != request.path_parameters["id"]:
-        raise rule_error(f"/{PARENT_ID_MEMBERS[kind]}", "must be the parent of the path")
+    if kind != "campaign" and data[entities.PARENT_ID_MEMBERS[kind]] != request.path_parameters["id"]:
+        raise rule_error(f"/{entities.PARENT_ID_MEMBERS[kind]}", "must be the parent of the path")
 
 
 def _require_parent(request: Request, kind: str, data: Mapping[str, Any]) -> StoredEntity:
-    above = request.world.find(PARENT_KINDS[kind], data[PARENT_ID_MEMBERS[kind]])
+    above = request.world.find(entities.PARENT_KINDS[kind], data[entities.PARENT_ID_MEMBERS[kind]])
     assert above is not None, "the parent of the path was found before"
     return above
 

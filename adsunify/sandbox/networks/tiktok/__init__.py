@@ -9,15 +9,8 @@ from collections.abc import Callable
 from functools import partial
 
 from adsunify.sandbox.network import Network, Request, Response, Route
-from adsunify.sandbox.networks.tiktok import catalogs, identities, login, media, places, reports, writes
+from adsunify.sandbox.networks.tiktok import answers, catalogs, identities, login, media, places, reports, writes
 from adsunify.sandbox.networks.tiktok.accounts import ACCOUNTS, LEGACY_ACCOUNT
-from adsunify.sandbox.networks.tiktok.answers import (
-    API_PATH,
-    HOSTS,
-    authorize_request,
-    format_error,
-    format_status_error,
-)
 from adsunify.sandbox.networks.tiktok.entities import KINDS, LEGACY_SMART_FLOW
 from adsunify.sandbox.networks.tiktok.reads import get_advertiser_info, list_entities
 from adsunify.sandbox.networks.tiktok.status import update_status
@@ -28,11 +21,13 @@ Handler = Callable[[Request], Response]
 
 
 def _get_route(path: str, handler: Handler) -> Route:
-    return Route("GET", HOSTS, f"{API_PATH}{path}", handler, faults=frozenset({"error_in_200"}))
+    return Route("GET", answers.HOSTS, f"{answers.API_PATH}{path}", handler, faults=frozenset({"error_in_200"}))
 
 
 def _post_route(path: str, handler: Handler, *faults: str) -> Route:
-    return Route("POST", HOSTS, f"{API_PATH}{path}", handler, faults=frozenset({"error_in_200", *faults}))
+    return Route(
+        "POST", answers.HOSTS, f"{answers.API_PATH}{path}", handler, faults=frozenset({"error_in_200", *faults})
+    )
 
 
 def _flow_routes(root: str, smart: bool) -> tuple[Route, ...]:
@@ -57,20 +52,48 @@ def _flow_routes(root: str, smart: bool) -> tuple[Route, ...]:
 def _seed_world(world: World) -> None:
     """A campaign of the old Smart+, which can only be read."""
     defaults = {"campaign_automation_type": LEGACY_SMART_FLOW, "operation_status": "ENABLE"}
-    campaign = world.create("campaign", LEGACY_ACCOUNT, {
-        **defaults, "campaign_name": "Summer shoes (Smart+)", "objective_type": "TRAFFIC",
-        "budget_mode": "BUDGET_MODE_INFINITE", "budget_optimize_on": False,
-    }, id="1780000000000001")  # fmt: skip
-    group = world.create("adgroup", LEGACY_ACCOUNT, {
-        **defaults, "adgroup_name": "Summer shoes (Smart+)", "optimization_goal": "CLICK", "billing_event": "CPC",
-        "schedule_type": "SCHEDULE_FROM_NOW", "schedule_start_time": "2026-06-01 08:00:00",
-        "bid_type": "BID_TYPE_NO_BID", "budget_mode": "BUDGET_MODE_DYNAMIC_DAILY_BUDGET", "budget": 40,
-        "location_ids": ["6252001"],
-    }, parent=campaign.id, id="1780000000000002")  # fmt: skip
-    world.create("ad", LEGACY_ACCOUNT, {
-        **defaults, "ad_name": "Summer shoes (Smart+)", "ad_format": "SINGLE_VIDEO",
-        "_review_from": "2026-06-01 08:00:00",
-    }, parent=group.id, id="1780000000000003")  # fmt: skip
+    campaign = world.create(
+        "campaign",
+        LEGACY_ACCOUNT,
+        {
+            **defaults,
+            "campaign_name": "Summer shoes (Smart+)",
+            "objective_type": "TRAFFIC",
+            "budget_mode": "BUDGET_MODE_INFINITE",
+            "budget_optimize_on": False,
+        },
+        id="1780000000000001",
+    )
+    group = world.create(
+        "adgroup",
+        LEGACY_ACCOUNT,
+        {
+            **defaults,
+            "adgroup_name": "Summer shoes (Smart+)",
+            "optimization_goal": "CLICK",
+            "billing_event": "CPC",
+            "schedule_type": "SCHEDULE_FROM_NOW",
+            "schedule_start_time": "2026-06-01 08:00:00",
+            "bid_type": "BID_TYPE_NO_BID",
+            "budget_mode": "BUDGET_MODE_DYNAMIC_DAILY_BUDGET",
+            "budget": 40,
+            "location_ids": ["6252001"],
+        },
+        parent=campaign.id,
+        id="1780000000000002",
+    )
+    world.create(
+        "ad",
+        LEGACY_ACCOUNT,
+        {
+            **defaults,
+            "ad_name": "Summer shoes (Smart+)",
+            "ad_format": "SINGLE_VIDEO",
+            "_review_from": "2026-06-01 08:00:00",
+        },
+        parent=group.id,
+        id="1780000000000003",
+    )
 
 
 NETWORK = Network(
@@ -79,8 +102,10 @@ NETWORK = Network(
     accounts=ACCOUNTS,
     routes=(
         *consent_routes(login.LOGIN),
-        Route("POST", HOSTS, f"{API_PATH}/oauth2/access_token/", login.issue_access_token, role="login"),
-        Route("POST", HOSTS, f"{API_PATH}/oauth2/revoke_token/", login.revoke_token, role="login"),
+        Route(
+            "POST", answers.HOSTS, f"{answers.API_PATH}/oauth2/access_token/", login.issue_access_token, role="login"
+        ),
+        Route("POST", answers.HOSTS, f"{answers.API_PATH}/oauth2/revoke_token/", login.revoke_token, role="login"),
         _get_route("/oauth2/advertiser/get/", login.list_advertisers),
         _get_route("/advertiser/info/", get_advertiser_info),
         *_flow_routes("", smart=False),
@@ -107,8 +132,8 @@ NETWORK = Network(
         _get_route("/report/task/download/", reports.download_task),
         Route("GET", (reports.DOWNLOAD_HOST,), "/reports/{task:[0-9]+}.csv", reports.download_file, role="download"),
     ),
-    format_error=format_error,
-    format_status_error=format_status_error,
-    authorize_request=authorize_request,
+    format_error=answers.format_error,
+    format_status_error=answers.format_status_error,
+    authorize_request=answers.authorize_request,
     seed_world=_seed_world,
 )

@@ -36,9 +36,18 @@ CURRENCIES: Mapping[str, Currency] = {"USD": Currency(1, 2), "JPY": Currency(100
 
 
 def _make_account(
-    digits: str, name: str, currency: str, timezone: str, country: str, *, native_timezone: str | None = None,
-    status: str = "STATUS_ENABLE", custom_identity: bool = True, ads_only: bool = False, quiet_days: bool = False,
-) -> Account:  # fmt: skip
+    digits: str,
+    name: str,
+    currency: str,
+    timezone: str,
+    country: str,
+    *,
+    native_timezone: str | None = None,
+    status: str = "STATUS_ENABLE",
+    custom_identity: bool = True,
+    ads_only: bool = False,
+    quiet_days: bool = False,
+) -> Account:
     native: dict[str, Any] = {
         "advertiser_id": digits,
         "name": name,
@@ -65,9 +74,15 @@ ACCOUNTS = (
     _make_account(TOKYO_ACCOUNT, "Demo Tokyo", "JPY", "Asia/Tokyo", "JP"),
     # no more custom identities, dark posts only, and days without any delivery
     _make_account(
-        BERLIN_ACCOUNT, "Demo Berlin", "EUR", "Europe/Berlin", "DE",
-        custom_identity=False, ads_only=True, quiet_days=True,
+        BERLIN_ACCOUNT,
+        "Demo Berlin",
+        "EUR",
+        "Europe/Berlin",
+        "DE",
+        custom_identity=False,
+        ads_only=True,
+        quiet_days=True,
     ),
     # cannot serve now; holds a campaign of the old Smart+
     _make_account(LEGACY_ACCOUNT, "Demo Chicago", "USD", "America/Chicago", "US", status="STATUS_LIMIT"),
-)  # fmt: skip
+)

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from adsunify.sandbox.checks import array, boolean, choice, json_text, record, text
+from adsunify.sandbox.checks import array, boolean, choice, json_text, one_of, record, text
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.members import INDUSTRIES_CHECK, LANGUAGES
 from adsunify.sandbox.networks.tiktok.places import PLACEMENTS
-from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, one_of, paginate, paging_checks
+from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, paginate, paging_checks
 
 _ADVERTISER_CHECKS = {"advertiser_id": ADVERTISER_CHECK}
 _INTERESTS: tuple[tuple[str, str, int, list[str]], ...] = (
@@ -17,15 +17,37 @@ _INTERESTS: tuple[tuple[str, str, int, list[str]], ...] = (
     ("21", "Travel", 1, []),
 )
 _AUDIENCES = (
-    {"audience_id": "8401", "name": "Newsletter readers", "audience_type": "Customer File", "cover_num": 12000,
-     "is_valid": True, "is_expiring": False, "shared": False, "create_time": "2026-10-01 08:00:00"},
-    {"audience_id": "8402", "name": "Visitors, 30 days", "audience_type": "Website Traffic", "cover_num": 900,
-     "is_valid": False, "is_expiring": False, "shared": False, "create_time": "2026-10-02 08:00:00"},
-)  # fmt: skip
+    {
+        "audience_id": "8401",
+        "name": "Newsletter readers",
+        "audience_type": "Customer File",
+        "cover_num": 12000,
+        "is_valid": True,
+        "is_expiring": False,
+        "shared": False,
+        "create_time": "2026-10-01 08:00:00",
+    },
+    {
+        "audience_id": "8402",
+        "name": "Visitors, 30 days",
+        "audience_type": "Website Traffic",
+        "cover_num": 900,
+        "is_valid": False,
+        "is_expiring": False,
+        "shared": False,
+        "create_time": "2026-10-02 08:00:00",
+    },
+)
 _PIXELS: tuple[dict[str, Any], ...] = (
-    {"pixel_id": "8001", "pixel_code": "C4ABCDEF01", "pixel_name": "Shop pixel", "pixel_setup_mode": "MANUAL",
-     "events": [], "create_time": "2026-09-01 08:00:00"},
-)  # fmt: skip
+    {
+        "pixel_id": "8001",
+        "pixel_code": "C4ABCDEF01",
+        "pixel_name": "Shop pixel",
+        "pixel_setup_mode": "MANUAL",
+        "events": [],
+        "create_time": "2026-09-01 08:00:00",
+    },
+)
 _APPS = ({"app_id": "8601", "app_name": "Street Shoes", "platform": "IOS", "package_name": "example.shop"},)
 
 

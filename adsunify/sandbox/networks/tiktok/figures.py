@@ -12,6 +12,7 @@ from typing import Any
 
 from adsunify.sandbox.figures import draw_bytes
 from adsunify.sandbox.networks.tiktok.accounts import CURRENCIES
+from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import Account
 
 Counts = Mapping[str, int]  # of one or more days; `spend` in hundredths of the ratio of the currency
@@ -79,10 +80,9 @@ def _format_rate(account: Account, above: int, below: int, factor: int = 1) -> s
 METRICS: Mapping[str, Callable[[Account, Counts], str]] = {
     **{
         name: _count_getter(name)
-        for name in (
-            "impressions", "clicks", "video_play_actions", "video_watched_2s", "video_watched_6s", "reach", "likes",
-            "comments", "shares", "follows",
-        )
+        for name in split_words("""
+            impressions clicks video_play_actions video_watched_2s video_watched_6s reach likes comments shares follows
+        """)
     },
     "spend": lambda account, counts: _format_money(account, Decimal(counts["spend"])),
     "ctr": lambda account, counts: _format_ratio(counts["clicks"], counts["impressions"], 100),
@@ -95,7 +95,7 @@ METRICS: Mapping[str, Callable[[Account, Counts], str]] = {
     "total_complete_payment_rate": lambda account, counts: "-",
     "total_purchase_value": lambda account, counts: "-",
     "currency": lambda account, counts: account.currency,
-}  # fmt: skip
+}
 
 
 def render_metrics(account: Account, counts: Counts, metrics: Iterable[str]) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.sandbox.checks import external_id, json_text, record, text
+from adsunify.sandbox.checks import external_id, json_text, one_of, record, text
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok.accounts import BUSINESS_CENTER, TOKYO_ACCOUNT
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.media import check_cover, check_video
 from adsunify.sandbox.networks.tiktok.members import IDENTITY_TYPES
-from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, one_of, paginate, paging_checks
+from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, paginate, paging_checks
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account
 

@@ -2,7 +2,19 @@
 
 from collections.abc import Mapping
 
-from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, external_id, integer, number, record, text
+from adsunify.sandbox.checks import (
+    Check,
+    any_value,
+    array,
+    boolean,
+    choice,
+    external_id,
+    integer,
+    number,
+    one_of,
+    record,
+    text,
+)
 from adsunify.sandbox.networks.tiktok.places import OBJECTIVES, PLACEMENTS, PROMOTIONS
 from adsunify.sandbox.networks.tiktok.shapes import (
     ADVERTISER_CHECK,
@@ -13,9 +25,8 @@ from adsunify.sandbox.networks.tiktok.shapes import (
     check_request_number,
     check_url,
     counted_text,
-    fill_keys,
-    one_of,
 )
+from adsunify.sandbox.parsing import fill_keys, parse_names
 
 NAME_CHECK = counted_text(512)
 SWITCH_CHECK = one_of("ENABLE DISABLE")  # on create; DELETE and FROZEN are not written there
@@ -34,15 +45,13 @@ CALLS_TO_ACTION = (
     " SEND_MESSAGE SHOOT_WITH_THIS_EFFECT SHOP_NOW SIGN_UP SUBSCRIBE VIEW_NOW VIEW_PROFILE"
     " VIEW_VIDEO_WITH_THIS_EFFECT VISIT_STORE WATCH_LIVE WATCH_NOW"
 )
-LANGUAGES = {
-    "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek",
-    "en": "English", "es": "Spanish", "et": "Estonian", "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi",
-    "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
-    "lt": "Lithuanian", "lv": "Latvian", "ms": "Malay", "nl": "Dutch", "no": "Norwegian", "pl": "Polish",
-    "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish",
-    "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
-    "zh-hant": "Traditional Chinese",
-}  # fmt: skip
+LANGUAGES = parse_names("""
+    ar Arabic, bg Bulgarian, bn Bengali, cs Czech, da Danish, de German, el Greek, en English, es Spanish, et Estonian,
+    fi Finnish, fr French, he Hebrew, hi Hindi, hr Croatian, hu Hungarian, id Indonesian, it Italian, ja Japanese,
+    ko Korean, lt Lithuanian, lv Latvian, ms Malay, nl Dutch, no Norwegian, pl Polish, pt Portuguese, ro Romanian,
+    ru Russian, sk Slovak, sl Slovenian, sv Swedish, th Thai, tr Turkish, uk Ukrainian, vi Vietnamese, zh Chinese,
+    zh-hant Traditional Chinese
+""")
 IDENTITY_TYPES = "TT_USER BC_AUTH_TT AUTH_CODE CUSTOMIZED_USER"
 
 # Targeting that both flows have.
@@ -60,21 +69,26 @@ TARGETING_MEMBERS: Mapping[str, Check] = {
         purchase_intention_keyword_ids device_model_ids carrier_ids isp_ids included_pangle_audience_package_ids
         excluded_pangle_audience_package_ids blocked_pangle_app_ids""",
     ),
-    "actions": array(record({}, {
-        "action_category_ids": STRINGS_CHECK,
-        "action_period": integer(0),
-        "action_scene": one_of("CREATOR_RELATED HASHTAG_RELATED VIDEO_RELATED"),
-        "video_user_actions": array(
-            one_of("COMMENTED FOLLOWING LIKED SHARED VIEW_HASHTAG VIEW_HOMEPAGE WATCHED_TO_END")
-        ),
-    })),
+    "actions": array(
+        record(
+            {},
+            {
+                "action_category_ids": STRINGS_CHECK,
+                "action_period": integer(0),
+                "action_scene": one_of("CREATOR_RELATED HASHTAG_RELATED VIDEO_RELATED"),
+                "video_user_actions": array(
+                    one_of("COMMENTED FOLLOWING LIKED SHARED VIEW_HASHTAG VIEW_HOMEPAGE WATCHED_TO_END")
+                ),
+            },
+        )
+    ),
     "operating_systems": array(one_of("ANDROID IOS"), 0, 1),
     **fill_keys(TEXT_CHECK, "min_android_version min_ios_version"),
     "device_price_ranges": array(integer(0, 10000), 0, 2),
     "network_types": array(one_of("WIFI 2G 3G 4G 5G")),
     "saved_audience_id": external_id(),
     **fill_keys(boolean, "smart_audience_enabled smart_interest_behavior_enabled"),
-}  # fmt: skip
+}
 # Members of an ad group that can be created and updated.
 _AD_GROUP_MEMBERS: Mapping[str, Check] = {
     **TARGETING_MEMBERS,
@@ -151,9 +165,16 @@ CREATIVE_CREATE_MEMBERS: Mapping[str, Check] = {
 }
 CREATIVE_UPDATE_MEMBERS: Mapping[str, Check] = {**_CREATIVE_MEMBERS, "vast_moat_enabled": boolean}
 PATCHABLE_MEMBERS = (  # what an update with `patch_update` may hold
-    "ad_name", "identity_id", "identity_type", "identity_authorized_bc_id", "video_id", "image_ids", "music_id",
-    "tiktok_item_id", "ad_text",
-)  # fmt: skip
+    "ad_name",
+    "identity_id",
+    "identity_type",
+    "identity_authorized_bc_id",
+    "video_id",
+    "image_ids",
+    "music_id",
+    "tiktok_item_id",
+    "ad_text",
+)
 INDUSTRIES_CHECK = array(one_of("HOUSING EMPLOYMENT CREDIT"), 0, 3)
 
 _CAMPAIGN_CREATE_MEMBERS: Mapping[str, Check] = {

@@ -5,11 +5,11 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.checks import array, json_text, record, text
+from adsunify.sandbox.checks import array, json_text, one_of, record, text
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
-from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, one_of, split_words
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK
+from adsunify.sandbox.parsing import InvalidRequest, parse_names, split_words
 
 OBJECTIVES = (
     "APP_INSTALL APP_PROMOTION BRAND_CONSIDERATION CATALOG_SALES CONVERSIONS ENGAGEMENT LEAD_GENERATION PRODUCT_SALES"
@@ -47,10 +47,10 @@ _COUNTRIES = split_words("""
     NG 2328926 KE 192950 JP 1861060 KR 1835841 TW 1668284 SG 1880251 MY 1733045 TH 1605651 VN 1562822 PH 1694008
     ID 1643084 AU 2077456 NZ 2186224
 """)
-_NAMES = {
-    "US": "United States", "CA": "Canada", "GB": "United Kingdom", "DE": "Germany", "FR": "France", "NO": "Norway",
-    "JP": "Japan", "AU": "Australia", "BR": "Brazil", "MX": "Mexico", "ES": "Spain", "IT": "Italy", "SE": "Sweden",
-}  # fmt: skip
+_NAMES = parse_names("""
+    US United States, CA Canada, GB United Kingdom, DE Germany, FR France, NO Norway, JP Japan, AU Australia, BR Brazil,
+    MX Mexico, ES Spain, IT Italy, SE Sweden
+""")
 LOCATIONS: Mapping[str, Location] = {
     place.id: place
     for place in (
@@ -77,12 +77,15 @@ LOCATIONS: Mapping[str, Location] = {
     )
 }
 EEA = {
-    "AT", "BE", "BG", "HR", "CY", "CZ", "DK", "EE", "FI", "FR", "DE", "GR", "HU", "IS", "IE", "IT", "LV", "LT", "LU",
-    "MT", "NL", "NO", "PL", "PT", "RO", "SK", "SI", "ES", "SE",
-}  # fmt: skip
+    *split_words("""
+    AT BE BG HR CY CZ DK EE FI FR DE GR HU IS IE IT LV LT LU MT NL NO PL PT RO SK SI ES SE
+""")
+}
 LATIN_AMERICA = {
-    "MX", "BR", "AR", "CL", "CO", "PE", "EC", "UY", "PY", "BO", "CR", "PA", "GT", "DO",
-}  # fmt: skip
+    *split_words("""
+    MX BR AR CL CO PE EC UY PY BO CR PA GT DO
+""")
+}
 COUNTRIES_WITHOUT_MINORS = {"US", "CA", "GB", "CH", *EEA, *LATIN_AMERICA}  # 13 to 17 is barred
 
 _LEVEL_RANGES = {"TO_COUNTRY": 1, "TO_PROVINCE": 2, "TO_CITY": 3, "TO_DISTRICT": 4, "ALL": 4}

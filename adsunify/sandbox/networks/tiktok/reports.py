@@ -8,26 +8,12 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.checks import Check, array, boolean, choice, json_text, record, text
+from adsunify.sandbox.checks import Check, array, boolean, choice, json_text, one_of, record, text
 from adsunify.sandbox.instants import date_check
 from adsunify.sandbox.network import Request, Response
+from adsunify.sandbox.networks.tiktok import figures, shapes
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.entities import get_secondary_status, list_ancestors
-from adsunify.sandbox.networks.tiktok.figures import (
-    METRICS,
-    generate_daily_counts,
-    list_delivery_days,
-    render_metrics,
-    sum_counts,
-)
-from adsunify.sandbox.networks.tiktok.shapes import (
-    ADVERTISER_CHECK,
-    ID_CHECK,
-    one_of,
-    paginate,
-    paging_checks,
-    parse_instant,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
@@ -56,14 +42,14 @@ def _parameter_checks(lists: bool) -> tuple[dict[str, Check], dict[str, Check]]:
 
     required = {"report_type": choice("BASIC"), "dimensions": of(array(text(), 1, 4))}
     optional = {
-        "advertiser_id": ADVERTISER_CHECK,
-        "advertiser_ids": of(array(ADVERTISER_CHECK, 1, 5)),
+        "advertiser_id": shapes.ADVERTISER_CHECK,
+        "advertiser_ids": of(array(shapes.ADVERTISER_CHECK, 1, 5)),
         "service_type": choice("AUCTION"),
         "data_level": one_of(" ".join(ID_DIMENSIONS)),
-        "metrics": of(array(one_of(" ".join(METRICS)), 1)),
+        "metrics": of(array(one_of(" ".join(figures.METRICS)), 1)),
         "start_date": _check_date,
         "end_date": _check_date,
-        "order_field": one_of(" ".join(METRICS)),
+        "order_field": one_of(" ".join(figures.METRICS)),
         "order_type": one_of("ASC DESC"),
     }
     return required, optional
@@ -79,14 +65,14 @@ _TASK_CHECK = record(
         "enable_report_title_translation": boolean,
     },
 )
-_TASK_ID_CHECKS: dict[str, Check] = {"advertiser_id": ADVERTISER_CHECK, "task_id": ID_CHECK}
+_TASK_ID_CHECKS: dict[str, Check] = {"advertiser_id": shapes.ADVERTISER_CHECK, "task_id": shapes.ID_CHECK}
 
 
 def get_integrated_report(request: Request) -> Response:
     """GET /report/integrated/get/. Other report types, filters, lifetime and total metrics are not simulated."""
-    query = request.parse_query(_SYNC_CHECKS, {**_OPTIONAL_SYNC_CHECKS, **paging_checks(1000)})
+    query = request.parse_query(_SYNC_CHECKS, {**_OPTIONAL_SYNC_CHECKS, **shapes.paging_checks(1000)})
     _check_request(request, query)
-    return build_response(paginate(_build_rows(request, query), query))
+    return build_response(shapes.paginate(_build_rows(request, query), query))
 
 
 def create_task(request: Request) -> Response:
@@ -198,15 +184,21 @@ def _build_rows(request: Request, parameters: Mapping[str, Any]) -> list[dict[st
             parts: dict[str, list[Mapping[str, int]]] = {}
             for ad, first_day in ads:
                 for day in filter(
-                    request.world.delivers, list_delivery_days(account, max(parameters["start_date"], first_day), last)
+                    request.world.delivers,
+                    figures.list_delivery_days(account, max(parameters["start_date"], first_day), last),
                 ):
                     for label, share in _split_periods(day, period):
                         key = f"{ad} {label}" if period == HOUR_DIMENSION else ad
-                        parts.setdefault(label, []).append(generate_daily_counts(account, key, day, share))
+                        parts.setdefault(label, []).append(figures.generate_daily_counts(account, key, day, share))
             for label, together in parts.items():
                 keys = {subject: name, **({period: label} if period else {})}
                 row = {dimension: keys[dimension] for dimension in parameters["dimensions"]}
-                rows.append({"dimensions": row, "metrics": render_metrics(account, sum_counts(together), metrics)})
+                rows.append(
+                    {
+                        "dimensions": row,
+                        "metrics": figures.render_metrics(account, figures.sum_counts(together), metrics),
+                    }
+                )
     if (field := parameters.get("order_field")) in metrics:
         rows.sort(key=lambda row: _get_sort_key(row["metrics"][field]), reverse=parameters.get("order_type") != "ASC")
     return rows
@@ -235,7 +227,7 @@ def _list_subjects(
         if get_secondary_status(request, ad) == "AD_STATUS_DELIVERY_OK":
             chain = {ancestor.kind: ancestor.id for ancestor in (ad, *list_ancestors(request.world, ad))}
             chain["ad"] = ad.data.get("_ad_id", ad.id)
-            start = parse_instant(list_ancestors(request.world, ad)[0].data["schedule_start_time"])
+            start = shapes.parse_instant(list_ancestors(request.world, ad)[0].data["schedule_start_time"])
             first_day = max(ad.created_at, start).astimezone(zone).date()
             together.setdefault(chain[kind], []).append((ad.id, first_day))
     yield from together.items()

@@ -10,7 +10,7 @@ from attrs import frozen
 from adsunify.sandbox.networks.tiktok.accounts import CURRENCIES, Currency
 from adsunify.sandbox.networks.tiktok.places import COUNTRIES_WITHOUT_MINORS, LOCATIONS, check_locations
 from adsunify.sandbox.networks.tiktok.shapes import parse_instant
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, parse_names
 from adsunify.sandbox.world import Account
 
 Data = Mapping[str, Any]
@@ -20,16 +20,10 @@ SCHEDULE_START_END, SCHEDULE_FROM_NOW = "SCHEDULE_START_END", "SCHEDULE_FROM_NOW
 LATEST_START, LATEST_END = datetime(2028, 1, 1, tzinfo=UTC), datetime(2038, 1, 1, tzinfo=UTC)
 MAX_LOCATIONS = 3000
 # what an optimization goal is billed by; a goal that is not here is not simulated further.
-BILLING_BY_GOAL: Mapping[str, str] = {
-    "CLICK": "CPC",
-    "REACH": "CPM",
-    "SHOW": "CPM",
-    "CONVERT": "OCPM",
-    "INSTALL": "OCPM",
-    "TRAFFIC_LANDING_PAGE_VIEW": "OCPM",
-    "DESTINATION_VISIT": "OCPM",
-    "ENGAGED_VIEW": "CPV",
-}
+BILLING_BY_GOAL: Mapping[str, str] = parse_names("""
+    CLICK CPC, REACH CPM, SHOW CPM, CONVERT OCPM, INSTALL OCPM, TRAFFIC_LANDING_PAGE_VIEW OCPM, DESTINATION_VISIT OCPM,
+    ENGAGED_VIEW CPV
+""")
 
 
 @frozen

@@ -5,12 +5,11 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
 from adsunify.sandbox.checks import Check, array, choice, integer_text, json_text, number, text, visible_text
 from adsunify.sandbox.parsing import InvalidRequest
 
-T = TypeVar("T")
 # Emoji of the pictograph, dingbat, arrow and flag blocks, the keycap and the joiner.
 _EMOJI_PATTERN = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u20e3\ufe0f\u200d]")
 
@@ -18,21 +17,6 @@ ADVERTISER_CHECK: Check = text(pattern="[0-9]+")
 ID_CHECK: Check = text(pattern="[0-9]+")
 TEXT_CHECK: Check = text(0)
 MONEY_CHECK: Check = number(Decimal(0))
-
-
-def split_words(names: str) -> list[str]:
-    """The words of a table."""
-    return names.split()
-
-
-def fill_keys(value: T, names: str) -> dict[str, T]:
-    """The same value for several names."""
-    return dict.fromkeys(split_words(names), value)
-
-
-def one_of(names: str) -> Check:
-    """One of the words of a table."""
-    return choice(*split_words(names))
 
 
 def counted_text(most: int) -> Check:

@@ -6,27 +6,10 @@ and LEAD_GENERATION only. No source shows that TRAFFIC is refused, so this simul
 
 from collections.abc import Mapping
 
-from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, external_id, number, record, text
-from adsunify.sandbox.networks.tiktok.members import (
-    CALLS_TO_ACTION,
-    INDUSTRIES_CHECK,
-    NAME_CHECK,
-    SWITCH_CHECK,
-    TARGETING_MEMBERS,
-)
+from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, external_id, number, one_of, record, text
+from adsunify.sandbox.networks.tiktok import members, shapes
 from adsunify.sandbox.networks.tiktok.places import PLACEMENTS
-from adsunify.sandbox.networks.tiktok.shapes import (
-    ADVERTISER_CHECK,
-    ID_CHECK,
-    MONEY_CHECK,
-    TEXT_CHECK,
-    check_instant,
-    check_request_number,
-    check_url,
-    counted_text,
-    fill_keys,
-    one_of,
-)
+from adsunify.sandbox.parsing import fill_keys
 
 _OPTIMIZATION_GOALS = (
     "ANCHOR_CLICK ANCHOR_CLICK_PURCHASE AUTOMATED_VALUE CLICK CONVERSATION CONVERSION_LEADS CONVERT DESTINATION_VISIT"
@@ -36,22 +19,25 @@ _OPTIMIZATION_GOALS = (
 )
 _WINDOW_CHECK = one_of("FOURTEEN_DAYS OFF ONE_DAY SEVEN_DAYS TWENTY_EIGHT_DAYS UNSET")
 _TARGETING_SPEC_CHECK = record(
-    optional={**TARGETING_MEMBERS, "spc_audience_age": one_of("OVER_EIGHTEEN OVER_TWENTY_FIVE")}  # no brand safety here
+    optional={
+        **members.TARGETING_MEMBERS,
+        "spc_audience_age": one_of("OVER_EIGHTEEN OVER_TWENTY_FIVE"),
+    }  # no brand safety here
 )
 _TARGETING_SPEC_CREATE_CHECK = record(
     optional={
-        **TARGETING_MEMBERS,
+        **members.TARGETING_MEMBERS,
         "spc_audience_age": one_of("OVER_EIGHTEEN OVER_TWENTY_FIVE"),
         "app_targeting_type": one_of("PROSPECT RETARGETING"),
     }
 )
 # Members of an ad group that can be created and updated; an update knows neither bid_type nor the goal.
 _AD_GROUP_MEMBERS: Mapping[str, Check] = {
-    **fill_keys(MONEY_CHECK, "bid_price budget conversion_bid_price min_budget"),
+    **fill_keys(shapes.MONEY_CHECK, "bid_price budget conversion_bid_price min_budget"),
     "roas_bid": number(0),
     **fill_keys(boolean, "comment_disabled share_disabled suggestion_audience_enabled"),
     "dayparting": text(336, 336, "[01]+"),
-    "schedule_end_time": check_instant,
+    "schedule_end_time": shapes.check_instant,
     "targeting_optimization_mode": one_of("AUTOMATIC MANUAL"),
 }
 _AD_GROUP_CREATE_MEMBERS: Mapping[str, Check] = {
@@ -60,14 +46,14 @@ _AD_GROUP_CREATE_MEMBERS: Mapping[str, Check] = {
     "budget_mode": one_of("BUDGET_MODE_DAY BUDGET_MODE_DYNAMIC_DAILY_BUDGET BUDGET_MODE_INFINITE BUDGET_MODE_TOTAL"),
     "placement_type": one_of("PLACEMENT_TYPE_AUTOMATIC PLACEMENT_TYPE_NORMAL"),
     "placements": array(one_of(PLACEMENTS), 1),
-    "operation_status": SWITCH_CHECK,
+    "operation_status": members.SWITCH_CHECK,
     "identity_type": one_of("BC_AUTH_TT TT_USER"),
     **fill_keys(_WINDOW_CHECK, "click_attribution_window engaged_view_attribution_window view_attribution_window"),
-    "deep_cpabid": MONEY_CHECK,
+    "deep_cpabid": shapes.MONEY_CHECK,
     "phone_info": any_value,
     "video_download_disabled": boolean,
     **fill_keys(
-        TEXT_CHECK,
+        shapes.TEXT_CHECK,
         """app_id attribution_event_count catalog_authorized_bc_id catalog_id custom_conversion_id deep_bid_type
         deep_funnel_event_source deep_funnel_event_source_id deep_funnel_optimization_event
         deep_funnel_optimization_status identity_authorized_bc_id identity_id message_event_set_id
@@ -78,7 +64,7 @@ _AD_GROUP_CREATE_MEMBERS: Mapping[str, Check] = {
 CREATIVE_INFO_CHECK = record(
     {"ad_format": one_of("SINGLE_VIDEO CAROUSEL_ADS CATALOG_CAROUSEL")},
     {
-        "video_info": record({"video_id": text()}, {"file_name": TEXT_CHECK}),
+        "video_info": record({"video_id": text()}, {"file_name": shapes.TEXT_CHECK}),
         "image_info": array(record({"web_uri": external_id()})),
         "music_info": record({"music_id": external_id()}),
         "identity_type": one_of("TT_USER BC_AUTH_TT AUTH_CODE CUSTOMIZED_USER"),
@@ -97,18 +83,22 @@ _CONFIGURATION_MEMBERS: Mapping[str, Check] = {
     "identity_id": external_id(),
     "utm_params": array(record({"key": text(), "value": text()})),
     **fill_keys(any_value, "phone_info tracking_info"),
-    "product_ids": array(TEXT_CHECK),
-    **fill_keys(TEXT_CHECK, "end_card_cta fallback_type product_set_id product_specific_type"),
+    "product_ids": array(shapes.TEXT_CHECK),
+    **fill_keys(shapes.TEXT_CHECK, "end_card_cta fallback_type product_set_id product_specific_type"),
 }
 _CONFIGURATION_CREATE_CHECK = record(
-    optional={**_CONFIGURATION_MEMBERS, "product_display_field_list": array(TEXT_CHECK)}
+    optional={**_CONFIGURATION_MEMBERS, "product_display_field_list": array(shapes.TEXT_CHECK)}
 )
 _AD_MEMBERS: Mapping[str, Check] = {
     "creative_list": array(record({"creative_info": CREATIVE_INFO_CHECK}), 1, 31),
-    "ad_text_list": array(record({"ad_text": counted_text(100)}), 1, 5),
-    "call_to_action_list": array(record({"call_to_action": one_of(f"{CALLS_TO_ACTION} CHECK_AVAILABILITY")}), 1, 3),
-    "landing_page_url_list": array(record({"landing_page_url": check_url}), 1, 1),
-    "deeplink_list": array(record({}, {"deeplink": TEXT_CHECK, "deeplink_type": one_of("DEFERRED_DEEPLINK NORMAL")})),
+    "ad_text_list": array(record({"ad_text": shapes.counted_text(100)}), 1, 5),
+    "call_to_action_list": array(
+        record({"call_to_action": one_of(f"{members.CALLS_TO_ACTION} CHECK_AVAILABILITY")}), 1, 3
+    ),
+    "landing_page_url_list": array(record({"landing_page_url": shapes.check_url}), 1, 1),
+    "deeplink_list": array(
+        record({}, {"deeplink": shapes.TEXT_CHECK, "deeplink_type": one_of("DEFERRED_DEEPLINK NORMAL")})
+    ),
     "interactive_add_on_list": array(record({"card_id": external_id()})),
     "page_list": array(record({"page_id": external_id()})),
     "ad_configuration": record(optional=_CONFIGURATION_MEMBERS),
@@ -116,23 +106,23 @@ _AD_MEMBERS: Mapping[str, Check] = {
 CREATE_CHECKS: Mapping[str, Check] = {
     "campaign": record(
         {
-            "advertiser_id": ADVERTISER_CHECK,
-            "request_id": check_request_number,
-            "campaign_name": NAME_CHECK,
+            "advertiser_id": shapes.ADVERTISER_CHECK,
+            "request_id": shapes.check_request_number,
+            "campaign_name": members.NAME_CHECK,
             "objective_type": one_of("TRAFFIC APP_PROMOTION LEAD_GENERATION WEB_CONVERSIONS"),
         },
         {
-            "budget": MONEY_CHECK,
+            "budget": shapes.MONEY_CHECK,
             "budget_mode": one_of("BUDGET_MODE_DYNAMIC_DAILY_BUDGET BUDGET_MODE_TOTAL"),
-            "operation_status": SWITCH_CHECK,
-            "special_industries": INDUSTRIES_CHECK,
+            "operation_status": members.SWITCH_CHECK,
+            "special_industries": members.INDUSTRIES_CHECK,
             **fill_keys(
                 boolean,
                 """budget_optimize_on catalog_enabled disable_skan_campaign is_advanced_dedicated_campaign
                 is_promotional_campaign""",
             ),
             **fill_keys(
-                TEXT_CHECK,
+                shapes.TEXT_CHECK,
                 """app_id app_promotion_type bid_align_type campaign_app_profile_page_state campaign_type catalog_type
                 open_api_partner po_number postback_window_mode sales_destination""",
             ),
@@ -140,10 +130,10 @@ CREATE_CHECKS: Mapping[str, Check] = {
     ),
     "adgroup": record(
         {
-            "advertiser_id": ADVERTISER_CHECK,
-            "request_id": check_request_number,
-            "campaign_id": ID_CHECK,
-            "adgroup_name": NAME_CHECK,
+            "advertiser_id": shapes.ADVERTISER_CHECK,
+            "request_id": shapes.check_request_number,
+            "campaign_id": shapes.ID_CHECK,
+            "adgroup_name": members.NAME_CHECK,
             "promotion_type": one_of(
                 "AEO_APK APP_ANDROID APP_IOS LEAD_GENERATION LEAD_GEN_CLICK_TO_CALL"
                 " LEAD_GEN_CLICK_TO_SOCIAL_MEDIA_APP_MESSAGE LEAD_GEN_CLICK_TO_TT_DIRECT_MESSAGE LIVE_SHOPPING"
@@ -152,38 +142,39 @@ CREATE_CHECKS: Mapping[str, Check] = {
             "optimization_goal": one_of(_OPTIMIZATION_GOALS),
             "billing_event": one_of("CPA CPC CPM CPV GD OCPM"),
             "schedule_type": one_of("SCHEDULE_START_END SCHEDULE_FROM_NOW"),
-            "schedule_start_time": check_instant,
+            "schedule_start_time": shapes.check_instant,
             "targeting_spec": _TARGETING_SPEC_CREATE_CHECK,
         },
         _AD_GROUP_CREATE_MEMBERS,  # no pacing
     ),
     "ad": record(
-        {"advertiser_id": ADVERTISER_CHECK, "adgroup_id": ID_CHECK, "ad_name": NAME_CHECK},
+        {"advertiser_id": shapes.ADVERTISER_CHECK, "adgroup_id": shapes.ID_CHECK, "ad_name": members.NAME_CHECK},
         {
             **_AD_MEMBERS,
             "auto_message_list": array(record({"auto_message_id": external_id()})),
             "ad_configuration": _CONFIGURATION_CREATE_CHECK,
-            "operation_status": SWITCH_CHECK,
+            "operation_status": members.SWITCH_CHECK,
         },
     ),
 }
 UPDATE_CHECKS: Mapping[str, Check] = {
     "campaign": record(
-        {"advertiser_id": ADVERTISER_CHECK, "campaign_id": ID_CHECK},
-        {"campaign_name": NAME_CHECK, "budget": MONEY_CHECK, "po_number": TEXT_CHECK},
+        {"advertiser_id": shapes.ADVERTISER_CHECK, "campaign_id": shapes.ID_CHECK},
+        {"campaign_name": members.NAME_CHECK, "budget": shapes.MONEY_CHECK, "po_number": shapes.TEXT_CHECK},
     ),
     "adgroup": record(
-        {"advertiser_id": ADVERTISER_CHECK, "adgroup_id": ID_CHECK},
+        {"advertiser_id": shapes.ADVERTISER_CHECK, "adgroup_id": shapes.ID_CHECK},
         {
             **_AD_GROUP_MEMBERS,
-            "adgroup_name": NAME_CHECK,
+            "adgroup_name": members.NAME_CHECK,
             "pacing": one_of("PACING_MODE_SMOOTH PACING_MODE_FAST"),
-            "schedule_start_time": check_instant,
+            "schedule_start_time": shapes.check_instant,
             "schedule_type": one_of("SCHEDULE_START_END SCHEDULE_FROM_NOW"),
             "targeting_spec": _TARGETING_SPEC_CHECK,
         },
     ),
     "ad": record(
-        {"advertiser_id": ADVERTISER_CHECK, "smart_plus_ad_id": ID_CHECK}, {**_AD_MEMBERS, "ad_name": NAME_CHECK}
+        {"advertiser_id": shapes.ADVERTISER_CHECK, "smart_plus_ad_id": shapes.ID_CHECK},
+        {**_AD_MEMBERS, "ad_name": members.NAME_CHECK},
     ),
 }

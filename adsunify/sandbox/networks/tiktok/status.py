@@ -1,10 +1,10 @@
 """The one way to enable, disable and delete."""
 
-from adsunify.sandbox.checks import array, boolean, record
+from adsunify.sandbox.checks import array, boolean, one_of, record
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok.answers import PARTIAL_SUCCESS, build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.entities import get_id_name, require_entity
-from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, ID_CHECK, TEXT_CHECK, one_of
+from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, ID_CHECK, TEXT_CHECK
 from adsunify.sandbox.parsing import InvalidRequest
 
 

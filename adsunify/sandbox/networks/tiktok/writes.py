@@ -4,19 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.tiktok import members, smart_plus
+from adsunify.sandbox.networks.tiktok import members, rules, smart_plus
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
 from adsunify.sandbox.networks.tiktok.entities import get_automation_type, get_id_name, require_entity
 from adsunify.sandbox.networks.tiktok.identities import check_creative
 from adsunify.sandbox.networks.tiktok.reads import render_entity
-from adsunify.sandbox.networks.tiktok.rules import (
-    INFINITE_BUDGET,
-    NO_BID,
-    AdGroupChange,
-    check_ad_group,
-    check_campaign,
-    invalid_value_error,
-)
 from adsunify.sandbox.networks.tiktok.shapes import format_instant
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
@@ -34,10 +26,10 @@ def create_campaign(request: Request, *, smart: bool) -> Response:
     data = {
         "operation_status": "ENABLE",
         "budget_optimize_on": smart,
-        "budget_mode": INFINITE_BUDGET,
+        "budget_mode": rules.INFINITE_BUDGET,
         **_extract_members(members),
     }
-    check_campaign(account, data)
+    rules.check_campaign(account, data)
     campaign = request.world.create(
         "campaign", account.id, {**data, "campaign_automation_type": get_automation_type(smart)}
     )
@@ -49,11 +41,11 @@ def create_ad_group(request: Request, *, smart: bool) -> Response:
     account, members = _parse_body(request, "adgroup", _CREATE_CHECKS[smart])
     campaign = require_entity(request, account, "campaign", members["campaign_id"], smart, "/campaign_id")
     _reserve_request_id(request, account, members)
-    defaults = {"operation_status": "ENABLE", "bid_type": NO_BID, "placement_type": "PLACEMENT_TYPE_AUTOMATIC"}
+    defaults = {"operation_status": "ENABLE", "bid_type": rules.NO_BID, "placement_type": "PLACEMENT_TYPE_AUTOMATIC"}
     if smart:
         defaults["targeting_optimization_mode"] = "AUTOMATIC"
     data = {**defaults, **_extract_members(members)}
-    check_ad_group(_make_change(request, account, campaign, data, smart))
+    rules.check_ad_group(_make_change(request, account, campaign, data, smart))
     data["campaign_automation_type"] = get_automation_type(smart)
     group = request.world.create("adgroup", account.id, data, parent=campaign.id)
     return build_response(render_entity(request, group, smart))
@@ -98,12 +90,12 @@ def create_smart_ad(request: Request) -> Response:
 def update_campaign(request: Request, *, smart: bool) -> Response:
     """POST /campaign/update/ and /smart_plus/campaign/update/."""
     account, entity, members = _parse_update(request, "campaign", smart)
-    if "budget" in members and entity.data["budget_mode"] == INFINITE_BUDGET:
-        raise invalid_value_error("budget", "the campaign holds no budget")
+    if "budget" in members and entity.data["budget_mode"] == rules.INFINITE_BUDGET:
+        raise rules.invalid_value_error("budget", "the campaign holds no budget")
     if members.get("special_industries"):
-        raise invalid_value_error("special_industries", "may only be cleared")
+        raise rules.invalid_value_error("special_industries", "may only be cleared")
     data = {**entity.data, **members}
-    check_campaign(account, data)
+    rules.check_campaign(account, data)
     return build_response(render_entity(request, request.world.replace(entity, data), smart))
 
 
@@ -118,15 +110,15 @@ def update_ad_group(request: Request, *, smart: bool) -> Response:
     if campaign.data["budget_optimize_on"]:
         for name in ("budget", "bid_type", "bid_price", "conversion_bid_price"):
             if name in members:
-                raise invalid_value_error(name, "is locked: the campaign holds the budget (budget_optimize_on)")
+                raise rules.invalid_value_error(name, "is locked: the campaign holds the budget (budget_optimize_on)")
     data = {**entity.data, **members}
-    if members.get("bid_type") == NO_BID:  # the bid of before goes
+    if members.get("bid_type") == rules.NO_BID:  # the bid of before goes
         for name in ("bid_price", "conversion_bid_price"):
             if name not in members:
                 data.pop(name, None)
     if members.get("schedule_type") == "SCHEDULE_FROM_NOW" and "schedule_end_time" not in members:
         data.pop("schedule_end_time", None)
-    check_ad_group(_make_change(request, account, campaign, data, smart, entity.data))
+    rules.check_ad_group(_make_change(request, account, campaign, data, smart, entity.data))
     return build_response(render_entity(request, request.world.replace(entity, data), smart))
 
 
@@ -198,13 +190,13 @@ def _make_change(
     data: Data,
     smart: bool,
     before: Mapping[str, Any] | None = None,
-) -> AdGroupChange:
+) -> rules.AdGroupChange:
     def spec(whole: Mapping[str, Any]) -> Mapping[str, Any]:
         return whole["targeting_spec"] if smart else whole
 
     place = "targeting_spec/" if smart else ""
     old = None if before is None else spec(before)
-    return AdGroupChange(account, request.now, data, spec(data), place, campaign.data, before, old)
+    return rules.AdGroupChange(account, request.now, data, spec(data), place, campaign.data, before, old)
 
 
 def _start_review(request: Request) -> Data:

@@ -22,9 +22,11 @@ _CODE_BY_PROBLEM = {
 }
 # a bare status: the first code of the table with it
 _CODE_BY_STATUS = {
-    400: "INVALID_PARAMETER", 403: "ACTION_NOT_ALLOWED", 404: "ROUTE_NOT_FOUND",
+    400: "INVALID_PARAMETER",
+    403: "ACTION_NOT_ALLOWED",
+    404: "ROUTE_NOT_FOUND",
     **{status: code for code, status in STATUS_BY_CODE.items() if status not in (400, 403, 404)},
-}  # fmt: skip
+}
 
 
 def require_account(request: Request) -> Account:

@@ -7,16 +7,10 @@ from attrs import field, frozen
 
 from adsunify.sandbox.checks import Check, choice, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.x.answers import (
-    Data,
-    build_response,
-    check_instant,
-    comma_separated,
-    parse_parameters,
-    require_account,
-)
+from adsunify.sandbox.networks.x import answers
 from adsunify.sandbox.networks.x.lists import build_page_response
 from adsunify.sandbox.networks.x.tables import MAX_FILTER_IDS, MICROS, PLACEMENTS, get_smallest_amount
+from adsunify.sandbox.parsing import parse_names
 
 _COUNTRY_CHECK: Check = text(2, 2, "[A-Z]{2}")
 
@@ -25,21 +19,24 @@ def _hash_hex(word: str) -> str:
     return hashlib.sha256(word.encode()).hexdigest()[:16]
 
 
-def _make_location(location_type: str, country: str, name: str, value: str | None = None) -> Data:
-    return {"name": name, "country_code": country, "location_type": location_type, "targeting_type": "LOCATION",
-            "targeting_value": value or _hash_hex(f"{location_type} {country} {name}")}  # fmt: skip
+def _make_location(location_type: str, country: str, name: str, value: str | None = None) -> answers.Data:
+    return {
+        "name": name,
+        "country_code": country,
+        "location_type": location_type,
+        "targeting_type": "LOCATION",
+        "targeting_value": value or _hash_hex(f"{location_type} {country} {name}"),
+    }
 
 
 # the documentation gives the id of the United States, its example that of France; all others are drawn from the name
-_COUNTRIES: Mapping[str, str] = {
-    "AT": "Austria", "AU": "Australia", "BE": "Belgium", "BR": "Brazil", "CA": "Canada", "CH": "Switzerland",
-    "DE": "Germany", "DK": "Denmark", "ES": "Spain", "FI": "Finland", "FR": "France", "GB": "United Kingdom",
-    "IE": "Ireland", "IN": "India", "IT": "Italy", "JP": "Japan", "KR": "Korea", "MX": "Mexico", "NL": "Netherlands",
-    "NO": "Norway", "NZ": "New Zealand", "PL": "Poland", "PT": "Portugal", "SE": "Sweden", "SG": "Singapore",
-    "US": "United States",
-}  # fmt: skip
+_COUNTRIES: Mapping[str, str] = parse_names("""
+    AT Austria, AU Australia, BE Belgium, BR Brazil, CA Canada, CH Switzerland, DE Germany, DK Denmark, ES Spain,
+    FI Finland, FR France, GB United Kingdom, IE Ireland, IN India, IT Italy, JP Japan, KR Korea, MX Mexico,
+    NL Netherlands, NO Norway, NZ New Zealand, PL Poland, PT Portugal, SE Sweden, SG Singapore, US United States
+""")
 _KNOWN_COUNTRY_IDS = {"US": "96683cc9126741d1", "FR": "0a1b2c3d4e5f6071"}
-LOCATIONS: tuple[Data, ...] = (
+LOCATIONS: tuple[answers.Data, ...] = (
     *(_make_location("COUNTRIES", code, name, _KNOWN_COUNTRY_IDS.get(code)) for code, name in _COUNTRIES.items()),
     *(_make_location("REGIONS", "US", name) for name in ("California", "New York", "Texas", "Washington")),
     *(_make_location("REGIONS", "FR", name) for name in ("Bretagne", "Ile-de-France")),
@@ -53,7 +50,7 @@ LOCATIONS: tuple[Data, ...] = (
 )
 
 
-def _make_options(targeting_type: str, names: Mapping[str, str], **beside: object) -> tuple[Data, ...]:
+def _make_options(targeting_type: str, names: Mapping[str, str], **beside: object) -> tuple[answers.Data, ...]:
     return tuple(
         {"name": name, "targeting_type": targeting_type, "targeting_value": value, **beside}
         for value, name in names.items()
@@ -64,7 +61,7 @@ def _make_options(targeting_type: str, names: Mapping[str, str], **beside: objec
 class TargetingOptions:
     """A list of targeting options: its rows, and the parameters it takes. `by`: parameter -> member it selects by."""
 
-    rows: Sequence[Data]
+    rows: Sequence[answers.Data]
     search: bool = True
     required: Mapping[str, Check] = field(factory=dict)
     optional: Mapping[str, Check] = field(factory=dict)
@@ -73,22 +70,35 @@ class TargetingOptions:
 
 
 _EVENT_TYPES = ("CONFERENCE", "HOLIDAY", "MUSIC_AND_ENTERTAINMENT", "OTHER", "POLITICS", "RECURRING", "SPORTS")
-_EVENTS: tuple[Data, ...] = tuple(
-    {"name": name, "event_type": kind, "targeting_value": value, "country_code": None, "is_global": True,
-     "start_time": start, "end_time": end, "reach": None, "top_hashtags": [], "top_tweets": [], "top_users": [],
-     "country_breakdown_percentage": None, "device_breakdown_percentage": None, "gender_breakdown_percentage": None}
+_EVENTS: tuple[answers.Data, ...] = tuple(
+    {
+        "name": name,
+        "event_type": kind,
+        "targeting_value": value,
+        "country_code": None,
+        "is_global": True,
+        "start_time": start,
+        "end_time": end,
+        "reach": None,
+        "top_hashtags": [],
+        "top_tweets": [],
+        "top_users": [],
+        "country_breakdown_percentage": None,
+        "device_breakdown_percentage": None,
+        "gender_breakdown_percentage": None,
+    }
     for value, kind, name, start, end in (
         ("1s", "SPORTS", "Four Hills Tournament", "2026-12-29T00:00:00Z", "2027-01-06T23:59:59Z"),
         ("2h", "HOLIDAY", "New Year", "2026-12-31T00:00:00Z", "2027-01-01T23:59:59Z"),
         ("3m", "MUSIC_AND_ENTERTAINMENT", "Song contest", "2027-05-11T00:00:00Z", "2027-05-15T23:59:59Z"),
     )
-)  # fmt: skip
+)
 _LOCALES = ("en-US", "en-GB", "fr-FR", "ja-JP")
 _SHOWS = (
     {"name": "Alpine Rescue", "genre": "Drama", "locales": ["en-US", "en-GB"], "targeting_value": "10027243420"},
     {"name": "Cook the Hut", "genre": "Reality", "locales": ["en-US"], "targeting_value": "10027243421"},
     {"name": "Ski Jumping Tonight", "genre": "Sports", "locales": ["en-US", "ja-JP"], "targeting_value": "10027243422"},
-)  # fmt: skip
+)
 
 TARGETING_OPTIONS: Mapping[str, TargetingOptions] = {
     "locations": TargetingOptions(
@@ -162,11 +172,11 @@ TARGETING_OPTIONS: Mapping[str, TargetingOptions] = {
     "events": TargetingOptions(
         _EVENTS,
         search=False,
-        required={"event_types": comma_separated(choice(*_EVENT_TYPES), len(_EVENT_TYPES))},
+        required={"event_types": answers.comma_separated(choice(*_EVENT_TYPES), len(_EVENT_TYPES))},
         optional={
-            "country_codes": comma_separated(_COUNTRY_CHECK, MAX_FILTER_IDS),
-            "start_time": check_instant,
-            "end_time": check_instant,
+            "country_codes": answers.comma_separated(_COUNTRY_CHECK, MAX_FILTER_IDS),
+            "start_time": answers.check_instant,
+            "end_time": answers.check_instant,
         },
         member_by_parameter={"event_types": "event_type"},
     ),
@@ -214,49 +224,74 @@ def _to_texts(value: object) -> list[str]:
 
 def list_bidding_rules(request: Request) -> Response:
     """`GET /12/bidding_rules`: of one currency, or of those of the accounts."""
-    query = parse_parameters(request, optional={"currency": text(3, 3, "[A-Z]{3}")})
+    query = answers.parse_parameters(request, optional={"currency": text(3, 3, "[A-Z]{3}")})
     currencies = (
         [query["currency"]] if query else sorted({currency.currency for currency in request.world.accounts.values()})
     )
     rows = [
-        {"currency": currency, "minimum_cpe_bid_local_micro": get_smallest_amount(currency),
-         "maximum_cpe_bid_local_micro": 1_000 * MICROS if get_smallest_amount(currency) < MICROS else 100_000 * MICROS,
-         "minimum_denomination": get_smallest_amount(currency)}
+        {
+            "currency": currency,
+            "minimum_cpe_bid_local_micro": get_smallest_amount(currency),
+            "maximum_cpe_bid_local_micro": 1_000 * MICROS
+            if get_smallest_amount(currency) < MICROS
+            else 100_000 * MICROS,
+            "minimum_denomination": get_smallest_amount(currency),
+        }
         for currency in currencies
-    ]  # fmt: skip
-    return build_response(request, rows)
+    ]
+    return answers.build_response(request, rows)
 
 
 def list_placements(request: Request) -> Response:
     """`GET /12/line_items/placements`."""
-    query = parse_parameters(request, optional={"product_type": choice(*PLACEMENTS)})
+    query = answers.parse_parameters(request, optional={"product_type": choice(*PLACEMENTS)})
     rows = [
         {"product_type": product, "placements": list(names)}
         for product, names in PLACEMENTS.items()
         if product == query.get("product_type", product)
     ]
-    return build_response(request, rows)
+    return answers.build_response(request, rows)
 
 
 def list_audiences(request: Request) -> Response:
     """`GET accounts/:a/custom_audiences`."""
-    require_account(request)
-    rows: list[Data] = [
-        {"id": "2906h", "name": "Newsletter readers", "audience_type": "CRM", "audience_size": 41_000,
-         "targetable": True, "reasons_not_targetable": [], "deleted": False},
-        {"id": "2906i", "name": "Too small", "audience_type": "WEB", "audience_size": None,
-         "targetable": False, "reasons_not_targetable": ["TOO_SMALL"], "deleted": False},
-    ]  # fmt: skip
+    answers.require_account(request)
+    rows: list[answers.Data] = [
+        {
+            "id": "2906h",
+            "name": "Newsletter readers",
+            "audience_type": "CRM",
+            "audience_size": 41_000,
+            "targetable": True,
+            "reasons_not_targetable": [],
+            "deleted": False,
+        },
+        {
+            "id": "2906i",
+            "name": "Too small",
+            "audience_type": "WEB",
+            "audience_size": None,
+            "targetable": False,
+            "reasons_not_targetable": ["TOO_SMALL"],
+            "deleted": False,
+        },
+    ]
     return build_page_response(request, rows, {"custom_audience_ids": "id"}, search="name")
 
 
 def list_tracking_tags(request: Request) -> Response:
     """`GET accounts/:a/tracking_tags`."""
-    account = require_account(request)
-    rows: list[Data] = [
-        {"id": "6thp", "line_item_id": line_item.id, "tracking_tag_type": "IMPRESSION_TAG", "deleted": False,
-         "tracking_tag_url": "https://tags.example/pixel?line=1", "created_at": "2020-01-01T00:00:00Z",
-         "updated_at": "2020-01-01T00:00:00Z"}
+    account = answers.require_account(request)
+    rows: list[answers.Data] = [
+        {
+            "id": "6thp",
+            "line_item_id": line_item.id,
+            "tracking_tag_type": "IMPRESSION_TAG",
+            "deleted": False,
+            "tracking_tag_url": "https://tags.example/pixel?line=1",
+            "created_at": "2020-01-01T00:00:00Z",
+            "updated_at": "2020-01-01T00:00:00Z",
+        }
         for line_item in request.world.list_entities("line_item", account.id)[:1]
-    ]  # fmt: skip
+    ]
     return build_page_response(request, rows, {"line_item_ids": "line_item_id", "tracking_tag_ids": "id"})

@@ -5,17 +5,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import Check, any_value, array, choice, record, text
 from adsunify.sandbox.network import AbortRequest, Request, Response
-from adsunify.sandbox.networks.x.answers import (
-    VERSION_HEADERS,
-    Data,
-    allocate_native_id,
-    build_response,
-    check_flag,
-    echo_parameters,
-    parse_parameters,
-    render_error,
-    require_account,
-)
+from adsunify.sandbox.networks.x import answers
 from adsunify.sandbox.networks.x.fields import Resource, record_activity, require_live_entity
 from adsunify.sandbox.networks.x.lists import build_page_response
 from adsunify.sandbox.networks.x.tables import STATUS_BY_CODE
@@ -34,10 +24,12 @@ def make_list_handler(resource: Resource) -> Handler:
         drafts = dict(request.query_pairs).get("with_draft") == "true"
         rows = [
             resource.render_entity(request, entity)
-            for entity in request.world.list_entities(resource.kind, require_account(request).id)
+            for entity in request.world.list_entities(resource.kind, answers.require_account(request).id)
             if drafts or entity.data["entity_status"] != "DRAFT"
         ]
-        return build_page_response(request, rows, resource.filters, optional={"with_draft": check_flag}, search="name")
+        return build_page_response(
+            request, rows, resource.filters, optional={"with_draft": answers.check_flag}, search="name"
+        )
 
     return handle
 
@@ -46,12 +38,12 @@ def make_get_handler(resource: Resource) -> Handler:
     """`GET accounts/:a/<resource>/:id`; a deleted one only with with_deleted."""
 
     def handle(request: Request) -> Response:
-        query = parse_parameters(request, optional={"with_deleted": check_flag})
-        account, entity_id = require_account(request), request.path_parameters["id"]
+        query = answers.parse_parameters(request, optional={"with_deleted": answers.check_flag})
+        account, entity_id = answers.require_account(request), request.path_parameters["id"]
         entity = request.world.find(resource.kind, entity_id, account.id)
         if entity is None or not query.get("with_deleted"):
             entity = require_live_entity(request.world, resource.kind, entity_id, account)
-        return build_response(request, resource.render_entity(request, entity))
+        return answers.build_response(request, resource.render_entity(request, entity))
 
     return handle
 
@@ -60,10 +52,12 @@ def make_create_handler(resource: Resource) -> Handler:
     """`POST accounts/:a/<resource>`."""
 
     def handle(request: Request) -> Response:
-        parameters = parse_parameters(request, resource.required, resource.optional)
-        return build_response(
+        parameters = answers.parse_parameters(request, resource.required, resource.optional)
+        return answers.build_response(
             request,
-            resource.render_entity(request, _create_entity(request, resource, require_account(request), parameters)),
+            resource.render_entity(
+                request, _create_entity(request, resource, answers.require_account(request), parameters)
+            ),
         )
 
     return handle
@@ -73,12 +67,12 @@ def make_update_handler(resource: Resource) -> Handler:
     """`PUT accounts/:a/<resource>/:id`: what is not sent stays."""
 
     def handle(request: Request) -> Response:
-        account = require_account(request)
+        account = answers.require_account(request)
         before = require_live_entity(request.world, resource.kind, request.path_parameters["id"], account)
         changed = _update_entity(
-            request, resource, account, before, parse_parameters(request, optional=resource.update_checks)
+            request, resource, account, before, answers.parse_parameters(request, optional=resource.update_checks)
         )
-        return build_response(request, resource.render_entity(request, changed))
+        return answers.build_response(request, resource.render_entity(request, changed))
 
     return handle
 
@@ -87,11 +81,11 @@ def make_delete_handler(resource: Resource) -> Handler:
     """`DELETE accounts/:a/<resource>/:id`: for good; children keep their own `deleted`."""
 
     def handle(request: Request) -> Response:
-        parse_parameters(request)
+        answers.parse_parameters(request)
         before = require_live_entity(
-            request.world, resource.kind, request.path_parameters["id"], require_account(request)
+            request.world, resource.kind, request.path_parameters["id"], answers.require_account(request)
         )
-        return build_response(request, resource.render_entity(request, _delete_entity(request, before)))
+        return answers.build_response(request, resource.render_entity(request, _delete_entity(request, before)))
 
     return handle
 
@@ -99,8 +93,8 @@ def make_delete_handler(resource: Resource) -> Handler:
 def make_batch_handler(resource: Resource) -> Handler:
     """`POST /12/batch/accounts/:a/<resource>`: up to 40 operations, all or none."""
 
-    def apply(request: Request, operation: str, content: Any) -> Data:
-        account = require_account(request)
+    def apply(request: Request, operation: str, content: Any) -> answers.Data:
+        account = answers.require_account(request)
         if operation == "Create":
             required, optional = json_checks(resource.required), json_checks(resource.optional)
             entity = _create_entity(request, resource, account, record(required, optional)(content, ""))
@@ -115,7 +109,7 @@ def make_batch_handler(resource: Resource) -> Handler:
 
 
 def make_batch_operation_handler(
-    most: int, operations: tuple[str, ...], apply: Callable[[Request, str, Any], Data]
+    most: int, operations: tuple[str, ...], apply: Callable[[Request, str, Any], answers.Data]
 ) -> Handler:
     """A JSON array of `{operation_type, params}`: faults of an item stand in `operation_errors`, at its index."""
     check = array(record({"operation_type": choice(*operations), "params": any_value}), 1)
@@ -125,27 +119,29 @@ def make_batch_operation_handler(
         items = request.parse_json(check)
         if len(items) > most:
             raise InvalidRequest("REQUEST_TOO_COMPLEX", "", f"at most {most} operations", len(items))
-        results: list[Data] = []
-        errors: list[list[Data]] = []
+        results: list[answers.Data] = []
+        errors: list[list[answers.Data]] = []
         for item in items:
             try:
                 results.append(apply(request, item["operation_type"], item["params"]))
                 errors.append([])
             except InvalidRequest as problem:
-                errors.append([render_error(problem)])
+                errors.append([answers.render_error(problem)])
         if request.get_fault("error_in_200"):  # nothing applied although the status is good
             locked = InvalidRequest("LOCK_ACQUISITION_TIMEOUT", "", "could not acquire the lock")
-            raise AbortRequest(_build_batch_errors(request, 200, [*([] for _ in items[1:]), [render_error(locked)]]))
+            raise AbortRequest(
+                _build_batch_errors(request, 200, [*([] for _ in items[1:]), [answers.render_error(locked)]])
+            )
         if first := next((item_errors[0] for item_errors in errors if item_errors), None):
             raise AbortRequest(_build_batch_errors(request, STATUS_BY_CODE[first["code"]], errors))
-        return build_response(request, results, total_count=len(results))
+        return answers.build_response(request, results, total_count=len(results))
 
     return handle
 
 
-def _build_batch_errors(request: Request, status: int, errors: list[list[Data]]) -> Response:
-    echo = {"params": echo_parameters(request)}
-    return Response(status, {"data": [], "operation_errors": errors, "request": echo}, VERSION_HEADERS)
+def _build_batch_errors(request: Request, status: int, errors: list[list[answers.Data]]) -> Response:
+    echo = {"params": answers.echo_parameters(request)}
+    return Response(status, {"data": [], "operation_errors": errors, "request": echo}, answers.VERSION_HEADERS)
 
 
 def json_checks(checks: Any) -> dict[str, Check]:
@@ -169,7 +165,7 @@ def _accept_json_value(check: Check) -> Check:
     return inner
 
 
-def _create_entity(request: Request, resource: Resource, account: Account, members: Data) -> StoredEntity:
+def _create_entity(request: Request, resource: Resource, account: Account, members: answers.Data) -> StoredEntity:
     data = resource.settle_data(request.world, account, {**members, "deleted": False}, None)
     parent = members.get(resource.parent) if resource.parent else None
     return request.world.create(
@@ -177,12 +173,12 @@ def _create_entity(request: Request, resource: Resource, account: Account, membe
         account.id,
         record_activity(data, request.now),
         parent=parent,
-        id=allocate_native_id(request.world),
+        id=answers.allocate_native_id(request.world),
     )
 
 
 def _update_entity(
-    request: Request, resource: Resource, account: Account, before: StoredEntity, members: Data
+    request: Request, resource: Resource, account: Account, before: StoredEntity, members: answers.Data
 ) -> StoredEntity:
     data = resource.settle_data(request.world, account, {**before.data, **members}, before)
     return request.world.replace(before, record_activity(data, request.now))

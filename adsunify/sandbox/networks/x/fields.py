@@ -8,33 +8,8 @@ from attrs import frozen
 
 from adsunify.sandbox.checks import Check, choice, integer_text, text, visible_text
 from adsunify.sandbox.network import Request
-from adsunify.sandbox.networks.x.answers import (
-    Data,
-    check_flag,
-    check_instant,
-    clearable,
-    comma_separated,
-    format_instant,
-    parse_instant,
-    render_timestamps,
-)
+from adsunify.sandbox.networks.x import answers, tables
 from adsunify.sandbox.networks.x.instruments import check_instrument_usable, require_instrument
-from adsunify.sandbox.networks.x.tables import (
-    ALL_GOALS,
-    ALL_PLACEMENTS,
-    AUDIENCE_EXPANSIONS,
-    BID_STRATEGIES,
-    DAILY_BUDGET_ONLY_TYPE,
-    FREQUENCY_CAP_OBJECTIVES,
-    GOALS,
-    MAX_CAMPAIGNS_PER_ACCOUNT,
-    MAX_LINE_ITEMS_PER_CAMPAIGN,
-    OBJECTIVES_WITHOUT_MAX_BID,
-    PAY_BY_OPTIONS,
-    PLACEMENTS,
-    STATUSES,
-    get_smallest_amount,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity, World
 
@@ -62,8 +37,8 @@ class Resource:
     optional: Mapping[str, Check]
     update_checks: Mapping[str, Check]
     filters: Mapping[str, str]
-    settle_data: Callable[[World, Account, Data, StoredEntity | None], Data]
-    render_entity: Callable[[Request, StoredEntity], Data]
+    settle_data: Callable[[World, Account, answers.Data, StoredEntity | None], answers.Data]
+    render_entity: Callable[[Request, StoredEntity], answers.Data]
     parent: str
 
     @property
@@ -83,17 +58,17 @@ def require_live_entity(world: World, kind: str, entity_id: str, account: Accoun
 # -- campaigns ----------------------------------------------------------------------------------------------------
 
 
-def _settle_campaign(world: World, account: Account, data: Data, before: StoredEntity | None) -> Data:
+def _settle_campaign(world: World, account: Account, data: answers.Data, before: StoredEntity | None) -> answers.Data:
     paying = require_instrument(account, data["funding_instrument_id"])
     if before is None:
         check_instrument_usable(paying)
         living = [other for other in world.list_entities("campaign", account.id) if not other.data["deleted"]]
-        if len(living) >= MAX_CAMPAIGNS_PER_ACCOUNT:
+        if len(living) >= tables.MAX_CAMPAIGNS_PER_ACCOUNT:
             raise InvalidRequest("TOO_MANY_CAMPAIGNS", "", "the account has as many campaigns as it may")
     _check_denomination(data, paying.currency, DAILY_BUDGET, TOTAL_BUDGET)
     daily, total = data.get(DAILY_BUDGET), data.get(TOTAL_BUDGET)
     # an instrument type that insists on a daily budget answers 400
-    if daily is None and (total is None or paying.type == DAILY_BUDGET_ONLY_TYPE):
+    if daily is None and (total is None or paying.type == tables.DAILY_BUDGET_ONLY_TYPE):
         raise InvalidRequest("required", DAILY_BUDGET, f"{DAILY_BUDGET} is required for this funding instrument")
     if daily is not None and total is not None and daily > total:
         raise InvalidRequest("value", DAILY_BUDGET, f"must not exceed {TOTAL_BUDGET}", daily)
@@ -104,7 +79,7 @@ def _settle_campaign(world: World, account: Account, data: Data, before: StoredE
     return {**defaults, **data, "currency": paying.currency}
 
 
-def _render_campaign(request: Request, entity: StoredEntity) -> Data:
+def _render_campaign(request: Request, entity: StoredEntity) -> answers.Data:
     data = entity.data
     reasons = list_unservable_reasons(request.world, entity, request.now)
     return {
@@ -129,7 +104,7 @@ def _render_campaign(request: Request, entity: StoredEntity) -> Data:
         "servable": not reasons,
         "effective_status": "PAUSED" if data["entity_status"] == "PAUSED" else "UNKNOWN" if reasons else "RUNNING",
         "reasons_not_servable": reasons,
-        **render_timestamps(entity),
+        **answers.render_timestamps(entity),
     }
 
 
@@ -141,7 +116,9 @@ def list_unservable_reasons(world: World, campaign: StoredEntity, now: datetime)
         if not line_item.data["deleted"]
     ]
     posts = [post for item in items for post in world.list_entities("promoted_tweet", item.account, item.id)]
-    ended = items and all(item.data["end_time"] and parse_instant(item.data["end_time"]) <= now for item in items)
+    ended = items and all(
+        item.data["end_time"] and answers.parse_instant(item.data["end_time"]) <= now for item in items
+    )
     status = campaign.data["entity_status"]
     return [
         *(["PAUSED_BY_ADVERTISER"] if status == "PAUSED" else []),
@@ -156,7 +133,7 @@ _OPTIONAL_CAMPAIGN_MEMBERS: Mapping[str, Check] = {
     DAILY_BUDGET: _MONEY_CHECK,
     TOTAL_BUDGET: _MONEY_CHECK,
     "purchase_order_number": text(0, 50),
-    "standard_delivery": check_flag,
+    "standard_delivery": answers.check_flag,
 }
 _INSTRUMENT_CHECK: Check = text(1, 250)
 
@@ -165,7 +142,7 @@ CAMPAIGN_RESOURCE = Resource(
     path="campaigns",
     id_name="campaign_id",
     required={"funding_instrument_id": _INSTRUMENT_CHECK, "name": visible_text(1, 255)},
-    optional={**_OPTIONAL_CAMPAIGN_MEMBERS, "entity_status": choice(*STATUSES)},
+    optional={**_OPTIONAL_CAMPAIGN_MEMBERS, "entity_status": choice(*tables.STATUSES)},
     update_checks={**_OPTIONAL_CAMPAIGN_MEMBERS, "entity_status": _UPDATE_STATUS_CHECK},
     filters={"campaign_ids": "id", "funding_instrument_ids": "funding_instrument_id"},
     settle_data=_settle_campaign,
@@ -177,14 +154,14 @@ CAMPAIGN_RESOURCE = Resource(
 # -- line items ---------------------------------------------------------------------------------------------------
 
 
-def _settle_line_item(world: World, account: Account, data: Data, before: StoredEntity | None) -> Data:
+def _settle_line_item(world: World, account: Account, data: answers.Data, before: StoredEntity | None) -> answers.Data:
     campaign = require_live_entity(world, "campaign", data["campaign_id"], account)
     currency, objective = campaign.data["currency"], data["objective"]
     siblings = [
         other for other in world.list_entities("line_item", account.id, campaign.id) if not other.data["deleted"]
     ]
     if before is None:
-        if len(siblings) >= MAX_LINE_ITEMS_PER_CAMPAIGN:
+        if len(siblings) >= tables.MAX_LINE_ITEMS_PER_CAMPAIGN:
             raise InvalidRequest("TOO_MANY_LINE_ITEMS", "", "the campaign has as many line items as it may")
         for name in ("objective", "product_type"):  # shared by all line items of a campaign
             if siblings and siblings[0].data[name] != data[name]:
@@ -192,30 +169,32 @@ def _settle_line_item(world: World, account: Account, data: Data, before: Stored
                     "value", name, f"the campaign's line items have {siblings[0].data[name]}", data[name]
                 )
         for placement in data["placements"]:
-            if placement not in PLACEMENTS[data["product_type"]]:
+            if placement not in tables.PLACEMENTS[data["product_type"]]:
                 raise InvalidRequest("value", "placements", f"not of {data['product_type']}", placement)
     whole = {"entity_status": "ACTIVE", "standard_delivery": True, "end_time": None, **data, "currency": currency}
     _check_denomination(data, currency, DAILY_BUDGET, TOTAL_BUDGET, BID_AMOUNT)
     _check_campaign_budget(data, campaign.data, DAILY_BUDGET, TOTAL_BUDGET)
     if whole["end_time"] is not None and whole["end_time"] <= whole["start_time"]:
         raise InvalidRequest("INVALID_TIME_WINDOW", "end_time", "must be after start_time", whole["end_time"])
-    whole.setdefault("goal", GOALS[objective][0])
-    if whole["goal"] not in GOALS[objective]:
-        raise InvalidRequest("value", "goal", f"goals of {objective}: {', '.join(GOALS[objective])}", whole["goal"])
+    whole.setdefault("goal", tables.GOALS[objective][0])
+    if whole["goal"] not in tables.GOALS[objective]:
+        raise InvalidRequest(
+            "value", "goal", f"goals of {objective}: {', '.join(tables.GOALS[objective])}", whole["goal"]
+        )
     if whole["goal"] == "WEBSITE_CONVERSIONS" and "primary_web_event_tag" not in whole:
         raise InvalidRequest("INCLUSIVE_PARAMETERS", "primary_web_event_tag", "is required for WEBSITE_CONVERSIONS")
     _settle_bidding(whole)
     if ("frequency_cap" in whole) != ("duration_in_days" in whole):
         raise InvalidRequest("INCLUSIVE_PARAMETERS", "frequency_cap", "goes with duration_in_days")
-    if "frequency_cap" in whole and objective not in FREQUENCY_CAP_OBJECTIVES:
+    if "frequency_cap" in whole and objective not in tables.FREQUENCY_CAP_OBJECTIVES:
         raise InvalidRequest("value", "frequency_cap", f"not for {objective}", whole["frequency_cap"])
     return whole
 
 
-def _settle_bidding(whole: Data) -> None:
+def _settle_bidding(whole: answers.Data) -> None:
     """A strategy left out is AUTO without a bid and MAX with one (our choice)."""
     strategy = whole.setdefault("bid_strategy", "AUTO" if whole.get(BID_AMOUNT) is None else "MAX")
-    if strategy == "MAX" and whole["objective"] in OBJECTIVES_WITHOUT_MAX_BID:
+    if strategy == "MAX" and whole["objective"] in tables.OBJECTIVES_WITHOUT_MAX_BID:
         raise InvalidRequest("value", "bid_strategy", f"MAX is not allowed for {whole['objective']}", strategy)
     if strategy == "AUTO":
         whole[BID_AMOUNT] = None  # ignored
@@ -228,17 +207,37 @@ def _settle_bidding(whole: Data) -> None:
     whole.setdefault("pay_by", "APP_CLICK" if whole["goal"] == "APP_CLICKS" else "IMPRESSION")
 
 
-def _render_line_item(request: Request, entity: StoredEntity) -> Data:
+def _render_line_item(request: Request, entity: StoredEntity) -> answers.Data:
     data = entity.data
     campaign = request.world.find("campaign", data["campaign_id"])
     assert campaign is not None  # nothing is ever forgotten here, only marked as deleted
     names = (
-        "name", "campaign_id", "objective", "goal", "product_type", "placements", "entity_status", "currency",
-        "start_time", "end_time", "bid_strategy", BID_AMOUNT, "pay_by", DAILY_BUDGET, TOTAL_BUDGET, "standard_delivery",
-        "frequency_cap", "duration_in_days", "categories", "advertiser_domain",
-        "advertiser_user_id", "android_app_store_identifier", "ios_app_store_identifier", "primary_web_event_tag",
+        "name",
+        "campaign_id",
+        "objective",
+        "goal",
+        "product_type",
+        "placements",
+        "entity_status",
+        "currency",
+        "start_time",
+        "end_time",
+        "bid_strategy",
+        BID_AMOUNT,
+        "pay_by",
+        DAILY_BUDGET,
+        TOTAL_BUDGET,
+        "standard_delivery",
+        "frequency_cap",
+        "duration_in_days",
+        "categories",
+        "advertiser_domain",
+        "advertiser_user_id",
+        "android_app_store_identifier",
+        "ios_app_store_identifier",
+        "primary_web_event_tag",
         "deleted",
-    )  # fmt: skip
+    )
     return {
         "id": entity.id,
         **{name: data.get(name) for name in names},
@@ -246,21 +245,21 @@ def _render_line_item(request: Request, entity: StoredEntity) -> Data:
         "automatic_tweet_promotion": None,
         "creative_source": "MANUAL",
         "target_cpa_local_micro": None,
-        **render_timestamps(entity),
+        **answers.render_timestamps(entity),
     }
 
 
 _OPTIONAL_LINE_ITEM_MEMBERS: Mapping[str, Check] = {
     "name": visible_text(1, 255),
-    "goal": choice(*ALL_GOALS),
-    "bid_strategy": choice(*BID_STRATEGIES),
+    "goal": choice(*tables.ALL_GOALS),
+    "bid_strategy": choice(*tables.BID_STRATEGIES),
     BID_AMOUNT: _MONEY_CHECK,
     DAILY_BUDGET: _MONEY_CHECK,
     TOTAL_BUDGET: _MONEY_CHECK,
-    "audience_expansion": choice(*AUDIENCE_EXPANSIONS),
+    "audience_expansion": choice(*tables.AUDIENCE_EXPANSIONS),
     "frequency_cap": integer_text(1, 20),
     "duration_in_days": lambda value, where: int(choice("1", "7", "30")(value, where)),
-    "categories": comma_separated(text(), 20),
+    "categories": answers.comma_separated(text(), 20),
     "advertiser_domain": text(),
     "advertiser_user_id": text(pattern="[0-9]+"),
     "android_app_store_identifier": text(),
@@ -273,26 +272,26 @@ LINE_ITEM_RESOURCE = Resource(
     id_name="line_item_id",
     required={
         "campaign_id": text(pattern="[0-9a-z]+"),
-        "objective": choice(*GOALS),
-        "product_type": choice(*PLACEMENTS),
-        "placements": comma_separated(choice(*ALL_PLACEMENTS), len(ALL_PLACEMENTS)),
-        "start_time": check_instant,
+        "objective": choice(*tables.GOALS),
+        "product_type": choice(*tables.PLACEMENTS),
+        "placements": answers.comma_separated(choice(*tables.ALL_PLACEMENTS), len(tables.ALL_PLACEMENTS)),
+        "start_time": answers.check_instant,
     },
     # the parameter table calls end_time required, the documentation's own example leaves it out
     optional={
         **_OPTIONAL_LINE_ITEM_MEMBERS,
-        "entity_status": choice(*STATUSES),
-        "end_time": check_instant,
-        "pay_by": choice(*PAY_BY_OPTIONS),
-        "standard_delivery": check_flag,
+        "entity_status": choice(*tables.STATUSES),
+        "end_time": answers.check_instant,
+        "pay_by": choice(*tables.PAY_BY_OPTIONS),
+        "standard_delivery": answers.check_flag,
         "primary_web_event_tag": text(),
     },
     # campaign, objective, product and placements are not in PUT, pay_by is locked after creation
     update_checks={
         **_OPTIONAL_LINE_ITEM_MEMBERS,
         "entity_status": _UPDATE_STATUS_CHECK,
-        "start_time": check_instant,
-        "end_time": clearable(check_instant),
+        "start_time": answers.check_instant,
+        "end_time": answers.clearable(answers.check_instant),
     },
     filters={
         "line_item_ids": "id",
@@ -307,7 +306,7 @@ LINE_ITEM_RESOURCE = Resource(
 
 def _check_denomination(data: Mapping[str, Any], currency: str, *names: str) -> None:
     """No more digits than the currency has."""
-    smallest = get_smallest_amount(currency)
+    smallest = tables.get_smallest_amount(currency)
     for name in names:
         if (amount := data.get(name)) is not None and amount % smallest:
             raise InvalidRequest(
@@ -323,8 +322,8 @@ def _check_campaign_budget(item: Mapping[str, Any], campaign: Mapping[str, Any],
             raise InvalidRequest("value", name, "a line item's budget must not exceed its campaign's", own)
 
 
-def record_activity(data: Data, now: datetime) -> Data:
+def record_activity(data: answers.Data, now: datetime) -> answers.Data:
     """What is kept about a campaign's past: since when it runs, and until when it ran."""
     if data["entity_status"] == "ACTIVE" and not data["deleted"]:
-        return {**data, "ran_from": data.get("ran_from") or format_instant(now), "ran_until": None}
-    return {**data, "ran_until": data.get("ran_until") or format_instant(now)}
+        return {**data, "ran_from": data.get("ran_from") or answers.format_instant(now), "ran_until": None}
+    return {**data, "ran_until": data.get("ran_until") or answers.format_instant(now)}

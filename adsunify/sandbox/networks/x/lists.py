@@ -4,14 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from adsunify.sandbox.checks import Check, integer_text, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.x.answers import (
-    NO_CHECKS,
-    Data,
-    build_response,
-    check_flag,
-    comma_separated,
-    parse_parameters,
-)
+from adsunify.sandbox.networks.x import answers
 from adsunify.sandbox.networks.x.tables import MAX_FILTER_IDS
 from adsunify.sandbox.paging import CursorFormat, paginate_from
 from adsunify.sandbox.parsing import InvalidRequest
@@ -23,10 +16,10 @@ _CURSORS = CursorFormat("cursor", "from ", is_url_safe=True, is_padded=False, me
 
 def build_page_response(
     request: Request,
-    rows: Sequence[Data],
+    rows: Sequence[answers.Data],
     filters: Mapping[str, str],
-    required: Mapping[str, Check] = NO_CHECKS,
-    optional: Mapping[str, Check] = NO_CHECKS,
+    required: Mapping[str, Check] = answers.NO_CHECKS,
+    optional: Mapping[str, Check] = answers.NO_CHECKS,
     search: str | None = None,
     page: int = MAX_PAGE_SIZE,
 ) -> Response:
@@ -35,13 +28,15 @@ def build_page_response(
         "count": integer_text(1, page),
         "cursor": text(),
         "sort_by": text(pattern=r"(created_at|updated_at|deleted|name)(-(asc|desc))?"),
-        "with_deleted": check_flag,
-        "with_total_count": check_flag,
-        **dict.fromkeys(filters, comma_separated(_ID_CHECK, MAX_FILTER_IDS)),
+        "with_deleted": answers.check_flag,
+        "with_total_count": answers.check_flag,
+        **dict.fromkeys(filters, answers.comma_separated(_ID_CHECK, MAX_FILTER_IDS)),
         **({} if search is None else {"q": text(1, 255)}),
         **optional,
     }
-    query = parse_parameters(request, required, {name: check for name, check in checks.items() if name not in required})
+    query = answers.parse_parameters(
+        request, required, {name: check for name, check in checks.items() if name not in required}
+    )
     if query.get("with_total_count") and "cursor" in query:
         raise InvalidRequest("EXCLUSIVE_PARAMETERS", "cursor", "with_total_count and cursor exclude each other")
     selected_rows = [row for row in rows if query.get("with_deleted") or not row.get("deleted")]
@@ -56,4 +51,4 @@ def build_page_response(
     size = query.get("count", min(DEFAULT_PAGE_SIZE, page))
     part, next_cursor = paginate_from(selected_rows, query.get("cursor"), size, _CURSORS)
     beside = {"total_count": len(selected_rows)} if query.get("with_total_count") else {}
-    return build_response(request, part, next_cursor=next_cursor, **beside)
+    return answers.build_response(request, part, next_cursor=next_cursor, **beside)

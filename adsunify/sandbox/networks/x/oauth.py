@@ -24,16 +24,19 @@ from adsunify.sandbox.oauth import (
     require_access_token,
     revoke_grant,
 )
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import CLIENT_SECRET, AuthorizationCode
 
 MAX_CLOCK_SKEW_SECONDS = 300  # X Ads API: a timestamp too far off is refused; how far is our choice
 REQUEST_TOKEN_SECONDS = 600
 FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
-_REQUIRED_OAUTH_PARAMETERS = frozenset({
-    "oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_signature_method", "oauth_timestamp",
-    "oauth_version",
-})  # fmt: skip
+_REQUIRED_OAUTH_PARAMETERS = frozenset(
+    {
+        *split_words("""
+        oauth_consumer_key oauth_nonce oauth_signature oauth_signature_method oauth_timestamp oauth_version
+    """)
+    }
+)
 
 
 def authorize_request(request: Request) -> None:

@@ -5,48 +5,34 @@ from collections.abc import Mapping
 
 from adsunify.sandbox.checks import Check, choice, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.x.answers import (
-    Data,
-    allocate_native_id,
-    build_response,
-    check_flag,
-    comma_separated,
-    parse_parameters,
-    render_timestamps,
-    require_account,
-)
+from adsunify.sandbox.networks.x import answers, tables
 from adsunify.sandbox.networks.x.fields import require_live_entity
 from adsunify.sandbox.networks.x.lists import build_page_response
-from adsunify.sandbox.networks.x.tables import (
-    FULL_USER,
-    HIDDEN_REPOST,
-    MAX_FILTER_IDS,
-    POST_WITHOUT_LINK,
-    POSTS,
-    REPOSTED_POST,
-    REPOSTS_USER,
-)
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import StoredEntity
 
 MAX_POSTS = 50
 _CREATED_AT = "2019-03-01T00:00:00Z"
-_PROMOTABLE_USERS: Mapping[str, str] = {FULL_USER: "FULL", REPOSTS_USER: "RETWEETS_ONLY"}
+_PROMOTABLE_USERS: Mapping[str, str] = {tables.FULL_USER: "FULL", tables.REPOSTS_USER: "RETWEETS_ONLY"}
 
 
 def find_post(post_id: str) -> tuple[str, str] | None:
     """Owner and text of a post: any of digits is there, and is the full user's where the table says nothing else."""
-    if post_id in POSTS:
-        return POSTS[post_id]
-    return (FULL_USER, f"Post {post_id} https://shop.example/") if re.fullmatch("[1-9][0-9]{0,18}", post_id) else None
+    if post_id in tables.POSTS:
+        return tables.POSTS[post_id]
+    return (
+        (tables.FULL_USER, f"Post {post_id} https://shop.example/")
+        if re.fullmatch("[1-9][0-9]{0,18}", post_id)
+        else None
+    )
 
 
 def list_posts(request: Request) -> Response:
     """`GET accounts/:a/tweets`: of the account's full user unless `user_id` names another."""
-    require_account(request)
+    answers.require_account(request)
     parameters = dict(request.query_pairs)
-    user = parameters.get("user_id", FULL_USER)
-    post_ids = parameters["tweet_ids"].split(",") if "tweet_ids" in parameters else list(POSTS)
+    user = parameters.get("user_id", tables.FULL_USER)
+    post_ids = parameters["tweet_ids"].split(",") if "tweet_ids" in parameters else list(tables.POSTS)
     # every post here is published and organic: the default timeline, NULLCAST, shows none of them
     visible = parameters.get("tweet_type") == "PUBLISHED" and parameters.get("timeline_type") in ("ALL", "ORGANIC")
     brief = parameters.get("trim_user") == "true"
@@ -57,18 +43,18 @@ def list_posts(request: Request) -> Response:
     ]
     rows = [_render_post(post_id, owner, words, brief) for post_id, (owner, words) in posts]
     optional: dict[str, Check] = {
-        "include_mentions_and_replies": check_flag,
+        "include_mentions_and_replies": answers.check_flag,
         "name": text(1, 80),
         "timeline_type": choice("ALL", "NULLCAST", "ORGANIC"),
-        "trim_user": check_flag,
+        "trim_user": answers.check_flag,
         "user_id": text(pattern="[0-9]+"),
-        "tweet_ids": comma_separated(text(), MAX_FILTER_IDS),
+        "tweet_ids": answers.comma_separated(text(), tables.MAX_FILTER_IDS),
     }
     return build_page_response(request, rows, {}, {"tweet_type": choice("DRAFT", "PUBLISHED", "SCHEDULED")}, optional)
 
 
-def _render_post(post_id: str, owner: str, words: str, brief: bool) -> Data:
-    user: Data = {"id": int(owner), "id_str": owner}
+def _render_post(post_id: str, owner: str, words: str, brief: bool) -> answers.Data:
+    user: answers.Data = {"id": int(owner), "id_str": owner}
     return {
         "id": int(post_id),  # a JSON integer over 2^53: whoever reads it as a double has another post
         "id_str": post_id,
@@ -87,10 +73,16 @@ def _render_post(post_id: str, owner: str, words: str, brief: bool) -> Data:
 def list_promotable_users(request: Request) -> Response:
     """`GET accounts/:a/promotable_users`."""
     rows = [
-        {"id": f"pu{position}", "user_id": user, "promotable_user_type": type_, "created_at": _CREATED_AT,
-         "updated_at": _CREATED_AT, "deleted": False}
+        {
+            "id": f"pu{position}",
+            "user_id": user,
+            "promotable_user_type": type_,
+            "created_at": _CREATED_AT,
+            "updated_at": _CREATED_AT,
+            "deleted": False,
+        }
         for position, (user, type_) in enumerate(_PROMOTABLE_USERS.items(), 1)
-    ]  # fmt: skip
+    ]
     return build_page_response(request, rows, {"promotable_user_ids": "id"})
 
 
@@ -99,35 +91,44 @@ def list_promotable_users(request: Request) -> Response:
 
 def promote_posts(request: Request) -> Response:
     """`POST accounts/:a/promoted_tweets`: `data` is an array; a promoted post is ACTIVE from the start."""
-    account, world = require_account(request), request.world
-    parameters = parse_parameters(
-        request, {"line_item_id": text(pattern="[0-9a-z]+"), "tweet_ids": comma_separated(text(), MAX_POSTS)}
+    account, world = answers.require_account(request), request.world
+    parameters = answers.parse_parameters(
+        request, {"line_item_id": text(pattern="[0-9a-z]+"), "tweet_ids": answers.comma_separated(text(), MAX_POSTS)}
     )
     item = require_live_entity(world, "line_item", parameters["line_item_id"], account)
     promoted = []
     for post_id in parameters["tweet_ids"]:
         _check_promotable(item, post_id)
-        shown_id = HIDDEN_REPOST if post_id == REPOSTED_POST else post_id
+        shown_id = tables.HIDDEN_REPOST if post_id == tables.REPOSTED_POST else post_id
         beside = world.list_entities("promoted_tweet", account.id, item.id)
         if any(tweet.data["tweet_id"] == shown_id and not tweet.data["deleted"] for tweet in beside):
             raise InvalidRequest("value", "tweet_ids", "the line item promotes this post already", post_id)
-        data = {"line_item_id": item.id, "tweet_id": shown_id, "entity_status": "ACTIVE",
-                "approval_status": "PENDING", "deleted": False}  # fmt: skip
-        promoted.append(world.create("promoted_tweet", account.id, data, parent=item.id, id=allocate_native_id(world)))
-    return build_response(request, [render_promoted_post(tweet) for tweet in promoted], total_count=len(promoted))
+        data = {
+            "line_item_id": item.id,
+            "tweet_id": shown_id,
+            "entity_status": "ACTIVE",
+            "approval_status": "PENDING",
+            "deleted": False,
+        }
+        promoted.append(
+            world.create("promoted_tweet", account.id, data, parent=item.id, id=answers.allocate_native_id(world))
+        )
+    return answers.build_response(
+        request, [render_promoted_post(tweet) for tweet in promoted], total_count=len(promoted)
+    )
 
 
 def _check_promotable(item: StoredEntity, post_id: str) -> None:
     word = re.search("ineligible|processing", post_id.lower())
     if find_post(post_id) is None and not word:
         raise InvalidRequest("TWEET_NOT_FOUND", "tweet_ids", "no such post", post_id)
-    if word or (post_id == POST_WITHOUT_LINK and item.data["objective"] == "WEBSITE_CLICKS"):
+    if word or (post_id == tables.POST_WITHOUT_LINK and item.data["objective"] == "WEBSITE_CLICKS"):
         raise InvalidRequest("INVALID_TWEET", "tweet_ids", "the post has neither a website card nor a link", post_id)
 
 
 def list_promoted_posts(request: Request) -> Response:
     """`GET accounts/:a/promoted_tweets`. Posts under a deleted line item hide, though not deleted themselves."""
-    world, account = request.world, require_account(request)
+    world, account = request.world, answers.require_account(request)
     hidden = dict(request.query_pairs).get("with_deleted") == "true"
     rows = []
     for tweet in world.list_entities("promoted_tweet", account.id):
@@ -139,25 +140,27 @@ def list_promoted_posts(request: Request) -> Response:
 
 def get_promoted_post(request: Request) -> Response:
     """`GET accounts/:a/promoted_tweets/:id`."""
-    query = parse_parameters(request, optional={"with_deleted": check_flag})
-    tweet = request.world.find("promoted_tweet", request.path_parameters["id"], require_account(request).id)
+    query = answers.parse_parameters(request, optional={"with_deleted": answers.check_flag})
+    tweet = request.world.find("promoted_tweet", request.path_parameters["id"], answers.require_account(request).id)
     if tweet is None or not query.get("with_deleted"):
         tweet = require_live_entity(
-            request.world, "promoted_tweet", request.path_parameters["id"], require_account(request)
+            request.world, "promoted_tweet", request.path_parameters["id"], answers.require_account(request)
         )
-    return build_response(request, render_promoted_post(tweet))
+    return answers.build_response(request, render_promoted_post(tweet))
 
 
 def delete_promoted_post(request: Request) -> Response:
     """`DELETE accounts/:a/promoted_tweets/:id`: for good."""
-    parse_parameters(request)
+    answers.parse_parameters(request)
     tweet = require_live_entity(
-        request.world, "promoted_tweet", request.path_parameters["id"], require_account(request)
+        request.world, "promoted_tweet", request.path_parameters["id"], answers.require_account(request)
     )
-    return build_response(request, render_promoted_post(request.world.replace(tweet, {**tweet.data, "deleted": True})))
+    return answers.build_response(
+        request, render_promoted_post(request.world.replace(tweet, {**tweet.data, "deleted": True}))
+    )
 
 
-def render_promoted_post(entity: StoredEntity) -> Data:
+def render_promoted_post(entity: StoredEntity) -> answers.Data:
     """A promoted post as it is shown."""
     names = ("line_item_id", "tweet_id", "entity_status", "approval_status", "deleted")
-    return {"id": entity.id, **{name: entity.data[name] for name in names}, **render_timestamps(entity)}
+    return {"id": entity.id, **{name: entity.data[name] for name in names}, **answers.render_timestamps(entity)}

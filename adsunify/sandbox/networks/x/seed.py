@@ -31,23 +31,40 @@ def seed_world(world: World) -> None:
 
 
 def _seed_campaign(
-    world: World, account: Account, paying: str, name: str, unit: int, status: str,
-    until: datetime | None = None, deleted: bool = False,
-) -> None:  # fmt: skip
+    world: World,
+    account: Account,
+    paying: str,
+    name: str,
+    unit: int,
+    status: str,
+    until: datetime | None = None,
+    deleted: bool = False,
+) -> None:
     past = {
         "deleted": False,
         "ran_from": format_instant(SEED_START),
         "ran_until": None if until is None else format_instant(until),
     }
-    campaign = {"funding_instrument_id": paying, "name": name, "entity_status": status,
-                "daily_budget_amount_local_micro": 60 * unit}  # fmt: skip
+    campaign = {
+        "funding_instrument_id": paying,
+        "name": name,
+        "entity_status": status,
+        "daily_budget_amount_local_micro": 60 * unit,
+    }
     data = CAMPAIGN_RESOURCE.settle_data(world, account, campaign | past, None)
     entity = world.create("campaign", account.id, data, id=allocate_native_id(world))
     item = {
-        "campaign_id": entity.id, "name": f"{name}: skiers", "objective": "WEBSITE_CLICKS", "deleted": False,
-        "product_type": "PROMOTED_TWEETS", "placements": ["ALL_ON_TWITTER"], "start_time": format_instant(SEED_START),
-        "bid_strategy": "MAX", "bid_amount_local_micro": unit, "entity_status": status,
-    }  # fmt: skip
+        "campaign_id": entity.id,
+        "name": f"{name}: skiers",
+        "objective": "WEBSITE_CLICKS",
+        "deleted": False,
+        "product_type": "PROMOTED_TWEETS",
+        "placements": ["ALL_ON_TWITTER"],
+        "start_time": format_instant(SEED_START),
+        "bid_strategy": "MAX",
+        "bid_amount_local_micro": unit,
+        "entity_status": status,
+    }
     line = world.create(
         "line_item",
         account.id,
@@ -55,12 +72,22 @@ def _seed_campaign(
         parent=entity.id,
         id=allocate_native_id(world),
     )
-    post = {"line_item_id": line.id, "tweet_id": "1880000000000000001", "entity_status": "ACTIVE",
-            "approval_status": "ACCEPTED", "deleted": False}  # fmt: skip
+    post = {
+        "line_item_id": line.id,
+        "tweet_id": "1880000000000000001",
+        "entity_status": "ACTIVE",
+        "approval_status": "ACCEPTED",
+        "deleted": False,
+    }
     world.create("promoted_tweet", account.id, post, parent=line.id, id=allocate_native_id(world))
     for kind, value in (("LOCATION", _UNITED_STATES), ("PHRASE_KEYWORD", "ski boots")):
-        criterion = {"line_item_id": line.id, "targeting_type": kind, "targeting_value": value,
-                     "operator_type": "EQ", "deleted": False}  # fmt: skip
+        criterion = {
+            "line_item_id": line.id,
+            "targeting_type": kind,
+            "targeting_value": value,
+            "operator_type": "EQ",
+            "deleted": False,
+        }
         world.create("targeting_criterion", account.id, criterion, parent=line.id, id=allocate_native_id(world))
     if deleted:
         world.replace(entity, {**entity.data, "deleted": True})

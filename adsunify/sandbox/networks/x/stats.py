@@ -8,17 +8,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import Check, choice, text
 from adsunify.sandbox.network import Request, Response
-from adsunify.sandbox.networks.x.answers import (
-    VERSION_HEADERS,
-    Data,
-    build_response,
-    check_instant,
-    comma_separated,
-    format_instant,
-    parse_instant,
-    parse_parameters,
-    require_account,
-)
+from adsunify.sandbox.networks.x import answers
 from adsunify.sandbox.networks.x.figures import (
     Figures,
     compute_metrics,
@@ -39,19 +29,21 @@ _KIND_BY_ENTITY: Mapping[str, str] = {
 }
 _ACCOUNT_WIDE_ENTITIES = ("ACCOUNT", "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT")
 _ID_CHECK: Check = text(pattern="[0-9a-z]+")
-_RANGE_CHECKS: dict[str, Check] = {"start_time": check_instant, "end_time": check_instant}
+_RANGE_CHECKS: dict[str, Check] = {"start_time": answers.check_instant, "end_time": answers.check_instant}
 _STATS_CHECKS: dict[str, Check] = {
     "entity": choice(*_KIND_BY_ENTITY, *_ACCOUNT_WIDE_ENTITIES),
-    "entity_ids": comma_separated(_ID_CHECK, _MAX_ENTITY_IDS),
+    "entity_ids": answers.comma_separated(_ID_CHECK, _MAX_ENTITY_IDS),
     **_RANGE_CHECKS,
     "granularity": choice("DAY", "HOUR", "TOTAL"),
     "placement": choice("ALL_ON_TWITTER", "SPOTLIGHT", "TREND"),
-    "metric_groups": comma_separated(choice(*METRICS), len(METRICS)),
+    "metric_groups": answers.comma_separated(choice(*METRICS), len(METRICS)),
 }
 _EXCLUSIVE_METRIC_GROUPS = ("WEB_CONVERSION", "MOBILE_CONVERSION", "LIFE_TIME_VALUE_MOBILE_CONVERSION")
 _SEGMENT_CHECKS: dict[str, Check] = {
-    "segmentation_type": text(pattern="[A-Z_]+"), "country": text(), "platform": text(),
-}  # fmt: skip
+    "segmentation_type": text(pattern="[A-Z_]+"),
+    "country": text(),
+    "platform": text(),
+}
 _JOB_KIND = "stats_job"
 _MAX_JOB_DAYS, _MAX_SEGMENTED_DAYS = 90, 45
 _LINK_LIFETIME = timedelta(days=2)
@@ -60,27 +52,27 @@ _FIRST_JOB_ID = 1_490_000_000_000_000_000  # job ids are over 2^53, as JSON inte
 
 def get_stats(request: Request) -> Response:
     """`GET /12/stats/accounts/:a`: at most 7 days."""
-    account, query = require_account(request), parse_parameters(request, _STATS_CHECKS)
+    account, query = answers.require_account(request), answers.parse_parameters(request, _STATS_CHECKS)
     _check_request(request, account, query, 7)
     body = _build_report(request, account, query)
-    return Response(200, body, VERSION_HEADERS)
+    return Response(200, body, answers.VERSION_HEADERS)
 
 
 def create_job(request: Request) -> Response:
     """`POST /12/stats/jobs/accounts/:a`: at most 90 days, 45 with segments."""
-    account, query = require_account(request), parse_parameters(request, _STATS_CHECKS, _SEGMENT_CHECKS)
+    account, query = answers.require_account(request), answers.parse_parameters(request, _STATS_CHECKS, _SEGMENT_CHECKS)
     _check_request(request, account, query, _MAX_SEGMENTED_DAYS if "segmentation_type" in query else _MAX_JOB_DAYS)
     jobs = request.world.list_entities(_JOB_KIND)
     if sum(job.account == account.id and job.data["looks"] < 2 for job in jobs) >= MAX_JOBS_IN_PROGRESS:
         raise InvalidRequest("TOO_MANY_REQUESTS", "", f"at most {MAX_JOBS_IN_PROGRESS} jobs in progress")
     job_id = str(_FIRST_JOB_ID + 137 * len(jobs) + 1)
     job = request.world.create(_JOB_KIND, account.id, {"asked": query, "looks": 0}, id=job_id, logged=False)
-    return build_response(request, _render_job(job, "PROCESSING"))
+    return answers.build_response(request, _render_job(job, "PROCESSING"))
 
 
 def list_jobs(request: Request) -> Response:
     """`GET /12/stats/jobs/accounts/:a`: the second look at a job finds it done. A cursor says nothing here."""
-    world, account = request.world, require_account(request)
+    world, account = request.world, answers.require_account(request)
     job_ids = dict(request.query_pairs).get("job_ids")
     rows = []
     for job in world.list_entities(_JOB_KIND, account.id):
@@ -88,10 +80,10 @@ def list_jobs(request: Request) -> Response:
             looked = world.replace(job, {**job.data, "looks": job.data["looks"] + 1}, logged=False)
             rows.append(_render_job(looked, "PROCESSING" if looked.data["looks"] < 2 else "SUCCESS"))
     page = build_page_response(
-        request, rows, {}, optional={"job_ids": comma_separated(text(pattern="[0-9]+"), MAX_FILTER_IDS)}
+        request, rows, {}, optional={"job_ids": answers.comma_separated(text(pattern="[0-9]+"), MAX_FILTER_IDS)}
     )
     # may be set although all asked jobs are there
-    return Response(200, {**page.body, "next_cursor": page.body["next_cursor"] or "c-2gkd4"}, VERSION_HEADERS)
+    return Response(200, {**page.body, "next_cursor": page.body["next_cursor"] or "c-2gkd4"}, answers.VERSION_HEADERS)
 
 
 def download_report(request: Request) -> Response:
@@ -116,11 +108,11 @@ def download_report(request: Request) -> Response:
 
 def list_active_entities(request: Request) -> Response:
     """`GET /12/stats/accounts/:a/active_entities`: what had activity, within at most 90 days."""
-    account = require_account(request)
+    account = answers.require_account(request)
     ids = dict.fromkeys(
-        ("campaign_ids", "funding_instrument_ids", "line_item_ids"), comma_separated(_ID_CHECK, MAX_FILTER_IDS)
+        ("campaign_ids", "funding_instrument_ids", "line_item_ids"), answers.comma_separated(_ID_CHECK, MAX_FILTER_IDS)
     )
-    query = parse_parameters(
+    query = answers.parse_parameters(
         request, {"entity": choice(*_KIND_BY_ENTITY, "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT"), **_RANGE_CHECKS}, ids
     )
     start, end = _parse_time_range(query, _MAX_JOB_DAYS)
@@ -137,16 +129,23 @@ def list_active_entities(request: Request) -> Response:
             first, last = (
                 datetime(day.year, day.month, day.day, tzinfo=zone) for day in (active_days[0], active_days[-1])
             )
-            rows.append({"entity_id": entity.id, "activity_start_time": format_instant(max(first, start)),
-                         "activity_end_time": format_instant(min(last + timedelta(days=1), end)),
-                         "placements": ["ALL_ON_TWITTER"]})  # fmt: skip
-    return build_response(request, rows)
+            rows.append(
+                {
+                    "entity_id": entity.id,
+                    "activity_start_time": answers.format_instant(max(first, start)),
+                    "activity_end_time": answers.format_instant(min(last + timedelta(days=1), end)),
+                    "placements": ["ALL_ON_TWITTER"],
+                }
+            )
+    return answers.build_response(request, rows)
 
 
 def get_reach(request: Request) -> Response:
     """`GET /12/stats/accounts/:a/reach/campaigns`: of the whole period, not additive."""
-    account = require_account(request)
-    query = parse_parameters(request, {"campaign_ids": comma_separated(_ID_CHECK, _MAX_ENTITY_IDS), **_RANGE_CHECKS})
+    account = answers.require_account(request)
+    query = answers.parse_parameters(
+        request, {"campaign_ids": answers.comma_separated(_ID_CHECK, _MAX_ENTITY_IDS), **_RANGE_CHECKS}
+    )
     start, end = _parse_time_range(query, _MAX_JOB_DAYS)
     days = list_local_days(start, _get_utc_offset(request, account), (end - start).days)
     rows = []
@@ -156,14 +155,14 @@ def get_reach(request: Request) -> Response:
             figures["impressions"] for figures in _list_campaign_figures(request, account, campaign, days)
         )
         rows.append({"id": campaign.id, "total_audience_reach": impressions * 6 // 10, "average_frequency": "1.67"})
-    return build_response(request, rows)
+    return answers.build_response(request, rows)
 
 
 # -- ranges -------------------------------------------------------------------------------------------------------
 
 
-def _parse_time_range(query: Data, most_days: int) -> tuple[datetime, datetime]:
-    start, end = parse_instant(query["start_time"]), parse_instant(query["end_time"])
+def _parse_time_range(query: answers.Data, most_days: int) -> tuple[datetime, datetime]:
+    start, end = answers.parse_instant(query["start_time"]), answers.parse_instant(query["end_time"])
     for name, instant in (("start_time", start), ("end_time", end)):
         if instant.minute or instant.second:
             raise InvalidRequest("value", name, "must be a whole hour", query[name])
@@ -174,7 +173,7 @@ def _parse_time_range(query: Data, most_days: int) -> tuple[datetime, datetime]:
     return start, end
 
 
-def _check_request(request: Request, account: Account, query: Data, most_days: int) -> None:
+def _check_request(request: Request, account: Account, query: answers.Data, most_days: int) -> None:
     start, end = _parse_time_range(query, most_days)
     offset = _get_utc_offset(request, account)
     for name, instant in (("start_time", start), ("end_time", end)):
@@ -209,8 +208,8 @@ def _require_entity(request: Request, account: Account, kind: str, entity_id: st
 # -- reports ------------------------------------------------------------------------------------------------------
 
 
-def _build_report(request: Request, account: Account, query: Data) -> Data:
-    start, end = parse_instant(query["start_time"]), parse_instant(query["end_time"])
+def _build_report(request: Request, account: Account, query: answers.Data) -> answers.Data:
+    start, end = answers.parse_instant(query["start_time"]), answers.parse_instant(query["end_time"])
     days = list_local_days(start, _get_utc_offset(request, account), max(-(-(end - start) // timedelta(days=1)), 1))
     hours = int((end - start) / timedelta(hours=1))
     length = {"DAY": len(days), "TOTAL": 1, "HOUR": hours}[query["granularity"]]
@@ -231,7 +230,9 @@ def _build_report(request: Request, account: Account, query: Data) -> Data:
     }
 
 
-def _list_entity_figures(request: Request, account: Account, query: Data, entity_id: str, day: date) -> list[Figures]:
+def _list_entity_figures(
+    request: Request, account: Account, query: answers.Data, entity_id: str, day: date
+) -> list[Figures]:
     """The figures of all that an entity stands for. Other placements than X itself serve none of these posts."""
     if query["placement"] != "ALL_ON_TWITTER":
         return []
@@ -265,7 +266,7 @@ def _require_campaign(request: Request, entity: StoredEntity) -> StoredEntity:
 # -- jobs ---------------------------------------------------------------------------------------------------------
 
 
-def _render_job(job: StoredEntity, status: str) -> Data:
+def _render_job(job: StoredEntity, status: str) -> answers.Data:
     query: Any = job.data["asked"]
     is_done = status == "SUCCESS"
     return {
@@ -276,10 +277,10 @@ def _render_job(job: StoredEntity, status: str) -> Data:
         "url": f"https://{DOWNLOAD_HOST}/advertiser-api-async-analytics/{_get_file_name(job)}.json.gz"
         if is_done
         else None,
-        "expires_at": format_instant(job.created_at + _LINK_LIFETIME) if is_done else None,
+        "expires_at": answers.format_instant(job.created_at + _LINK_LIFETIME) if is_done else None,
         **{name: query.get(name) for name in (*_STATS_CHECKS, *_SEGMENT_CHECKS)},
-        "created_at": format_instant(job.created_at),
-        "updated_at": format_instant(job.updated_at),
+        "created_at": answers.format_instant(job.created_at),
+        "updated_at": answers.format_instant(job.updated_at),
     }
 
 

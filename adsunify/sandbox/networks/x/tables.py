@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from adsunify.sandbox.oauth import OAuthConfig
+from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import Account
 
 HOST = "ads-api.x.com"
@@ -41,32 +42,51 @@ class FundingInstrument:
     problem: str | None = None
 
 
-def _make_account(id: str, name: str, currency: str, timezone: str, *instruments: FundingInstrument,  # noqa: A002 - as Account
-             permissions: tuple[str, ...] = ("ACCOUNT_ADMIN", "TWEET_COMPOSER")) -> Account:  # fmt: skip
-    return Account(id, name, currency, timezone, {"instruments": instruments, "permissions": permissions})
+def _make_account(
+    native_id: str,
+    name: str,
+    currency: str,
+    timezone: str,
+    *instruments: FundingInstrument,
+    permissions: tuple[str, ...] = ("ACCOUNT_ADMIN", "TWEET_COMPOSER"),
+) -> Account:
+    return Account(native_id, name, currency, timezone, {"instruments": instruments, "permissions": permissions})
 
 
 # The account object has no currency: it is that of the first instrument that is able to fund.
 ACCOUNTS = (
     _make_account(
-        "18ce54d4x5t", "Demo Outdoor US", "USD", "America/New_York",
+        "18ce54d4x5t",
+        "Demo Outdoor US",
+        "USD",
+        "America/New_York",
         FundingInstrument("k9x2", "CREDIT_CARD", "Visa ending in 4242", "USD"),
     ),
     _make_account(
-        "18ce55gkc1j", "Demo Outdoor JP", "JPY", "Asia/Tokyo",
+        "18ce55gkc1j",
+        "Demo Outdoor JP",
+        "JPY",
+        "Asia/Tokyo",
         FundingInstrument("m4jp7", "CREDIT_LINE", "Credit line Tokyo", "JPY"),
     ),
     _make_account(
-        "18ce55pq2eu", "Demo Agency EU", "EUR", "Europe/Berlin",
+        "18ce55pq2eu",
+        "Demo Agency EU",
+        "EUR",
+        "Europe/Berlin",
         FundingInstrument("g7bp1", "CREDIT_CARD", "Expired card in pounds", "GBP", "EXPIRED"),
         FundingInstrument("e2ur5", "CREDIT_LINE", "Credit line Berlin", "EUR"),
         FundingInstrument("a3cl9", "AGENCY_CREDIT_LINE", "Agency line, daily budgets only", "EUR"),
     ),
     _make_account(
-        "18ce55vw9gb", "Demo Analyst GB", "GBP", "Europe/London",
-        FundingInstrument("l5gb3", "INSERTION_ORDER", "Order 7781", "GBP"), permissions=("CAMPAIGN_ANALYST",),
+        "18ce55vw9gb",
+        "Demo Analyst GB",
+        "GBP",
+        "Europe/London",
+        FundingInstrument("l5gb3", "INSERTION_ORDER", "Order 7781", "GBP"),
+        permissions=("CAMPAIGN_ANALYST",),
     ),
-)  # fmt: skip
+)
 WRITER_PERMISSIONS = frozenset({"ACCOUNT_ADMIN", "AD_MANAGER"})
 DAILY_BUDGET_ONLY_TYPE = "AGENCY_CREDIT_LINE"  # some types insist on a daily budget; which ones is our choice
 
@@ -105,36 +125,39 @@ BID_STRATEGIES = ("AUTO", "MAX", "TARGET")
 PAY_BY_OPTIONS = ("APP_CLICK", "IMPRESSION", "LINK_CLICK")
 AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
 PLACEMENTS: Mapping[str, tuple[str, ...]] = {
-    "PROMOTED_TWEETS": (
-        "ALL_ON_TWITTER", "PUBLISHER_NETWORK", "TAP_BANNER", "TAP_FULL", "TAP_FULL_LANDSCAPE", "TAP_NATIVE",
-        "TAP_MRECT", "TWITTER_PROFILE", "TWITTER_REPLIES", "TWITTER_SEARCH", "TWITTER_TIMELINE",
-    ),
+    "PROMOTED_TWEETS": split_words("""
+        ALL_ON_TWITTER PUBLISHER_NETWORK TAP_BANNER TAP_FULL TAP_FULL_LANDSCAPE TAP_NATIVE TAP_MRECT TWITTER_PROFILE
+        TWITTER_REPLIES TWITTER_SEARCH TWITTER_TIMELINE
+    """),
     "PROMOTED_ACCOUNT": ("ALL_ON_TWITTER", "TWITTER_TIMELINE"),
     "MEDIA": ("ALL_ON_TWITTER", "PUBLISHER_NETWORK"),
-}  # fmt: skip
+}
 ALL_PLACEMENTS = PLACEMENTS["PROMOTED_TWEETS"]
 
 OPERATORS = ("EQ", "NE", "GTE", "LT")
-AGES = (
-    "AGE_13_TO_24", "AGE_13_TO_34", "AGE_13_TO_49", "AGE_13_TO_54", "AGE_OVER_13", "AGE_18_TO_34", "AGE_18_TO_49",
-    "AGE_18_TO_54", "AGE_OVER_18", "AGE_21_TO_34", "AGE_21_TO_49", "AGE_21_TO_54", "AGE_OVER_21", "AGE_25_TO_49",
-    "AGE_25_TO_54", "AGE_OVER_25", "AGE_35_TO_49", "AGE_35_TO_54", "AGE_OVER_35", "AGE_OVER_50",
-)  # fmt: skip
+AGES = split_words("""
+    AGE_13_TO_24 AGE_13_TO_34 AGE_13_TO_49 AGE_13_TO_54 AGE_OVER_13 AGE_18_TO_34 AGE_18_TO_49 AGE_18_TO_54 AGE_OVER_18
+    AGE_21_TO_34 AGE_21_TO_49 AGE_21_TO_54 AGE_OVER_21 AGE_25_TO_49 AGE_25_TO_54 AGE_OVER_25 AGE_35_TO_49 AGE_35_TO_54
+    AGE_OVER_35 AGE_OVER_50
+""")
 # targeting type -> pattern of its values (where none is documented, anything printable)
 TARGETING_VALUE_PATTERNS: Mapping[str, str] = {
     **dict.fromkeys(
-        ("DEVICE", "EVENT", "CAMPAIGN_ENGAGEMENT", "CAMPAIGN_ENGAGEMENT_LOOKALIKE", "CONVERSATION", "ENGAGEMENT_TYPE",
-         "FOLLOWERS_OF_USER", "INTEREST", "LIVE_TV_EVENT", "NETWORK_ACTIVATION_DURATION", "NETWORK_OPERATOR",
-         "PLATFORM_VERSION", "SIMILAR_TO_FOLLOWERS_OF_USER", "TV_SHOW", "USER_ENGAGEMENT", "USER_ENGAGEMENT_LOOKALIKE",
-         "WIFI_ONLY", "CUSTOM_AUDIENCE", "CUSTOM_AUDIENCE_EXPANDED", "APP_STORE_CATEGORY",
-         "APP_STORE_CATEGORY_LOOKALIKE", "APP_LIST"), r"\S+"),
+        split_words("""
+            DEVICE EVENT CAMPAIGN_ENGAGEMENT CAMPAIGN_ENGAGEMENT_LOOKALIKE CONVERSATION ENGAGEMENT_TYPE
+            FOLLOWERS_OF_USER INTEREST LIVE_TV_EVENT NETWORK_ACTIVATION_DURATION NETWORK_OPERATOR PLATFORM_VERSION
+            SIMILAR_TO_FOLLOWERS_OF_USER TV_SHOW USER_ENGAGEMENT USER_ENGAGEMENT_LOOKALIKE WIFI_ONLY CUSTOM_AUDIENCE
+            CUSTOM_AUDIENCE_EXPANDED APP_STORE_CATEGORY APP_STORE_CATEGORY_LOOKALIKE APP_LIST
+        """),
+        r"\S+",
+    ),
     **dict.fromkeys(("BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD"), r"\S(.*\S)?"),
     "LOCATION": "[0-9a-f]{16}",
     "LANGUAGE": "[a-z]{2}(-[a-z]{2})?",
     "GENDER": "[12]",
     "PLATFORM": "[0-4]",
     "AGE": "|".join(AGES),
-}  # fmt: skip
+}
 KEYWORD_TYPES = frozenset({"BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD"})
 # how many criteria of these types one line item holds
 MAX_CRITERIA: tuple[tuple[frozenset[str], int], ...] = (
@@ -146,45 +169,52 @@ MAX_CRITERIA: tuple[tuple[frozenset[str], int], ...] = (
 )
 
 METRICS: Mapping[str, tuple[str, ...]] = {
-    "ENGAGEMENT": (
-        "engagements", "impressions", "retweets", "replies", "likes", "follows", "card_engagements", "clicks",
-        "app_clicks", "url_clicks", "qualified_impressions", "carousel_swipes",
-    ),
+    "ENGAGEMENT": split_words("""
+        engagements impressions retweets replies likes follows card_engagements clicks app_clicks url_clicks
+        qualified_impressions carousel_swipes
+    """),
     "BILLING": ("billed_engagements", "billed_charge_local_micro"),
-    "VIDEO": (
-        "video_total_views", "video_views_25", "video_views_50", "video_views_75", "video_views_100",
-        "video_cta_clicks", "video_content_starts", "video_3s100pct_views", "video_6s_views", "video_15s_views",
-    ),
-    "WEB_CONVERSION": (
-        "conversion_purchases", "conversion_sign_ups", "conversion_site_visits", "conversion_downloads",
-        "conversion_custom", "conversion_add_to_carts", "conversion_checkouts_initiated", "conversion_content_views",
-        "conversion_payment_info_additions", "conversion_add_to_wishlists", "conversion_searches",
-        "conversion_landing_page_views", "conversion_subscriptions",
-    ),
+    "VIDEO": split_words("""
+        video_total_views video_views_25 video_views_50 video_views_75 video_views_100 video_cta_clicks
+        video_content_starts video_3s100pct_views video_6s_views video_15s_views
+    """),
+    "WEB_CONVERSION": split_words("""
+        conversion_purchases conversion_sign_ups conversion_site_visits conversion_downloads conversion_custom
+        conversion_add_to_carts conversion_checkouts_initiated conversion_content_views
+        conversion_payment_info_additions conversion_add_to_wishlists conversion_searches conversion_landing_page_views
+        conversion_subscriptions
+    """),
     "MOBILE_CONVERSION": ("mobile_conversion_installs", "mobile_conversion_re_engages"),
     "LIFE_TIME_VALUE_MOBILE_CONVERSION": ("mobile_conversion_lifetime_value_purchases",),
-}  # fmt: skip
-CONVERSION_PARTS = (
-    "metric", "post_view", "post_engagement", "assisted", "order_quantity", "order_quantity_view",
-    "order_quantity_engagement", "sale_amount", "sale_amount_view", "sale_amount_engagement",
-)  # fmt: skip
+}
+CONVERSION_PARTS = split_words("""
+    metric post_view post_engagement assisted order_quantity order_quantity_view order_quantity_engagement sale_amount
+    sale_amount_view sale_amount_engagement
+""")
 
 # the error table: code -> HTTP status
 STATUS_BY_CODE: Mapping[str, int] = {
     **dict.fromkeys(
-        ("INVALID_PARAMETER", "MISSING_PARAMETER", "EXCLUSIVE_PARAMETERS", "INCLUSIVE_PARAMETERS",
-         "INVALID_DENOMINATION", "INVALID_TWEET", "INVALID_TIME_WINDOW", "INVALID_FUNDING_INSTRUMENT",
-         "INVALID_TARGETING_TYPE", "TOO_MANY_CAMPAIGNS", "TOO_MANY_LINE_ITEMS", "REQUEST_TOO_COMPLEX"), 400),
+        split_words("""
+            INVALID_PARAMETER MISSING_PARAMETER EXCLUSIVE_PARAMETERS INCLUSIVE_PARAMETERS INVALID_DENOMINATION
+            INVALID_TWEET INVALID_TIME_WINDOW INVALID_FUNDING_INSTRUMENT INVALID_TARGETING_TYPE TOO_MANY_CAMPAIGNS
+            TOO_MANY_LINE_ITEMS REQUEST_TOO_COMPLEX
+        """),
+        400,
+    ),
     "UNAUTHORIZED_ACCESS": 401,
     **dict.fromkeys(("READONLY_CLIENT_APPLICATION", "ACTION_NOT_ALLOWED", "ACCOUNT_NOT_FOUND"), 403),
     **dict.fromkeys(
-        ("CAMPAIGN_NOT_FOUND", "LINE_ITEM_NOT_FOUND", "PROMOTED_TWEET_NOT_FOUND", "TARGETING_CRITERION_NOT_FOUND",
-         "FUNDING_INSTRUMENT_NOT_FOUND", "TWEET_NOT_FOUND", "PROMOTABLE_USER_NOT_FOUND", "NOT_FOUND",
-         "ROUTE_NOT_FOUND"), 404),
+        split_words("""
+            CAMPAIGN_NOT_FOUND LINE_ITEM_NOT_FOUND PROMOTED_TWEET_NOT_FOUND TARGETING_CRITERION_NOT_FOUND
+            FUNDING_INSTRUMENT_NOT_FOUND TWEET_NOT_FOUND PROMOTABLE_USER_NOT_FOUND NOT_FOUND ROUTE_NOT_FOUND
+        """),
+        404,
+    ),
     "METHOD_NOT_ALLOWED": 405,
     "CANCELLED_REQUEST": 408,
     "LOCK_ACQUISITION_TIMEOUT": 423,
     "TOO_MANY_REQUESTS": 429,
     "INTERNAL_ERROR": 500,
     "SERVICE_UNAVAILABLE": 503,
-}  # fmt: skip
+}
