@@ -1,1 +1,1 @@
-"""The execution of a plan without I/O: states, outcomes, and what is kept of answers."""
+"""Executes plans without I/O: states of operations, outcomes of steps, and redaction of responses."""

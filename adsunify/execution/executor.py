@@ -66,25 +66,25 @@ RESPONSE_READ_ERRORS = (
     TypeError,
     ValueError,
 )
-"""What reading a hostile answer may raise. Whoever stumbles over an answer to a write does not know what it says."""
+"""The exceptions that reading a hostile response may raise. The outcome of a write is unknown if it raises one."""
 
 
-# -- effects and answers ------------------------------------------------------------------------------------------
+# -- effects and their results ------------------------------------------------------------------------------------
 
 
 @frozen
 class Commit:
-    """Make this durable; answered by ``CommitResult``."""
+    """Make this change durable. The driver answers with ``CommitResult``."""
 
     state_commit: StateCommit
 
 
 @frozen
 class SendWrite:
-    """Sign and send this write, once; answered by ``Response``, ``RequestNotSent`` or ``ResponseLost``.
+    """Sign and send this write, once. The driver answers with ``Response``, ``RequestNotSent`` or ``ResponseLost``.
 
-    ``committed_at``: when its intent was committed. A driver whose lease has run out since then answers
-    ``RequestNotSent``.
+    ``committed_at`` is the time at which the intent was committed, in milliseconds. If the lease has run out since
+    then, the driver sends nothing and answers ``RequestNotSent``.
     """
 
     request: Request
@@ -94,9 +94,9 @@ class SendWrite:
 
 @frozen
 class SendRead:
-    """Sign and send this read; answered by ``Response``, ``RequestNotSent`` or ``ResponseLost``.
+    """Sign and send this read. The driver answers with ``Response``, ``RequestNotSent`` or ``ResponseLost``.
 
-    It may be repeated: the driver refreshes a refused token and repeats it once before it answers.
+    If the network refuses the token, the driver refreshes it and repeats the read once before it answers.
     """
 
     request: Request
@@ -105,10 +105,10 @@ class SendRead:
 
 @frozen
 class RenewToken:
-    """Renew the token with which the network refused a write; answered by whether the account can be used now.
+    """Renew the token with which the network refused a write. The driver answers whether the account can be used now.
 
-    ``is_second_refusal``: a renewed token was refused as well, so that a read has to show whether the account can be
-    used at all.
+    ``is_second_refusal``: the network has also refused a renewed token, so the driver must find out with a read whether
+    the account can be used at all.
     """
 
     is_second_refusal: bool
@@ -121,11 +121,16 @@ EffectResult = CommitResult | SendResult | bool
 
 @frozen
 class ExecutionResult:
-    """How the execution ended: ``status`` of the operation now, None where the store knows better (``refusal``).
+    """How an execution ended.
 
-    ``refusal``: why nothing (more) was sent, as in ``CommitResult.refusal`` (the receipt before it landed, and where
-    the operation was still ours it is handed back); ``doubtful`` where the outcome of a step is not known.
-    ``retry_after``: milliseconds.
+    Attributes:
+        status: the status of the operation now; None if ``refusal`` is set, because then only the store knows it.
+        refusal: why nothing more was sent, as in ``CommitResult.refusal``, or "doubtful" if the outcome of a step is
+            unknown. The receipt of the step before is stored. If this execution still held the claim, the store has
+            handed the operation back.
+        has_next_action: the operation must be executed again.
+        retry_after: the time to wait before that, in milliseconds.
+        error: the ``error`` of the operation.
     """
 
     status: OperationStatus | None
@@ -137,9 +142,9 @@ class ExecutionResult:
 
 @frozen
 class ExecutionLimits:
-    """How long one call works before it hands back between two steps; a step that has begun is waited for.
+    """How much one call executes before it hands back between two steps. A step that has begun is always finished.
 
-    ``max_milliseconds`` is held by whoever has a clock, through ``stopping``.
+    The executor has no clock: the caller checks ``max_milliseconds`` in ``stopping``.
     """
 
     max_milliseconds: int = 20_000
@@ -147,7 +152,7 @@ class ExecutionLimits:
 
 
 class KillPoint(Enum):
-    """Where a test may end the process; the driver says when it is there."""
+    """A point at which a test may end the process. The driver reports each point that it passes."""
 
     before_intent_commit = "before_intent_commit"
     after_intent_commit = "after_intent_commit"
@@ -157,7 +162,7 @@ class KillPoint(Enum):
 
 
 def list_kill_points(effect: Effect) -> tuple[tuple[KillPoint, ...], tuple[KillPoint, ...]]:
-    """The points that a driver passes before it carries an effect out, and after."""
+    """Return the points that a driver passes before it performs an effect, and those after it."""
     if isinstance(effect, SendWrite):
         return (), (KillPoint.applied_before_read,)
     before: list[KillPoint] = []
@@ -176,7 +181,7 @@ def list_kill_points(effect: Effect) -> tuple[tuple[KillPoint, ...], tuple[KillP
 
 @frozen
 class _ExecutionStop:
-    """How an execution stops here, as it goes into the commit and the ending."""
+    """How an execution stops: the members of its last commit and of its result."""
 
     error: Mapping[str, Json] | None = None
     has_next_action: bool = False
@@ -200,10 +205,20 @@ def execute_plan(
     limits: ExecutionLimits = ExecutionLimits(),
     stopping: Callable[[], bool] = lambda: False,
 ) -> Generator[Effect, EffectResult, ExecutionResult]:
-    """Execute what remains of an operation.
+    """Execute the remaining steps of an operation.
 
-    ``stopping`` is asked between steps: true (a shutdown, the call's own deadline) hands back. Raises nothing on any
-    answer; an answer of a kind that does not belong to the effect is a fault of the driver (TypeError).
+    No response makes the generator raise.
+
+    Args:
+        network: the tables of the network.
+        plan: the plan, with the mark values of the operation.
+        progress: what the receipts so far say.
+        operation_id: the operation.
+        limits: how much this call executes.
+        stopping: called between steps; if it returns True (shutdown, deadline), the operation is handed back.
+
+    Raises:
+        TypeError: the driver answered an effect with a result of another kind. This is a defect of the driver.
     """
     if progress.doubtful_steps:
         message = f"Nobody knows whether step {progress.doubtful_steps[0]} was done, so nothing is sent again."
@@ -254,7 +269,7 @@ def execute_plan(
                     end = evolve(end, has_next_action=False)
             return (yield from _stop_execution(operation_id, fence, receipt, end))
         outputs[step.key] = receipt.outputs
-    if fence is None:  # every receipt is there already: the process ended before it could say so
+    if fence is None:  # all receipts are stored, and the process ended before it could commit "succeeded"
         advanced = _require_commit_result((yield Commit(StateCommit(operation_id, None, trigger="claim"))))
         if advanced.refusal is not None:
             return _make_refused_result(advanced.refusal)
@@ -265,7 +280,7 @@ def execute_plan(
 def _stop_execution(
     operation_id: str, fence: int | None, receipt: Receipt | None, end: _ExecutionStop
 ) -> Generator[Effect, EffectResult, ExecutionResult]:
-    """The last commit; none where nothing was claimed."""
+    """Make the last commit and the result. Without a claim there is nothing to commit."""
     status = _STATUS_BY_TRIGGER[end.trigger]
     ending = ExecutionResult(status, None, end.has_next_action, end.retry_after, end.error)
     if fence is None:
@@ -300,7 +315,7 @@ _COMMIT_REFUSALS: Mapping[str, tuple[str, str]] = {
     "too_early": ("operation_too_early", "The network asked to wait; the time is not over."),
     "access": ("access_lost", "The credential, its owner or the account may no longer write."),
     "approval": ("approval_required", "In this workspace a person who signed in must execute it."),
-    "ambiguous": ("outcome_unknown", "The network's answer names an entity that another step has created."),
+    "ambiguous": ("outcome_unknown", "The network's answer contains the id of an entity that another step created."),
     "clock": ("clock_ahead", _CLOCK_AHEAD_MESSAGE),
     "not_prepared": ("operation_not_prepared", "The operation is not prepared."),
 }
@@ -314,20 +329,20 @@ def _build_refusal_error(refused: str) -> Mapping[str, Json]:
 def _build_error(
     code: str, message: str, step: str | None = None, native: NativeError | None = None
 ) -> Mapping[str, Json]:
-    """The ``error`` of an operation. What of the operation is written is read from its receipts when it is shown."""
+    """Build the ``error`` of an operation. It does not list the applied steps; readers take them from the receipts."""
     network = None if native is None else native.to_json()
     return {"code": code, "message": message, "step": step, "network": network}
 
 
 def _require_commit_result(answer: EffectResult) -> CommitResult:
     if not isinstance(answer, CommitResult):
-        raise TypeError("a Commit is answered by Advanced")
+        raise TypeError("a Commit must be answered by a CommitResult")
     return answer
 
 
 def _require_send_result(answer: EffectResult) -> SendResult:
     if isinstance(answer, CommitResult | bool):
-        raise TypeError("a Send or Read is answered by Response, RequestNotSent or ResponseLost")
+        raise TypeError("SendWrite and SendRead must be answered by a Response, RequestNotSent or ResponseLost")
     return answer
 
 
@@ -335,7 +350,10 @@ def _require_send_result(answer: EffectResult) -> SendResult:
 
 
 def _list_remaining_items(step: Step, progress: ExecutionProgress) -> tuple[int, ...] | None:
-    """The items that are surely not applied yet (positions in the planned array); None for a step without items."""
+    """Return the items that are certainly not applied yet, as positions in the planned array.
+
+    None means that the step has no items.
+    """
     if step.items is None:
         return None
     count = len(get_value({"body": step.request.body}, step.items.at) or ())
@@ -346,12 +364,12 @@ def _list_remaining_items(step: Step, progress: ExecutionProgress) -> tuple[int,
 def _build_request(
     step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...] | None
 ) -> Request | _ExecutionStop:
-    """The request with its bindings filled. An id that does not fit where it must go stops the execution."""
+    """Build the request with its bindings filled. If an id does not fit, the execution stops."""
     try:
         if remaining == ():
             raise ValueError("it has no items")
         if step.request.kind != "write":
-            raise ValueError("it is no write, and might be repeated")
+            raise ValueError("it is not a write, so the transport might repeat it")
         return fill_bindings(step, outputs, remaining)
     except (LookupError, TypeError, ValueError) as reason:
         message = f"Step {step.key} cannot be sent: {reason}."
@@ -359,7 +377,7 @@ def _build_request(
 
 
 def _apply_overlay(network: Network, step: Step, request: Request, answer: SendResult) -> Request | _ExecutionStop:
-    """The request laid over the object as it is now. A failed read is surely not applied: it hands back."""
+    """Build the request from the present object. If the read failed, nothing was written, and the execution stops."""
     problem: ProviderError | None
     if isinstance(answer, Response):
         try:
@@ -392,7 +410,10 @@ def _make_receipt(
     answer: SendResult,
     progress: ExecutionProgress,
 ) -> Receipt:
-    """What became of the attempt; item positions count in the planned array, outputs hold all attempts."""
+    """Make the receipt of an attempt.
+
+    Item positions refer to the planned array. Outputs contain the ids of all attempts at the step.
+    """
     if isinstance(answer, RequestNotSent):
         return Receipt(
             intent.step_index,
@@ -419,7 +440,7 @@ def _make_receipt(
             ids = {item.index: item.id for item in items if item.id is not None}
             outputs = _merge_item_ids(step, {**progress.applied_items.get(step.key, {}), **ids})
     if not has_valid_ids(outputs, items):
-        outcome, items, outputs = _make_unreadable_outcome("The answer holds an id that is none.", status), (), {}
+        outcome, items, outputs = _make_unreadable_outcome("The answer contains a malformed id.", status), (), {}
     error = NativeError(message=outcome.reason, status=status) if isinstance(outcome, Ambiguous) else None
     native = NativeError() if isinstance(outcome, Applied) else outcome.error
     return Receipt(
@@ -451,20 +472,20 @@ def _make_unreadable_outcome(reason: str, status: int | None) -> Ambiguous:
 
 
 def _to_planned_position(item: ItemReceipt, intent: Intent) -> ItemReceipt:
-    """An item's receipt, its position counted in the planned array."""
+    """Return the item's receipt with its position in the planned array."""
     assert intent.items is not None
     return evolve(item, index=intent.items[item.index], error=None if item.error is None else redact_error(item.error))
 
 
 def _merge_item_ids(step: Step, ids: Mapping[int, str]) -> Outputs:
-    """The step's outputs from the items of all attempts, in planned order."""
+    """Return the step's outputs from the items of all attempts, in planned order."""
     assert step.items is not None
     ordered = [ids[index] for index in sorted(ids)]
     return {step.items.output: ordered if step.items.many else ordered[0]}
 
 
 def _decide_stop(receipt: Receipt, progress: ExecutionProgress) -> _ExecutionStop:
-    """What an attempt that was not applied makes of the operation."""
+    """Decide how the operation goes on after an attempt that was not applied."""
     step, native = receipt.key, receipt.error
     reason = (native.message if native is not None else None) or "The network gave no reason."
     if receipt.state == "ambiguous":
@@ -475,7 +496,7 @@ def _decide_stop(receipt: Receipt, progress: ExecutionProgress) -> _ExecutionSto
         code = "provider_throttled" if receipt.http_status is not None else "not_sent"
         return _ExecutionStop(_build_error(code, message, step, native), True, receipt.retry_after)
     if receipt.blame == "token":
-        # a refreshed token that is refused again will not do better the third time
+        # after a refreshed token was refused as well, a third attempt is pointless
         once = progress.blames.get(step) != "token"
         message = f"The network refused the token at step {step}: {reason}"
         return _ExecutionStop(_build_error("provider_token_refused", message, step, native), once)

@@ -1,9 +1,15 @@
-"""Reading the answer to a write, once for all networks: four outcomes, and doubt is ``Ambiguous``.
+"""Classifies the response to a write, for all networks: applied, rejected, throttled, or ambiguous in case of doubt.
 
-The order is the rule: 408, 460, 499, 5xx and unreadable 2xx are ambiguous before any code is looked at, and so is a
-refusal that names something new; 401 is the token's fault; then the network's ERRORS rows by code; 429 is throttled;
-other 4xx are rejected; an error inside a 2xx counts only through a row; a 2xx with every promise and output is applied;
-whatever is left is ambiguous.
+The first rule that matches decides:
+
+1. 408, 460, 499, 5xx and an unreadable 2xx are ambiguous.
+2. A refusal that contains a new id is ambiguous.
+3. 401 is rejected, with the token to blame.
+4. The network's ERRORS rows decide by error code.
+5. 429 is throttled; other 4xx are rejected.
+6. An error in a 2xx that no row names is ambiguous.
+7. A 2xx with every expected value and output is applied.
+8. Everything else is ambiguous.
 """
 
 from __future__ import annotations
@@ -32,7 +38,7 @@ from adsunify.values.json_pointer import get_value
 
 @frozen
 class Applied:
-    """The network did it."""
+    """The network applied the write."""
 
     outputs: Outputs = field(factory=dict)
     items: tuple[ItemReceipt, ...] = ()
@@ -40,7 +46,7 @@ class Applied:
 
 @frozen
 class Rejected:
-    """The network surely did not do it (with items: did not do some of them, and surely not)."""
+    """The network certainly did not apply the write (of a step with items: certainly not all of them)."""
 
     error: NativeError
     blame: Blame
@@ -50,7 +56,10 @@ class Rejected:
 
 @frozen
 class Throttled:
-    """Surely not done; the same write may go later. ``retry_after``: seconds, None where the network does not say."""
+    """The network certainly did not apply the write, and it may be sent again later.
+
+    ``retry_after`` is in seconds; None if the network gave no time.
+    """
 
     retry_after: float | None
     error: NativeError
@@ -60,7 +69,7 @@ class Throttled:
 
 @frozen
 class Ambiguous:
-    """Nobody knows. Never sent again by any code path."""
+    """Nobody knows whether the write was applied. No code path sends it again."""
 
     reason: str
     error: NativeError = NativeError()
@@ -71,7 +80,7 @@ StepOutcome = Applied | Rejected | Throttled | Ambiguous
 
 
 def classify_write(network: Network, step: Step, request: Request, response: Response) -> StepOutcome:
-    """What an answer to a step says. ``request`` is the request as sent; item positions count in its array."""
+    """Classify the response to a step. ``request`` is the request as sent; item positions refer to its array."""
     status = response.status
     if status in _TIMEOUT_STATUSES or status >= 500:
         return Ambiguous(f"The network answered {status}.", make_native_error(response, network.parse_error(response)))
@@ -81,7 +90,7 @@ def classify_write(network: Network, step: Step, request: Request, response: Res
     error = make_native_error(response, parsed)
     good = 200 <= status < 300
     if (parsed is not None or not good) and _has_created_ids(network, step, request, response):
-        # a refusal and an id in one answer: inside a success the items tell (a batch), else nobody knows
+        # an error and a new id in one response: in a batch the items decide, else nobody knows
         has_items = good and step.items is not None
         return (
             _classify_items(network, step, request, response) if has_items else Ambiguous(_CONTRADICTION_MESSAGE, error)
@@ -101,8 +110,8 @@ def classify_write(network: Network, step: Step, request: Request, response: Res
         return Rejected(error, "permission" if status == 403 else "not_found" if status == 404 else "input")
     if parsed is not None:
         if good and step.items is not None and network.parse_item_results(step, request, response):
-            return _classify_items(network, step, request, response)  # the table may know how its items were refused
-        return Ambiguous("The network reported an error that is in no table inside a success.", error)
+            return _classify_items(network, step, request, response)  # the items' own error codes may be in the table
+        return Ambiguous("The network answered success with an error that adsunify does not know.", error)
     if not good:
         return Ambiguous(f"The network answered {status}.", error)
     if response.state == "empty" and not step.can_be_empty:
@@ -111,13 +120,13 @@ def classify_write(network: Network, step: Step, request: Request, response: Res
         return _classify_items(network, step, request, response)
     outputs = extract_outputs(step, response)
     if outputs is None:
-        return Ambiguous("The answer does not hold the id of what was made.", error)
+        return Ambiguous("The answer does not contain the id of the new entity.", error)
     if not has_expected_values(step, response):
-        return Ambiguous("The answer does not say what a success says.", error)
+        return Ambiguous("The answer lacks a value that every success has.", error)
     return Applied(outputs)
 
 
-_CONTRADICTION_MESSAGE = "The answer is a refusal and holds the id of something new."
+_CONTRADICTION_MESSAGE = "The answer contains both an error and the id of a new entity."
 
 
 def _has_created_ids(network: Network, step: Step, request: Request, response: Response) -> bool:
@@ -136,7 +145,9 @@ def _classify_items(network: Network, step: Step, request: Request, response: Re
     by_position: dict[int, ItemResult] = {}
     for answer in answers:
         if answer.position in by_position or not 0 <= answer.position < len(sent_items):
-            return Ambiguous("The answer speaks twice of an item, or of one that was not sent.", error)
+            return Ambiguous(
+                "The answer has two results for an item, or a result for an item that was not sent.", error
+            )
         by_position[answer.position] = answer
     receipts = tuple(
         _make_item_receipt(network, step, sent_items, by_position.get(index), index) for index in range(len(sent_items))
@@ -145,16 +156,16 @@ def _classify_items(network: Network, step: Step, request: Request, response: Re
     ids = [receipt.id for receipt in receipts if receipt.state == "applied" and receipt.id is not None]
     outputs: Outputs = {step.items.output: ids} if step.items.many else {step.items.output: ids[0]} if ids else {}
     if "ambiguous" in states:
-        return Ambiguous("The answer leaves the outcome of an item open.", error, receipts)
+        return Ambiguous("The answer does not tell whether an item was applied.", error, receipts)
     if step.action == "create" and len(set(ids)) < len(ids):
-        return Ambiguous("The answer gives several new items one id.", error)
+        return Ambiguous("The answer has the same id for several new items.", error)
     blamed = next((receipt.error for receipt in receipts if receipt.error is not None), error)
     if "rejected" in states:
         return Rejected(blamed, "input", outputs, receipts)
     if "throttled" in states:
         return Throttled(read_retry_delay(network, response), blamed, outputs, receipts)
     if not has_expected_values(step, response):
-        return Ambiguous("The answer does not say what a success says.", error, receipts)
+        return Ambiguous("The answer lacks a value that every success has.", error, receipts)
     return Applied(outputs, receipts)
 
 
@@ -170,7 +181,7 @@ def _make_item_receipt(
     assert step.items is not None
     item = sent_items[index]
     expected_id: object = answer.id
-    if step.items.sent:  # an item that is not an object is the id itself, as in a list of ids to delete
+    if step.items.sent:  # a list of ids to delete: the item is the id
         expected_id = item.get(step.items.sent) if isinstance(item, Mapping) else item
     if answer.id is None or answer.id != str(expected_id):
         return ItemReceipt(index, "ambiguous")

@@ -1,6 +1,6 @@
-"""What a receipt keeps of a network's response: bounded, without secrets, and storable in every database.
+"""Makes a network's response fit for a receipt: bounded, without secrets, and storable in every database.
 
-Responses are hostile input. At most ``MAX_STORED_RESPONSE_BYTES`` of JSON text are kept of a body.
+Responses are hostile input. A receipt stores at most ``MAX_STORED_RESPONSE_BYTES`` of JSON text of a body.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ MAX_ID_LENGTH = 1_000
 MAX_DEPTH = 32
 DEFAULT_RETRY_DELAY_MS = 2_000
 MAX_RETRY_DELAY_MS = 24 * 60 * 60 * 1000
-"""Milliseconds: the wait after a first throttled attempt where the network does not say (doubled for each further one,
-up to a minute), and the longest wait that is believed."""
+"""The wait after a first throttled attempt if the network gives no time, and the longest wait that is accepted.
+
+The first one is doubled for each further attempt, up to a minute.
+"""
 TRUNCATED = "[cut]"
 _BUDGET_RESERVE = 1024
 
 
 def has_valid_ids(outputs: Outputs, items: Sequence[ItemReceipt]) -> bool:
-    """Whether every id is one: printable text of at most 1,000 characters."""
+    """Whether every id is printable text of at most 1,000 characters."""
     ids = [item.id for item in items if item.id is not None]
     for value in outputs.values():
         ids += [value] if isinstance(value, str) else value
@@ -33,15 +35,16 @@ def has_valid_ids(outputs: Outputs, items: Sequence[ItemReceipt]) -> bool:
 
 
 def to_retry_delay_ms(seconds: float | None, attempt: int) -> int:
-    """How long to wait, from what a network said (hostile: anything) or did not say."""
+    """Return the time to wait in milliseconds. ``seconds`` comes from the network: any number, or None."""
     if seconds is None or not 0 <= seconds < float("inf"):
         return min(60_000, DEFAULT_RETRY_DELAY_MS << min(attempt - 1, 5))
     return int(min(seconds * 1000, MAX_RETRY_DELAY_MS))
 
 
 def redact_response(response: Response) -> Json:
-    """What a receipt keeps of the body: secrets redacted by member name, cut to ``MAX_STORED_RESPONSE_BYTES`` of JSON
-    text.
+    """Return the body as a receipt stores it.
+
+    Secrets are redacted by member name. The body is cut to ``MAX_STORED_RESPONSE_BYTES`` of JSON text.
     """
     if response.state in ("empty", "bytes"):
         return None
@@ -49,7 +52,7 @@ def redact_response(response: Response) -> Json:
 
 
 class _BodyRedactor:
-    """One walk over a body with a budget of characters: whatever does not fit is left out, and says so."""
+    """Copies a body within a budget of characters. Parts that do not fit are replaced by a marker."""
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
@@ -69,7 +72,7 @@ class _BodyRedactor:
     def _redact_text(self, value: str) -> str:
         remaining = max(0, self.budget)
         text, cut = redact_text(value, remaining), len(value) > remaining
-        if len(quote_string(text)) > remaining:  # one character may be written as twelve
+        if len(quote_string(text)) > remaining:  # JSON may need twelve characters for one
             text, cut = text[: remaining // 12], True
         self.budget -= len(quote_string(text)) + 1
         return text + TRUNCATED if cut else text

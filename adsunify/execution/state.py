@@ -1,15 +1,15 @@
-"""The life of an operation as a table, and the records that its execution leaves. Every rule about states stands here.
+"""The states of an operation as a table, and the records of its execution. All rules about states are here.
 
 ::
 
     (none) --prepare--> prepared --claim--> running --succeed--> succeeded
                         prepared --cancel-> cancelled
-                                            running --hand_back--> prepared   (steps remain, or surely nothing was done)
+                                            running --hand_back--> prepared   (steps remain, or nothing was applied)
                                             running --lose-------> unknown    (the outcome of a write is ambiguous)
                                             running --recover----> prepared   (the lease ran out, no write in flight)
 
-An operation whose lease ran out with a write in flight stays ``running``: ``stalled``, for a person to look at.
-Times are integer milliseconds since 1970 (UTC).
+An operation whose lease ran out with a write in flight stays ``running`` and is ``stalled``: a person must look at the
+account. Times are integer milliseconds since 1970 (UTC).
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ TRANSITIONS: Mapping[tuple[OperationStatus | None, Trigger], tuple[OperationStat
     ("running", "succeed"): ("succeeded", "operation.succeeded"),
     ("running", "lose"): ("unknown", "operation.unknown"),
 }
-"""(from, trigger) to (state after, event recorded in the same transaction)."""
+"""(state before, trigger) -> (state after, event that is recorded in the same transaction)."""
 
 REVIEW_MILLISECONDS = 30 * 60 * 1000
 """A prepared operation can be executed, and continued, for 30 minutes (docs/spec.md, "Limits")."""
 LEASE_MILLISECONDS = 30_000
 MAX_LEASE_MILLISECONDS = 60 * 60 * 1000
-"""The longest lease that a deployment may choose."""
+"""The longest lease that can be configured."""
 MAX_STORED_RESPONSE_BYTES = 64 * 1024
-"""How much of a native answer a receipt keeps."""
+"""The maximum size of a native response in a receipt, in bytes of JSON text."""
 
 
 class IllegalTransition(ValueError):
@@ -53,7 +53,11 @@ class IllegalTransition(ValueError):
 
 
 def apply_trigger(status: OperationStatus | None, trigger: Trigger) -> tuple[OperationStatus, str | None]:
-    """The state after the trigger and the event to record; raises IllegalTransition."""
+    """Return the state after the trigger and the event to record.
+
+    Raises:
+        IllegalTransition: the state does not allow the trigger.
+    """
     try:
         return TRANSITIONS[status, trigger]
     except KeyError:
@@ -61,17 +65,20 @@ def apply_trigger(status: OperationStatus | None, trigger: Trigger) -> tuple[Ope
 
 
 def is_expired(expires_at: int, now: int) -> bool:
-    """Whether the review time is over: at the very millisecond of ``expires_at`` it is."""
+    """Whether the review time is over. It ends at the millisecond ``expires_at``."""
     return now >= expires_at
 
 
 @frozen
 class Intent:
-    """What is about to be sent: saved before the first byte goes out. ``step_index`` counts steps from 0, ``attempt``
-    from 1.
+    """A write that is about to be sent. It is stored before the first byte is sent.
 
-    ``items``: positions in the planned array that this attempt sends, None where the step has no items.
-    ``request``: the request as it will be sent, bindings filled, without credentials.
+    Attributes:
+        step_index: the position of the step in the plan, from 0.
+        key: the key of the step.
+        attempt: the number of the attempt, from 1.
+        request: the request as it will be sent, with its bindings filled and without credentials.
+        items: the positions in the planned array that this attempt sends; None if the step has no items.
     """
 
     step_index: int
@@ -91,20 +98,22 @@ class ItemReceipt:
     error: NativeError | None = None
 
     def to_json(self) -> dict[str, Json]:
+        """Return the stored form."""
         error = None if self.error is None else self.error.to_json()
         return {"index": self.index, "state": self.state, "id": self.id, "error": error}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> ItemReceipt:
+        """Read what :meth:`to_json` wrote."""
         error = value["error"]
         return cls(value["index"], value["state"], value["id"], None if error is None else NativeError.from_json(error))
 
 
 @frozen
 class Receipt:
-    """What became of one attempt: evidence, saved before anything else is done.
+    """The outcome of one attempt. It is evidence and is stored before anything else happens.
 
-    ``response``: the native answer, redacted, at most 64 KiB of JSON text. ``retry_after``: milliseconds.
+    ``response`` is the redacted native response, at most 64 KiB of JSON text. ``retry_after`` is in milliseconds.
     """
 
     step_index: int
@@ -121,7 +130,7 @@ class Receipt:
     retry_after: int | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """All of it as JSON: what is stored."""
+        """Return the stored form."""
         return {
             "n": self.step_index,
             "key": self.key,
@@ -139,6 +148,7 @@ class Receipt:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Receipt:
+        """Read what :meth:`to_json` wrote."""
         error = value["error"]
         return cls(
             step_index=value["n"],
@@ -158,11 +168,21 @@ class Receipt:
 
 @frozen
 class StateCommit:
-    """One durable commit of an execution: the receipt of the step before, the intent of the next, the state after.
+    """One commit of an execution: the receipt of the last step, the intent of the next step, and the new state.
 
-    ``fence`` None: the claim itself. A receipt is accepted whatever the fence says (it is evidence, marked late); an
-    intent and a trigger are not. Access and expiry are checked in the same transaction before an intent.
-    ``is_renewal``: only the lease is prolonged.
+    Access and expiry are checked in the same transaction before an intent is stored.
+
+    Attributes:
+        operation_id: the operation.
+        fence: the fence of the claim; None if this commit is the claim itself. A receipt is stored even if the fence is
+            outdated, and is then marked late. An intent or a trigger with an outdated fence is refused.
+        receipt: the receipt of the last step.
+        intent: the intent of the next step.
+        trigger: the change of state.
+        has_next_action: the operation must be executed again.
+        retry_after: the time to wait before that, in milliseconds.
+        error: the ``error`` of the operation.
+        is_renewal: only the lease is prolonged.
     """
 
     operation_id: str
@@ -178,13 +198,20 @@ class StateCommit:
 
 @frozen
 class CommitResult:
-    """What the commit did: the fence held, the time, and why an intent was refused (None: it stands).
+    """The result of a commit: the fence of the claim, the time in milliseconds, and why the commit was refused.
 
-    An operation whose intent is refused although its claim holds is handed back in the same transaction.
-    ``refusal``: ``claimed`` (somebody else runs it), ``fenced`` (the claim was lost), ``expired``, ``too_early``,
-    ``access`` (key revoked or expired, member gone, role too low, account not active), ``approval`` (the workspace
-    wants a signed-in person), ``not_prepared``, ``clock`` (it was changed at a time that is ahead of this machine's),
-    ``ambiguous`` (the receipt names an entity that another step created: the operation is ``unknown``).
+    If an intent is refused although the claim is valid, the operation is handed back in the same transaction.
+
+    ``refusal`` is None if the commit was accepted. Otherwise it is one of:
+
+    - ``claimed``: another execution is running.
+    - ``fenced``: the claim was lost.
+    - ``expired``, ``too_early``, ``not_prepared``: the state of the operation.
+    - ``access``: the key is revoked or expired, the membership has ended, the role is too low, or the account is not
+      active.
+    - ``approval``: the workspace requires a signed-in person.
+    - ``clock``: the operation was changed at a time that is ahead of this machine's clock.
+    - ``ambiguous``: the receipt names an entity that another step created. The operation is now ``unknown``.
     """
 
     fence: int
@@ -194,11 +221,15 @@ class CommitResult:
 
 @frozen
 class ExecutionProgress:
-    """What the receipts so far say: which step is next, what each applied step brought, which items remain.
+    """The progress of an operation according to its receipts. All mappings have step keys.
 
-    ``attempts``: attempts so far by step key. ``applied_items``: item position to id, by step key. ``blames``: what the
-    last refused attempt was blamed on. ``doubtful_steps``: steps of which nobody knows whether they were done (an
-    intent without a receipt, or an ambiguous receipt): with one of these the operation is never executed again.
+    Attributes:
+        outputs: the outputs of each applied step.
+        attempts: the number of attempts.
+        applied_items: the ids of applied items, by position in the planned array.
+        blames: what the last refused attempt was blamed on.
+        doubtful_steps: the steps with an ambiguous receipt, or with an intent and no receipt. Nobody knows whether they
+            were done, so the operation is never executed again.
     """
 
     outputs: Mapping[str, Outputs] = field(factory=dict)
@@ -209,9 +240,9 @@ class ExecutionProgress:
 
 
 def read_progress(receipts: Sequence[Receipt], in_flight: Sequence[str] = ()) -> ExecutionProgress:
-    """Read the progress off all receipts of an operation, in the order of their attempts.
+    """Compute the progress from all receipts of an operation, in the order of their attempts.
 
-    ``in_flight``: the keys of the steps that have an intent without a receipt.
+    ``in_flight`` holds the keys of the steps that have an intent without a receipt.
     """
     outputs: dict[str, Outputs] = {}
     attempts: dict[str, int] = {}
@@ -235,7 +266,7 @@ def read_progress(receipts: Sequence[Receipt], in_flight: Sequence[str] = ()) ->
 
 
 def build_actor_record(user_id: str, credential: str, at: int) -> dict[str, Json]:
-    """Who executed or cancelled an operation, and when, as records and answers show it. ``at``: milliseconds."""
+    """Build the record of who executed or cancelled an operation. ``at`` is in milliseconds since 1970."""
     instant = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {"userId": user_id, "credential": credential, "at": instant}
 
@@ -243,13 +274,13 @@ def build_actor_record(user_id: str, credential: str, at: int) -> dict[str, Json
 def build_operation_event_data(
     operation_id: str | None, account_id: str | None, network: str | None, status: str
 ) -> dict[str, Any]:
-    """The ``data`` of an event: identifiers only."""
+    """Build the ``data`` of an event, which holds identifiers only."""
     return {"operationId": operation_id, "accountId": account_id, "network": network, "status": status}
 
 
 @frozen
 class ObservedStatus:
-    """The unified status of an entity, as somebody saw it."""
+    """The unified status of an entity, from a receipt or a read."""
 
     kind: Kind
     id: str
@@ -258,7 +289,7 @@ class ObservedStatus:
 
 @frozen
 class CreatedId:
-    """A campaign, ad group or ad that a create step made; ``id``: its native id as the network's answer has it."""
+    """A campaign, ad group or ad that a create step created. ``id`` is the native id as the response contains it."""
 
     kind: Kind
     id: str

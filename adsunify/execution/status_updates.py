@@ -1,4 +1,4 @@
-"""What a receipt, or a read of the hierarchy, shows of the status of campaigns, ad groups and ads."""
+"""Reads the status of campaigns, ad groups and ads from receipts and from reads of the hierarchy."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ REMOVED_STATUSES = ("archived", "deleted")
 
 
 def find_created_ids(network: Network, step: Step, receipt: Receipt) -> list[CreatedId]:
-    """The campaigns, ad groups and ads that a receipt says its step created.
+    """Return the campaigns, ad groups and ads that a step created, according to its receipt.
 
-    Google's ids are paths that name the collection: what else one request creates there (assets, which Google shares
-    between requests) is left out.
+    Google's ids are paths that contain the collection. Other entities of the same request are left out, such as assets,
+    which Google shares between requests.
     """
     if step.action != "create":
         return []
@@ -39,7 +39,7 @@ def find_created_ids(network: Network, step: Step, receipt: Receipt) -> list[Cre
 
 
 def read_entity_statuses(nodes: Iterable[ParsedEntity]) -> list[ObservedStatus]:
-    """The statuses that a read shows."""
+    """Return the statuses of the entities of a read."""
     return [
         ObservedStatus(kind, node.id, node.status)
         for node in nodes
@@ -50,9 +50,9 @@ def read_entity_statuses(nodes: Iterable[ParsedEntity]) -> list[ObservedStatus]:
 
 
 def read_receipt_statuses(network: Network, step: Step, receipt: Receipt) -> list[ObservedStatus]:
-    """The statuses that a receipt shows: of what its step surely made, changed or deleted.
+    """Return the statuses of the entities that a step certainly created, changed or deleted.
 
-    What was sent, and taken, comes first; then what the answer says; then what follows from the action.
+    The status that was sent counts first, then the status in the response, then the status that the action implies.
     """
     observed = []
     for id_, entity in _list_written_entities(step, receipt):
@@ -60,9 +60,9 @@ def read_receipt_statuses(network: Network, step: Step, receipt: Receipt) -> lis
             network.parse_sent_status(step.kind, entity) if network.parse_sent_status is not None else (step.kind, None)
         )
         status_level = next((level for level in network.levels if level.kind == kind and kind in ENTITY_KINDS), None)
-        if status_level is None or not id_.isprintable():  # what no network would call an id
+        if status_level is None or not id_.isprintable():  # no network has such an id
             continue
-        # one answer for several items says nothing of one; what all have in common stands beside them
+        # the response to several items does not describe one item; members common to all items are in the request
         places = [entity, receipt.response if step.items is None else _remove_nested_members(step.request.body)]
         statuses = [unify_status(status_level, sent_status), *(_find_status(status_level, place) for place in places)]
         status = next(
@@ -77,7 +77,10 @@ def read_receipt_statuses(network: Network, step: Step, receipt: Receipt) -> lis
 
 
 def _list_written_entities(step: Step, receipt: Receipt) -> Iterator[tuple[str, Json]]:
-    """The id of each entity that was surely written, as lists show it (the end of a name), and what was sent of it."""
+    """Yield the id of each entity that was certainly written, and what was sent for it.
+
+    The id is as lists show it: the last segment of a path.
+    """
     changes: dict[str, Json] = {}
     if step.overlay is not None:
         changes = {split_pointer(pointer)[-1]: value for pointer, value in step.overlay.changes.items()}
@@ -106,7 +109,7 @@ def _get_last_segment(id_: str) -> str:
 
 
 def _find_status(level: Level, place: Json) -> str | None:
-    """The status that the nearest object to the top says; None where none says one, or several differ."""
+    """Return the status of the nearest object to the top; None if none has one, or several differ."""
     here = [place]
     while here:
         statuses = {status for value in here if isinstance(value, Mapping) and (status := _read_status(level, value))}
@@ -128,7 +131,7 @@ def _list_children(value: Json) -> Iterable[Json]:
 
 
 def _is_status_possible(step: Step, status: str) -> bool:
-    """What is deleted may still carry the status it had."""
+    """Whether the status can be true after the step. A deleted entity may still show its former status."""
     return step.action != "delete" or status in REMOVED_STATUSES
 
 

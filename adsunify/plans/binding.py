@@ -1,4 +1,4 @@
-"""Fills the bindings of a step from earlier outputs, and reads outputs and promises from its response."""
+"""Fills the bindings of a step with earlier outputs, and reads outputs and expected values from its response."""
 
 from __future__ import annotations
 
@@ -15,19 +15,26 @@ from adsunify.plans.records import Expectation, Outputs, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import find_values, get_value, parse_id, set_value, split_pointer
 
-# -- a step meets the receipts before it --------------------------------------------------------------------------
+# -- requests from earlier outputs, outputs from responses --------------------------------------------------------
 
 
 def fill_bindings(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int] | None = None) -> Request:
-    """The step's request with its bindings filled from earlier steps' outputs (by step key).
+    """Return the step's request with its bindings filled.
 
-    ``only``: the items to send (positions in the planned array), when others were applied before. Raises ValueError
-    for a binding that does not fit, and for a step without its marks: a repeat could not be known as one.
+    Args:
+        step: the step, with the mark values of its operation.
+        outputs: the outputs of earlier steps, by step key.
+        only: the items to send, as positions in the planned array; None sends all items.
+
+    Raises:
+        LookupError: an output is missing.
+        ValueError: an output does not fit its binding, or the step has no mark values. Without them the network could
+            not recognise a repeated request.
     """
     request = step.request
     marked = {"body": request.body, "headers": request.headers}
     if any(get_value(marked, mark.to) is None for mark in step.marks):
-        raise ValueError(f"{step.key} is not an operation's: it has no marks yet")
+        raise ValueError(f"{step.key} has no marks yet: no operation was assigned to the plan")
     body, path, query = deepcopy(request.body), dict(request.path), dict(request.query)
     target = {"body": body, "path": path, "query": query}
     for binding in step.bindings:
@@ -36,7 +43,7 @@ def fill_bindings(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int
             raise ValueError(f"{binding.step}.{binding.output} holds several ids; a binding needs one")
         text_ = binding.prefix + value
         if binding.cast == "integer" and not (text_.isascii() and text_.isdigit()):  # int() takes " 1_0 " too
-            raise ValueError(f"{binding.step}.{binding.output} is not a whole number, and is sent as one")
+            raise ValueError(f"{binding.step}.{binding.output} must be sent as a whole number, and is not one")
         set_value(target, binding.to, int(text_) if binding.cast == "integer" else text_)
     if only is not None and step.items is not None:
         items = get_value(target, step.items.at)
@@ -45,9 +52,10 @@ def fill_bindings(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int
 
 
 def apply_overlay(step: Step, request: Request, response: Response) -> Request:
-    """The step's request with what was read and the planned changes laid together.
+    """Return the step's request with the object that was read, changed as the plan says.
 
-    Raises ProviderUnreadable where the object is not in the answer.
+    Raises:
+        ProviderUnreadable: the response does not contain the object.
     """
     overlay = step.overlay
     assert overlay is not None
@@ -68,7 +76,7 @@ def apply_overlay(step: Step, request: Request, response: Response) -> Request:
 
 
 def extract_outputs(step: Step, response: Response) -> dict[str, str | list[str]] | None:
-    """The step's outputs from an answer, or None where one is missing."""
+    """Read the step's outputs from a response; None if one is missing."""
     answer: dict[str, Any] = {"body": response.body if response.state == "json" else None, "headers": response.headers}
     outputs: dict[str, str | list[str]] = {}
     for output in step.outputs:
@@ -93,7 +101,7 @@ def extract_outputs(step: Step, response: Response) -> dict[str, str | list[str]
 
 
 def has_expected_values(step: Step, response: Response) -> bool:
-    """Whether every promise of the step holds in the answer."""
+    """Whether the response has every value that the step expects."""
     answer: dict[str, Any] = {"body": response.body if response.state == "json" else None, "headers": response.headers}
     return all(_is_met(promise, get_value(answer, promise.at)) for promise in step.expectations)
 

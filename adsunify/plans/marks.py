@@ -1,6 +1,7 @@
-"""Marks: the places of a request whose value follows from the operation's id, so that a repeat can be known as one.
+"""Idempotency marks: values of a request that are derived from the operation's id, such as idempotency keys.
 
-A stored plan and its digest name the places and leave the values out, so a preview and the prepared plan are equal.
+With them a network can recognise a repeated request. A stored plan and its digest contain the places of marks without
+their values, so a preview equals the prepared plan.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from adsunify.values.json_pointer import split_pointer
 
 @frozen
 class IdempotencyMark:
-    """A place of the request that tells the operation apart from all others.
+    """A member of the request whose value identifies the operation.
 
-    ``to``: a pointer that leads through objects, below ``/body`` or ``/headers``.
-    ``number``: the first 63 bits of SHA-256 over ``<operation id>:<step key>``, as decimal text (TikTok's request_id).
-    ``key``: ``<operation id>-<step key>`` (an idempotency key). ``short``: 8 hexadecimal digits (for a unique name).
-    ``prefix`` stands before it.
+    Attributes:
+        to: a pointer through objects, below ``/body`` or ``/headers``.
+        form: ``number`` is the first 63 bits of SHA-256 over ``<operation id>:<step key>``, as decimal text (TikTok's
+            request_id). ``key`` is ``<operation id>-<step key>``, an idempotency key. ``short`` is 8 hexadecimal
+            digits, for a unique name.
+        prefix: put before the value.
     """
 
     to: str
@@ -33,7 +36,7 @@ class IdempotencyMark:
 def add_marks(
     target: Mapping[str, Json], marks: Sequence[IdempotencyMark], operation_id: str, step_key: str
 ) -> Mapping[str, Json]:
-    """A copy of a request's ``body`` and ``headers`` with the marks of this operation; what has no mark is shared."""
+    """Return ``body`` and ``headers`` with the mark values of this operation. Parts without marks are not copied."""
     for mark in marks:
         target = _set_at_path(
             target, split_pointer(mark.to), mark.prefix + _make_mark_value(mark, operation_id, step_key)
@@ -42,7 +45,7 @@ def add_marks(
 
 
 def remove_marks(target: Mapping[str, Json], marks: Sequence[IdempotencyMark]) -> Mapping[str, Json]:
-    """A copy of a request's ``body`` and ``headers`` without the values of its marks; what has no mark is shared."""
+    """Return ``body`` and ``headers`` without the values of the marks. Parts without marks are not copied."""
     for mark in marks:
         target = _remove_at_path(target, split_pointer(mark.to))
     return target

@@ -1,4 +1,4 @@
-"""The amounts in a prepared step, for whoever decides about it: where each stands, and what it is worth."""
+"""Finds the amounts of money in a prepared step, and converts them to major units for the reviewer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from adsunify.values.money import from_units
 
 MONEY_NAME_PATTERN = re.compile(r"budget|bid|cpa|cpc|cpm|amount|micro|goal_?value|unit_?cost|spend_?cap", re.IGNORECASE)
 NON_MONEY_NAME_PATTERN = re.compile(r"Ids?$|_ids?$|(?i:type|strategy|mode|multiplier|percent|adjust|roas|is_)")
-"""What the last word of a native member says of its number."""
+"""Matches the names of native members that hold money, and those that do not."""
 NUMBER_PATTERN = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 @frozen
 class SentAmount:
-    """An amount as it will be sent: where it stands, how it stands there, and (where it is known) how much it is."""
+    """An amount that will be sent.
+
+    ``pointer`` is the dotted path of its member. ``major_amount`` is in major units with the currency; None if unknown.
+    """
 
     pointer: str
     native_value: str
@@ -31,14 +34,14 @@ class SentAmount:
 
 
 def find_amounts(account: Mapping[str, Any], step: Mapping[str, Any]) -> list[SentAmount]:
-    """The amounts of a step, both as the answers show them; some networks take them in the query."""
+    """Return the amounts in the query and the body of a step. ``account`` and ``step`` are as the API shows them."""
     network = get_adapter(account["network"]).network
     owner = Account(
         account["network"], account["nativeId"], account["currency"], account["timezone"], account["extras"]
     )
     try:
         unit = network.get_money_unit(owner)
-    except InvalidInput:  # of an account without currency, nobody can say what its numbers are worth
+    except InvalidInput:  # without the account's currency the amounts cannot be converted
         unit = None
     amounts = []
     for member, value in [
@@ -54,7 +57,7 @@ def find_amounts(account: Mapping[str, Any], step: Mapping[str, Any]) -> list[Se
 
 
 def _find_native_amounts(body: Json, path: str = "", last: str = "") -> Iterator[tuple[str, Json]]:
-    """The amounts that a native body holds: where, and as they will be sent."""
+    """Yield the dotted path and the value of each amount in a native body."""
     if isinstance(body, Mapping):
         for name, value in body.items():
             yield from _find_native_amounts(value, f"{path}.{name}" if path else str(name), str(name))

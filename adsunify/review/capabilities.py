@@ -1,4 +1,4 @@
-"""What every network can do, read off the adapters' own tables: the support matrix."""
+"""The support matrix: what each network can do, computed from the adapters' tables."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LOGIN_TEXT = (
     "How accounts are connected. With OAuth, an application of yours needs these permissions (scopes) at the network;\n"
     "the consent page asks for them."
 )
-LEVELS_TEXT = "What a create makes, and what a status can be set to; an empty cell: it cannot."
+LEVELS_TEXT = "The status of a new entity, and the statuses that can be set; an empty cell means that it cannot be set."
 EDITABLE_FIELDS_TEXT = (
-    "What the `fields` of an edit can change. One of them may be locked on some entities: a budget that stands on the\n"
-    "campaign, a start that has passed, an entity that is archived. The entity's settings say so, with the reason."
+    "The `fields` that an edit can change. A field may be locked on some entities: a budget that belongs to the\n"
+    "campaign, a start that has passed, an archived entity. The entity's settings show the lock with its reason."
 )
-LOCKED_FIELDS_TEXT = "What the settings show as well, and no edit can change."
+LOCKED_FIELDS_TEXT = "Further fields that the settings show and that no edit can change."
 
 
 @frozen
@@ -31,7 +31,7 @@ class MatrixTable:
 
 
 def build_sections() -> Iterator[tuple[str, Sequence[str | MatrixTable]]]:
-    """Each heading of the matrix with what stands under it: paragraphs and tables."""
+    """Yield each heading of the matrix with its paragraphs and tables."""
     networks = [get_adapter(code).network for code in ADAPTER_PACKAGES]
     count = sum(_count_combinations(network) for network in networks)
 
@@ -49,7 +49,7 @@ def build_sections() -> Iterator[tuple[str, Sequence[str | MatrixTable]]]:
 
 
 def render_capability_matrix() -> str:
-    """The whole matrix, as Markdown."""
+    """Render the whole matrix as Markdown."""
     blocks: list[str] = []
     for heading, under in build_sections():
         blocks.append(f"## {heading}")
@@ -61,7 +61,7 @@ def render_capability_matrix() -> str:
 
 
 def render_markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The lines of a Markdown table."""
+    """Yield the lines of a Markdown table."""
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * len(heads)}"
     for row in rows:
@@ -81,7 +81,7 @@ def _list_formats(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
 
 
 def _describe_requirements(format_: Format) -> Iterator[str]:
-    """What a brief of this format needs beside what every brief has."""
+    """Yield the members that a brief of this format needs beyond those of every brief."""
     groups: dict[str, list[str]] = {}
     seen = set()
     always = {row.path for row in format_.inputs if row.requirement == "required" and row.is_exempt is None}
@@ -158,7 +158,7 @@ def _list_editable_fields(networks: Iterable[Network]) -> Iterator[Sequence[str]
 
 
 def _list_locked_fields(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
-    """One row for each reason; a lock that is a function is one of some entities only."""
+    """Yield a row for each reason. Locks that are functions apply to some entities only and are left out."""
     for network in networks:
         for level in network.levels:
             fields: dict[str, list[str]] = {}

@@ -1,7 +1,7 @@
-"""How much of an operation is written: read from its plan and its receipt, as data and in words, for every door.
+"""Determines how much of an operation is written, from its plan and its receipt, as data and in words.
 
-The functions take an operation as the API shows it (docs/spec.md, "Shapes"), so that REST, agents, pages and the
-shell say the same, whether the operation was read here or came from a server.
+The functions take an operation as the API shows it (docs/spec.md, "Shapes"). REST, MCP, the pages and the shell all use
+them, so they say the same about an operation.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ UNKNOWN_ADVICE = "Nothing more is sent: look at the account and at the receipt b
 class Completion:
     """How much of an operation is written.
 
-    ``outcome`` speaks of the whole operation: ``not_applied`` only where surely no step of it was applied.
-    ``applied_steps``: the keys of the steps of which anything was written. ``doubtful_steps``: those of which nobody
-    knows. ``remaining_steps``: those that are surely not, or not wholly, written; unknown in lists, which show no steps
-    of plans. ``item_counts``: how many of how many items are written, of the steps that were written in part.
-    ``advice``: what can be done next, as a sentence; empty where there is nothing to say.
+    Attributes:
+        outcome: the outcome of the whole operation; ``not_applied`` only if certainly no step was applied.
+        applied_steps: the keys of the steps that were applied, completely or in part.
+        doubtful_steps: the keys of the steps of which nobody knows whether they were applied.
+        remaining_steps: the keys of the steps that are certainly not, or not completely, applied. It is empty in lists,
+            which do not show the steps of plans.
+        item_counts: for steps that were applied in part, the number of applied items and of all items.
+        advice: a sentence about what can be done next; may be empty.
     """
 
     outcome: WriteOutcome
@@ -46,7 +49,7 @@ class Completion:
     advice: str
 
     def describe_steps(self) -> str:
-        """Sentences that name what is written, what nobody knows of, and what is not written."""
+        """Return sentences that name the steps that are written, doubtful and not written."""
         if self.outcome == "not_applied":
             return NOTHING_WRITTEN_TEXT
         if self.outcome == "applied":
@@ -59,7 +62,7 @@ class Completion:
         return " ".join(f"{label}: {', '.join(map(self._describe_step, keys))}." for label, keys in labelled if keys)
 
     def describe(self) -> str:
-        """As :meth:`describe_steps`, with what can be done next."""
+        """Return :meth:`describe_steps` followed by the advice."""
         return join_sentences(self.describe_steps(), self.advice)
 
     def _describe_step(self, key: str) -> str:
@@ -77,7 +80,7 @@ def get_operation_state(operation: Mapping[str, Any]) -> str:
 
 
 def read_completion(operation: Mapping[str, Any]) -> Completion:
-    """How much of an operation is written; ``operation`` as the API shows it."""
+    """Determine how much of an operation is written. ``operation`` is as the API shows it."""
     attempts: dict[str, list[Mapping[str, Any]]] = {}
     for attempt in operation["receipt"]["steps"]:
         attempts.setdefault(attempt["key"], []).append(attempt)
@@ -98,16 +101,16 @@ def read_completion(operation: Mapping[str, Any]) -> Completion:
         if applied_count:
             items[key] = (applied_count, count)
     if operation["status"] in ("running", "unknown") and not doubtful and remaining:
-        doubtful.append(remaining.pop(0))  # an execution writes one step after the other
+        doubtful.append(remaining.pop(0))  # steps are written in order, so the first remaining one may be in flight
     outcome = _read_outcome(operation, applied, doubtful, remaining if planned else None)
     advice = _choose_advice(operation, outcome, applied)
     return Completion(outcome, tuple(applied), tuple(doubtful), tuple(remaining), items, advice)
 
 
 def attach_operation(error: ErrorT, operation: Mapping[str, Any], *, advise: bool = True) -> ErrorT:
-    """The error with the operation that it concerns: its outcome, the steps that were applied, and both in words.
+    """Add an operation to an error: its outcome, its applied steps, and a description in the message.
 
-    ``advise``: the words include what can be done next; an error that says so itself leaves it out.
+    ``advise`` adds the advice to the message. Errors whose message has its own advice pass False.
     """
     completion = read_completion(operation)
     error.operation = Operation(operation)
@@ -117,13 +120,13 @@ def attach_operation(error: ErrorT, operation: Mapping[str, Any], *, advise: boo
 
 
 def join_sentences(*sentences: str) -> str:
-    """One text of several sentences; a full stop is added where one has no end."""
+    """Join sentences into one text. A full stop is added to a sentence that has none."""
     ended = (text if text.endswith((".", "!", "?")) else f"{text}." for text in map(str.strip, sentences) if text)
     return " ".join(ended)
 
 
 def _count_items(attempts: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """How many of how many items of a step are written, over all its attempts."""
+    """Return the number of applied items and of all items of a step, over all its attempts."""
     states = [(item["index"], item["state"]) for attempt in attempts for item in attempt["items"]]
     return len({index for index, state in states if state == "applied"}), len({index for index, _ in states})
 

@@ -1,6 +1,6 @@
-"""What a create operation makes, for whoever decides about it later: names, budgets and times, from its own plan.
+"""Reads the names, budgets and times of the entities that an operation creates from its plan, for the reviewer.
 
-The network is not asked. A created body holds the members that the SETTINGS tables point at, so they read it.
+It sends no request. The pointers of the SETTINGS tables also fit the bodies of create requests.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from adsunify.values.json_pointer import get_value
 
 @frozen
 class CreatedEntity:
-    """An entity that a create operation makes, or made: then it has ``ids``, the first of which it is known by.
+    """An entity that an operation creates or has created.
 
-    ``budget``: an amount in major units. ``start``, ``end``: days of the account, or instants.
+    ``ids`` is empty before it was created; the first id is the one that lists show. ``budget`` is an amount in major
+    units. ``start`` and ``end`` are local days of the account, or instants.
     """
 
     kind: str
@@ -38,13 +39,15 @@ class CreatedEntity:
 
 
 def find_created_entities(account: Mapping[str, Any], operation: Mapping[str, Any]) -> list[CreatedEntity]:
-    """The campaigns, ad groups and ads that an operation creates; account and operation as the answers show them."""
+    """Return the campaigns, ad groups and ads of an operation; both arguments are as the API shows them."""
     network = get_adapter(account["network"]).network
     owner = Account(
         account["network"], account["nativeId"], account["currency"], account["timezone"], account["extras"]
     )
     steps = [step for step in operation["plan"].get("steps", ()) if step["action"] == "create"]
-    beside = {step["kind"]: step["body"] for step in steps if step["kind"] == "budget"}  # Outbrain's, made by itself
+    beside = {
+        step["kind"]: step["body"] for step in steps if step["kind"] == "budget"
+    }  # Outbrain's budget is an entity
     entities = []
     for step in steps:
         for level, entity in _find_sent_entities(network, step):
@@ -58,10 +61,12 @@ def find_created_entities(account: Mapping[str, Any], operation: Mapping[str, An
 
 
 def _find_sent_entities(network: Network, step: Mapping[str, Any]) -> Iterator[tuple[Level, NativeEntity]]:
-    """The entities that a step creates, as they were sent."""
+    """Yield the entities that a step creates, as they are sent."""
     body = step["body"]
     levels = [level for level in network.levels if level.kind in ENTITY_KINDS]
-    if isinstance(body, Mapping) and isinstance(body.get("mutateOperations"), list):  # Google's: many in one
+    if isinstance(body, Mapping) and isinstance(
+        body.get("mutateOperations"), list
+    ):  # Google: several entities in one request
         entity_by_native = {
             name.removesuffix("Operation"): operand["create"]
             for operation in body["mutateOperations"]
@@ -79,7 +84,7 @@ def _find_sent_entities(network: Network, step: Mapping[str, Any]) -> Iterator[t
 
 
 def _find_named_object(level: Level, body: Json) -> NativeEntity:
-    """The object of a body that has a name: some networks wrap it."""
+    """Return the object in the body that has a name; some networks wrap it in other objects."""
     waiting = deque([body])
     while waiting and level.name:
         part = waiting.popleft()
@@ -100,7 +105,10 @@ def _list_output_ids(operation: Mapping[str, Any], key: str) -> list[str]:
 
 
 def _select_level_ids(level: Level, outputs: Iterable[str]) -> tuple[str, ...]:
-    """The level's ids among those that a step brought: Google's are paths, of which the last part serves as id too."""
+    """Select the ids of the level from the outputs of a step.
+
+    Google's ids are paths. Their last segment is an id as well.
+    """
     own = []
     for output in outputs:
         collection, _, last = output.rpartition("/")
@@ -135,6 +143,6 @@ def _format_setting(network: Network, account: Account, setting: Setting | None,
         return None
     try:
         value = get_display_value(network, account, setting, entity)
-    except InvalidInput:  # money without a currency, a day without a time zone
+    except InvalidInput:  # the account lacks the currency or the time zone
         return None
     return None if value is None or value == "" else str(value)
