@@ -1,9 +1,10 @@
-"""What is kept: SQLAlchemy Core over SQLite or PostgreSQL.
+"""The database: SQLAlchemy Core over SQLite or PostgreSQL.
 
-Functions are synchronous, over a connection, one module per subject; a :class:`Store` runs them::
+The functions that read and write are synchronous and take a connection. There is one module per subject. A
+:class:`Store` runs the functions::
 
     store = await open_store("sqlite:///ads.db")
-    operation = await store.ask(operations.find(actor, operation_id, store.clock))
+    operation = await store.run_query(operations.find_operation(actor, operation_id, store.clock))
 """
 
 from .clock import Clock, new_id

@@ -1,7 +1,6 @@
-"""Agents: registered clients, the grants that people gave them, and codes and tokens (their hashes).
+"""Agents: registered OAuth clients, the grants of people, and the hashes of codes and tokens.
 
-A code and a refresh token are used once. The caller decides what a second use means
-(:mod:`adsunify.service.oauth_server`).
+A code or a refresh token can be used once. :mod:`adsunify.service.oauth_server` decides what happens at a second use.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ TokenKind = Literal["code", "access", "refresh"]
 
 @frozen
 class ClientRecord:
-    """A registered client; it is public: it has no secret."""
+    """A registered client. All clients are public, so they have no secret. ``created_at`` is in milliseconds."""
 
     id: str
     name: str
@@ -34,7 +33,7 @@ class ClientRecord:
 
 @frozen
 class GrantRecord:
-    """What a person allows a client in a workspace. Times in milliseconds."""
+    """The permission that a person gives a client in a workspace. Times are in milliseconds since 1970."""
 
     id: str
     workspace_id: str
@@ -49,7 +48,11 @@ class GrantRecord:
 
 @frozen
 class TokenRecord:
-    """A token with its grant; ``role``: what its person is in the workspace now, None: nothing."""
+    """A code or token with its grant.
+
+    ``role`` is the present role of the person in the workspace; None if the person is no longer a member. Times are in
+    milliseconds since 1970.
+    """
 
     grant: GrantRecord
     kind: TokenKind
@@ -60,11 +63,11 @@ class TokenRecord:
     role: Role | None
 
     def is_valid(self, now: int) -> bool:
-        """Whether the token is neither used up nor over, and its grant stands with a person who belongs here."""
+        """Whether the token is unused and unexpired, its grant has not ended, and the person is still a member."""
         return self.is_unexpired(now) and self.used_at is None
 
     def is_unexpired(self, now: int) -> bool:
-        """As :meth:`valid`, also where the token is used up."""
+        """Whether the token is valid except that it may have been used."""
         ended = self.grant.revoked_at is not None or self.grant.expires_at <= now or self.role is None
         return not ended and self.expires_at > now
 
@@ -117,7 +120,7 @@ _DELETE_UNUSED = delete(oauth_clients).where(
 def register_client(
     connection: Connection, id_: str, name: str, redirect_uris: Sequence[str], unused: int, clock: Clock
 ) -> ClientRecord:
-    """Keep a client, and forget those that nobody allowed anything within ``unused`` milliseconds."""
+    """Store a client, and delete older clients that have no grant ``unused`` milliseconds after their registration."""
     connection.execute(_DELETE_UNUSED, {"before": clock.wall() - unused})
     client = ClientRecord(id_, name, list(redirect_uris), clock.wall())
     connection.execute(insert(oauth_clients), asdict(client, recurse=False))
@@ -125,7 +128,7 @@ def register_client(
 
 
 def find_client(connection: Connection, id_: str) -> ClientRecord | None:
-    """A registered client."""
+    """Return a registered client; None if it does not exist."""
     row = connection.execute(_CLIENT, {"the_id": id_}).one_or_none()
     return None if row is None else ClientRecord(**row._mapping)
 
@@ -140,7 +143,7 @@ def create_grant(
     lifetime: int,
     clock: Clock,
 ) -> GrantRecord:
-    """Keep a grant in place of what the person allowed the client before. ``lifetime``: milliseconds."""
+    """Store a grant, and end the earlier grant of this person to this client. ``lifetime`` is in milliseconds."""
     at = clock.wall()
     connection.execute(_REVOKE_REPLACED, {"of_user": user_id, "of_client": client_id, "now": at})
     row = {
@@ -163,7 +166,7 @@ def _get_grant(connection: Connection, id_: Any) -> GrantRecord:
 
 
 def list_grants(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> list[tuple[GrantRecord, str]]:
-    """The person's grants in a workspace that still stand, each with its client's name."""
+    """Return the person's valid grants in a workspace, each with the name of its client."""
     values = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
     return [
         (GrantRecord(**{column.name: getattr(row, column.name) for column in grants.c}), row.name)
@@ -172,7 +175,7 @@ def list_grants(connection: Connection, workspace_id: str, user_id: str, clock: 
 
 
 def get_grant_with_client(connection: Connection, id_: str) -> tuple[GrantRecord, str]:
-    """A grant, whatever its state, and the name of its client."""
+    """Return a grant in any state, and the name of its client."""
     grant = _get_grant(connection, id_)
     return grant, connection.execute(_CLIENT, {"the_id": grant.client_id}).one().name
 
@@ -180,14 +183,18 @@ def get_grant_with_client(connection: Connection, id_: str) -> tuple[GrantRecord
 def revoke_grant(
     connection: Connection, workspace_id: str, user_id: str, grant_id: str, clock: Clock, only: str | None = None
 ) -> GrantRecord:
-    """End the person's own grant at once.
+    """End a grant of this person.
 
-    ``only``: the id of the one grant that a read-only credential may end, empty where there is none. Raises NotFound,
-    Forbidden (another grant than ``only``).
+    ``only`` is the id of the only grant that a read-only credential may end; it is empty if there is no such grant, and
+    None for credentials without this limit.
+
+    Raises:
+        NotFound: the person has no such grant in this workspace.
+        Forbidden: ``only`` names another grant.
     """
     row = connection.execute(_GRANT, {"the_id": grant_id}).one_or_none()
     if row is None or row.workspace_id != workspace_id or row.user_id != user_id:
-        raise NotFound("There is no such grant of yours in this workspace.")
+        raise NotFound("You have no such grant in this workspace.")
     if only is not None and only != grant_id:
         raise Forbidden("A read-only credential cannot end the grant of another agent.", code="write_required")
     connection.execute(_REVOKE, {"the_id": grant_id, "now": clock.wall()})
@@ -195,7 +202,7 @@ def revoke_grant(
 
 
 def revoke_all_grants(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
-    """End every grant of a person in a workspace at once."""
+    """End all grants of a person in a workspace."""
     values = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
     connection.execute(_REVOKE_ALL, values)
 
@@ -239,7 +246,7 @@ def save_token(
     redirect_uri: str | None = None,
     challenge: str | None = None,
 ) -> None:
-    """Keep the hash of a new code or token. ``lifetime``: milliseconds."""
+    """Store the hash of a new code or token. ``lifetime`` is in milliseconds."""
     at = clock.wall()
     row = {
         "token_hash": token_hash,
@@ -254,7 +261,7 @@ def save_token(
 
 
 def find_token(token_hash: str) -> Query[TokenRecord | None]:
-    """A code or token, whatever its state."""
+    """Query a code or token in any state; None if it does not exist."""
     return Query(_TOKEN, {"the_hash": token_hash}, lambda rows: _token_from_rows(rows[0]) if rows else None)
 
 
@@ -264,12 +271,12 @@ def _token_from_rows(row: Any) -> TokenRecord:
 
 
 def use_token(connection: Connection, token_hash: str, now: int) -> bool:
-    """Use a code or refresh token up, at this time in milliseconds; False where somebody was first."""
+    """Mark a code or refresh token as used at ``now`` (milliseconds). Returns False if it was used before."""
     return connection.execute(_USE, {"the_hash": token_hash, "now": now}).one_or_none() is not None
 
 
 def end_grant_of_token(connection: Connection, token_hash: str, clock: Clock) -> None:
-    """End the grant of a token (RFC 7009); nothing where there is none."""
+    """End the grant of a token (RFC 7009). An unknown token is ignored."""
     token = find_token(token_hash).run(connection)
     if token is not None:
         connection.execute(_REVOKE, {"the_id": token.grant.id, "now": clock.wall()})

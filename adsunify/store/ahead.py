@@ -1,7 +1,7 @@
-"""Stored times that are ahead of the machine's clock: a clock was wrong when they were written. Finds and repairs them.
+"""Finds and repairs stored times that are ahead of the machine's clock. A wrong clock has written them.
 
-The times of receipts (``steps``) and of attempts at deliveries stay as they were recorded: they are evidence, and
-nothing is decided by them.
+The times of receipts (``steps``) and of delivery attempts are not changed. They are evidence, and no decision depends
+on them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ MAX_AHEAD = {
     schema.connections.c.refreshing_until: REFRESH_MILLISECONDS,
     schema.deliveries.c.next_attempt_at: 24 * 60 * 60 * 1000,
 }
-"""Times at which something is due: how far ahead of the clock each may be, in milliseconds."""
+"""Columns of due times -> how far ahead of the clock each may be, in milliseconds."""
 EXPIRY_COLUMN = "expires_at"
-"""It is as far from the row's ``created_at`` as it should be, so that the two are moved together."""
+"""The distance between this column and ``created_at`` is right, so both are moved together."""
 
 
 @frozen
 class FutureColumn:
-    """A column with times that are ahead: how many rows, and the latest time (milliseconds)."""
+    """A column that has times ahead of the clock: the number of rows, and the latest time in milliseconds."""
 
     table: str
     column: str
@@ -41,7 +41,7 @@ class FutureColumn:
 
 
 def find_future_columns(connection: Connection, now: int) -> list[FutureColumn]:
-    """The columns that hold times ahead of ``now``, the machine's clock in milliseconds."""
+    """Return the columns that have times ahead of ``now``, the machine's clock in milliseconds."""
     future_columns = []
     for column, limit in _list_time_limits(now):
         rows, latest = connection.execute(select(func.count(), func.max(column)).where(column > limit)).one()
@@ -51,10 +51,10 @@ def find_future_columns(connection: Connection, now: int) -> list[FutureColumn]:
 
 
 def repair_future_times(connection: Connection, now: int) -> None:
-    """Set every time that is ahead to ``now``.
+    """Set every time that is ahead of the clock to ``now``.
 
-    What was created ahead of time keeps its lifetime, counted from ``now``. An operation expires instead: its plan was
-    made for another day.
+    A row with a ``created_at`` ahead of the clock keeps its lifetime, counted from ``now``. Operations expire instead,
+    because their plans were made for another day.
     """
     limits = dict(_list_time_limits(now))
     for table in schema.metadata.sorted_tables:
@@ -71,7 +71,7 @@ def repair_future_times(connection: Connection, now: int) -> None:
 
 
 def _list_time_limits(now: int) -> Iterator[tuple[Column[int], int]]:
-    """Every column of times but EXPIRY, with the latest time that it may hold."""
+    """Yield every column of times except :data:`EXPIRY_COLUMN`, with the latest time that it may have."""
     for table in schema.metadata.sorted_tables:
         if table not in EVIDENCE_TABLES:
             for column in table.c:

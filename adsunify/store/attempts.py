@@ -1,4 +1,4 @@
-"""The steps of an operation as they were attempted: the intent before each native write, the receipt after it."""
+"""Attempts at the steps of an operation: the intent before each native write, and the receipt after it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,14 @@ from .statement import Statement
 
 @frozen
 class StepAttempt:
-    """One attempt at a step. ``receipt`` None: the intent is open. ``late``: the receipt came after the claim was lost.
+    """One attempt at a step. Times are in milliseconds since 1970.
 
-    Times in milliseconds. ``items``: positions in the planned array that it sends. In lists ``request`` and the
-    receipt's ``response`` are left out. ``executed_by``: None for attempts from before migration 0007.
+    Attributes:
+        items: the positions in the planned array that the attempt sends; None if the step has no items.
+        request: the request; None in lists.
+        receipt: the receipt, without ``response`` in lists; None while the intent is open.
+        late: the receipt arrived after the claim was lost.
+        executed_by: who executed the attempt; None for attempts from before migration 0007.
     """
 
     operation_id: str
@@ -40,7 +44,7 @@ class StepAttempt:
     executed_by: Mapping[str, Json] | None
 
     def to_intent(self) -> Intent:
-        """The intent as it was saved."""
+        """Return the intent of the attempt."""
         return Intent(self.n, self.key, self.attempt, self.request or {}, self.items)
 
 
@@ -90,9 +94,10 @@ _OF_OPERATIONS = (
 def save_intent(
     connection: Connection, operation_id: str, fence: int, intent: Intent, at: int, executed_by: Mapping[str, Json]
 ) -> bool:
-    """Save what is about to be sent; false: it was saved before, and must not be sent again.
+    """Store an intent. Returns False if another claim stored it or it has a receipt; it must not be sent then.
 
-    The same claim may save it again as long as it has no receipt: it did not learn whether its commit succeeded.
+    The same claim may store an intent again while it has no receipt, because it may not know whether its first commit
+    succeeded.
     """
     row = {
         "operation_id": operation_id,
@@ -115,11 +120,11 @@ def save_intent(
 
 
 def withdraw_intent(connection: Connection, operation_id: str, fence: int, intent: Intent, at: int) -> None:
-    """Close an intent that this claim saved and, not learning of it, did not send: surely nothing was done."""
+    """Close an intent that this claim stored and certainly did not send, because its commit seemed to fail."""
     key = {"of_operation": operation_id, "of_n": intent.step_index, "of_attempt": intent.attempt}
     saved = _FIND.fetch_one_or_none(connection, key)
     if saved is not None and saved.fence == fence and saved.receipt_at is None:
-        error = NativeError(message="The execution stopped before the request could go out.")
+        error = NativeError(message="The execution stopped before the request was sent.")
         save_receipt(
             connection,
             operation_id,
@@ -129,9 +134,10 @@ def withdraw_intent(connection: Connection, operation_id: str, fence: int, inten
 
 
 def save_receipt(connection: Connection, operation_id: str, receipt: Receipt, at: int) -> None:
-    """Save what became of an attempt, whatever the operation's state. The first receipt stands.
+    """Store the receipt of an attempt, whatever the state of the operation. A second receipt is ignored.
 
-    Raises LookupError where no intent was saved for it.
+    Raises:
+        LookupError: the attempt has no intent.
     """
     key = {"of_operation": operation_id, "of_n": receipt.step_index, "of_attempt": receipt.attempt}
     receipt_json = receipt.to_json()
@@ -142,13 +148,13 @@ def save_receipt(connection: Connection, operation_id: str, receipt: Receipt, at
 
 
 def list_attempts(connection: Connection, operation_id: str) -> list[StepAttempt]:
-    """All attempts of an operation, in the order of steps and attempts."""
+    """Return all attempts of an operation, in the order of steps and attempts."""
     rows = _OF_OPERATION.fetch_all(connection, {"of_operation": operation_id})
     return [_attempt_from_row(row, row.request, row.response) for row in rows]
 
 
 def list_attempts_by_operation(connection: Connection, operation_ids: Sequence[str]) -> dict[str, list[StepAttempt]]:
-    """The attempts of several operations, by operation, without requests and responses."""
+    """Return the attempts of several operations by operation id, without requests and responses."""
     attempts_by_operation: dict[str, list[StepAttempt]] = {id_: [] for id_ in operation_ids}
     if operation_ids:
         for row in connection.execute(_OF_OPERATIONS, {"of_operations": list(operation_ids)}).all():
@@ -157,7 +163,7 @@ def list_attempts_by_operation(connection: Connection, operation_ids: Sequence[s
 
 
 def list_receipts(connection: Connection, operation_id: str) -> tuple[list[Receipt], list[Intent]]:
-    """The receipts of an operation, in the order of steps and attempts, and the intents that have none."""
+    """Return the receipts of an operation, in the order of steps and attempts, and the intents without a receipt."""
     attempts = list_attempts(connection, operation_id)
     return (
         [attempt.receipt for attempt in attempts if attempt.receipt is not None],

@@ -1,4 +1,4 @@
-"""One clock, passed as an argument, that follows no wrong times; and the time-ordered ids made from it."""
+"""The clock of the store, which tolerates wrong times, and time-ordered ids."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ def _monotonic_milliseconds() -> int:
 
 
 MAX_AHEAD_MILLISECONDS = 5 * 60 * 1000
-"""Milliseconds: a time that is further ahead of the wall clock comes from a clock that was wrong."""
+"""A time that is further ahead of the wall clock is taken for the time of a wrong clock."""
 
 
 class Clock:
-    """Milliseconds since 1970 (UTC).
+    """A clock in milliseconds since 1970 (UTC). ``wall`` and ``monotonic`` return milliseconds.
 
-    ``now`` is for the order of things: leases, waits, times of record. It is the latest of the wall clock, the wall
-    clock at the start plus the monotonic clock, and the times read from the database, so a wall clock that is set back
-    by up to AHEAD does not turn it back. What is further ahead of the wall clock is not followed: the wall clock was
-    wrong then, and is right now.
-    ``wall`` is the machine's clock as it is: for signatures, and for the expiry of credentials.
+    :meth:`now` is for leases, waits and stored times. It is the latest of three times: the wall clock; the wall clock
+    at the start plus the monotonic clock; and the times read from the database. So it does not go back if the wall
+    clock is set back by up to :data:`MAX_AHEAD_MILLISECONDS`. A time that is further ahead of the wall clock is
+    ignored, because the wall clock must have been wrong when the time was written.
 
-    The arguments give milliseconds.
+    :meth:`wall` is the machine's clock, for signatures and for the expiry of credentials.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class Clock:
         self._lock = threading.Lock()
 
     def now(self) -> int:
-        """The time; earlier than one it gave before only where that was more than AHEAD ahead of the wall clock."""
+        """Return the time. It goes back only if an earlier result was too far ahead of the wall clock."""
         wall = self._read_wall()
         latest = wall + MAX_AHEAD_MILLISECONDS
         at = max(wall, self._offset + self._read_monotonic())
@@ -56,35 +55,35 @@ class Clock:
             return self._newest
 
     def wall(self) -> int:
-        """The machine's clock."""
+        """Return the machine's clock."""
         return self._read_wall()
 
     def is_ahead(self, at: int) -> bool:
-        """Whether a stored time is so far ahead of the wall clock that it is not followed."""
+        """Whether a stored time is too far ahead of the wall clock, so that the clock ignores it."""
         return at > self._read_wall() + MAX_AHEAD_MILLISECONDS
 
     def observe(self, at: int | None) -> None:
-        """A stored timestamp was read: the time is not before it, unless it is too far ahead."""
-        if at is None or at - self._read_monotonic() <= self._offset:  # so the time was past it already
+        """Take account of a stored time: :meth:`now` is not before it, unless it is too far ahead."""
+        if at is None or at - self._read_monotonic() <= self._offset:  # the time is in the past
             return
         if self.is_ahead(at):
             return
         with self._lock:
             self._newest = max(self._newest, at)
-            # and it goes on from there, or leases and waits would stand still until the wall has caught up
+            # the clock runs on from there; otherwise leases and waits would not end before the wall clock catches up
             self._offset = max(self._offset, at - self._read_monotonic())
 
 
 RANDOM_BYTES = 16
 _random_pool: deque[bytes] = deque()
-os.register_at_fork(after_in_child=_random_pool.clear)  # or parent and child would go on with the same ones
+os.register_at_fork(after_in_child=_random_pool.clear)  # otherwise parent and child would use the same bytes
 
 
 def get_random_bytes() -> bytes:
-    """16 random bytes that nobody else gets, for an id.
+    """Return 16 random bytes for an id.
 
-    Many are drawn from the system at once: during each call another thread may take the interpreter, and this one
-    waits until it lets go.
+    The function fetches many bytes from the system at once, because each fetch releases the interpreter lock, and the
+    thread then has to wait for it.
     """
     while True:
         try:
@@ -100,10 +99,10 @@ _last_id = 0  # milliseconds and counter of the last id, as one number
 
 
 def new_id(at: int) -> str:
-    """A UUIDv7 (RFC 9562 section 5.7) for the time ``at``, larger than every id made before in this process.
+    """Make a UUIDv7 (RFC 9562 section 5.7) for the time ``at`` (milliseconds), larger than all earlier ids.
 
-    ``rand_a`` is a counter seeded at random in each millisecond (section 6.2, method 1); when it is used up, or the
-    time stands still or goes back, the id counts on from the last one.
+    ``rand_a`` is a counter with a random start in each millisecond (section 6.2, method 1). If the counter overflows,
+    or the time does not advance, the id continues from the last one.
     """
     global _last_id
     random_bits = int.from_bytes(get_random_bytes(), "big")

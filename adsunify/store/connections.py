@@ -1,4 +1,4 @@
-"""Connections to networks and the accounts found through them."""
+"""Connections to networks, and the accounts that were discovered through them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .statement import Query, Statement
 
 ConnectionStatus = Literal["active", "needs_reauth", "disconnected"]
 SECRETS_TABLE = "connections"
-"""The table name under which a connection's credentials are sealed; the row is the connection's id."""
+"""The table name in the context of a connection's encrypted credentials; the row is the connection's id."""
 REFRESH_MILLISECONDS = 30_000
 
 
 @frozen
 class DiscoveredAccountRow:
-    """An account as the network showed it on connecting."""
+    """An account as the network showed it when it was connected."""
 
     native_id: str
     name: str | None = None
@@ -37,7 +37,10 @@ class DiscoveredAccountRow:
 
 @frozen
 class ConnectionRecord:
-    """A connection; ``expires_at``: when its token ends, where known. Times in milliseconds."""
+    """A connection.
+
+    ``expires_at`` is the expiry of its token; None if unknown. Times are in milliseconds since 1970.
+    """
 
     id: str
     workspace_id: str
@@ -52,7 +55,7 @@ class ConnectionRecord:
 
 @frozen
 class AccountRecord:
-    """An account. ``extras``: those found on connecting, and over them those an admin chose."""
+    """An account. ``extras`` holds the discovered ones, overridden by those that an admin has set."""
 
     id: str
     workspace_id: str
@@ -172,11 +175,11 @@ def save_connection(
     expires_at: int | None,
     clock: Clock,
 ) -> list[AccountRecord]:
-    """Keep a new connection, its sealed ``credentials`` (by field) and every account found through it.
+    """Store a new connection, its encrypted ``credentials`` (by field) and all accounts discovered through it.
 
-    An account that was connected before moves to the new connection and keeps its id; a connection left without
-    accounts is retired and its credentials are forgotten. ``connection_id`` is a new id, made before so that the
-    credentials could be sealed for it.
+    An account that was connected before moves to the new connection and keeps its id. A connection without remaining
+    accounts is disconnected, and its credentials are deleted. The caller makes ``connection_id`` because the
+    credentials are encrypted for it.
     """
     at = clock.now()
     connection.execute(
@@ -225,7 +228,11 @@ def save_connection(
 
 
 def disconnect(connection: Connection, workspace_id: str, connection_id: str, clock: Clock) -> ConnectionRecord:
-    """Forget a connection's credentials; it and its accounts stay, ``disconnected``. Raises NotFound."""
+    """Delete a connection's credentials. The connection and its accounts remain, with status ``disconnected``.
+
+    Raises:
+        NotFound: the workspace has no such connection.
+    """
     get_connection(connection, workspace_id, connection_id)
     _change_status(connection, connection_id, ("active", "needs_reauth"), "disconnected", "account.disconnected", clock)
     encrypted_secrets.delete_secrets(connection, SECRETS_TABLE, connection_id)
@@ -233,14 +240,14 @@ def disconnect(connection: Connection, workspace_id: str, connection_id: str, cl
 
 
 def mark_needs_reauth(connection: Connection, connection_id: str, clock: Clock) -> bool:
-    """The network refuses an active connection's token: a person must connect again. False: known already."""
+    """Record that the network refuses the token of an active connection. Returns False if that was recorded before."""
     return _change_status(connection, connection_id, ("active",), "needs_reauth", "account.needs_reauth", clock)
 
 
 def mark_active(connection: Connection, connection_id: str, clock: Clock) -> bool:
-    """The network accepts the connection's token again: the same event tells, with the status it has now.
+    """Record that the network accepts the connection's token again. The event is the same, with the new status.
 
-    False: it was not known to be refused.
+    Returns False if the token was not recorded as refused.
     """
     return _change_status(connection, connection_id, ("needs_reauth",), "active", "account.needs_reauth", clock)
 
@@ -274,7 +281,7 @@ def _account_event(kind: str, workspace_id: str, account_id: str, network: str, 
 
 
 def begin_refresh(connection: Connection, connection_id: str, clock: Clock, lease: int = REFRESH_MILLISECONDS) -> bool:
-    """Take the connection's refresh lock for ``lease`` milliseconds; false: somebody else is refreshing."""
+    """Acquire the connection's refresh lock for ``lease`` milliseconds. Returns False if another refresh holds it."""
     at = clock.now()
     values = {"the_id": connection_id, "now": at, "new_until": at + lease}
     return bool(connection.execute(_BEGIN_REFRESH, values).all())
@@ -283,7 +290,10 @@ def begin_refresh(connection: Connection, connection_id: str, clock: Clock, leas
 def finish_refresh(
     connection: Connection, connection_id: str, credentials: Mapping[str, str], expires_at: int | None, clock: Clock
 ) -> bool:
-    """Keep the new sealed credentials, let the lock go, and tell of a recovery. False: disconnected meanwhile."""
+    """Store the new encrypted credentials, release the refresh lock, and record an event if the status changes.
+
+    Returns False if the connection was disconnected during the refresh.
+    """
     rows = connection.execute(
         _FINISH_REFRESH, {"the_id": connection_id, "new_expires_at": expires_at, "now": clock.now()}
     ).all()
@@ -294,7 +304,7 @@ def finish_refresh(
 
 
 def abandon_refresh(connection: Connection, connection_id: str) -> None:
-    """Let the refresh lock go: the refresh failed."""
+    """Release the refresh lock after a failed refresh."""
     connection.execute(_END_REFRESH, {"the_id": connection_id})
 
 
@@ -304,7 +314,11 @@ def abandon_refresh(connection: Connection, connection_id: str) -> None:
 def set_extras(
     connection: Connection, workspace_id: str, account_id: str, extras: Mapping[str, Json], clock: Clock
 ) -> AccountRecord:
-    """Set extras of an account by hand; None lets the found one show again. Raises NotFound."""
+    """Set extras of an account. None removes the set value, so that the discovered one counts again.
+
+    Raises:
+        NotFound: the workspace has no such account.
+    """
     row = _get_row(connection, _ACCOUNT_FOR_UPDATE, workspace_id, account_id)
     chosen = {name: value for name, value in {**row.chosen_extras, **extras}.items() if value is not None}
     connection.execute(_CHOOSE_EXTRAS, {"the_id": account_id, "new_extras": chosen, "now": clock.now()})
@@ -312,7 +326,7 @@ def set_extras(
 
 
 def mark_first_synced(connection: Connection, account_id: str, clock: Clock) -> bool:
-    """The first tree of the account has been read; told once. False: it was told before."""
+    """Record that the first tree of the account was read, with an event. Returns False if that was recorded before."""
     at = clock.now()
     rows = connection.execute(_FIRST_SYNCED, {"the_id": account_id, "now": at}).all()
     kind = "account.ads.initial_sync_completed"
@@ -326,38 +340,38 @@ def mark_first_synced(connection: Connection, account_id: str, clock: Clock) -> 
 
 
 def get_connection(connection: Connection, workspace_id: str, connection_id: str) -> ConnectionRecord:
-    """A connection of the workspace. Raises NotFound."""
+    """Return a connection of the workspace. Raises NotFound."""
     return ConnectionRecord(**_get_row(connection, _CONNECTION, workspace_id, connection_id)._asdict())
 
 
 def list_connections(connection: Connection, workspace_id: str) -> list[ConnectionRecord]:
-    """All connections of the workspace, oldest first."""
+    """Return all connections of the workspace, oldest first."""
     rows = connection.execute(_CONNECTIONS, {"of_workspace": workspace_id}).all()
     return [ConnectionRecord(**row._mapping) for row in rows]
 
 
 def find_account(workspace_id: str, account_id: str) -> Query[AccountRecord]:
-    """An account of the workspace, whatever its status. Raises NotFound."""
+    """Query an account of the workspace in any status. The query raises NotFound."""
     return Query(
         _ACCOUNT, {"the_id": account_id, "of_workspace": workspace_id}, lambda rows: _account_from_row(_first_row(rows))
     )
 
 
 def get_account(connection: Connection, workspace_id: str, account_id: str) -> AccountRecord:
-    """The answer to :func:`find_account`."""
+    """Return the result of :func:`find_account`."""
     return find_account(workspace_id, account_id).run(connection)
 
 
 def find_workspace_of_account(connection: Connection, account_id: str) -> str:
-    """The workspace that an account belongs to, for upkeep across workspaces. Raises NotFound."""
+    """Return the workspace of an account, for maintenance across workspaces. Raises NotFound."""
     workspace_id = connection.execute(_WORKSPACE_OF_ACCOUNT, {"the_id": account_id}).scalar_one_or_none()
     if workspace_id is None:
-        raise NotFound("There is no such account.")
+        raise NotFound("The account does not exist.")
     return str(workspace_id)
 
 
 def list_accounts(connection: Connection, workspace_id: str, network: str | None = None) -> list[AccountRecord]:
-    """All accounts of the workspace, or those on one network."""
+    """Return all accounts of the workspace, or those of one network."""
     if network is None:
         return _accounts_from_rows(_ACCOUNTS.fetch_all(connection, {"of_workspace": workspace_id}))
     return _accounts_from_rows(
@@ -366,7 +380,7 @@ def list_accounts(connection: Connection, workspace_id: str, network: str | None
 
 
 def list_accounts_of_connection(connection: Connection, workspace_id: str, connection_id: str) -> list[AccountRecord]:
-    """The accounts of a connection."""
+    """Return the accounts of a connection."""
     values = {"of_workspace": workspace_id, "of_connection": connection_id}
     return _accounts_from_rows(_ACCOUNTS_OF_CONNECTION.fetch_all(connection, values))
 
@@ -377,7 +391,7 @@ def _get_row(connection: Connection, statement: Statement, workspace_id: str, id
 
 def _first_row(rows: Sequence[Any]) -> Any:
     if not rows:
-        raise NotFound("There is no such connection or account in this workspace.")
+        raise NotFound("This workspace has no such connection or account.")
     return rows[0]
 
 

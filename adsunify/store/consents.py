@@ -1,4 +1,4 @@
-"""Single-use tokens on the way to a connection: hosted links and OAuth states. Only their hashes are kept."""
+"""Single-use tokens of the consent flow: hosted links and OAuth states. Only their hashes are stored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Purpose = Literal["link", "state"]
 
 @frozen
 class ConsentRecord:
-    """What a token stands for; ``data`` is its maker's. Times in milliseconds."""
+    """A single-use token. ``data`` belongs to the caller that created it. Times are in milliseconds since 1970."""
 
     token_hash: str
     purpose: Purpose
@@ -73,7 +73,7 @@ def create_token(
     lifetime: int,
     clock: Clock,
 ) -> ConsentRecord:
-    """Keep a token (its hash) that can be used once within ``lifetime`` milliseconds."""
+    """Store the hash of a token that can be used once within ``lifetime`` milliseconds."""
     at = clock.wall()
     record = ConsentRecord(token_hash, purpose, workspace_id, user_id, network, data, at, at + lifetime, None)
     connection.execute(
@@ -93,23 +93,26 @@ def create_token(
 
 
 def use_token(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
-    """Use a token: of all who try, one gets the record. None: unknown, for another purpose, used or expired."""
+    """Mark a token as used and return its record. Of several concurrent callers only one gets it.
+
+    Returns None if the token is unknown, for another purpose, used or expired.
+    """
     row = connection.execute(_USE, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.wall()}).one_or_none()
     return None if row is None else ConsentRecord(**row._mapping)
 
 
 def find_token(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
-    """A token that can still be used, unchanged. None: unknown, for another purpose, used or expired."""
+    """Return a usable token without using it; None if it is unknown, for another purpose, used or expired."""
     row = connection.execute(_FIND, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.wall()}).one_or_none()
     return None if row is None else ConsentRecord(**row._mapping)
 
 
 def list_open_tokens(connection: Connection, purpose: Purpose, clock: Clock) -> list[ConsentRecord]:
-    """All tokens that can still be used for a purpose, for the rotation of keys."""
+    """Return all tokens that can be used for a purpose, for the rotation of keys."""
     rows = connection.execute(_OPEN, {"for_purpose": purpose, "now": clock.wall()}).all()
     return [ConsentRecord(**row._mapping) for row in rows]
 
 
 def replace_data(connection: Connection, token_hash: str, data: Mapping[str, Json]) -> None:
-    """Keep other data with a token, unless it was used meanwhile."""
+    """Replace the data of a token, unless it was used in the meantime."""
     connection.execute(_REPLACE, {"the_hash": token_hash, "new_data": data})

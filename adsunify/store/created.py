@@ -1,6 +1,6 @@
-"""The native ids that receipts say were created, each by one step of one operation.
+"""The native ids that receipts report as created, each by one step of one operation.
 
-A network gives an id once. A receipt that brings an id of another step holds an answer that is not its own.
+A network assigns an id once. If a receipt has an id that another step created, its response belongs to another request.
 """
 
 from __future__ import annotations
@@ -32,9 +32,13 @@ _FIND_CREATOR = Statement(
 
 
 def record_created(connection: Connection, operation_id: str, n: int, created: Sequence[CreatedId]) -> CreatedId | None:
-    """Record what step ``n`` created; the first entity that another step has created already, None where there is none.
+    """Record the entities that step ``n`` created.
 
-    The same step may say the same again: a repeated commit, or an answer repeated for an idempotency key.
+    The same step may report the same entity again, after a repeated commit or a repeated response for an idempotency
+    key.
+
+    Returns:
+        The first entity that another step has created already; None if there is none.
     """
     account = _ACCOUNT.fetch_one(connection, {"of_operation": operation_id})
     for created_id in sorted(

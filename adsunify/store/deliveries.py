@@ -1,8 +1,8 @@
 """Deliveries of events to subscriptions, and their attempts.
 
-A delivery is queued in the transaction of its event. To claim one is to write its next attempt down before anything is
-sent, and to put its next attempt at the end of the lease: where the worker dies, the lease runs out and the delivery is
-due again. So every attempt has a row, and none is lost.
+A delivery is queued in the transaction of its event. A worker that claims a delivery stores the attempt before it sends
+anything, and sets the next attempt to the end of its lease. If the worker dies, the lease runs out and the delivery is
+due again. So every attempt has a row, and no delivery is lost.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ MAX_TRIES = 8
 
 @frozen
 class DeliveryRecord:
-    """One event on its way to one subscription. ``attempts`` counts all, ``tries`` those of the present budget of 8.
+    """The delivery of one event to one subscription. Times are in milliseconds since 1970.
 
-    ``next_attempt_at`` of one that is being delivered is the end of its lease. Times in milliseconds.
+    ``attempts`` counts all attempts, ``tries`` those since the delivery was queued last (at most 8). While a worker
+    delivers it, ``next_attempt_at`` is the end of the worker's lease.
     """
 
     id: str
@@ -69,7 +70,10 @@ class DeliveryRecord:
 
 @frozen
 class DeliveryAttemptRecord:
-    """One attempt: what was answered, or why nothing was. Without either, the worker ended before it knew."""
+    """One attempt: the status of the response, or an error.
+
+    If both are missing, the worker ended before the response.
+    """
 
     number: int
     at: int
@@ -80,9 +84,10 @@ class DeliveryAttemptRecord:
 
 @frozen
 class ClaimedDelivery:
-    """A delivery to be sent now, before ``lease_end`` (milliseconds).
+    """A delivery that the worker must send before ``lease_end`` (milliseconds since 1970).
 
-    ``attempt`` counts all, ``tries`` those of the present budget. ``sealed_secret``: the signing secret in the vault.
+    ``attempt`` counts all attempts, ``tries`` those since the delivery was queued last. ``sealed_secret`` is the
+    encrypted signing secret.
     """
 
     id: str
@@ -99,7 +104,7 @@ class ClaimedDelivery:
 
 @frozen
 class AttemptOutcome:
-    """How an attempt ended, and what becomes of its delivery: ``status``, and when it is due again if it is."""
+    """The result of an attempt, with the new ``status`` of its delivery and the time of the next attempt, if any."""
 
     delivery_id: str
     attempt: int
@@ -116,12 +121,12 @@ _QUEUE = Statement(insert(deliveries))
 
 
 def make_due_delivery(webhook_id: str, url: str, event_id: str, kind: str, body: str, at: int) -> DeliveryRecord:
-    """A delivery of an event to a subscription, due at once; to be given to :func:`queue_deliveries`."""
+    """Make a delivery that is due at once. The caller passes it to :func:`queue_deliveries`."""
     return DeliveryRecord(new_id(at), webhook_id, event_id, kind, url, body, "pending", 0, 0, at, at)
 
 
 def queue_deliveries(connection: Connection, queued: Sequence[DeliveryRecord]) -> None:
-    """Queue deliveries, in the transaction of what they tell."""
+    """Queue deliveries in the transaction of their event."""
     if queued:
         notify(connection)
         _QUEUE.execute_each(connection, [asdict(delivery, recurse=False) for delivery in queued])
@@ -152,7 +157,7 @@ _ATTEMPTS = (
 
 
 def list_deliveries(connection: Connection, actor: Actor, webhook_id: str, limit: int = 100) -> list[DeliveryRecord]:
-    """The latest deliveries of a subscription, newest first. Raises NotFound."""
+    """Return the latest deliveries of a subscription, newest first. Raises NotFound."""
     get_webhook(connection, actor, webhook_id)
     rows = connection.execute(_LATEST, {"of_webhook": webhook_id, "at_most": limit}).all()
     return [DeliveryRecord(**row._mapping) for row in rows]
@@ -161,7 +166,7 @@ def list_deliveries(connection: Connection, actor: Actor, webhook_id: str, limit
 def list_delivery_attempts(
     connection: Connection, actor: Actor, webhook_id: str, delivery_id: str
 ) -> list[DeliveryAttemptRecord]:
-    """Every attempt of a delivery, oldest first. Raises NotFound."""
+    """Return all attempts of a delivery, oldest first. Raises NotFound."""
     _get_delivery(connection, actor, webhook_id, delivery_id)
     return [
         DeliveryAttemptRecord(**row._mapping)
@@ -172,15 +177,17 @@ def list_delivery_attempts(
 def requeue_delivery(
     connection: Connection, actor: Actor, webhook_id: str, delivery_id: str, clock: Clock
 ) -> DeliveryRecord:
-    """Queue a finished delivery again: the same event id, a new budget of tries; its attempts are counted on.
+    """Queue a finished delivery again with the same event id and 8 new tries. Its attempts keep counting.
 
-    Raises NotFound; Conflict for one that is on its way, or whose subscription has ended.
+    Raises:
+        NotFound: the caller has no such webhook or delivery.
+        Conflict: the delivery is still pending, or its subscription has ended.
     """
     webhook = get_webhook(connection, actor, webhook_id)
     delivery = _get_delivery(connection, actor, webhook_id, delivery_id)
     require_not_ended(connection, webhook, clock)
     if delivery.status in ("pending", "delivering"):
-        message = "This notification still waits or is being delivered; it is sent again once it succeeded or failed."
+        message = "This notification is not finished. It can be sent again after it has succeeded or failed."
         raise Conflict(message, code="delivery_pending")
     notify(connection)
     connection.execute(
@@ -195,14 +202,14 @@ def _get_delivery(connection: Connection, actor: Actor, webhook_id: str, deliver
     get_webhook(connection, actor, webhook_id)
     row = connection.execute(_DELIVERY, {"the_id": delivery_id, "of_webhook": webhook_id}).one_or_none()
     if row is None:
-        raise NotFound("There is no such delivery of this webhook.")
+        raise NotFound("This webhook has no such delivery.")
     return DeliveryRecord(**row._mapping)
 
 
 # -- delivering ---------------------------------------------------------------------------------------------------
 
 _ONE: Any = literal_column("1")
-"""As it stands: PostgreSQL plans a statement anew each time that has a LIMIT it does not know."""
+"""A literal 1. PostgreSQL plans a statement anew each time if its LIMIT is a parameter."""
 _IS_QUEUED = deliveries.c.next_attempt_at.is_not(None)
 _later_deliveries = deliveries.alias("later")
 _waiting_webhooks = select(
@@ -224,8 +231,10 @@ _waiting_webhooks = _waiting_webhooks.union_all(
         .scalar_subquery()
     ).where(_waiting_webhooks.c.id.is_not(None))
 )
-"""The subscriptions that something waits for, one step in the index for each: what waits for one that is paused or
-full is not walked through again and again."""
+"""The subscriptions with waiting deliveries, found with one index step for each subscription.
+
+So the statement does not scan the deliveries of subscriptions that are paused or full.
+"""
 _due_at = (
     select(deliveries.c.next_attempt_at)
     .where(deliveries.c.webhook_id == webhooks.c.id, _IS_QUEUED)
@@ -238,7 +247,7 @@ _FULL_IDS_SQL = {
     "sqlite": select(column("value")).select_from(func.json_each(_full_ids)),
     "postgresql": select(func.json_array_elements_text(cast(_full_ids, JSON))),
 }
-"""The ids in a JSON list, as the dialects read it."""
+"""Dialect -> the function that expands a JSON list of ids into rows."""
 _NEXT_WEBHOOKS = Statement(
     lambda dialect: (
         join_authority(
@@ -262,16 +271,17 @@ _INSERT_ATTEMPTS = Statement(insert(delivery_attempts))
 
 
 def _take_due_sql(dialect: str) -> SqlStatement:
-    """Takes what is due for a subscription; what may not be attempted any more fails, and is not due again.
+    """Build the statement that claims the due deliveries of a subscription.
 
-    On PostgreSQL it begins the attempts, too.
+    Deliveries that may not be attempted any more fail and are not due again. On PostgreSQL the statement also inserts
+    the attempts.
     """
     due = (
         select(deliveries.c.id)
         .where(deliveries.c.webhook_id == bindparam("of_webhook"), deliveries.c.next_attempt_at <= bindparam("now"))
         .order_by(deliveries.c.next_attempt_at)
-        .limit(select(bindparam("at_most", type_=Integer)).scalar_subquery())  # not known, as _ONE
-        .with_for_update(skip_locked=True)  # SQLite has one writer, and ignores it
+        .limit(select(bindparam("at_most", type_=Integer)).scalar_subquery())  # a parameter, so the plan is not cached
+        .with_for_update(skip_locked=True)  # SQLite ignores it: it has one writer
         .cte("due")
     )
     taking = (
@@ -304,7 +314,7 @@ def _take_due_sql(dialect: str) -> SqlStatement:
 
 
 def _in_array(id_: ColumnElement[str], ids: ColumnElement[str]) -> ColumnElement[bool]:
-    """PostgreSQL shall find some rows by their keys, however many it takes them for."""
+    """Compare an id with an array, so that PostgreSQL uses the primary key even if it expects many rows."""
     return id_ == any_(func.array(select(ids).scalar_subquery()))
 
 
@@ -317,8 +327,9 @@ _END_ATTEMPT = Statement(
 
 
 def _record_results_sql(dialect: str) -> SqlStatement:
-    """Keeps how one attempt ended. On PostgreSQL all that ended, whose attempts it ends, too: a round trip costs more
-    than ten rows.
+    """Build the statement that stores the result of an attempt.
+
+    On PostgreSQL it stores the results of all attempts at once, because a round trip takes longer than ten rows.
     """
     if dialect == "sqlite":
         return (
@@ -374,12 +385,18 @@ def claim_deliveries(
     lease: int = LEASE_MILLISECONDS,
     batches: int = 1,
 ) -> list[ClaimedDelivery]:
-    """Take up to ``limit`` due deliveries, so many ``batches`` one after the other: each attempt is on record before it
-    is made.
+    """Claim due deliveries, and store an attempt for each of them before it is sent.
 
-    ``room``: how many a subscription may get now, ``each`` where it is not named. ``lease``: milliseconds until others
-    take the worker for dead. A delivery that is due but whose subscription has lost its authority, or whose tries are
-    used up by workers that died, fails here.
+    A due delivery fails here if its subscription has ended, or if workers that died have used up its tries.
+
+    Args:
+        connection: the connection.
+        clock: the clock.
+        limit: the maximum number of deliveries of a batch.
+        room: the maximum number for each subscription.
+        each: the maximum number for a subscription that ``room`` does not name.
+        lease: the milliseconds after which other workers may take over the deliveries.
+        batches: the number of batches to claim.
     """
     now, remaining, claimed = clock.now(), limit * batches, list[ClaimedDelivery]()
     full = [webhook_id for webhook_id, count in room.items() if count <= 0]
@@ -414,7 +431,10 @@ def _claimed_from_row(row: Any, webhook: Any) -> ClaimedDelivery:
 
 
 def record_results(connection: Connection, ended: Sequence[AttemptOutcome]) -> None:
-    """Keep how attempts ended. Of a delivery that was claimed anew meanwhile, only the attempt's own row changes."""
+    """Store the results of attempts.
+
+    If a delivery was claimed again in the meantime, only the attempt's row changes.
+    """
     rows = [
         {
             "the_id": result.delivery_id,
@@ -425,7 +445,7 @@ def record_results(connection: Connection, ended: Sequence[AttemptOutcome]) -> N
             "new_status": result.status,
             "new_next": result.next_attempt_at,
         }
-        for result in sorted(ended, key=attrgetter("delivery_id"))  # mostly one order for all: fewer wait on each other
+        for result in sorted(ended, key=attrgetter("delivery_id"))  # nearly the same order everywhere avoids waits
     ]
     if connection.dialect.name == "sqlite":
         _END_ATTEMPT.execute_each(connection, rows)
@@ -437,6 +457,6 @@ def record_results(connection: Connection, ended: Sequence[AttemptOutcome]) -> N
 
 
 def find_next_due(connection: Connection, clock: Clock, full: Collection[str] = ()) -> int | None:
-    """When the next delivery is due (milliseconds), None where nothing waits; ``full`` subscriptions left aside."""
+    """Return when the next delivery is due (milliseconds), or None. ``full`` subscriptions are ignored."""
     row = _NEXT_WEBHOOKS.fetch_one_or_none(connection, {"full": list(full), "at_most": 1, "now": clock.wall()})
     return None if row is None else int(row.due_at)

@@ -1,7 +1,8 @@
-"""What both drivers are: a store runs synchronous functions over a connection, in one transaction each.
+"""The interface of both drivers: a store runs synchronous functions over a connection, each in one transaction.
 
-A store function takes a :class:`sqlalchemy.Connection` first, never commits, and has no effect outside the database: it
-may be run again. It belongs to one of the modules beside this one, or to a use case that calls several of them.
+The first parameter of a store function is a :class:`sqlalchemy.Connection`. The function never commits and has no
+effect outside the database, so the store may run it again. It is in one of the modules of this package, or in a use
+case that calls several of them.
 """
 
 from __future__ import annotations
@@ -27,20 +28,23 @@ _NOTIFICATION_KEY = "adsunify.announced"
 
 
 def notify(connection: Connection) -> None:
-    """Say, in a write, that once it is committed there is something to do for the watchers."""
+    """Request, inside a write, that the store calls its watchers after the commit."""
     connection.info[_NOTIFICATION_KEY] = True
 
 
 def take_notification(connection: Connection) -> bool:
-    """Whether something was announced since this was asked last. More may be announced than was committed."""
+    """Whether :func:`notify` was called since the last call. A transaction that calls it may still be rolled back."""
     return bool(connection.info.pop(_NOTIFICATION_KEY, False))
 
 
 class Store(ABC):
-    """An open database. ``clock`` is the one clock; ``commit_count`` counts the transactions committed by writes,
-    ``pending_writes`` the writes that were asked for and are not durable yet.
+    """An open database.
 
-    ``watchers`` are called after each commit of this process in which :func:`notify` was called.
+    Attributes:
+        clock: the clock of all store functions.
+        commit_count: the number of committed write transactions.
+        pending_writes: the number of requested writes that are not durable yet.
+        watchers: called after each commit of this process in which :func:`notify` was called.
     """
 
     clock: Clock
@@ -53,10 +57,14 @@ class Store(ABC):
     async def write(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        """Run the function in a transaction; when this returns, what it wrote is durable.
+        """Run the function in a transaction. When the call returns, its changes are durable.
 
-        What the function raises is raised here, and nothing of it was kept. StoreError: the database did not do it, or
-        (a connection lost while it committed) nobody knows: read again. Cancelling the caller does not stop the write.
+        If the function raises, nothing is stored and its exception is raised here. Cancelling the caller does not stop
+        the write.
+
+        Raises:
+            StoreError: the database failed. If the connection was lost during the commit, the changes may be stored;
+                the caller must read again.
         """
         self.pending_writes += 1
         try:
@@ -65,11 +73,11 @@ class Store(ABC):
             self.pending_writes -= 1
 
     async def upgrade(self, function: Callable[[Connection], Result]) -> Result:
-        """As :meth:`write`, however long it takes: migrations change whole tables, and wait for each other."""
+        """Run the function as :meth:`write` does, without a time limit. Migrations change whole tables."""
         return await self.write(function)
 
     def notify_watchers(self) -> None:
-        """Call the watchers."""
+        """Call all watchers."""
         for watcher in self.watchers:
             watcher()
 
@@ -77,28 +85,33 @@ class Store(ABC):
     async def _write(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        """What :meth:`write` does, on this engine."""
+        """Run :meth:`write` on this engine."""
 
     @abstractmethod
     async def read(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        """Run the function on what is committed; it cannot write. Raises StoreError.
+        """Run a function that only reads. Each of its statements sees all earlier commits.
 
-        Each of its statements sees what was committed before it.
+        Raises:
+            StoreError: the database failed.
         """
 
     @abstractmethod
     async def run_query(self, question: Query[T]) -> T:
-        """The answer to a question. Raises StoreError, and what is raised where the answer is made."""
+        """Run a query and return its result.
+
+        Raises:
+            StoreError: the database failed. The query itself may raise other errors.
+        """
 
     @abstractmethod
     async def close(self) -> None:
-        """Finish what was begun and let go of the database."""
+        """Finish the running functions and close all connections."""
 
 
 def to_store_error(error: BaseException) -> BaseException:
-    """A failure of the database as StoreError; everything else, and what only a defect can cause, as it is."""
+    """Convert a failure of the database to StoreError. Other errors, and errors of a defect, are returned unchanged."""
     if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | ProgrammingError):
         return _store_error(error, error.orig)
     if isinstance(error, OSError | sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError):
@@ -107,7 +120,7 @@ def to_store_error(error: BaseException) -> BaseException:
 
 
 def _store_error(error: BaseException, reason: BaseException | None) -> StoreError:
-    """The StoreError that a failure of the database becomes."""
-    failure = StoreError(f"The database did not do it: {reason}")
+    """Make the StoreError of a failure of the database."""
+    failure = StoreError(f"The database failed: {reason}")
     failure.__cause__ = error
     return failure

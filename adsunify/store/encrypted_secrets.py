@@ -1,4 +1,4 @@
-"""Where the vault's ciphertexts are kept: by table, row and field. What is in them is not known here."""
+"""Stores ciphertexts by table, row and field. This module cannot decrypt them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adsunify.store.statement import Statement
 
 @frozen
 class SecretRecord:
-    """One ciphertext and what it belongs to (the vault authenticates all four)."""
+    """A ciphertext with its table, row, workspace and field, which :mod:`adsunify.encryption` authenticates."""
 
     table_name: str
     row_id: str
@@ -53,7 +53,7 @@ _REPLACE = (
 def save_secrets(
     connection: Connection, table_name: str, row_id: str, workspace_id: str, sealed: Mapping[str, str], clock: Clock
 ) -> None:
-    """Keep ciphertexts by field; others of the row stay."""
+    """Store ciphertexts by field. Other fields of the row stay unchanged."""
     for field, value in sealed.items():
         row = {
             "table_name": table_name,
@@ -67,7 +67,7 @@ def save_secrets(
 
 
 def get_secrets(connection: Connection, table_name: str, row_id: str) -> dict[str, str]:
-    """The ciphertexts of a row, by field."""
+    """Return the ciphertexts of a row, by field."""
     rows = _GET.fetch_all(connection, {"of_table": table_name, "of_row": row_id})
     return {row.field: row.sealed for row in rows}
 
@@ -78,19 +78,22 @@ def delete_secrets(connection: Connection, table_name: str, row_id: str) -> None
 
 
 def count_encrypted_with(connection: Connection, prefix: str) -> int:
-    """How many ciphertexts begin so."""
+    """Count the ciphertexts that begin with ``prefix``."""
     return int(connection.execute(_COUNT_ENCRYPTED_WITH, {"the_prefix": prefix}).scalar_one())
 
 
 def count_not_encrypted_with(connection: Connection, prefix: str) -> int:
-    """How many ciphertexts begin otherwise."""
+    """Count the ciphertexts that do not begin with ``prefix``."""
     return int(connection.execute(_COUNT_NOT_ENCRYPTED_WITH, {"the_prefix": prefix}).scalar_one())
 
 
 def list_not_encrypted_with(
     connection: Connection, prefix: str, after: SecretRecord | None, limit: int
 ) -> list[SecretRecord]:
-    """Ciphertexts that do not begin with ``prefix``, a page at a time: those after the last one of the page before."""
+    """Return a page of the ciphertexts that do not begin with ``prefix``.
+
+    ``after`` is the last one of the page before.
+    """
     values = {"the_prefix": prefix, "at_most": limit}
     if after is None:
         rows = connection.execute(_PAGE, values).all()
@@ -101,7 +104,7 @@ def list_not_encrypted_with(
 
 
 def replace_secret(connection: Connection, old: SecretRecord, sealed: str, clock: Clock) -> bool:
-    """Put another ciphertext in the place of ``old``, unless it has changed meanwhile."""
+    """Replace ``old`` by another ciphertext, unless it was changed in the meantime. Returns whether it was replaced."""
     values = {
         "of_table": old.table_name,
         "of_row": old.row_id,

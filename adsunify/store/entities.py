@@ -1,4 +1,4 @@
-"""The last status seen of campaigns, ad groups and ads, and the events that tell of a change."""
+"""The last known status of campaigns, ad groups and ads, and the events of their changes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from .statement import Statement
 STATUS_EVENTS = {"campaign": "campaign.status_changed", "adGroup": "ad_group.status_changed", "ad": "ad.status_changed"}
 LOOKUP_BATCH_SIZE = 500
 MAX_ID_LENGTH = 250
-"""docs/spec.md, "Limits". A longer id could exceed an index, and a status is stored with a receipt, which must land."""
+"""The maximum length of an id (docs/spec.md, "Limits").
+
+Statuses of longer ids are ignored: they could exceed the limit of an index and so prevent the commit of a receipt.
+"""
 
 
 _ACCOUNT = Statement(select(accounts.c.workspace_id, accounts.c.network).where(accounts.c.id == bindparam("the_id")))
 _FIND_STATUSES = select(entities.c.kind, entities.c.native_id, entities.c.status).where(
     entities.c.account_id == bindparam("of_account"),
-    entities.c.kind.in_(bindparam("of_kinds", expanding=True)),  # else all of the account's would be walked through
+    entities.c.kind.in_(bindparam("of_kinds", expanding=True)),  # without it the whole account would be scanned
     entities.c.native_id.in_(bindparam("of_ids", expanding=True)),
 )
 _INSERT_FIRST = upsert.insert_or_ignore(entities, ("account_id", "kind", "native_id"))
@@ -46,9 +49,13 @@ def record_statuses(
     at: int,
     operation_id: str | None = None,
 ) -> int:
-    """Keep the statuses seen and record an event for each that is not the last one known; how many those were.
+    """Store observed statuses, and record an event for each one that differs from the last known status.
 
-    What is seen for the first time changes nothing. Two who see the same change tell of it once.
+    A status that is observed for the first time has no event. If two callers observe the same change, one event is
+    recorded.
+
+    Returns:
+        The number of events.
     """
     account = _ACCOUNT.fetch_one(connection, {"the_id": account_id})
     event_rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""The outbox: events are recorded, and queued for their subscribers, in the transaction of what they tell."""
+"""The outbox: an event is recorded, and queued for its subscribers, in the transaction of the change it reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .schema import events
 from .statement import Statement
 
 _HAS_SUBSCRIBERS = exists().where(schema.webhooks.c.workspace_id == bindparam("of_workspace"))
-"""Somebody may have subscribed: asked with the event itself, since mostly nobody has."""
+"""Whether the workspace has subscriptions. The INSERT of the event returns it, which saves a query in most cases."""
 _INSERT = Statement(insert(events).returning(_HAS_SUBSCRIBERS.label("heard")))
 _LATEST = Statement(
     select(events)
@@ -34,7 +34,7 @@ _OF_OPERATION = Statement(
 
 @frozen
 class EventRecord:
-    """One event; ``data`` holds identifiers only. Times in milliseconds."""
+    """One event. ``data`` holds identifiers only. Times are in milliseconds since 1970."""
 
     id: str
     workspace_id: str
@@ -56,7 +56,7 @@ def make_event_row(
     network: str | None = None,
     more: Mapping[str, Json] | None = None,
 ) -> dict[str, Any]:
-    """The row of one event, to be given to :func:`record_events`."""
+    """Make the row of an event. The caller passes it to :func:`record_events`."""
     return {
         "id": new_id(at),
         "workspace_id": workspace_id,
@@ -69,7 +69,7 @@ def make_event_row(
 
 
 def record_events(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Record events of one workspace (rows from :func:`make_event_row`), and queue them for whoever subscribed."""
+    """Record events of one workspace (rows from :func:`make_event_row`), and queue them for their subscribers."""
     if not rows:
         return
     first, *others = [{**row, "of_workspace": row["workspace_id"]} for row in rows]
@@ -90,18 +90,18 @@ def record_events(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
 
 
 def notification_body(row: Mapping[str, Any]) -> str:
-    """The bytes of a notification, which every attempt repeats, as text."""
+    """Return the body of a notification as text. All attempts send the same bytes."""
     at = datetime.fromtimestamp(row["created_at"] / 1000, UTC)
     return dumps(build_event_body(row["id"], row["type"], at, row["workspace_id"], row["data"]))
 
 
 def list_events(connection: Connection, workspace_id: str, limit: int = 100) -> list[EventRecord]:
-    """The latest events of a workspace, newest first."""
+    """Return the latest events of a workspace, newest first."""
     return _events_from_rows(_LATEST.fetch_all(connection, {"of_workspace": workspace_id, "at_most": limit}))
 
 
 def list_operation_events(connection: Connection, operation_id: str) -> list[EventRecord]:
-    """The events of an operation, oldest first."""
+    """Return the events of an operation, oldest first."""
     return _events_from_rows(_OF_OPERATION.fetch_all(connection, {"of_operation": operation_id}))
 
 

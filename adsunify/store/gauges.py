@@ -1,4 +1,4 @@
-"""What a person who watches the whole database wants to know, from indexes that hold only what is open."""
+"""Gauges over the whole database for monitoring. They are read from partial indexes of unfinished rows."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .schema import deliveries, operations, webhooks
 from .statement import Statement
 
 MAX_COUNTED = 1_000
-"""So many notifications are counted of each subscription: whoever scrapes is not kept waiting by a million of them."""
+"""The maximum number of notifications that are counted for a subscription, so that a scrape stays fast."""
 
 
 def _count_waiting(*conditions: ColumnElement[bool]) -> Any:
-    """How many of its notifications wait, added up over the subscriptions."""
+    """Build the sum of waiting notifications over all subscriptions."""
     waiting = (
         select(literal_column("1"))
         .where(deliveries.c.webhook_id == webhooks.c.id, deliveries.c.next_attempt_at.is_not(None), *conditions)
-        .order_by(deliveries.c.next_attempt_at)  # as the index has them: PostgreSQL would walk through the table
+        .order_by(deliveries.c.next_attempt_at)  # the order of the index; otherwise PostgreSQL scans the table
         .limit(literal_column(str(MAX_COUNTED)))
         .correlate(webhooks)
         .subquery()
@@ -37,15 +37,19 @@ _OPERATIONS = Statement(
     select(
         func.count().label("running"),
         func.count().filter(operations.c.lease_until <= bindparam("now"), operations.c.in_flight).label("stalled"),
-    ).where(text("status = 'running'"))  # as the index says it: a parameter would not be known to match
+    ).where(text("status = 'running'"))  # a literal, because a partial index does not match a parameter
 )
 
 
 @frozen
 class Gauges:
-    """``backlog``: notifications waiting for an attempt, ``due`` of them by now; at most :data:`MAX_COUNTED` of a
-    subscription are counted. ``stalled``: of the ``running`` operations, those whose lease ran out with a write in
-    flight.
+    """Gauges of the database.
+
+    Attributes:
+        backlog: notifications that wait for an attempt, at most :data:`MAX_COUNTED` of each subscription.
+        due: those of them that are due now.
+        running: running operations.
+        stalled: running operations whose lease ran out with a write in flight.
     """
 
     backlog: int
@@ -55,7 +59,7 @@ class Gauges:
 
 
 def read_gauges(connection: Connection, now: int) -> Gauges:
-    """How things stand at ``now``, over all workspaces."""
+    """Read the gauges over all workspaces. ``now`` is in milliseconds since 1970."""
     waiting = _DELIVERIES.fetch_one(connection, {"now": now})
     executed = _OPERATIONS.fetch_one(connection, {"now": now})
     return Gauges(int(waiting.backlog), int(waiting.due), executed.running, executed.stalled)

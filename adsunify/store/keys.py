@@ -1,4 +1,4 @@
-"""Workspace API keys: the secret's SHA-256, never the secret."""
+"""Workspace API keys. The database stores the SHA-256 of a secret and never the secret."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOUCH_MILLISECONDS = 60_000
 
 @frozen
 class KeyRecord:
-    """An API key as listed. ``user_id`` owns it. Times in milliseconds."""
+    """An API key of the owner ``user_id``. Times are in milliseconds since 1970."""
 
     id: str
     workspace_id: str
@@ -36,9 +36,9 @@ class KeyRecord:
 
 @frozen
 class KeyCredentials:
-    """What is needed to let a key in: its hash, to be compared in constant time, and its owner's current role.
+    """The data that authenticates a key: its hash, to be compared in constant time, and the present role of its owner.
 
-    ``role`` None: the owner is no longer a member.
+    ``role`` is None if the owner is no longer a member.
     """
 
     id: str
@@ -51,7 +51,7 @@ class KeyCredentials:
     role: Role | None
 
     def is_valid(self, now: int) -> bool:
-        """Whether the key may be used at all: not revoked, not expired, and its owner still belongs here."""
+        """Whether the key is neither revoked nor expired, and its owner is still a member."""
         if self.revoked_at is not None or self.role is None:
             return False
         return self.expires_at is None or now < self.expires_at
@@ -111,7 +111,7 @@ def create_key(
     expires_at: int | None,
     clock: Clock,
 ) -> KeyRecord:
-    """Keep a new key. ``prefix``: the 8 characters it is found by; ``secret_hash``: hexadecimal SHA-256."""
+    """Store a new key. ``prefix`` is its 8 characters id; ``secret_hash`` is the hexadecimal SHA-256 of its secret."""
     at = clock.wall()
     key = KeyRecord(new_id(at), workspace_id, user_id, name, prefix, can_write, at, expires_at, None, None)
     _INSERT.fetch_all(
@@ -132,13 +132,13 @@ def create_key(
 
 
 def list_keys(connection: Connection, workspace_id: str) -> list[KeyRecord]:
-    """All keys of the workspace, oldest first."""
+    """Return all keys of the workspace, oldest first."""
     rows = connection.execute(_LIST, {"of_workspace": workspace_id}).all()
     return [KeyRecord(**row._mapping) for row in rows]
 
 
 def find_key(prefix: str) -> Query[KeyCredentials | None]:
-    """The key with this prefix, whatever its state: ask ``valid``, and compare the hash."""
+    """Query the key with this prefix in any state. The caller checks :meth:`KeyCredentials.is_valid` and the hash."""
     return Query(_FIND, {"the_prefix": prefix}, _credentials_from_rows)
 
 
@@ -149,15 +149,18 @@ def _credentials_from_rows(rows: Sequence[Any]) -> KeyCredentials | None:
 def revoke_key(
     connection: Connection, workspace_id: str, user_id: str, key_id: str, clock: Clock, only: str | None = None
 ) -> KeyRecord:
-    """Revoke one's own key; a revoked one stays as it is.
+    """Revoke a key of this user. A revoked key stays unchanged.
 
-    ``only``: the id of a read-only key that asks; it revokes itself alone. Raises NotFound, Forbidden (another user's
-    key, or another key than ``only``).
+    ``only`` is the id of the read-only key that makes the request, which can revoke itself only.
+
+    Raises:
+        NotFound: the workspace has no such key.
+        Forbidden: the key belongs to another user, or ``only`` names another key.
     """
     values = {"the_id": key_id, "of_workspace": workspace_id}
     row = connection.execute(_GET, values).one_or_none()
     if row is None:
-        raise NotFound("There is no such key in this workspace.")
+        raise NotFound("This workspace has no such key.")
     if row.user_id != user_id:
         raise Forbidden("Only the owner of a key can revoke it.")
     if only is not None and only != key_id:
@@ -167,21 +170,21 @@ def revoke_key(
 
 
 def revoke_all_keys(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
-    """Revoke every key of a user in a workspace."""
+    """Revoke all keys of a user in a workspace."""
     values = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
     connection.execute(_REVOKE_ALL, values)
 
 
 def save_last_used(connection: Connection, used: Mapping[str, int]) -> None:
-    """Keep when keys were last used (key id to milliseconds); what :class:`KeyUsage` handed out."""
+    """Store when keys were last used (key id -> milliseconds), as :class:`KeyUsage` returned it."""
     for key_id in sorted(used):  # one order for all, or two processes could wait on each other
         connection.execute(_TOUCH, {"the_id": key_id, "used_at": used[key_id]})
 
 
 class KeyUsage:
-    """Collects the uses of keys in memory, so that a request costs no commit.
+    """Collects the uses of keys in memory, so that a request needs no commit.
 
-    ``last_used_at`` is therefore up to a minute old, and a killed process forgets its last minute.
+    So ``last_used_at`` may be a minute old, and a killed process loses the uses of its last minute.
     """
 
     def __init__(self) -> None:
@@ -189,11 +192,14 @@ class KeyUsage:
         self._taken_at = 0
 
     def record_use(self, key_id: str, now: int) -> Mapping[str, int] | None:
-        """Remember a use. At most once a minute: all uses since, to be written with :func:`save_last_used`."""
+        """Record a use.
+
+        Once a minute the result is all uses since, which the caller stores with :func:`save_last_used`.
+        """
         self._last_uses[key_id] = now
         return self.take_uses(now) if now - self._taken_at >= TOUCH_MILLISECONDS else None
 
     def take_uses(self, now: int) -> Mapping[str, int] | None:
-        """All uses not yet handed out, if any: for the end of a process."""
+        """Return all uses that were not returned before, if there are any, at the end of the process."""
         used, self._last_uses, self._taken_at = self._last_uses, {}, now
         return used or None

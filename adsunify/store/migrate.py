@@ -1,4 +1,4 @@
-"""Brings a database to the schema of this version, under a lock, before anything else is done with it."""
+"""Migrates a database to the schema of this version, under a lock, before it is used."""
 
 from __future__ import annotations
 
@@ -9,30 +9,33 @@ from sqlalchemy import Connection, inspect, text
 from adsunify.errors import StoreError
 
 HEAD_VERSION = "0008"
-"""The last migration of this version."""
+"""The newest migration of this version."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_LOCK = text("SELECT pg_advisory_xact_lock(7310294715)")  # any number, but always this one
+_LOCK = text("SELECT pg_advisory_xact_lock(7310294715)")  # an arbitrary number that never changes
 _VERSION = text("SELECT version_num FROM alembic_version")
 
 
 def read_version(connection: Connection) -> str | None:
-    """The migration the database is at; None: an empty database."""
+    """Return the migration of the database; None if the database is empty."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.execute(_VERSION).scalar_one_or_none()
 
 
 def migrate_schema(connection: Connection) -> None:
-    """Run the migrations that are missing. Raises StoreError for a database that a newer version has made.
+    """Run the missing migrations.
 
-    SQLite: the writer's transaction is the lock. PostgreSQL: an advisory lock, let go with the transaction.
+    On SQLite the write transaction is the lock. On PostgreSQL it is an advisory lock that ends with the transaction.
+
+    Raises:
+        StoreError: a newer version of adsunify has migrated the database.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(_LOCK)
     version = read_version(connection)
     if version == HEAD_VERSION:
         return
-    # alembic is heavy, and only a database that is not up to date needs it
+    # alembic takes long to import, and only an outdated database needs it
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
     from alembic.script import ScriptDirectory

@@ -1,4 +1,4 @@
-"""Opening a store by its URL."""
+"""Opens a store by its URL."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AHEAD = select(func.max(events.c.created_at)).where(events.c.id > _BOUND)
 
 
 def _find_newest_events(connection: Connection, latest: int) -> tuple[int | None, int | None]:
-    """The time of the newest event that is not after ``latest``, and the latest time after it: ids begin with times."""
+    """Return the time of the newest event up to ``latest``, and the latest time after it. Ids begin with their time."""
     digits = f"{latest + 1:012x}"
     bound = {"id_bound": f"{digits[:8]}-{digits[8:]}"}
     ahead = connection.execute(_AHEAD, bound).scalar_one()
@@ -42,7 +42,7 @@ def _clock_error(newest: int, wall: int) -> StoreError:
 
 
 def _is_durable(connection: Connection) -> bool:
-    if connection.dialect.name == "sqlite":  # the driver itself sets synchronous=FULL
+    if connection.dialect.name == "sqlite":  # our driver sets synchronous=FULL
         return True
     settings = {
         name: connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in ("fsync", "synchronous_commit")
@@ -57,30 +57,37 @@ async def open_store(
     allow_unsafe_durability: bool = False,
     allow_wrong_times: bool = False,
 ) -> Store:
-    """Open and migrate the database at ``sqlite:///path.db`` or ``postgresql://...``.
+    """Open and migrate a database.
 
-    PostgreSQL URLs are as libpq reads them (a socket directory as ``?host=/dir``, ``sslmode``). A PostgreSQL that may
-    lose commits at a power failure (fsync or synchronous_commit off) is refused unless ``allow_unsafe_durability``.
-    One with times ahead of the machine's clock is refused unless ``allow_wrong_times``.
-    Raises InvalidInput for another kind of URL, StoreError where the database cannot be opened.
+    Args:
+        url: ``sqlite:///path.db``, or a ``postgresql://`` URL as libpq reads it (a socket directory as ``?host=/dir``,
+            ``sslmode``).
+        clock: the clock of the store; None means the machine's clock.
+        allow_unsafe_durability: accept a PostgreSQL that may lose commits at a power failure (fsync or
+            synchronous_commit off).
+        allow_wrong_times: accept a database that has times ahead of the machine's clock.
+
+    Raises:
+        InvalidInput: the URL is not one of these.
+        StoreError: the database cannot be opened, or is refused.
     """
     store = _make_store(url, clock or Clock())
     try:
         if not allow_unsafe_durability and not await store.read(_is_durable):
             raise StoreError(
-                "This PostgreSQL runs with fsync or synchronous_commit off: a power failure could forget that a native "
-                "write was about to be sent, and it would be sent twice. Switch both on, or allow it explicitly."
+                "This PostgreSQL runs with fsync or synchronous_commit off. After a power failure it may have lost the "
+                "record of a native write, which would then be sent twice. Switch both on, or allow it explicitly."
             )
         try:
             await store.upgrade(migrate_schema)
         except DBAPIError as error:
-            raise StoreError(f"The database cannot be brought to this version of adsunify: {error.orig}") from error
+            raise StoreError(f"The database cannot be migrated to this version of adsunify: {error.orig}") from error
         wall = store.clock.wall()
         newest, ahead = await store.read(_find_newest_events, wall + MAX_AHEAD_MILLISECONDS)
         if not allow_wrong_times and ahead is not None and store.clock.is_ahead(ahead):
             raise _clock_error(ahead, wall)
         store.clock.observe(newest)
-        store.clock.observe(ahead)  # after a clock was corrected, ids may be ahead of their times
+        store.clock.observe(ahead)  # after a clock was corrected, ids may be ahead of the times of their rows
     except BaseException:
         await store.close()
         raise
@@ -106,6 +113,6 @@ def _make_store(url: str, clock: Clock) -> Store:
     raise invalid_input(
         "database",
         "unsupported_database",
-        "The database is given as sqlite:///path.db (a file; three slashes, four before an absolute path) "
-        "or postgresql://user:password@host/name.",
+        "The URL of the database must be sqlite:///path.db (four slashes before an absolute path) or "
+        "postgresql://user:password@host/name.",
     )

@@ -1,4 +1,4 @@
-"""Operations: prepared once, read in scope, cancelled by their owner. :mod:`.advance` executes them."""
+"""Operations: preparing, reading and cancelling them. :mod:`.state_commits` stores their execution."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from .statement import Query, Statement
 
 @frozen
 class OperationDraft:
-    """An operation to be prepared. ``unified``: a brief made it, so what it creates can be activated as a whole."""
+    """An operation to be prepared.
+
+    ``unified``: its plan comes from a brief, so its entities can be activated together.
+    """
 
     account_id: str
     plan: Plan
@@ -31,13 +34,13 @@ class OperationDraft:
 
     @property
     def plan_text(self) -> str:
-        """The canonical text of the plan, which has the plan's digest."""
+        """The canonical text of the plan, over which its digest is computed."""
         return self.plan.canonical_bytes.decode("ascii")
 
 
 @frozen
 class Idempotency:
-    """The caller's key, and the SHA-256 of the canonical request that it is bound to."""
+    """The caller's idempotency key, and the SHA-256 of the canonical request to which it is bound."""
 
     key: str
     request_digest: str
@@ -45,9 +48,10 @@ class Idempotency:
 
 @frozen
 class PreparedOperations:
-    """The operations of one prepare call; ``is_replay``: an earlier call with the same key had made them, not this one.
+    """The operations of one prepare call.
 
-    ``created``: those that this call made, as they stand, with their plans.
+    ``is_replay``: an earlier call with the same key has prepared them. ``created``: the operations that this call has
+    prepared, with their plans.
     """
 
     operation_ids: tuple[str, ...]
@@ -57,12 +61,14 @@ class PreparedOperations:
 
 @frozen
 class OperationRecord:
-    """An operation as it stands at the time it was read. Times in milliseconds.
+    """An operation at the time it was read. Times are in milliseconds since 1970.
 
-    ``status`` is what a caller is told: an operation whose lease ran out with no write in flight reads ``prepared``
-    with ``next_action`` (the next claim makes it so). ``is_stalled``: the lease ran out with a write in flight.
-    ``retry_after``: the rest of the wait, None where there is none. ``packed`` is the plan, None in lists and
-    where the plan is at hand.
+    Attributes:
+        status: the status that callers see. If the lease ran out with no write in flight, it is ``prepared`` with
+            ``next_action``; the next claim stores that.
+        is_stalled: the lease ran out with a write in flight.
+        retry_after: the remaining time to wait in milliseconds; None if there is no wait.
+        packed: the compressed plan; None in lists, and if the caller has the plan.
     """
 
     id: str
@@ -94,11 +100,15 @@ class OperationRecord:
 
     @property
     def is_claimed(self) -> bool:
-        """Whether it was ever executed: without a claim there is no attempt."""
+        """Whether an execution has ever claimed the operation. Without a claim there is no attempt."""
         return self.fence > 0
 
     def read_plan(self) -> Plan:
-        """The plan with the marks of this operation, after its digest was checked (ValueError)."""
+        """Return the plan with the mark values of this operation.
+
+        Raises:
+            ValueError: the stored plan does not match its digest.
+        """
         return add_operation_marks(
             Plan.from_bytes(decompress_text(self.packed or b"").encode("ascii"), self.plan_digest), self.id
         )
@@ -109,7 +119,7 @@ class OperationRecord:
 _INSERT = Statement(insert(operations))
 _SHARED_COLUMNS = [one.name for one in fields(OperationRecord) if one.name in operations.c]
 _COLUMNS = [column for column in operations.c if column.name != "plan"]
-_PACKED = type_coerce(operations.c.plan, LargeBinary).label("packed")  # whoever looks into it unpacks it
+_PACKED = type_coerce(operations.c.plan, LargeBinary).label("packed")  # stays compressed until it is read
 _GET = Statement(select(*_COLUMNS, _PACKED).where(operations.c.id == bindparam("the_id")))
 
 
@@ -140,7 +150,7 @@ _RECOVERED_STATUS = apply_trigger("running", "recover")[0]
 _recoverable = (
     update(operations)
     .where(
-        text("status = 'running'"),  # as the index says it: a parameter would not be known to match
+        text("status = 'running'"),  # a literal, because a partial index does not match a parameter
         operations.c.lease_until <= bindparam("now"),
         operations.c.in_flight.is_(False),
     )
@@ -175,9 +185,12 @@ def prepare_operations(
     clock: Clock,
     idempotency: Idempotency | None = None,
 ) -> PreparedOperations:
-    """Keep the operations, their events and the idempotency key in one transaction.
+    """Store operations, their events and the idempotency key.
 
-    The same key with the same digest gives the operations it is bound to; with another, Conflict.
+    If the key is already bound to the same request, the result is the operations of that request.
+
+    Raises:
+        Conflict: the key is bound to another request.
     """
     at = clock.now()
     ids = tuple(new_id(at) for _ in drafts)
@@ -255,15 +268,18 @@ def _record_to_row(record: OperationRecord, draft: OperationDraft) -> dict[str, 
 
 
 def find_by_idempotency_key(actor: Actor, idempotency: Idempotency) -> Query[PreparedOperations | None]:
-    """What the key is bound to, None where it is free; Conflict where it is bound to another request."""
+    """Query the operations to which a key is bound; None if the key is free.
+
+    The query raises Conflict if the key is bound to another request.
+    """
 
     def make_result(rows: Sequence[Any]) -> PreparedOperations | None:
         if not rows:
             return None
         if rows[0].request_digest != idempotency.request_digest:
             raise Conflict(
-                "This Idempotency-Key is already bound to another request. Send the request it was first used with, "
-                "or a new key for the new one."
+                "This Idempotency-Key is already bound to another request. Repeat that request, or send a new key with "
+                "the new request."
             )
         return PreparedOperations(tuple(rows[0].operation_ids), is_replay=True)
 
@@ -315,11 +331,11 @@ def _record_from_row(row: Any, now: int, packed: bytes | None) -> OperationRecor
 
 
 def find_operation(actor: Actor, operation_id: str, clock: Clock) -> Query[OperationRecord]:
-    """An operation in the actor's scope. Raises NotFound, also for what exists elsewhere."""
+    """Query an operation that the actor may see. The query raises NotFound for all others."""
 
     def make_result(rows: Sequence[Any]) -> OperationRecord:
         if not rows or not actor.can_see(rows[0].workspace_id, rows[0].user_id, rows[0].credential):
-            raise NotFound("There is no such operation in your scope.")
+            raise NotFound("The operation does not exist, or you may not see it.")
         clock.observe(rows[0].updated_at)
         return _record_from_row(rows[0], clock.now(), rows[0].packed)
 
@@ -327,12 +343,12 @@ def find_operation(actor: Actor, operation_id: str, clock: Clock) -> Query[Opera
 
 
 def get_operation(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
-    """The answer to :func:`find_operation`."""
+    """Return the result of :func:`find_operation`."""
     return find_operation(actor, operation_id, clock).run(connection)
 
 
 def list_operations(connection: Connection, actor: Actor, clock: Clock, limit: int = 50) -> list[OperationRecord]:
-    """The latest operations in the actor's scope, newest first, without their plans."""
+    """Return the latest operations that the actor may see, newest first, without their plans."""
     scope = {"of_workspace": actor.workspace_id, "at_most": limit}
     if actor.kind == "agent":
         rows = _LATEST_OF_CREDENTIAL.fetch_all(connection, scope | {"of_credential": actor.credential})
@@ -345,11 +361,11 @@ def list_operations(connection: Connection, actor: Actor, clock: Clock, limit: i
 
 
 APPROVAL_RULE = "require_approval"
-"""The one rule of a workspace so far, as its event names it."""
+"""The name of the approval rule in events. Workspaces have no other rules."""
 
 
 def record_rule_event(connection: Connection, operation_id: str, clock: Clock) -> None:
-    """Record that the workspace's rule stopped an execution, which left the operation prepared."""
+    """Record that the approval rule stopped an execution. The operation stays prepared."""
     row = _GET.fetch_one(connection, {"the_id": operation_id})
     event_row = events.make_event_row(
         "rule.triggered",
@@ -368,9 +384,12 @@ def record_rule_event(connection: Connection, operation_id: str, clock: Clock) -
 
 
 def cancel_operation(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
-    """Cancel one's own prepared operation; one that is cancelled stays so.
+    """Cancel a prepared operation of this user. A cancelled operation stays unchanged.
 
-    Raises NotFound, Forbidden (another user's), OperationError ``operation_<status>`` or ``operation_stalled``.
+    Raises:
+        NotFound: the actor may not see such an operation.
+        Forbidden: another user has prepared it.
+        OperationError: ``operation_<status>`` or ``operation_stalled``; the operation is not prepared.
     """
     record = get_operation(connection, actor, operation_id, clock)
     if record.user_id != actor.user_id:
@@ -408,9 +427,9 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
 
 
 def recover_operations(connection: Connection, clock: Clock, operation_id: str | None = None) -> list[str]:
-    """Hand back what runs on a lease that ran out with no write in flight; the ids of what was handed back.
+    """Hand back operations whose lease ran out with no write in flight, and return their ids.
 
-    An operation with a write in flight is left ``running``: nobody knows what became of the write.
+    An operation with a write in flight stays ``running``, because nobody knows whether the write was done.
     """
     if operation_id is None:
         rows = _RECOVERABLE.fetch_all(connection, {"now": clock.now()})

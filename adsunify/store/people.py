@@ -1,4 +1,4 @@
-"""Workspaces, their users, and who is what where."""
+"""Workspaces, users, and memberships."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .schema import memberships, users, workspaces
 
 @frozen
 class WorkspaceRecord:
-    """A workspace; ``require_approval``: a person must approve before anything is executed."""
+    """A workspace. ``require_approval``: only a signed-in person may execute operations."""
 
     id: str
     name: str
@@ -27,7 +27,7 @@ class WorkspaceRecord:
 
 @frozen
 class UserRecord:
-    """A user; ``password_hash`` None: cannot sign in."""
+    """A user. A user without ``password_hash`` cannot sign in."""
 
     id: str
     email: str
@@ -37,7 +37,7 @@ class UserRecord:
 
 @frozen
 class MembershipRecord:
-    """What a user is in a workspace."""
+    """The membership of a user in a workspace, with the role."""
 
     workspace_id: str
     user_id: str
@@ -92,7 +92,7 @@ _REMOVE_MEMBERSHIP = (
 
 
 def ensure_workspace(connection: Connection, name: str, clock: Clock) -> WorkspaceRecord:
-    """The workspace with this name, made where there is none."""
+    """Return the workspace with this name, and create it if it does not exist."""
     at = clock.now()
     _INSERT_WORKSPACE.fetch_all(
         connection,
@@ -102,31 +102,31 @@ def ensure_workspace(connection: Connection, name: str, clock: Clock) -> Workspa
 
 
 def get_workspace(connection: Connection, workspace_id: str) -> WorkspaceRecord:
-    """A workspace. Raises NotFound."""
+    """Return a workspace. Raises NotFound."""
     return WorkspaceRecord(
         **_require_row(connection.execute(_WORKSPACE, {"the_id": workspace_id}).one_or_none())._mapping
     )
 
 
 def list_workspaces(connection: Connection) -> list[WorkspaceRecord]:
-    """All workspaces, by name."""
+    """Return all workspaces, sorted by name."""
     return [WorkspaceRecord(**row._mapping) for row in connection.execute(_WORKSPACES).all()]
 
 
 def get_workspace_by_name(connection: Connection, name: str) -> WorkspaceRecord:
-    """The workspace with this name. Raises NotFound."""
+    """Return the workspace with this name. Raises NotFound."""
     return WorkspaceRecord(
         **_require_row(connection.execute(_WORKSPACE_NAMED, {"the_name": name}).one_or_none())._mapping
     )
 
 
 def set_require_approval(connection: Connection, workspace_id: str, required: bool) -> None:
-    """Whether a person must approve before anything is executed in the workspace. Raises NotFound."""
+    """Set whether only a signed-in person may execute operations in the workspace. Raises NotFound."""
     _require_row(connection.execute(_REQUIRE_APPROVAL, {"the_id": workspace_id, "required": required}).one_or_none())
 
 
 def ensure_user(connection: Connection, email: str, clock: Clock, password_hash: str | None = None) -> UserRecord:
-    """The user with this e-mail, made where there is none; an existing user's password stays as it is."""
+    """Return the user with this e-mail, and create it if it does not exist. An existing password is not changed."""
     at = clock.now()
     row = {"id": new_id(at), "email": email.strip().lower(), "password_hash": password_hash, "created_at": at}
     _INSERT_USER.fetch_all(connection, row)
@@ -134,29 +134,29 @@ def ensure_user(connection: Connection, email: str, clock: Clock, password_hash:
 
 
 def get_user(connection: Connection, user_id: str) -> UserRecord:
-    """A user. Raises NotFound."""
+    """Return a user. Raises NotFound."""
     return UserRecord(**_require_row(connection.execute(_USER, {"the_id": user_id}).one_or_none())._mapping)
 
 
 def find_user_by_email(connection: Connection, email: str) -> UserRecord | None:
-    """The user with this e-mail."""
+    """Return the user with this e-mail; None if there is none."""
     row = connection.execute(_USER_WITH_EMAIL, {"the_email": email.strip().lower()}).one_or_none()
     return None if row is None else UserRecord(**row._mapping)
 
 
 def set_password(connection: Connection, user_id: str, password_hash: str) -> None:
-    """Give a user another password. Raises NotFound."""
+    """Set the password hash of a user. Raises NotFound."""
     _require_row(connection.execute(_SET_PASSWORD, {"the_id": user_id, "new_hash": password_hash}).one_or_none())
 
 
 def has_password(connection: Connection, user_id: str, password_hash: str | None) -> bool:
-    """Whether this is what the user's password is kept as, still. The answer holds until the transaction ends."""
+    """Whether the user still has this password hash. The row is locked until the transaction ends."""
     user = UserRecord(**_require_row(connection.execute(_USER_FOR_UPDATE, {"the_id": user_id}).one_or_none())._mapping)
     return user.password_hash == password_hash
 
 
 def set_membership(connection: Connection, workspace_id: str, user_id: str, role: Role, clock: Clock) -> None:
-    """Make the user this in the workspace, whatever he was before."""
+    """Set the role of a user in a workspace. A user who is not a member becomes one."""
     _SET_MEMBERSHIP.fetch_all(
         connection,
         {"workspace_id": workspace_id, "user_id": user_id, "role": role, "created_at": clock.now()},
@@ -164,21 +164,21 @@ def set_membership(connection: Connection, workspace_id: str, user_id: str, role
 
 
 def remove_membership(connection: Connection, workspace_id: str, user_id: str) -> None:
-    """Take the user out of the workspace. Raises NotFound."""
+    """Remove a user from a workspace. Raises NotFound."""
     _require_row(
         connection.execute(_REMOVE_MEMBERSHIP, {"of_workspace": workspace_id, "of_user": user_id}).one_or_none()
     )
 
 
 def find_membership(connection: Connection, workspace_id: str, user_id: str) -> MembershipRecord | None:
-    """What the user is in the workspace; None: nothing."""
+    """Return the user's membership in the workspace; None if the user is not a member."""
     row = connection.execute(_MEMBERSHIP, {"of_workspace": workspace_id, "of_user": user_id}).one_or_none()
     return None if row is None else MembershipRecord(**row._mapping)
 
 
 def is_last_admin(connection: Connection, workspace_id: str, user_id: str) -> bool:
-    """Whether the user is the only admin of the workspace. The answer holds until the transaction ends."""
-    connection.execute(_WORKSPACE_FOR_UPDATE, {"the_id": workspace_id})  # of two who leave at once, one waits
+    """Whether the user is the only admin of the workspace. The workspace is locked until the transaction ends."""
+    connection.execute(_WORKSPACE_FOR_UPDATE, {"the_id": workspace_id})  # two admins cannot leave at the same time
     membership = find_membership(connection, workspace_id, user_id)
     if membership is None or membership.role != "admin":
         return False
@@ -187,12 +187,12 @@ def is_last_admin(connection: Connection, workspace_id: str, user_id: str) -> bo
 
 
 def list_members(connection: Connection, workspace_id: str) -> list[MembershipRecord]:
-    """All members of a workspace."""
+    """Return all members of a workspace."""
     rows = connection.execute(_MEMBERS, {"of_workspace": workspace_id}).all()
     return [MembershipRecord(**row._mapping) for row in rows]
 
 
 def _require_row(row: Row[Any] | None) -> Row[Any]:
     if row is None:
-        raise NotFound("There is no such workspace, user or membership.")
+        raise NotFound("The workspace, the user or the membership does not exist.")
     return row

@@ -1,5 +1,7 @@
-"""PostgreSQL through asyncpg: a transaction per function, first come first served; a write is finished even if nobody
-waits for it any more."""
+"""PostgreSQL through asyncpg. Each function runs in one transaction, in the order of the calls.
+
+A write is finished even if its caller is cancelled.
+"""
 
 from __future__ import annotations
 
@@ -25,31 +27,31 @@ from .driver import Parameters, Result, Store, StoreFunction, take_notification,
 from .statement import BoundValues, Query, Statement, T
 
 MAX_CONNECTIONS = 8
-"""At most so many for writing, and as many for reading."""
+"""The maximum number of connections for writing, and also for reading."""
 TIMEOUT_SECONDS = 25.0
-"""How long a read or a write may take, with the wait for a connection. To drop a dead connection takes 2 s more."""
+"""The maximum time of a read or a write, including the wait for a connection. Closing a dead one takes 2 s more."""
 SERIALIZATION_FAILURE = "40001"
 DEADLOCK = "40P01"
 CONNECTION_LOST_CLASSES = ("08", "57P")
-"""Classes of codes that end the connection."""
+"""The SQLSTATE classes after which the connection cannot be used."""
 BEGIN_STATEMENT = "BEGIN ISOLATION LEVEL READ COMMITTED"
 DATABASE_ERRORS = (DBAPIError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
-"""What a database that does not do it raises: through SQLAlchemy, through :class:`.statement.Statement`."""
+"""The exceptions of a failing database, through SQLAlchemy and through :class:`.statement.Statement`."""
 
 DEFECT_ERRORS = (asyncpg.IntegrityConstraintViolationError, asyncpg.SyntaxOrAccessError)
 
 
 def _driver_connection(connection: Connection) -> Any:
-    """The driver's own connection. BEGIN and COMMIT are said to it: SQLAlchemy thinks that it commits by itself."""
+    """Return asyncpg's connection. We send BEGIN and COMMIT to it directly; SQLAlchemy runs in autocommit mode."""
     return connection.connection.driver_connection
 
 
 @define
 class _Attempt:
-    """One function: how far it got. Begun, run and ended in one go, at the least cost of switching.
+    """One run of a function, and its progress. Begin, function and commit run in one greenlet, which is fastest.
 
-    ``in_transaction``: it is one; else each of its statements is. ``may_be_committed``: what was sent may have been
-    committed.
+    ``in_transaction``: the function runs in a transaction; otherwise each statement is its own transaction.
+    ``may_be_committed``: the changes may be stored.
     """
 
     in_transaction: bool
@@ -60,7 +62,7 @@ class _Attempt:
     def run(
         self, connection: Connection, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """``is_connection_lost``, then: the connection is no good any more."""
+        """Run the function on a connection. If ``is_connection_lost`` is set then, the connection is unusable."""
         raw = _driver_connection(connection)
         try:
             if not self.in_transaction:
@@ -68,7 +70,7 @@ class _Attempt:
             await_only(raw.execute(BEGIN_STATEMENT))
             result = function(connection, *args, **kwargs)
             self.may_be_committed = True
-            if await_only(raw.execute("COMMIT")) != "COMMIT":  # a statement failed, and its failure was passed over
+            if await_only(raw.execute("COMMIT")) != "COMMIT":  # the function ignored a failed statement
                 raise StoreError("The database gave the transaction up.")
             self.has_notification = take_notification(connection)
         except Exception as error:
@@ -81,7 +83,7 @@ class _Attempt:
         return result
 
     def can_retry(self, error: Exception) -> bool:
-        """Whether the transaction surely left nothing behind, and a second try may fare better."""
+        """Whether the transaction certainly stored nothing, and a second attempt may succeed."""
         if _sqlstate(error) in (SERIALIZATION_FAILURE, DEADLOCK):
             return True
         return not self.may_be_committed and (self.is_connection_lost or "cached statement plan" in str(error))
@@ -92,34 +94,34 @@ _write_attempt = partial(_Attempt, in_transaction=True)
 
 
 def _sqlstate(error: BaseException) -> str:
-    """PostgreSQL's code for what went wrong, empty where it said nothing."""
+    """Return PostgreSQL's SQLSTATE of an error; empty if there is none."""
     native = error.orig if isinstance(error, DBAPIError) else error
     return getattr(native, "sqlstate", None) or ""
 
 
 def _is_refused(error: BaseException) -> bool:
-    """Whether the database said no, so that nothing was done."""
+    """Whether the database refused the statement, so that nothing was stored."""
     state = _sqlstate(error) or _sqlstate(error.__cause__ or error)
     return bool(state) and not state.startswith(CONNECTION_LOST_CLASSES)
 
 
 def _to_store_error(error: BaseException) -> BaseException:
-    """The failure as StoreError, and what only a defect can cause as it is. The row of a failure is not repeated."""
+    """Convert a failure to StoreError without the values of the row. Errors of a defect are returned unchanged."""
     if isinstance(error, (asyncpg.PostgresError, asyncpg.InterfaceError)) and not isinstance(error, DEFECT_ERRORS):
-        return StoreError(f"The database did not do it: {error.args[0]}")
+        return StoreError(f"The database failed: {error.args[0]}")
     return to_store_error(error)
 
 
 class _ConnectionPool:
-    """Connections that stay open, each serving one function at a time; the functions queue in their order.
+    """A pool of open connections. Each runs one function at a time; functions wait in order.
 
-    ``tell``: called when one has announced something.
+    ``tell`` is called after a commit in which :func:`notify` was called.
     """
 
     def __init__(self, url: str, settings: dict[str, str], tell: Callable[[], None]) -> None:
         self._engine = create_async_engine(
             "postgresql+asyncpg://",
-            # asyncpg reads libpq's URLs itself: socket directories, sslmode
+            # asyncpg itself parses libpq's URLs, with socket directories and sslmode
             async_creator=lambda: asyncpg.connect(url, server_settings=settings),
             poolclass=NullPool,
             isolation_level="AUTOCOMMIT",
@@ -138,9 +140,10 @@ class _ConnectionPool:
         kwargs: dict[str, Any],
         limited: bool = True,
     ) -> Result:
-        """Run the function; StoreError after SECONDS where it is ``limited``.
+        """Run the function. If ``limited``, raise StoreError after :data:`TIMEOUT_SECONDS`.
 
-        An answer that came while the event loop was blocked is read: a claim whose commit nobody learns of is stalled.
+        The timeout tolerates a blocked event loop. Otherwise a claim could be committed without its caller knowing,
+        and the operation would be stalled.
         """
         limit: asyncio.Timeout | None = None
         deadline = asyncio.get_running_loop().time() + TIMEOUT_SECONDS if limited else math.inf
@@ -150,7 +153,7 @@ class _ConnectionPool:
                 return result
         except DATABASE_ERRORS as error:
             if limit is not None and limit.expired():
-                self._discard_idle()  # they may be as dead as this one
+                self._discard_idle()  # the others may be dead as well
                 raise StoreError(f"The database did not answer within {TIMEOUT_SECONDS:g} seconds.") from error
             raise _to_store_error(error) from error
 
@@ -178,9 +181,9 @@ class _ConnectionPool:
         except Exception:
             if trial.is_connection_lost or connection.invalidated:
                 self._discard(connection)
-                self._discard_idle()  # they were lost with it
+                self._discard_idle()  # the others were lost at the same time
             else:
-                self._idle_connections.append(connection)  # rolled back, and as good as before
+                self._idle_connections.append(connection)  # rolled back, so it can be used again
             raise
         except BaseException:
             self._discard(connection)
@@ -197,7 +200,7 @@ class _ConnectionPool:
             raise StoreError(f"The database cannot be reached: {type(error).__name__}: {error}") from error
 
     def _discard(self, connection: AsyncConnection) -> None:
-        """Close a connection beside what follows: a server that does not answer takes 2 s of it."""
+        """Close a connection in the background, because that takes 2 s if the server does not answer."""
         task = asyncio.create_task(_close_connection(connection))
         self._closing_tasks.add(task)
         task.add_done_callback(self._closing_tasks.discard)
@@ -207,7 +210,7 @@ class _ConnectionPool:
             self._discard(self._idle_connections.pop())
 
     async def close(self) -> None:
-        """Close for good, when the functions that were asked for have run."""
+        """Close all connections after the requested functions have run."""
         for _ in range(MAX_CONNECTIONS):
             await self._slots.acquire()
         self._discard_idle()
@@ -221,7 +224,7 @@ _Caller = tuple[BoundValues, asyncio.Future[Any]]
 class _QueryBatcher:
     """Sends the queries that many callers run within one turn of the event loop to the database in one statement.
 
-    A round trip costs several times what the rows of a query cost: 16 callers at a time would pay 16.
+    A round trip takes several times longer than the query itself.
     """
 
     def __init__(self, pool: _ConnectionPool) -> None:
@@ -230,7 +233,7 @@ class _QueryBatcher:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def submit(self, statement: Statement, values: BoundValues) -> asyncio.Future[Any]:
-        """The rows of the statement for these values. All callers of one statement share one round trip."""
+        """Return a future of the rows of the statement. All callers of one statement share one round trip."""
         loop = asyncio.get_running_loop()
         if not self._pending:
             loop.call_soon(self._send_pending)
@@ -275,18 +278,18 @@ class _QueryBatcher:
 
 
 async def _close_connection(connection: AsyncConnection) -> None:
-    await connection.invalidate()  # which gives the server 2 s; closing alone would wait for it without an end
+    await connection.invalidate()  # waits 2 s at most; close() would wait without a limit
     await connection.close()
 
 
 _WRITE_SETTINGS = {"idle_in_transaction_session_timeout": str(int(TIMEOUT_SECONDS * 1000))}
-"""The server ends a transaction whose client is gone: its locks would stop the next try to keep a receipt."""
+"""The server ends a transaction whose client is gone. Its locks would block the next attempt to store a receipt."""
 
 
 class PostgresStore(Store):
     """A PostgreSQL database, shared by any number of processes and machines.
 
-    A read is one statement after the other, each seeing what was committed before it.
+    Each statement of a read sees all earlier commits.
     """
 
     def __init__(self, url: str, clock: Clock) -> None:
@@ -311,7 +314,7 @@ class PostgresStore(Store):
     async def _run_uncancellable(
         self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any], limited: bool = True
     ) -> Result:
-        """Run the function to its end, whatever becomes of the caller."""
+        """Run the function to its end, even if the caller is cancelled."""
         task = asyncio.create_task(self._run_write(function, args, kwargs, limited))
         self._running_tasks.add(task)
         task.add_done_callback(self._forget_task)
@@ -350,4 +353,4 @@ class PostgresStore(Store):
     def _forget_task(self, task: asyncio.Task[Any]) -> None:
         self._running_tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # a cancelled caller does not ask for it; that is no reason to complain
+            task.exception()  # without this asyncio warns if the caller was cancelled

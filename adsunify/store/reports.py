@@ -1,7 +1,7 @@
-"""Asynchronous reports at the networks: one row per account and range, so that a second read resumes the job.
+"""Asynchronous reports at the networks: one row for each account and range, so that a second read resumes the job.
 
-What a report said is not kept: its job is read again for an hour, and then the network is asked anew, for figures are
-restated.
+The figures of a report are not stored. For an hour the job is read again. After that a new report is requested, because
+networks correct their figures.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .schema import reports
 ReportState = Literal["starting", "pending", "read"]
 START_MILLISECONDS = 120_000
 REREAD_MILLISECONDS = 3_600_000
-"""So long a report that was read to its end is read again, rather than asked for anew."""
+"""How long the job of a completed report is read again before a new report is requested."""
 
 
 @frozen
 class ReportRecord:
-    """A report that is being made, or was read to its end.
+    """A report that is running, or was read completely. Times are in milliseconds since 1970.
 
-    ``job``: what resumes it, None while it is being asked for. Times in milliseconds.
+    ``job`` resumes the report; it is None while the report is being requested.
     """
 
     id: str
@@ -83,9 +83,10 @@ _DELETE_STALE = delete(reports).where(
 def begin_report(
     connection: Connection, workspace_id: str, account_id: str, start_date: str, end_date: str, clock: Clock
 ) -> tuple[ReportRecord, bool]:
-    """The report of this range, and whether the caller is the one to ask the network for it.
+    """Return the report of this range, and whether this caller must request it from the network.
 
-    Of all who ask, one is; another may after 2 minutes, if nothing came of it. Dates as ``YYYY-MM-DD``.
+    Only one of several callers requests it. If it does not succeed, another caller may after 2 minutes. Dates are
+    ``YYYY-MM-DD``.
     """
     at = clock.now()
     connection.execute(_DELETE_STALE, {"of_account": account_id, "before": at - REREAD_MILLISECONDS})
@@ -100,7 +101,7 @@ def begin_report(
         "updated_at": at,
     }
     report = None
-    while report is None:  # again, where another's report was forgotten between the two
+    while report is None:  # repeat if another caller deleted the report between the two statements
         mine = bool(_INSERT.fetch_all(connection, row))
         report = find_report(connection, account_id, start_date, end_date)
     if not mine:
@@ -110,7 +111,7 @@ def begin_report(
 
 
 def find_report(connection: Connection, account_id: str, start_date: str, end_date: str) -> ReportRecord | None:
-    """The report of this range, if there is one."""
+    """Return the report of this range; None if there is none."""
     row = connection.execute(
         _OF_RANGE, {"of_account": account_id, "of_start": start_date, "of_end": end_date}
     ).one_or_none()
@@ -118,25 +119,30 @@ def find_report(connection: Connection, account_id: str, start_date: str, end_da
 
 
 def find_report_by_job(connection: Connection, account_id: str, job: Json) -> ReportRecord | None:
-    """The report that a job makes for this account, if there is one: the latest, where the network gave one job for two
-    ranges (it cuts both to the days that it has).
+    """Return the report of a job of this account; None if there is none.
+
+    A network may return one job for two ranges, because it cuts both to the days that it has. The latest report counts.
     """
     row = connection.execute(_OF_JOB, {"of_account": account_id, "of_job": job}).one_or_none()
     return None if row is None else ReportRecord(**row._mapping)
 
 
 def mark_started(connection: Connection, report_id: str, job: Json, clock: Clock) -> None:
-    """The network makes the report: keep what resumes it (also when that has changed)."""
+    """Store the job that resumes the report, after the network has started or changed it."""
     connection.execute(_MARK_STARTED, {"the_id": report_id, "new_job": job, "now": clock.now()})
 
 
 def mark_read(connection: Connection, report_id: str, clock: Clock) -> bool:
-    """The report was read to its end; whether nobody had before."""
+    """Record that the report was read completely. Returns whether this is the first time."""
     return bool(connection.execute(_MARK_READ, {"the_id": report_id, "now": clock.now()}).all())
 
 
 def delete_report(connection: Connection, report_id: str) -> bool:
-    """The next read asks for a new report: this one failed for good, was answered at once, or the network has it no
-    more. Whether it ended by that: nobody had forgotten it, or read it to its end.
+    """Delete a report that has failed, was answered at once, or no longer exists at the network.
+
+    The next read requests a new report.
+
+    Returns:
+        Whether this call ended the report: nobody had deleted it or read it completely before.
     """
     return connection.execute(_DELETE, {"the_id": report_id}).scalar_one_or_none() not in (None, "read")

@@ -1,4 +1,4 @@
-"""People in browsers: their sessions, and invitations into a workspace. Only hashes of tokens are kept."""
+"""Browser sessions, and invitations to a workspace. Only hashes of tokens are stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .schema import invitations, memberships, sessions, users, workspaces
 
 @frozen
 class WorkspaceMembership:
-    """A workspace that a person belongs to, and what he is there."""
+    """A workspace of a user, with the user's role in it."""
 
     workspace_id: str
     name: str
@@ -22,7 +22,7 @@ class WorkspaceMembership:
 
 @frozen
 class SessionRecord:
-    """A session that stands; ``workspace_id``: the one last chosen, if any. ``memberships``: by name."""
+    """A valid session. ``workspace_id`` is the workspace chosen last, if any. ``memberships`` are sorted by name."""
 
     token_hash: str
     user_id: str
@@ -33,7 +33,7 @@ class SessionRecord:
 
 @frozen
 class InvitationRecord:
-    """An invitation by a user. Times in milliseconds."""
+    """An invitation. Times are in milliseconds since 1970."""
 
     token_hash: str
     workspace_id: str
@@ -79,7 +79,7 @@ _END_EXPIRED = delete(sessions).where(
 def create_session(
     connection: Connection, token_hash: str, user_id: str, workspace_id: str | None, lifetime: int, clock: Clock
 ) -> None:
-    """Keep a new session of ``lifetime`` milliseconds; those of the person that are over are forgotten."""
+    """Store a new session of ``lifetime`` milliseconds, and delete expired sessions of the user."""
     at = clock.wall()
     connection.execute(_END_EXPIRED, {"of_user": user_id, "now": at})
     row = {
@@ -93,35 +93,35 @@ def create_session(
 
 
 def find_session(connection: Connection, token_hash: str, clock: Clock) -> SessionRecord | None:
-    """The session of a token, if it is not over, with what its person is where at this moment."""
+    """Return the session of a token with the user's present memberships; None if it does not exist or has expired."""
     row = connection.execute(_SESSION, {"the_hash": token_hash, "now": clock.wall()}).one_or_none()
     return None if row is None else SessionRecord(**row._mapping, memberships=list_memberships(connection, row.user_id))
 
 
 def list_memberships(connection: Connection, user_id: str) -> tuple[WorkspaceMembership, ...]:
-    """The workspaces that a user belongs to, by name."""
+    """Return the workspaces of a user, sorted by name."""
     return tuple(
         WorkspaceMembership(**row._mapping) for row in connection.execute(_MEMBERSHIPS, {"of_user": user_id}).all()
     )
 
 
 def set_workspace(connection: Connection, token_hash: str, workspace_id: str) -> None:
-    """Keep which workspace the session looks at."""
+    """Store the workspace that the session shows."""
     connection.execute(_SET_WORKSPACE, {"the_hash": token_hash, "chosen_workspace": workspace_id})
 
 
 def end_session(connection: Connection, token_hash: str) -> None:
-    """End a session at once; nothing where there is none."""
+    """End a session. An unknown session is ignored."""
     connection.execute(_END, {"the_hash": token_hash})
 
 
 def end_all_sessions(connection: Connection, user_id: str) -> None:
-    """End every session of a person at once."""
+    """End all sessions of a user."""
     connection.execute(_END_ALL, {"of_user": user_id})
 
 
 def leave_workspace(connection: Connection, user_id: str, workspace_id: str) -> None:
-    """No session of the person looks at the workspace any more; who belongs nowhere now has none left."""
+    """Remove the workspace from the user's sessions. If the user has no membership left, all sessions end."""
     connection.execute(_LEAVE_WORKSPACE, {"of_user": user_id, "left_workspace": workspace_id})
     if not list_memberships(connection, user_id):
         end_all_sessions(connection, user_id)
@@ -158,7 +158,7 @@ def create_invitation(
     lifetime: int,
     clock: Clock,
 ) -> InvitationRecord:
-    """Keep an invitation by a user; it can be used once within ``lifetime`` milliseconds."""
+    """Store an invitation that can be used once within ``lifetime`` milliseconds."""
     at = clock.wall()
     invitation = InvitationRecord(token_hash, workspace_id, user_id, email, role, at, at + lifetime, None)
     row = {
@@ -175,17 +175,20 @@ def create_invitation(
 
 
 def find_invitation(connection: Connection, token_hash: str, clock: Clock) -> InvitationRecord | None:
-    """An invitation that can still be used."""
+    """Return an invitation that can be used; None if it is unknown, used or expired."""
     row = connection.execute(_INVITATION, {"the_hash": token_hash, "now": clock.wall()}).one_or_none()
     return None if row is None else InvitationRecord(**row._mapping)
 
 
 def use_invitation(connection: Connection, token_hash: str, clock: Clock) -> InvitationRecord | None:
-    """Use an invitation up: of all who try, one gets the record. None: unknown, used or over."""
+    """Mark an invitation as used and return it. Of several concurrent callers only one gets it.
+
+    Returns None if the invitation is unknown, used or expired.
+    """
     row = connection.execute(_USE_INVITATION, {"the_hash": token_hash, "now": clock.wall()}).one_or_none()
     return None if row is None else InvitationRecord(**row._mapping)
 
 
 def revoke_invitations(connection: Connection, workspace_id: str, email: str, clock: Clock) -> None:
-    """Use up every invitation of an e-mail address into a workspace, so that nobody joins with one."""
+    """Mark all invitations of an e-mail address to a workspace as used, so that nobody can join with them."""
     connection.execute(_REVOKE_INVITATIONS, {"of_workspace": workspace_id, "of_email": email, "now": clock.wall()})

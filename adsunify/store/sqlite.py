@@ -1,8 +1,8 @@
-"""SQLite: one writer thread with group commit; reads where they are asked.
+"""SQLite: one writer thread with group commit; reads run in the caller's thread.
 
-The writer drains its queue, runs each function inside a savepoint of its own, commits the batch once and only then
-resolves the callers: many callers share one sync to disk, and nobody waits for a batch to fill. A read waits for
-nobody (WAL) and takes some microseconds: to hand it to a thread and back would cost ten times as much.
+The writer takes all jobs from its queue, runs each function in its own savepoint, commits once, and then resolves the
+callers. So many callers share one sync to disk, and no caller waits for a batch to fill. In WAL mode reads never wait
+for the writer. A read takes some microseconds; passing it to a thread would take ten times as long.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .statement import Query, T
 
 BUSY_SECONDS = 10
 BUSY_PAUSE_SECONDS = 0.02
-"""Seconds between two tries where SQLite itself does not wait."""
+"""The pause between two attempts at a statement for which SQLite's busy timeout does not apply."""
 BATCH_SIZE = 500
 
 
@@ -51,7 +51,7 @@ class _JobResult:
 
 
 class _TransactionLost(Exception):
-    """The transaction is gone. ``has_begun`` false: it never stood, so running its functions one by one is no use."""
+    """The transaction was lost. If it had not begun, running its functions one by one would fail as well."""
 
     def __init__(self, cause: BaseException, has_begun: bool) -> None:
         super().__init__(str(cause))
@@ -69,7 +69,7 @@ def _make_engine(path: Path, pragmas: Sequence[str]) -> Engine:
 
     @event.listens_for(engine, "connect")
     def set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = None  # transactions are begun by us, not guessed by the driver
+        connection.isolation_level = None  # we begin transactions; the driver must not
         for pragma in pragmas:
             _set_pragma(connection, pragma)
 
@@ -77,7 +77,7 @@ def _make_engine(path: Path, pragmas: Sequence[str]) -> Engine:
 
 
 def _set_pragma(connection: sqlite3.Connection, pragma: str) -> None:
-    """Set a pragma, and wait at most BUSY_SECONDS for other connections.
+    """Set a pragma, and wait for other connections up to the busy timeout.
 
     SQLite answers ``journal_mode = WAL`` with SQLITE_BUSY at once while another connection changes the mode of a new
     file: its busy timeout does not apply to that change.
@@ -94,9 +94,9 @@ def _set_pragma(connection: sqlite3.Connection, pragma: str) -> None:
 
 
 def _connect(engine: Engine) -> Connection:
-    """A connection for which SQLAlchemy thinks that one transaction never ends: BEGIN and COMMIT are ours.
+    """Open a connection on which we send BEGIN and COMMIT. SQLAlchemy sees one transaction that never ends.
 
-    SQLAlchemy's own transactions would cost 60 us each.
+    SQLAlchemy's own transactions would take 60 us each.
     """
     connection = engine.connect()
     connection.begin()
@@ -118,7 +118,7 @@ def _discard_connection(connection: Connection | None) -> None:
 def _resolve_futures(outcomes: Iterable[_JobResult], afterwards: Callable[[], None] | None) -> None:
     for outcome in outcomes:
         future = outcome.job.future
-        if future.done():  # cancelled by its caller; the write stands all the same
+        if future.done():  # its caller was cancelled; the write is committed nevertheless
             continue
         if outcome.error is None:
             future.set_result(outcome.result)
@@ -129,15 +129,15 @@ def _resolve_futures(outcomes: Iterable[_JobResult], afterwards: Callable[[], No
 
 
 def _resolve_callers(outcomes: Sequence[_JobResult], afterwards: Callable[[], None] | None = None) -> None:
-    """Resolve the callers, each in its loop, and call ``afterwards`` there."""
+    """Resolve the callers, each in its own event loop, and call ``afterwards`` there."""
     for loop in {outcome.job.loop for outcome in outcomes}:
         mine = [outcome for outcome in outcomes if outcome.job.loop is loop]
-        with suppress(RuntimeError):  # a closed loop has nobody waiting any more
+        with suppress(RuntimeError):  # nobody waits in a closed loop
             loop.call_soon_threadsafe(_resolve_futures, mine, afterwards)
 
 
 class SqliteStore(Store):
-    """A database file. Several processes on one file stay correct; one is faster."""
+    """A SQLite file. Several processes may use one file; one process is faster."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ class SqliteStore(Store):
         self._read_engine = _make_engine(path, ("query_only = ON",))
         self._write_connection: Connection | None = None
         self._read_connection: Connection | None = None
-        self._read_lock = threading.Lock()  # for event loops in several threads; nobody else waits here
+        self._read_lock = threading.Lock()  # only event loops in several threads wait here
         self._writer_thread = threading.Thread(target=self._run_writer, name="adsunify-store-writer", daemon=True)
         self._writer_thread.start()
 
@@ -208,7 +208,7 @@ class SqliteStore(Store):
         open_ = True
         while open_ and (first := self._job_queue.get()) is not None:
             batch = [first]
-            while len(batch) < BATCH_SIZE and not self._job_queue.empty():  # nobody else takes from this queue
+            while len(batch) < BATCH_SIZE and not self._job_queue.empty():  # no other thread takes from this queue
                 job = self._job_queue.get()
                 if job is None:
                     open_ = False
@@ -218,7 +218,7 @@ class SqliteStore(Store):
         self._close_writer()
 
     def _commit_jobs(self, jobs: Sequence[_Job]) -> None:
-        """Run the jobs in one transaction; where it broke, each in its own."""
+        """Run the jobs in one transaction. If the transaction is lost, run each job in its own."""
         has_news = False
         try:
             outcomes = self._run_transaction(jobs)
@@ -257,7 +257,7 @@ class SqliteStore(Store):
             outcome.result = job.function(connection, *job.args, **job.kwargs)
         except BaseException as error:  # noqa: BLE001 - the caller gets it, after the commit
             outcome.error = to_store_error(error)
-        if not raw.in_transaction:  # a full disk rolls the whole batch back, whatever the savepoint says
+        if not raw.in_transaction:  # a full disk rolls back the whole batch despite the savepoint
             raise _TransactionLost(outcome.error or StoreError("The database gave the transaction up."), has_begun=True)
         if outcome.error is not None:
             raw.execute("ROLLBACK TO one")

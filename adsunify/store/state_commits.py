@@ -1,7 +1,7 @@
-"""One durable commit of an execution: who may run an operation, what is about to be sent, what came of it.
+"""Commits the state of an execution: its claim, its intents, its receipts and its end.
 
-The claim is one conditional UPDATE that returns the fence; every later write is conditional on it. The conditions stand
-once, as expressions: in the UPDATE, and, where it changed nothing, in the SELECT that says why.
+The claim is one conditional UPDATE that returns the fence. Every later commit requires this fence. The conditions are
+expressions that two statements share: the UPDATE, and the SELECT that finds the reason if the UPDATE changed nothing.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _RUNNING, _CLAIM_EVENT = apply_trigger("prepared", "claim")
 
 _NOW = bindparam("now", type_=BigInteger)
 _WALL = bindparam("wall", type_=BigInteger)
-"""The machine's clock as it is, for the expiry of credentials."""
-_IS_UNEXPIRED = operations.c.expires_at > _NOW  # as operation.expired says: over at the very millisecond
+"""The machine's clock, for the expiry of credentials."""
+_IS_UNEXPIRED = operations.c.expires_at > _NOW  # the same rule as execution.state.is_expired
 _IS_DUE = or_(operations.c.not_before.is_(None), operations.c.not_before <= _NOW)
 _IS_LEASED = operations.c.lease_until > _NOW
 _IS_HELD = and_(operations.c.fence == bindparam("held_fence"), operations.c.status == _RUNNING)
@@ -62,9 +62,9 @@ _is_own_attempt = and_(steps.c.n == bindparam("own_n"), steps.c.attempt == bindp
 _NOTHING_OPEN = not_(
     exists().where(steps.c.operation_id == operations.c.id, steps.c.receipt_at.is_(None), not_(_is_own_attempt))
 )
-"""No write is in flight (but the one that this very change is about, saved before by the same claim)."""
+"""No write is in flight, except the write of this change if the same claim has stored its intent before."""
 _IS_NEW_ATTEMPT = not_(exists().where(steps.c.operation_id == operations.c.id, _is_own_attempt))
-"""The attempt is a new one: nobody executed the operation since its receipts were read."""
+"""The attempt does not exist yet: no other execution ran since the receipts were read."""
 _IS_THIS_OPERATION = and_(
     operations.c.id == bindparam("the_id"), operations.c.workspace_id == bindparam("in_workspace")
 )
@@ -114,19 +114,19 @@ _IS_APPROVED = or_(
     bindparam("by_person", type_=Boolean),
     not_(exists().where(workspaces.c.id == operations.c.workspace_id, workspaces.c.require_approval.is_(True))),
 )
-"""A person executes, or the workspace lets programs do it. Asked anew before every write, as access is."""
+"""A signed-in person executes, or the workspace allows programs to execute. It is checked before every write."""
 
 # -- statements ---------------------------------------------------------------------------------------------------
 
 _EVENT_COLUMNS = (operations.c.fence, operations.c.account_id, operations.c.network, operations.c.executed_by)
-"""What the event of a change says."""
+"""The columns that the event of a change needs."""
 
 _CLAIM = Statement(
     update(operations)
     .where(
         _IS_THIS_OPERATION,
         operations.c.status == "prepared",
-        operations.c.updated_at <= _NOW,  # else another machine's clock is ahead: see _claim
+        operations.c.updated_at <= _NOW,  # otherwise another machine's clock is ahead; see _claim_operation
         _IS_UNEXPIRED,
         _IS_DUE,
         _IS_NEW_ATTEMPT,
@@ -194,7 +194,7 @@ _ACCOUNT_OF = Statement(select(operations.c.account_id).where(operations.c.id ==
 _STOP_REASONS = {
     "expired": ("operation_expired", "The review time of 30 minutes ended before the next native write."),
     "access": ("access_lost", "The credential, the membership or the account no longer permits the next native write."),
-    "approval": ("approval_required", "From here on, a person who signed in must execute it."),
+    "approval": ("approval_required", "The remaining steps must be executed by a signed-in person."),
     "fenced": ("lease_lost", "The execution was interrupted for longer than its lease."),
 }
 
@@ -208,17 +208,29 @@ def commit_state(
     observed: Sequence[ObservedStatus] = (),
     created: Sequence[CreatedId] = (),
 ) -> CommitResult:
-    """Make one step of an execution durable.
+    """Commit one change of an execution.
 
-    ``lease``: milliseconds until others may take a claim for lost. ``seen``: the statuses that the receipt shows.
-    ``created``: the entities that it says were created; one that another step has created makes it ambiguous.
+    A receipt is stored in any case. An intent is stored only if the result has no ``refusal``. If the intent is refused
+    although the claim is valid (access, expiry, a lease that ran out), the operation is handed back in the same
+    transaction.
 
-    A receipt is kept in any case. An intent stands only where ``refused`` is None; where it is refused although the
-    claim holds (access, expiry, a lease that ran out), the operation is handed back in the same transaction.
-    A change that was committed already may come again (a connection was lost while it committed): it changes nothing
-    and is answered as done; a claim, as ``claimed``.
-    Raises NotFound for an operation of another workspace, LookupError for a receipt without intent, StoreError for a
-    claim that waited while another made the same attempt.
+    A change may be repeated after its connection was lost during the commit. If it was committed, it changes nothing
+    and has the same result; a repeated claim has the refusal ``claimed``.
+
+    Args:
+        connection: the connection.
+        change: the change.
+        actor: who executes.
+        clock: the clock.
+        lease: the milliseconds after which others may regard the claim as lost.
+        observed: the statuses that the receipt shows.
+        created: the entities that the receipt reports as created. If another step has created one of them, the receipt
+            becomes ambiguous.
+
+    Raises:
+        NotFound: the actor may not see the operation.
+        LookupError: the receipt has no intent.
+        StoreError: the claim waited while another one made the same attempt.
     """
     now = clock.now()
     foreign: Receipt | None = None
@@ -281,9 +293,9 @@ def commit_state(
 
 
 def _ambiguous_receipt(receipt: Receipt, conflicting: CreatedId) -> Receipt:
-    """The receipt of an answer that holds another step's id: nobody knows what became of this step."""
+    """Make the ambiguous receipt of a response that has another step's id."""
     message = (
-        f"The answer names a {conflicting.kind} that another operation or step has created, so it is not this step's."
+        f"The answer contains the id of an entity ({conflicting.kind}) that another operation or step has created."
     )
     error = NativeError(message=message, request_id=receipt.request_id, status=receipt.http_status)
     return evolve(receipt, state="ambiguous", outputs={}, items=(), error=error)
@@ -310,12 +322,12 @@ def _claim_operation(
         conditions = _read_conditions(connection, values)
         reason = _claim_refusal(conditions, actor, clock)
         if reason == "claimed" and recover_operations(connection, clock, change.operation_id):
-            continue  # its runner is gone, and nothing is in flight
+            continue  # its lease ran out with no write in flight, so it can be claimed now
         if reason == "approval":
             record_rule_event(connection, change.operation_id, clock)
         if reason is not None:
             return CommitResult(0, values["now"], reason)
-        # refused for nothing: another machine's clock is ahead, or somebody had it and gave it back meanwhile
+        # no condition fails any more: another machine's clock is ahead, or another claim has ended in the meantime
         clock.observe(conditions.updated_at)
         values["now"] = clock.now()
         values["new_lease"] = values["now"] + lease
@@ -325,15 +337,15 @@ def _claim_operation(
     if intent is not None and not attempts.save_intent(
         connection, change.operation_id, row.fence, intent, values["now"], values["new_executed_by"]
     ):
-        # PostgreSQL, where the claim waited for another's: the row is seen as it is now, its attempts as they were
-        raise StoreError(f"Attempt {intent.attempt} at step {intent.step_index} was made meanwhile.")
+        # PostgreSQL: the claim waited for another one, and sees the new row but the old attempts
+        raise StoreError(f"Another execution has made attempt {intent.attempt} at step {intent.step_index}.")
     return CommitResult(row.fence, values["now"])
 
 
 def _read_conditions(connection: Connection, values: dict[str, Any]) -> Any:
     row = _READ_CONDITIONS.fetch_one_or_none(connection, values)
     if row is None:
-        raise NotFound("There is no such operation in your scope.")
+        raise NotFound("The operation does not exist, or you may not see it.")
     return row
 
 
@@ -356,9 +368,9 @@ def _claim_refusal(conditions: Any, actor: Actor, clock: Clock) -> CommitRefusal
 
 
 def _update_if_held(connection: Connection, statement: Statement, values: dict[str, Any]) -> CommitResult:
-    """Run a statement that is conditional on the claim; where it changed nothing, say why.
+    """Run a statement that requires the claim. If it changed nothing, find the reason.
 
-    ``fenced``: the claim or its lease is lost, or (a defect) another write is in flight.
+    The reason ``fenced`` means that the claim or its lease is lost, or (a defect) that another write is in flight.
     """
     fence, now = values["held_fence"], values["now"]
     if statement.fetch_all(connection, values):
@@ -377,16 +389,16 @@ def _update_if_held(connection: Connection, statement: Statement, values: dict[s
 def _hand_back_if_refused(
     connection: Connection, change: StateCommit, result: CommitResult, values: dict[str, Any], clock: Clock
 ) -> CommitResult:
-    """The outcome as it is; where it is a refusal, the operation is handed back.
+    """Return the result, and hand back the operation if it is a refusal.
 
-    Only by the holder of the fence, and only with nothing in flight: the UPDATE says so. An intent that an earlier try
-    of this very commit had saved was never sent, since nobody learned of it: it does not stay open.
+    The UPDATE requires the fence and that no write is in flight. If an earlier attempt at this commit stored the
+    intent, its write was never sent, because its caller saw an error. So the intent is closed.
     """
     if result.refusal is not None:
         if change.intent is not None:
             attempts.withdraw_intent(connection, change.operation_id, result.fence, change.intent, values["now"])
         code, message = _STOP_REASONS[result.refusal]
-        again = result.refusal == "fenced"  # only the time ran out: whoever executes may go on
+        again = result.refusal == "fenced"  # only the lease ran out, so the caller may execute again
         _end_execution(connection, values | {"own_n": -1}, "hand_back", again, None, {"code": code, "message": message})
         if result.refusal == "approval":
             record_rule_event(connection, change.operation_id, clock)
@@ -411,7 +423,7 @@ def _end_execution(
     row = _END.fetch_one_or_none(connection, values | ended)
     if row is None:
         conditions = _read_conditions(connection, values)
-        # done before by this very claim, which did not learn of its commit: only the holder of a fence ends it
+        # if the state is right, this claim has committed it before and saw an error: only the holder of a fence ends it
         is_ended = conditions.fence == values["held_fence"] and conditions.status == status
         return CommitResult(values["held_fence"], values["now"], None if is_ended else "fenced")
     _record_event(connection, values, row, event, status)

@@ -1,9 +1,9 @@
-"""Fixed statements, compiled once and run on the driver itself.
+"""Fixed statements that are compiled once and run directly on the driver.
 
-SQLAlchemy's own execution costs 60 to 100 us a statement, which is more than the databases' drivers and SQLite itself
-take together. A statement that stands in a module is therefore made a :class:`Statement`; one that is put together
-inside a function (rarely run, or with a list of values) goes through ``connection.execute``. Both may be mixed: the
-driver begins and ends the transaction. A read that is one statement is a :class:`Query`, which needs no transaction.
+SQLAlchemy needs 60 to 100 us to execute a statement, more than the driver and SQLite together. Therefore statements at
+module level are a :class:`Statement`. Statements that a function builds (rare ones, or those with a list of values) go
+through ``connection.execute``. Both can be mixed, because the store begins and ends the transaction on the driver. A
+read of one statement is a :class:`Query`, which needs no transaction.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ValueProcessor = Callable[[Any], Any]
 
 @frozen(eq=False)
 class _Compiled:
-    """A statement in the words of one dialect. ``default_values``: the values that it brings itself."""
+    """A statement compiled for one dialect. ``default_values`` are the values that are part of the statement."""
 
     text: str
     parameter_names: tuple[str, ...]
@@ -40,7 +40,7 @@ class _Compiled:
     make_row: Callable[[Sequence[Any]], Any]
 
     def bind_values(self, values: BoundValues) -> list[Any]:
-        """The values by position, as the driver takes them."""
+        """Return the values by position, converted for the driver."""
         all_ = {**self.default_values, **values} if self.default_values else values
         bound = [all_[name] for name in self.parameter_names]
         for position, process in self.bind_processors:
@@ -48,7 +48,7 @@ class _Compiled:
         return bound
 
     def make_rows(self, rows: Sequence[Sequence[Any]]) -> list[Any]:
-        """What the driver found, as records."""
+        """Convert the rows of the driver to records."""
         if not self.result_processors:
             return [self.make_row(values) for values in rows]
         records = []
@@ -60,10 +60,10 @@ class _Compiled:
 
 
 class Statement:
-    """A statement with ``bindparam`` for what changes. Rows have the columns' names as attributes.
+    """A fixed statement with ``bindparam`` for its values. Result rows have the names of the columns as attributes.
 
-    Values that the statement does not name are not looked at; a row to be inserted may leave nullable columns out.
-    Where SQLAlchemy spells it once for each dialect, it is a function of the dialect's name.
+    Values that the statement does not name are ignored. A row to be inserted may omit nullable columns. If the
+    statement differs between dialects, it is given as a function of the dialect's name.
     """
 
     def __init__(self, statement: SqlStatement | Callable[[str], SqlStatement]) -> None:
@@ -71,33 +71,33 @@ class Statement:
         self._compiled: dict[str, _Compiled] = {}
 
     def fetch_all(self, connection: Connection, values: BoundValues) -> list[Any]:
-        """Run it; all rows that it returns."""
+        """Run the statement and return all rows."""
         compiled = self._compile_for(connection)
         return compiled.make_rows(
             FETCH_BY_DIALECT[connection.dialect.name](connection, compiled.text, compiled.bind_values(values))
         )
 
     def fetch_one_or_none(self, connection: Connection, values: BoundValues) -> Any:
-        """Run it; the one row that it returns, if any."""
+        """Run the statement and return its only row, or None."""
         rows = self.fetch_all(connection, values)
         return rows[0] if rows else None
 
     def fetch_one(self, connection: Connection, values: BoundValues) -> Any:
-        """Run it; the one row that it surely returns (LookupError)."""
+        """Run the statement and return its only row. Raises LookupError if there is none."""
         rows = self.fetch_all(connection, values)
         if not rows:
-            raise LookupError(f"nothing was found by {self.text(connection)}")
+            raise LookupError(f"no row was returned by {self.text(connection)}")
         return rows[0]
 
     def execute_each(self, connection: Connection, rows: Sequence[BoundValues]) -> None:
-        """Run it for each of these; what it returns is not looked at."""
+        """Run the statement for each of these rows, and ignore its results."""
         compiled = self._compile_for(connection)
         EXECUTE_EACH_BY_DIALECT[connection.dialect.name](
             connection, compiled.text, [compiled.bind_values(row) for row in rows]
         )
 
     def fetch_all_batched(self, connection: Connection, bound_rows: Sequence[BoundValues]) -> list[list[Any]]:
-        """The rows for each of these values, asked for at once. PostgreSQL only; it must be a SELECT."""
+        """Run a SELECT for many sets of values in one round trip, and return the rows of each. PostgreSQL only."""
         if len(bound_rows) == 1:
             return [self.fetch_all(connection, bound_rows[0])]
         compiled = self._compile_for(connection)
@@ -108,7 +108,7 @@ class Statement:
         return [compiled.make_rows(rows) for rows in rows_by_statement]
 
     def text(self, connection: Connection) -> str:
-        """The statement as the driver gets it."""
+        """Return the SQL text that the driver gets."""
         return self._compile_for(connection).text
 
     def _compile_for(self, connection: Connection) -> _Compiled:
@@ -122,8 +122,9 @@ class Statement:
 
 @frozen(eq=False)
 class Query(Generic[T]):
-    """A read that is one statement: its values, and what is made of its rows. A store is asked it, with others at once;
-    inside of a transaction it is answered :meth:`on` the connection.
+    """A read of one statement: the statement, its values, and the function that makes the result from the rows.
+
+    :meth:`Store.run_query` combines concurrent queries. Inside a transaction :meth:`run` executes it.
     """
 
     statement: Statement
@@ -131,7 +132,7 @@ class Query(Generic[T]):
     make_result: Callable[[list[Any]], T]
 
     def run(self, connection: Connection) -> T:
-        """The answer on this connection."""
+        """Run the query on a connection and return its result."""
         return self.make_result(self.statement.fetch_all(connection, self.values))
 
 
@@ -182,7 +183,7 @@ def _fetch_sqlite(connection: Connection, text: str, values: Sequence[Any]) -> S
 
 
 def _execute_each_sqlite(connection: Connection, text: str, rows: Sequence[Sequence[Any]]) -> None:
-    for values in rows:  # executemany takes no RETURNING
+    for values in rows:  # executemany does not support RETURNING
         _fetch_sqlite(connection, text, values)
 
 
@@ -194,7 +195,7 @@ def _fetch_postgresql(connection: Connection, text: str, values: Sequence[Any]) 
 
 @cache
 def _batch_sql(compiled: _Compiled, dialect: Dialect) -> str:
-    """A SELECT for many values at once, each given as a column; the last column of a row counts them from 1."""
+    """Build a SELECT for many sets of values, given as columns; the last column of a row is the number of its set."""
     columns = ", ".join(f"${number}::{type_.compile(dialect)}[]" for number, type_ in enumerate(compiled.types, 1))
     names = ", ".join(f"value{number}" for number in range(1, len(compiled.types) + 1))
     text = re.sub(r"\$(\d+)", r"asked.value\1", compiled.text)

@@ -1,4 +1,4 @@
-"""INSERT ... ON CONFLICT, which SQLAlchemy spells once per dialect."""
+"""INSERT ... ON CONFLICT, for which SQLAlchemy has a class in each dialect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .statement import SqlStatement, Statement
 
 
 def insert_or_ignore(table: Table, keys: Sequence[str]) -> Statement:
-    """Inserts the row unless the keys are taken; returns the first key column of a row that was inserted."""
+    """Make a statement that inserts a row unless its keys exist, and returns the first key of an inserted row."""
 
     def compile_insert(dialect: str) -> SqlStatement:
         statement: SqlStatement = (
@@ -26,9 +26,9 @@ def insert_or_ignore(table: Table, keys: Sequence[str]) -> Statement:
 def insert_or_update(
     table: Table, keys: Sequence[str], changed: Sequence[str], returned: Column[Any], coalesced: Sequence[str] = ()
 ) -> Statement:
-    """Inserts the row, or gives the row with these keys the ``changed`` columns of the new one.
+    """Make a statement that inserts a row, or updates the ``changed`` columns of the row with the same keys.
 
-    Columns that are ``known`` change only where the new row has a value.
+    ``coalesced`` columns are updated only if the new row has a value.
     """
 
     def compile_insert(dialect: str) -> SqlStatement:
@@ -43,5 +43,5 @@ def insert_or_update(
 
 
 def _dialect_insert(dialect: str, table: Table) -> Any:
-    """The dialect's own INSERT. A dialect is heavy: the one that is not spoken is never imported."""
+    """Return the dialect's INSERT. Dialects take long to import, so only the one in use is imported."""
     return import_module(f"sqlalchemy.dialects.{dialect}").insert(table)

@@ -1,4 +1,4 @@
-"""Webhooks: the subscriptions to events. What is delivered to them is in :mod:`.deliveries`."""
+"""Webhooks: subscriptions to events. :mod:`.deliveries` has their deliveries."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .schema import api_keys, deliveries, delivery_attempts, grants, memberships
 from .statement import Statement
 
 REMOVE_BATCH_SIZE = 500
-"""Deliveries in one transaction: nobody waits until a million is gone."""
+"""Deliveries are deleted in batches of this size so that no transaction grows long."""
 SECRETS_TABLE = "webhooks"
-"""The vault's table of signing secrets."""
+"""The table name in the context of encrypted signing secrets."""
 
 
 @frozen
 class WebhookRecord:
-    """A subscription. It ends with the key (``key_id``) or the agent's grant that it was made with."""
+    """A subscription. It ends with the key (``key_id``) or the agent's grant with which it was created."""
 
     id: str
     workspace_id: str
@@ -45,7 +45,7 @@ _GRANT = exists().where(
     grants.c.workspace_id == webhooks.c.workspace_id,
     grants.c.revoked_at.is_(None),
 )
-_IS_MADE_BY_AGENT = webhooks.c.credential.like("%:%")  # an agent's credential is its client and user
+_IS_MADE_BY_AGENT = webhooks.c.credential.like("%:%")  # the credential of an agent is "client:user"
 ENDED_REASON = case(
     (memberships.c.user_id.is_(None), "membership_ended"),
     (api_keys.c.revoked_at.is_not(None), "key_revoked"),
@@ -53,15 +53,15 @@ ENDED_REASON = case(
     (and_(_IS_MADE_BY_AGENT, ~_GRANT), "grant_revoked"),
     (and_(_IS_MADE_BY_AGENT, ~_GRANT.where(grants.c.expires_at > _NOW)), "grant_expired"),
 )
-"""Why a subscription has ended and nothing is delivered to it any more; NULL while it has not.
+"""The reason why a subscription has ended, so that nothing is delivered to it; NULL if it has not ended.
 
-It ends with the membership of the user who made it, and with the key or grant that it was made with. To be selected
-over :func:`join_authority`, with the parameter ``now`` (the machine's clock in milliseconds).
+A subscription ends with the membership of its creator, and with the key or grant with which it was created. Select this
+expression over :func:`join_authority`, with the parameter ``now`` (the machine's clock in milliseconds).
 """
 
 
 def join_authority(chosen: Select[Any]) -> Select[Any]:
-    """Join to subscriptions the key and the membership on which they depend."""
+    """Join the key and the membership on which a subscription depends."""
     belongs = and_(memberships.c.workspace_id == webhooks.c.workspace_id, memberships.c.user_id == webhooks.c.user_id)
     return chosen.outerjoin(api_keys, api_keys.c.id == webhooks.c.key_id).outerjoin(memberships, belongs)
 
@@ -79,12 +79,12 @@ _SOME_DELIVERIES = (
     .where(deliveries.c.webhook_id == bindparam("of_webhook"))
     .order_by(deliveries.c.id)
     .limit(REMOVE_BATCH_SIZE)
-    .with_for_update()  # or a worker may write down an attempt meanwhile
+    .with_for_update()  # otherwise a worker could store an attempt at the same time
 )
 _LIST_SUBSCRIPTIONS = Statement(
     join_authority(select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events))
     .where(webhooks.c.workspace_id == bindparam("of_workspace"), ENDED_REASON.is_(None))
-    # a subscription that is removed at this moment must not fail a receipt's commit
+    # the removal of a subscription must not fail the commit of a receipt
     .with_for_update(read=True, key_share=True, of=webhooks)
 )
 
@@ -98,7 +98,7 @@ def create_webhook(
     events: Sequence[str],
     clock: Clock,
 ) -> WebhookRecord:
-    """Keep a subscription."""
+    """Store a new subscription."""
     record = WebhookRecord(
         id_,
         actor.workspace_id,
@@ -116,34 +116,34 @@ def create_webhook(
 
 
 def list_webhooks(connection: Connection, actor: Actor) -> list[WebhookRecord]:
-    """The subscriptions in the actor's scope, oldest first."""
+    """Return the subscriptions that the actor may see, oldest first."""
     rows = connection.execute(_LIST, {"of_workspace": actor.workspace_id}).all()
     return [WebhookRecord(**row._mapping) for row in rows if _is_in_scope(actor, row)]
 
 
 def list_ended_reasons(connection: Connection, workspace_id: str, clock: Clock) -> dict[str, str]:
-    """The subscriptions of a workspace that have ended, by id, each with the reason (:data:`ENDED_REASON`)."""
+    """Return the ended subscriptions of a workspace: id -> reason (:data:`ENDED_REASON`)."""
     rows = connection.execute(_LIST_ENDED, {"of_workspace": workspace_id, "now": clock.wall()}).all()
     return {row.id: row.reason for row in rows if row.reason is not None}
 
 
 def require_not_ended(connection: Connection, webhook: WebhookRecord, clock: Clock) -> None:
-    """Raise Conflict for a subscription that has ended: nothing is queued for it."""
+    """Raise Conflict if a subscription has ended. Nothing is queued for it then."""
     if webhook.id in list_ended_reasons(connection, webhook.workspace_id, clock):
-        message = "This webhook has ended with its key, grant or membership. Make a new one; nothing was queued."
+        message = "This webhook has ended with its key, grant or membership. Nothing was queued. Create a new webhook."
         raise Conflict(message, code="webhook_ended")
 
 
 def get_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
-    """A subscription in the actor's scope; raises NotFound."""
+    """Return a subscription that the actor may see. Raises NotFound."""
     row = connection.execute(_GET, {"the_id": id_}).one_or_none()
     if row is None or not _is_in_scope(actor, row):
-        raise NotFound("There is no such webhook in your scope.")
+        raise NotFound("The webhook does not exist, or you may not see it.")
     return WebhookRecord(**row._mapping)
 
 
 def lock_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
-    """As :func:`get_webhook`, for who queues for it: it stays until the transaction ends."""
+    """Return a subscription as :func:`get_webhook` does, and lock it until the transaction ends."""
     connection.execute(_SHARE_LOCK, {"the_id": id_})
     return get_webhook(connection, actor, id_)
 
@@ -153,7 +153,7 @@ def _is_in_scope(actor: Actor, row: Row[Any]) -> bool:
 
 
 def update_webhook(connection: Connection, actor: Actor, id_: str, values: Mapping[str, Any]) -> WebhookRecord:
-    """Change ``url``, ``events`` or ``active``; what is queued stays as it was selected. Raises NotFound."""
+    """Change ``url``, ``events`` or ``active``. Queued deliveries are not changed. Raises NotFound."""
     get_webhook(connection, actor, id_)
     if values:
         notify(connection)
@@ -162,11 +162,15 @@ def update_webhook(connection: Connection, actor: Actor, id_: str, values: Mappi
 
 
 def remove_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecord | None:
-    """Remove a subscription with what is queued for it; None: there was more than should be removed at once, ask again.
+    """Delete a subscription with its deliveries. One call deletes one batch of deliveries.
 
-    Raises NotFound.
+    Returns:
+        The subscription; None if deliveries remain, so that the caller must call again.
+
+    Raises:
+        NotFound: the actor may not see the subscription.
     """
-    connection.execute(_LOCK, {"the_id": id_})  # whoever queues for it is done, or waits until it is gone
+    connection.execute(_LOCK, {"the_id": id_})  # no transaction can queue deliveries for it now
     record = get_webhook(connection, actor, id_)
     some = connection.execute(_SOME_DELIVERIES, {"of_webhook": id_}).scalars().all()
     connection.execute(delete(delivery_attempts).where(delivery_attempts.c.delivery_id.in_(some)))
@@ -178,5 +182,5 @@ def remove_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRec
 
 
 def list_subscriptions(connection: Connection, workspace_id: str, at: int) -> Sequence[Any]:
-    """Id, account, url and events of every subscription that has not ended by ``at``, paused ones too."""
+    """Return id, account, URL and events of all subscriptions that have not ended by ``at``, including paused ones."""
     return _LIST_SUBSCRIPTIONS.fetch_all(connection, {"of_workspace": workspace_id, "now": at})

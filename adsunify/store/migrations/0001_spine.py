@@ -1,4 +1,4 @@
-"""The spine: people, connections, operations with their steps and events, and what was read."""
+"""Creates the tables of people, connections, operations with their steps and events, and read data."""
 
 from __future__ import annotations
 

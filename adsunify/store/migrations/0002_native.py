@@ -1,4 +1,4 @@
-"""Operations know whether a unified brief made them: only those can be activated."""
+"""Adds to operations whether their plan comes from a brief. Only those operations can be activated."""
 
 from __future__ import annotations
 

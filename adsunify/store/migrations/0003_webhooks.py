@@ -1,4 +1,4 @@
-"""Webhooks: subscriptions, what is to be delivered to them, and every attempt."""
+"""Creates the tables of webhooks, their deliveries and all attempts."""
 
 from __future__ import annotations
 

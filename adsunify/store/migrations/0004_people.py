@@ -1,4 +1,4 @@
-"""People in browsers, invitations, and agents: sessions, OAuth clients, grants, codes and tokens (hashes only)."""
+"""Creates the tables of sessions, invitations, OAuth clients, grants, codes and tokens (hashes only)."""
 
 from __future__ import annotations
 

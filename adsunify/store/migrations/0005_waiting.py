@@ -1,4 +1,4 @@
-"""What waits for delivery, by subscription: a backlog of one that is paused or dead costs the others nothing."""
+"""Indexes waiting deliveries by subscription, so that the backlog of one subscription does not slow down the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans are packed: SQLite's pages held one operation each, and the file grew by twice the length of the plans."""
+"""Compresses plans. Before, a SQLite page held one operation, and the file grew by twice the length of the plans."""
 
 from __future__ import annotations
 

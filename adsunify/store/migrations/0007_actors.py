@@ -1,4 +1,4 @@
-"""Operations know who executed and who cancelled them, and each attempt at a step who executed it."""
+"""Adds who executed and who cancelled an operation, and who executed each attempt at a step."""
 
 from __future__ import annotations
 

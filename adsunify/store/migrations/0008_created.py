@@ -1,8 +1,8 @@
-"""Every campaign, ad group and ad that a receipt says was created, and by which step of which operation.
+"""Creates the table of all campaigns, ad groups and ads that receipts report as created, with step and operation.
 
-The ids of older receipts are not entered. The table recognises a late copy of an answer, which comes within seconds of
-the answer itself; an operation that starts after this migration gets no copy of an answer to an older one. To read
-older receipts, the migration would need the adapters, and these change after it.
+The migration does not enter the ids of older receipts. The table detects a late copy of a response, which arrives
+within seconds of the response itself, so an operation after this migration cannot get the copy of an older response. To
+read older receipts, the migration would need the adapters, which change over time.
 """
 
 from __future__ import annotations
