@@ -14,15 +14,11 @@ from adsunify.errors import InvalidInput
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json, loads
+from tests.networks.samples import get_samples, list_case_folders
 
 REPOSITORY = Path(__file__).parent.parent.parent
-OWN = REPOSITORY / "tests" / "networks"
-BRIEFS = REPOSITORY / "examples" / "briefs"
-
-ACCOUNT_IDS = {"meta": "act_1"}
-"""A well-formed native account id for cases that name none."""
-ZONES = {"google": "America/New_York", "amazon": "America/Los_Angeles"}
-"""The time zones in which the example briefs of networks with whole days begin at midnight; others take any."""
+NOT_CASES = {"briefs", "conversation"}
+"""Folders beside the cases of a network that hold other JSON."""
 
 _NAMES_OF_ID = ("nativeId", "native_id", "id", "accountId")
 
@@ -66,7 +62,7 @@ class NotACase(ValueError):
 
 def read_cases(folder: Path) -> Iterator[Case | BadCase]:
     """All files below a folder, in order of their paths."""
-    for path in sorted(folder.rglob("*.json")):
+    for path in sorted(path for path in folder.rglob("*.json") if path.parent.name not in NOT_CASES):
         try:
             yield read_case(path)
         except (ValueError, InvalidInput, OSError, ImportError) as problem:
@@ -127,7 +123,7 @@ def _account(network: str, value: Mapping[str, Json]) -> Account:
     if not isinstance(extras, Mapping):
         raise NotACase("account.extras is an object")
     beside = {name: one for name, one in value.items() if name in known}
-    native_id = next((value[name] for name in _NAMES_OF_ID if value.get(name)), ACCOUNT_IDS.get(network, "1"))
+    native_id = next((value[name] for name in _NAMES_OF_ID if value.get(name)), get_samples(network).account_id)
     return Account(
         network,
         str(native_id),
@@ -150,7 +146,7 @@ def moment(value: Json) -> datetime | None:
 @cache
 def own_cases() -> tuple[Case, ...]:
     """The repository's own cases."""
-    return tuple(one for one in read_cases(OWN) if isinstance(one, Case))
+    return tuple(one for folder in list_case_folders() for one in read_cases(folder) if isinstance(one, Case))
 
 
 @frozen

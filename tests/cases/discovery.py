@@ -15,6 +15,7 @@ from adsunify.models.brief import read_brief
 from adsunify.networks import get_adapter
 from adsunify.planning import plan
 from adsunify.values.exact_json import Json, dumps
+from tests.networks.samples import get_samples
 
 GOALS = ("traffic", "awareness", "conversions", "app_installs")
 PERIODS = ("daily", "lifetime")
@@ -50,33 +51,6 @@ SAMPLES: Mapping[str, Json] = {
     "platform.specialAdCategories": ["NONE"],
 }
 """A plain value for each optional member of a brief; a row's choices come before it."""
-
-SAMPLES_OF: Mapping[str, Mapping[str, Json]] = {
-    "linkedin": {
-        "creative.existingId": "urn:li:share:6850000000000000001",
-        "targeting.native": {"include": {"and": [{"or": {"urn:li:adTargetingFacet:locations": ["urn:li:geo:1"]}}]}},
-    },
-    "reddit": {"creative.existingId": "t3_abc123", "targeting.native": {"geolocations": ["US"]}},
-    # Starts before 2028; its least budget of a day counts for every day, also under a lifetime budget.
-    "tiktok": {
-        "schedule.startAt": "2027-01-15T09:00:00Z",
-        "schedule.endAt": "2027-01-16T09:00:00Z",
-        "targeting.native": {"location_ids": ["6252001"]},
-    },
-    # Its least budget counts for every day, also under a lifetime budget.
-    "outbrain": {"schedule.endAt": "2030-01-15T21:00:00Z", "targeting.native": {"platform": ["DESKTOP"]}},
-    "apple": {
-        "targeting.locationIds": ["AdminArea:20039"],
-        "targeting.native": {"countryOrRegion": {"include": ["US"]}},
-    },
-    "x": {
-        "targeting.native": {
-            "criteria": [{"targeting_type": "GENDER", "targeting_value": "1", "operator_type": "EQ"}],
-        },
-    },
-    "chatgpt": {"targeting.native": {"locations": {"countries": ["US"]}}},
-}
-"""Values in the form that a network's rows ask for in words."""
 
 
 @frozen
@@ -126,7 +100,7 @@ def cells(workflow: Mapping[str, Any]) -> Iterator[Cell]:
 
 def sample(cell: Cell, path: str) -> Json:
     """A value for a member."""
-    value = SAMPLES_OF.get(cell.network, {}).get(path, SAMPLES[path])
+    value = get_samples(cell.network).brief_values.get(path, SAMPLES[path])
     choices = cell.rows.get(path, {}).get("choices") or ()
     if not choices:
         return deepcopy(value)
@@ -139,7 +113,7 @@ def brief(cell: Cell, currency: str, *, more: tuple[str, ...] = ()) -> dict[str,
         "name": "Camping stoves",
         "goal": cell.goal,
         "budget": {"amount": "35.50", "currency": currency, "period": cell.period},
-        "schedule": {"startAt": SAMPLES_OF.get(cell.network, {}).get("schedule.startAt", "2030-01-15T05:00:00Z")},
+        "schedule": {"startAt": get_samples(cell.network).brief_values.get("schedule.startAt", "2030-01-15T05:00:00Z")},
         "targeting": {},
         "creative": {},
     }

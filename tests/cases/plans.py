@@ -16,8 +16,9 @@ from adsunify.networks import get_adapter
 from adsunify.planning import plan_create
 from adsunify.plans.records import Outputs, Plan, Step, add_operation_marks
 from adsunify.values.exact_json import Json, dumps
+from tests.networks.samples import get_samples, list_example_briefs
 
-from .cases import BRIEFS, ZONES, Case, Library, NotACase, moment
+from .cases import Case, Library, NotACase, moment
 from .recorded import Conversation, headers_of
 
 PLANNING = ("create", "activate", "status", "update", "delete", "edit", "native_create")
@@ -117,9 +118,9 @@ def _fitting(case: Case, library: Library, keys: set[str]) -> Plan:
         plan = created(one, library)
         if all(step_called(case.network, plan.steps, key) for key in keys):
             return plan
-    for path in sorted(BRIEFS.glob(f"{case.network}-*.json")):
+    for path in list_example_briefs(case.network):
         brief = read_brief(path.read_bytes())
-        account = evolve(case.account, currency=brief.budget.currency, timezone=ZONES.get(case.network, "Etc/UTC"))
+        account = evolve(case.account, currency=brief.budget.currency, timezone=get_samples(case.network).timezone)
         plan = run_flow(plan_create(account, brief), Conversation(case.network, ()).answer)
         if all(step_called(case.network, plan.steps, key) for key in keys):
             return plan

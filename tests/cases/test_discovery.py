@@ -12,15 +12,15 @@ from adsunify.adapter.network import Account
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.networks import workflows_to_json
 from adsunify.values.exact_json import Json
+from tests.networks.samples import get_samples
 
-from .cases import ACCOUNT_IDS
 from .discovery import GOALS, PERIODS, SAMPLES, Cell, brief, cells, put, refusals, same_format, without
 
 CURRENCY = "USD"
 
 
 def account(network: str) -> Account:
-    return Account(network, ACCOUNT_IDS.get(network, "1234567890"), CURRENCY, "America/New_York")
+    return Account(network, get_samples(network).account_id, CURRENCY, "America/New_York")
 
 
 def all_cells() -> Iterator[Cell]:
@@ -101,28 +101,12 @@ def test_the_declaration_of_political_ads_stands_in_the_rows(network: str) -> No
         if cell.network == network:
             row = cell.rows["platform.euPoliticalAdvertising"]
             assert row["need"] != "refused"
-            assert row["choices"] == ([] if network in ("google", "linkedin") else [False])
+            assert row["choices"] == ([] if get_samples(network).takes_political_ads else [False])
             assert not row["choices"] or row["reason"].startswith("true is refused: ")
 
 
 CONDITIONS: Mapping[tuple[str, str], tuple[Mapping[str, str], Mapping[str, str]]] = {
-    ("linkedin", "where the account's extra reference names no organization"): (
-        {"reference": "urn:li:person:1"},
-        {"reference": "urn:li:organization:1"},
-    ),
-    ("amazon", "where the account's extra accountType is not known"): ({}, {"accountType": "seller"}),
-    ("amazon", "where the account's extra accountType is seller"): (
-        {"accountType": "seller"},
-        {"accountType": "vendor"},
-    ),
-    ("amazon", "where the account's extra accountType is vendor"): (
-        {"accountType": "vendor"},
-        {"accountType": "seller"},
-    ),
-    ("tiktok", "where the account's extra canUseCustomIdentity is false"): (
-        {"canUseCustomIdentity": "false"},
-        {"canUseCustomIdentity": "true"},
-    ),
+    (code, reason): extras for code in ADAPTER_PACKAGES for reason, extras in get_samples(code).row_conditions.items()
 }
 """What the reason of a row says of accounts: extras for which the row counts, and for which it does not."""
 

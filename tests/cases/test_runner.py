@@ -20,10 +20,11 @@ from adsunify.networks import get_adapter
 from adsunify.planning import plan as plan_brief
 from adsunify.plans.records import Binding, Plan, make_plan
 from adsunify.values.json_pointer import MISSING, get_value, set_value
+from tests.networks.samples import list_example_briefs
 
 from . import around, hostile
 from .__main__ import main
-from .cases import BRIEFS, ZONES, BadCase, Case, Library, read_cases
+from .cases import BadCase, Case, Library, read_cases
 from .kinds import KINDS
 from .matching import body_differences, differences, field_path, header_differences, same_figure, url_differences
 from .plans import created, step_called
@@ -310,7 +311,7 @@ def test_a_batch_is_looked_through() -> None:
 def test_a_batch_of_operations_is_looked_through() -> None:
     network = get_adapter("google").network
     made = plan_brief(
-        read_brief(next(BRIEFS.glob("google-*.json")).read_bytes()), Account("google", "1", "USD", ZONES["google"])
+        read_brief(list_example_briefs("google")[0].read_bytes()), Account("google", "1", "USD", "America/New_York")
     )
     assert list(around.plan_differences(network, made, paused=True)) == []
     (step,) = made.steps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 import pytest
@@ -21,26 +21,11 @@ from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.planning import plan
 from adsunify.values.exact_json import loads
 from adsunify.values.money import from_units, to_units
+from tests.networks.samples import get_samples, list_example_briefs
 
-from .cases import ACCOUNT_IDS, BRIEFS, ZONES, Library, own_cases
+from .cases import Library, own_cases
 from .plans import planned_by
 from .recorded import Conversation
-
-OFFERED: Mapping[str, tuple[int, set[str], set[str]]] = {
-    "meta": (2, {"traffic", "awareness", "conversions"}, {"daily", "lifetime"}),
-    "google": (1, {"traffic"}, {"daily"}),
-    "tiktok": (1, {"traffic"}, {"daily", "lifetime"}),
-    "snapchat": (1, {"awareness"}, {"daily", "lifetime"}),
-    "pinterest": (2, {"traffic", "awareness"}, {"daily", "lifetime"}),
-    "linkedin": (1, {"traffic", "awareness"}, {"daily", "lifetime"}),
-    "reddit": (1, {"traffic"}, {"daily"}),
-    "amazon": (1, {"conversions"}, {"daily"}),
-    "x": (1, {"traffic"}, {"daily", "lifetime"}),
-    "chatgpt": (1, {"traffic", "awareness", "conversions"}, {"lifetime"}),
-    "apple": (1, {"app_installs"}, {"daily"}),
-    "outbrain": (2, {"traffic", "awareness"}, {"daily", "lifetime"}),
-}
-"""docs/spec.md, "Unified format support": how many formats, goals, budget periods."""
 
 UNIFIED = {"active", "paused", "archived", "deleted"}
 CURRENCIES = ("USD", "EUR", "JPY", "KWD", "HUF")
@@ -59,11 +44,11 @@ def repeated(names: Iterable[object]) -> list[object]:
 
 
 def test_formats_goals_and_periods_are_those_of_the_contract(network: Network) -> None:
-    count, goals, periods = OFFERED[network.code]
-    assert len(network.formats) == count
+    samples = get_samples(network.code)
+    assert {one.code for one in network.formats} == samples.formats
     for one in network.formats:
-        assert (set(one.goals), set(one.periods)) == (goals, periods)
-        assert set(one.bid_meanings) <= goals
+        assert (set(one.goals), set(one.periods)) == (samples.goals, samples.periods)
+        assert set(one.bid_meanings) <= samples.goals
 
 
 def test_names_are_unique(network: Network) -> None:
@@ -78,19 +63,19 @@ def test_names_are_unique(network: Network) -> None:
 
 def account_for(network: Network, brief: CampaignBrief) -> Account:
     """An account that the network's example briefs are written for."""
-    native_id = ACCOUNT_IDS.get(network.code, "1234567890")
-    return Account(network.code, native_id, brief.budget.currency, ZONES.get(network.code, "Etc/UTC"))
+    samples = get_samples(network.code)
+    return Account(network.code, samples.account_id, brief.budget.currency, samples.timezone)
 
 
 def test_each_cell_has_an_example_brief_that_plans(network: Network) -> None:
-    """``examples/briefs/<network>-<format>-<goal>-<period>.json``, and no other file of the network."""
+    """``<network>-<format>-<goal>-<period>.json``, and no other file of the network."""
     cells = {
         f"{network.code}-{one.code}-{goal}-{period}"
         for one in network.formats
         for goal in one.goals
         for period in one.periods
     }
-    files = {path.stem: path for path in BRIEFS.glob(f"{network.code}-*.json")}
+    files = {path.stem: path for path in list_example_briefs(network.code)}
     assert set(files) == cells
     for name, path in files.items():
         brief = read_brief(path.read_bytes())
@@ -104,7 +89,7 @@ def test_each_cell_has_an_example_brief_that_plans(network: Network) -> None:
 
 def test_the_scheme_of_an_address_is_taken_in_any_case(network: Network) -> None:
     """RFC 3986, section 3.1."""
-    for path in BRIEFS.glob(f"{network.code}-*.json"):
+    for path in list_example_briefs(network.code):
         brief = read_brief(path.read_text().replace('"https://', '"HTTPS://'))
         account = account_for(network, brief)
         assert check_brief(network, account, brief)
@@ -113,13 +98,13 @@ def test_the_scheme_of_an_address_is_taken_in_any_case(network: Network) -> None
 # -- levels and settings ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("code", "form"), [("meta", "country:{}"), ("snapchat", "{}"), ("pinterest", "{}")])
-def test_a_location_of_a_brief_that_names_no_country_is_refused(code: str, form: str) -> None:
+@pytest.mark.parametrize("code", [code for code in ADAPTER_PACKAGES if get_samples(code).country_in_brief])
+def test_a_location_of_a_brief_that_names_no_country_is_refused(code: str) -> None:
     network = get_adapter(code).network
-    brief = read_brief(next(BRIEFS.glob(f"{code}-*.json")).read_text())
+    brief = read_brief(list_example_briefs(code)[0].read_text())
     account = Account(code, "1234567890", brief.budget.currency, "Etc/UTC")
     for country, refused in (("CA", False), ("ZZ", True)):
-        location = form.format(country.lower() if code == "snapchat" else country)
+        location = get_samples(code).country_in_brief.format(country=country, lower=country.lower())
         placed = brief.targeting.model_copy(update={"countries": None, "location_ids": [location]})
         try:
             check_brief(network, account, brief.model_copy(update={"targeting": placed}))

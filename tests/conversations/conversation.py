@@ -25,16 +25,24 @@ from adsunify.service import accounts, campaigns, connections, operations
 from adsunify.service.core import Service
 from adsunify.service.factory import open_service
 from adsunify.store import Clock, people
+from tests.networks.samples import find_case_folder, get_samples
 
 from .recorded import Cassette, recording, replaying
 
 VERIFIER = "a-fixed-verifier-for-recorded-conversations"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAYS = date(2026, 11, 1), date(2026, 11, 10)
-FOLDER = Path(os.environ.get("ADSUNIFY_CASSETTES", Path(__file__).parent / "cassettes"))
+RECORDINGS = os.environ.get("ADSUNIFY_CASSETTES")
+"""A folder of recordings of one's own, with a folder for each network."""
 RECORDING = os.environ.get("ADSUNIFY_RECORD") == "1"
-CODES = {"tiktok": "auth_code"}
-"""What a consent calls its code, where it is not ``code``."""
+
+
+def find_recordings(network: str) -> Path:
+    """The folder of a network's recorded conversation."""
+    folder = Path(RECORDINGS, network) if RECORDINGS else find_case_folder(network) / "conversation"
+    if RECORDING:
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @asynccontextmanager
@@ -88,7 +96,7 @@ async def _consented(service: Service, network: str) -> str:
     answer = parse_qs(urlsplit(sent.headers["location"]).query)
     if _by_request_token(network):
         return " ".join([answer["oauth_token"][0], answer["oauth_verifier"][0], secret])
-    return answer[CODES.get(network, "code")][0]
+    return answer[get_samples(network).consent_code][0]
 
 
 def _by_request_token(network: str) -> bool:
@@ -108,7 +116,7 @@ def _answer(network: str, code: str) -> tuple[dict[str, str], str]:
         own = {to_camel(name): value for name, value in get_sandbox_credentials(network).items()}
         return json.loads(code) if code.startswith("{") else own, ""
     if not _by_request_token(network):
-        return {CODES.get(network, "code"): code, "state": "s"}, VERIFIER
+        return {get_samples(network).consent_code: code, "state": "s"}, VERIFIER
     token, proof, secret = code.split(" ") if " " in code else (code, code, code)
     return {"oauth_token": token, "oauth_verifier": proof, "state": "s"}, secret
 
@@ -116,7 +124,7 @@ def _answer(network: str, code: str) -> tuple[dict[str, str], str]:
 @asynccontextmanager
 async def _cassette(network: str, simulated: bool) -> AsyncIterator[Cassette]:
     """The recorded conversation, replayed; while recording, a new one, which is saved where nothing fails."""
-    path = FOLDER / f"{network}.exchanges.json"
+    path = find_recordings(network) / "exchanges.json"
     if not RECORDING:
         async with replaying(path) as cassette:
             yield cassette
@@ -173,7 +181,7 @@ async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
 
 def kept(network: str, result: Any) -> Any:
     """What the conversation came to when it was recorded; a recording keeps it."""
-    path = FOLDER / f"{network}.json"
+    path = find_recordings(network) / "result.json"
     plain = json.loads(json.dumps(result))
     if RECORDING:
         path.write_text(json.dumps(plain, indent=1) + "\n")

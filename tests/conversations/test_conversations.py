@@ -11,7 +11,7 @@ import pytest
 from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.store import clock
 
-from .conversation import FOLDER, kept, opened, talk
+from .conversation import find_recordings, kept, opened, talk
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
@@ -29,7 +29,7 @@ async def test_conversation(network: str, tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_no_secret_is_on_a_cassette(network: str) -> None:
-    text = (FOLDER / f"{network}.exchanges.json").read_text()
+    text = (find_recordings(network) / "exchanges.json").read_text()
     assert "sandbox-secret" not in text
     assert "Authorization" not in text
     assert not re.search(r"Bearer [A-Za-z0-9]", text)

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+import tests.networks
 from adsunify.cli.commands import adsunify as root_command
 from adsunify_server.openapi import make_document
-from tests.cases.cases import OWN
 from tests.cases.twice import digests
 
 FOLDER = Path(__file__).parent
@@ -68,7 +68,7 @@ def describe_parameter(parameter: click.Parameter) -> Any:
 
 def read_plans() -> Any:
     """The digest of the plan of every case; the digest covers every byte of a stored plan."""
-    return digests(OWN)
+    return digests(Path(tests.networks.__path__[0]))
 
 
 HELD: Mapping[str, Callable[[], Any]] = {

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+import tests.networks
 from adsunify.adapter.error_rules import match_error_rule
 from adsunify.adapter.network import ErrorRule, Network
 from adsunify.http.messages import Request
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
-from tests.cases.cases import OWN, BadCase, Case, Library, read_cases
+from tests.cases.cases import BadCase, Case, Library, read_cases
 from tests.cases.kinds import KINDS
 from tests.cases.recorded import response_of
 from tests.cases.running import check
 from tests.cases.twice import unequal
 from tests.cases.writes import as_sent, step_of
+from tests.networks.samples import get_samples, list_case_folders
 
-READ = list(read_cases(OWN))
+READ = [case for folder in list_case_folders() for case in read_cases(folder)]
 CASES = [one for one in READ if isinstance(one, Case)]
 
 
@@ -52,8 +55,9 @@ def test_hostile_answers_around_every_case(network: str, kind: str) -> None:
     assert {name: found for name, found in failures.items() if found} == {}
 
 
-def test_the_plans_are_the_same_in_every_process() -> None:
-    assert unequal(OWN) == []
+@pytest.mark.parametrize("place", tests.networks.__path__)
+def test_the_plans_are_the_same_in_every_process(place: str) -> None:
+    assert unequal(Path(place)) == []
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
@@ -62,14 +66,10 @@ def test_names_are_unique(network: str) -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
-NEVER_RENEWED = frozenset({"chatgpt", "outbrain", "x"})
-"""An API key, a token of 30 days and one of OAuth 1.0a: nothing refreshes them."""
-
-
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_each_kind_has_an_exemplary_case(network: str) -> None:
     kinds = {case.kind for case in CASES if case.network == network and case.exemplary}
-    without = {"refresh"} if network in NEVER_RENEWED else set()
+    without = set() if get_samples(network).refreshes_tokens else {"refresh"}
     assert set(KINDS) - kinds - without == set()
 
 

@@ -27,6 +27,7 @@ from adsunify.values.json_pointer import get_value
 from tests.cases.cases import Case, Library, own_cases
 from tests.cases.plans import planned_by, shown_plan
 from tests.cases.recorded import Conversation, Unexpected
+from tests.networks.samples import LocationType, get_samples
 
 LEVELS = [
     (code, one.kind)
@@ -35,49 +36,6 @@ LEVELS = [
     if one.kind in ENTITY_KINDS
 ]
 NATIVE_UNITS = re.compile("micro|minor|cents?($|_)", re.IGNORECASE)
-NATIVE_AMOUNTS = {
-    "meta": {
-        "daily_budget": "budget",
-        "lifetime_budget": "budget",
-        "spend_cap": "spendCap",
-        "bid_amount": "bid",
-    },
-    "google": {
-        "amountMicros": "budget",
-        "targetCpaMicros": "targetCpa",
-        "cpcBidCeilingMicros": "bidCeiling",
-        "cpcBidMicros": "bid",
-    },
-    "tiktok": {"bid_price": "bid", "conversion_bid_price": "bid"},
-    "snapchat": {
-        "daily_budget_micro": "budget",
-        "lifetime_budget_micro": "budget",
-        "lifetime_spend_cap_micro": "spendCap",
-        "bid_micro": "bid",
-    },
-    "pinterest": {
-        "daily_spend_cap": "budget",
-        "lifetime_spend_cap": "budget",
-        "budget_in_micro_currency": "budget",
-        "bid_in_micro_currency": "bid",
-    },
-    "linkedin": {"dailyBudget": "budget", "totalBudget": "budget", "unitCost": "bid"},
-    "reddit": {"goal_value": "budget", "spend_cap": "spendCap", "bid_value": "bid"},
-    "amazon": {"defaultBid": "bid"},
-    "x": {
-        "daily_budget_amount_local_micro": "dailyBudget",
-        "total_budget_amount_local_micro": "lifetimeBudget",
-        "bid_amount_local_micro": "bid",
-    },
-    "chatgpt": {
-        "daily_spend_limit_micros": "budget",
-        "lifetime_spend_limit_micros": "budget",
-        "max_bid_micros": "bid",
-    },
-    "apple": {"dailyBudget": "budget"},
-    "outbrain": {"cpc": "bid", "amount": "budget"},
-}
-"""From the networks' documentation: the amounts of a native payload, and the field of an edit for each."""
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
@@ -90,7 +48,8 @@ def test_no_field_of_an_edit_carries_a_native_unit(network: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "name", "field"), [(code, *one) for code, names in NATIVE_AMOUNTS.items() for one in names.items()]
+    ("network", "name", "field"),
+    [(code, *one) for code in ADAPTER_PACKAGES for one in get_samples(code).native_amounts.items()],
 )
 def test_a_native_amount_is_refused_with_the_field_to_use(network: str, name: str, field: str) -> None:
     tables = get_adapter(network).network
@@ -205,41 +164,26 @@ def test_every_member_of_an_item_changes_the_plan_or_is_refused(case: Case, name
 
 
 @pytest.mark.parametrize(
-    ("network", "kind", "location", "right", "wrong"),
-    [
-        ("meta", "adGroup", "country:US", "country", "city"),
-        ("snapchat", "adGroup", "us:region:5", "region", "country"),
-        ("pinterest", "adGroup", "US-CA", "region", "country"),
-        ("linkedin", "adGroup", "urn:li:geo:103644278", "geo", "country"),
-        ("apple", "campaign", "US", "country", "AdminArea"),
-        ("apple", "adGroup", "Locality:20041", "Locality", "AdminArea"),
-        ("chatgpt", "campaign", "US", "country", "city"),
-    ],
+    ("network", "sample"),
+    [(code, one) for code in ADAPTER_PACKAGES for one in get_samples(code).location_types],
+    ids=lambda value: value if isinstance(value, str) else value.location,
 )
-def test_a_type_has_to_be_that_of_the_id(network: str, kind: Kind, location: str, right: str, wrong: str) -> None:
-    case = edit_cases(network, kind)[0]
+def test_a_type_has_to_be_that_of_the_id(network: str, sample: LocationType) -> None:
+    case = edit_cases(network, sample.level)[0]
     path = "targeting.locations.0.type"
-    for type_, refused in ((right, False), (wrong, True)):
-        items = [{"id": location, "name": "Somewhere", "type": type_}]
+    for type_, refused in ((sample.type, False), (sample.wrong_type, True)):
+        items = [{"id": sample.location, "name": "Somewhere", "type": type_}]
         found = outcome(case, {"targeting": {"locations": items}})
         assert (isinstance(found, set) and path in found) is refused, found
 
 
-@pytest.mark.parametrize(
-    ("network", "kind", "form"),
-    [
-        ("meta", "adGroup", "country:{}"),
-        ("snapchat", "adGroup", "{}"),
-        ("pinterest", "adGroup", "{}"),
-        ("apple", "campaign", "{}"),
-        ("chatgpt", "campaign", "{}"),
-    ],
-)
-def test_a_location_that_names_no_country_is_refused(network: str, kind: Kind, form: str) -> None:
-    case = edit_cases(network, kind)[0]
+@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if get_samples(code).country_level])
+def test_a_location_that_names_no_country_is_refused(network: str) -> None:
+    samples = get_samples(network)
+    case = edit_cases(network, samples.country_level)[0]
     path = "targeting.locations.0.id"
     for code, refused in (("CA", False), ("ZZ", True), ("UK", True)):
-        location = form.format(code.lower() if network == "snapchat" else code)
+        location = samples.country_in_edit.format(country=code, lower=code.lower())
         found = outcome(case, {"targeting": {"locations": [{"id": location, "name": "Somewhere"}]}})
         assert (isinstance(found, set) and path in found) is refused, found
 
@@ -251,8 +195,9 @@ DAYS = [
 ]
 
 
-def test_three_networks_keep_whole_days() -> None:
-    assert {code for code, _ in DAYS} == {"google", "amazon", "outbrain"}
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
+def test_only_networks_that_keep_whole_days_have_settings_of_days(network: str) -> None:
+    assert (network in dict(DAYS)) == get_samples(network).keeps_whole_days
 
 
 @pytest.mark.parametrize(("network", "kind"), dict.fromkeys(DAYS))
@@ -330,7 +275,7 @@ def test_a_field_set_to_what_it_is_is_refused(network: str) -> None:
     tables, tried = get_adapter(network).network, 0
     for kind, account, native in entities(network):
         for setting in list_settings(tables, kind):
-            if network == "chatgpt" and setting.field == "bid":  # its unit depends on the entity: see its own tests
+            if setting.field in get_samples(network).fields_of_several_units:  # see the network's own tests
                 continue
             sent = as_sent(setting, get_display_value(tables, account, setting, native))
             if sent is None or find_lock_reason(setting, native, None) is not None:
@@ -370,15 +315,10 @@ def test_a_name_that_nobody_can_see_is_refused(network: str, name: str) -> None:
     assert tried
 
 
-TARGETINGS = {
-    **dict.fromkeys(("meta", "snapchat", "reddit", "apple", "chatgpt"), "/targeting"),
-    "linkedin": "/targetingCriteria",
-    "pinterest": "/targeting_spec",
-}
-"""Where a plan's body holds the whole targeting."""
 RETARGETED = [
     case
-    for code in TARGETINGS
+    for code in ADAPTER_PACKAGES
+    if get_samples(code).targeting_places
     for kind in ENTITY_KINDS
     for case in edit_cases(code, kind)
     if (case.input["edit"].get("targeting") or {})
@@ -390,11 +330,8 @@ def test_a_targeting_that_is_written_unchanged_is_refused(case: Case) -> None:
     wanted = case.input["edit"]["targeting"]
     plan = run_flow(planned_by(case, Library()), Conversation(case.network, case.exchange).answer)
     body = next(step.request.body for step in plan.steps if step.action == "update")
-    inside = {"snapchat": "/adsquads/0", "reddit": "/data"}.get(case.network, "")
-    current = get_value(body, f"{inside}{TARGETINGS[case.network]}", None) or get_value(
-        body, f"/0{TARGETINGS[case.network]}"
-    )
-    current = current or get_value(body, f"/patch/$set{TARGETINGS[case.network]}") or get_value(body, "/targeting")
+    places = get_samples(case.network).targeting_places
+    current = next((value for place in places if (value := get_value(body, place, None))), None)
     assert current, body
     targeting = get_adapter(case.network).editable_targeting
     assert targeting is not None

@@ -21,6 +21,7 @@ from adsunify.planning import plan
 from adsunify.values.currencies import EXPONENTS
 from adsunify.values.exact_json import dumps, loads
 from adsunify.values.money import from_units
+from tests.networks.samples import get_samples
 
 EVERY = [(network, currency) for network in ADAPTER_PACKAGES for currency in sorted(EXPONENTS)]
 AMOUNTS = st.builds(
@@ -65,11 +66,9 @@ def test_every_currency_has_a_unit_or_a_refusal_with_a_reason(network: str, curr
     assert unit.step > 0
 
 
-MICROS_OF_EVERY_CURRENCY = {"chatgpt", "pinterest", "reddit", "snapchat"}
-"""Networks that document micros of every currency, yen included, and judge a fraction of one themselves."""
-
-
-@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if code not in MICROS_OF_EVERY_CURRENCY])
+@pytest.mark.parametrize(
+    "network", [code for code in ADAPTER_PACKAGES if not get_samples(code).takes_micros_of_every_currency]
+)
 def test_yen_take_no_fraction_elsewhere(network: str) -> None:
     unit = get_adapter(network).network.get_money_unit(Account(network, "1", "JPY", "Asia/Tokyo"))
     with pytest.raises(InvalidInput):

@@ -19,11 +19,12 @@ from adsunify.planning import plan, plan_create
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan, Step, add_operation_marks
 from adsunify.values.exact_json import Json, dumps, loads
-from tests.cases.cases import ACCOUNT_IDS, BRIEFS, ZONES, Case, Library, NotACase, own_cases
+from tests.cases.cases import Case, Library, NotACase, own_cases
 from tests.cases.kinds import run
 from tests.cases.plans import PLANNING, output_names
 from tests.cases.recorded import Conversation, Unexpected, response_of
 from tests.cases.writes import as_sent, step_of
+from tests.networks.samples import get_samples, list_example_briefs
 
 SAMPLE_ID = "120000000000001"
 
@@ -71,7 +72,7 @@ def writes(network: str) -> tuple[Write, ...]:
 
 
 def _plans(network: str) -> Iterator[tuple[str, Plan]]:
-    for path in sorted(BRIEFS.glob(f"{network}-*.json")):
+    for path in list_example_briefs(network):
         yield path.stem, _example(network, loads(path.read_bytes()))
     for case in _cases(network):
         if case.kind in PLANNING:
@@ -90,9 +91,8 @@ OWN = (("creative", "existingId"), ("platform", "conversionEvent"), ("targeting"
 
 def _example(network: str, brief: Json) -> Plan:
     """The plan of an example brief; what is read first is answered as a create case of the network has it recorded."""
-    account = Account(
-        network, ACCOUNT_IDS.get(network, "1234567890"), brief["budget"]["currency"], ZONES.get(network, "Etc/UTC")
-    )
+    samples = get_samples(network)
+    account = Account(network, samples.account_id, brief["budget"]["currency"], samples.timezone)
     try:
         return plan(read_brief(dumps(brief)), account)
     except LookupNeeded as problem:
@@ -104,7 +104,7 @@ def _example(network: str, brief: Json) -> Plan:
         for part, member in OWN:
             if member in members.get(part, {}) and member in recorded.get(part, {}):
                 members[part][member] = recorded[part][member]
-        account = evolve(case.account, currency=brief["budget"]["currency"], timezone=ZONES.get(network, "Etc/UTC"))
+        account = evolve(case.account, currency=brief["budget"]["currency"], timezone=samples.timezone)
         with suppress(AdsunifyError):
             return run_flow(
                 plan_create(account, read_brief(dumps(members))), Conversation(network, case.exchange).answer

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -23,6 +22,7 @@ from adsunify.planning import plan, plan_create
 from adsunify.store.operations import OperationDraft
 from adsunify.values.countries import load_country_codes
 from adsunify.values.money import MICROS, to_units
+from tests.networks.samples import find_case_folder, get_samples, list_example_briefs
 
 from . import floor
 from .measuring import Result, at_most, in_turns, judged, looped, profiled
@@ -31,11 +31,8 @@ SECTION = 1
 PLAN_LIMIT = 3.0
 PLAN_LIMITS = {"tiktok": 4.0}
 """The goal of a network whose plans read more looked-up answers than the others' do."""
-BRIEFS = Path(__file__).parents[2] / "examples" / "briefs"
-CASES = Path(__file__).parents[1] / "networks"
 NOW = datetime(2029, 1, 1, tzinfo=UTC)
 ACCOUNT_ID = "0192f0c8-7b1e-7c3a-8000-0123456789ab"
-NATIVE_IDS = {"meta": "act_1", "google": "1234567890", "amazon": "1234567890"}
 CREATE = next(endpoint for endpoint in ENDPOINTS if endpoint.operation_id == "post_create")
 
 LARGEST: Mapping[str, Any] = {
@@ -63,9 +60,8 @@ def briefs() -> dict[str, dict[str, Any]]:
     """One brief for each network: of its examples, the one whose plan is the longest."""
     found: dict[str, dict[str, Any]] = {}
     longest: dict[str, int] = {}
-    for path in sorted(BRIEFS.glob("*.json")):
-        network = path.name.split("-")[0]
-        if network in ADAPTER_PACKAGES:
+    for network in sorted(ADAPTER_PACKAGES):
+        for path in list_example_briefs(network):
             written = json.loads(path.read_text())
             try:
                 length = len(plan(read_brief(written), account(network), now=NOW).canonical_bytes)
@@ -91,7 +87,7 @@ def planned() -> dict[str, Planned]:
     found: dict[str, Planned] = {}
     longest: dict[str, int] = {}
     for network in sorted(ADAPTER_PACKAGES):
-        for path in sorted((CASES / network / "exemplary").glob("*.json")):
+        for path in sorted((find_case_folder(network) / "exemplary").glob("*.json")):
             case = json.loads(path.read_text())
             if case["kind"] != "create":
                 continue
@@ -124,7 +120,7 @@ def _sent(network: str, exchange: Sequence[Mapping[str, Any]]) -> Sequence[Mappi
 
 def account(network: str) -> Account:
     """An account that every adapter can plan for."""
-    return Account(network, NATIVE_IDS.get(network, "1234567890"), "USD", "America/New_York")
+    return Account(network, get_samples(network).account_id, "USD", "America/New_York")
 
 
 def prepare(one: Planned) -> Callable[[], tuple[str, str]]:

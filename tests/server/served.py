@@ -14,7 +14,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
-from uuid import uuid4
 
 import httpx
 from aiohttp import web
@@ -39,6 +38,7 @@ from adsunify_server.app import make_application
 from adsunify_server.metrics import REQUESTS, RequestMetrics
 from adsunify_server.runner import ServerRunner
 from tests.briefs import changed
+from tests.networks.samples import get_samples
 
 from .schemas import Schemas, get_schemas
 
@@ -371,15 +371,16 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
 
     ``changes`` replace members (``targeting__countries=[...]`` a nested one); None leaves one out.
     """
+    samples = get_samples(network)
     made: dict[str, Any] = {
         **load_sample(network),
         "name": f"Garden chairs {next(_numbers)}",
         "budget": {"amount": "20", "currency": "USD", "period": "daily"},
         "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-02-15T09:00:00Z"},
-        **CHANGES.get(network, {}),
+        **samples.brief_members,
     }
-    if network == "snapchat":  # it takes one creative only so often within a second
-        made["creative"] = {"existingId": str(uuid4())}
+    if samples.make_creative is not None:
+        made["creative"] = samples.make_creative()
     return changed(made, changes)
 
 
@@ -392,16 +393,3 @@ async def stocked(one: Served, kind: str, count: int) -> list[str]:
     first = world.find(kind, outputs[kind]["id"])
     assert first is not None
     return [world.create(kind, first.account, first.data, parent=first.parent, logged=False).id for _ in range(count)]
-
-
-CHANGES: Mapping[str, Mapping[str, Any]] = {
-    "tiktok": {"schedule": {"startAt": "2027-06-01T09:00:00Z", "endAt": "2027-07-01T09:00:00Z"}},  # none after 2028
-    "chatgpt": {"budget": {"amount": "600", "currency": "USD", "period": "lifetime"}},
-    "google": {"schedule": {"startAt": "2030-01-15T05:00:00Z", "endAt": "2030-02-15T09:00:00Z"}},  # a midnight there
-    "amazon": {"schedule": {"startAt": "2030-01-15T08:00:00Z", "endAt": "2030-02-15T09:00:00Z"}},  # a midnight there
-    "outbrain": {
-        "schedule": {"startAt": "2030-01-15T05:00:00Z", "endAt": "2030-02-15T09:00:00Z"},  # a midnight there
-        "budget": {"amount": "30", "currency": "USD", "period": "daily"},  # 25 a day is the least
-    },
-}
-"""What a network needs otherwise than the rest, beside what the demo's brief says."""

@@ -11,16 +11,12 @@ import pytest
 
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.store.operations import get_operation as get_operation
+from tests.networks.samples import get_samples, list_example_briefs
 
 from .served import NEVER, Served, brief, stocked
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
-BRIEFS = Path(__file__).parents[2] / "examples" / "briefs"
-FOREIGN = {"pinterest": "pageId"}
-"""A member of a brief that the network has no place for; of the others it is ``boardId``."""
-MICROS_OF_EVERY_CURRENCY = {"reddit", "snapchat", "pinterest", "chatgpt"}
-"""They hold all that a brief can say."""
 
 
 @pytest.fixture(autouse=True)
@@ -41,10 +37,6 @@ async def created(server: Served, network: str) -> Any:
 # -- validate -----------------------------------------------------------------------------------------------------
 
 
-MARKED = {"tiktok": "request_id", "outbrain": "name", "chatgpt": ""}
-"""The member of bodies that follows from the operation's id, which a validation has not; "": it is a header."""
-
-
 def unmarked(plan: Mapping[str, Any], member: str) -> dict[str, Any]:
     """The plan without that member; it has to be there."""
     assert not member or any(member in step["body"] for step in plan["steps"])
@@ -62,14 +54,17 @@ async def test_a_valid_brief(server: Served, network: str) -> None:
     assert (await server.person("viewer", "read").post("/validate-campaign", body)) == found
     assert await server.rows() == before and server.networks.writes() == writes
     operation = await server.admin.post("/create", body, 201)  # exactly this is then prepared
-    if network in MARKED:
-        assert unmarked(operation["plan"], MARKED[network]) == unmarked(found["plan"], MARKED[network])
-    else:
+    mark = get_samples(network).operation_mark
+    if mark is None:
         assert operation["plan"] == found["plan"]
+    else:
+        assert unmarked(operation["plan"], mark) == unmarked(found["plan"], mark)
     assert operation["warnings"] == found["warnings"]
 
 
-@pytest.mark.parametrize("path", sorted(BRIEFS.glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [path for code in ADAPTER_PACKAGES for path in list_example_briefs(code)], ids=lambda path: path.stem
+)
 async def test_a_preview_has_the_digest_of_the_prepared_plan(server: Served, path: Path) -> None:
     campaign = json.loads(path.read_text())
     campaign["budget"]["currency"] = "USD"
@@ -92,19 +87,19 @@ async def test_a_preview_of_a_native_change_has_the_digest_of_the_prepared_plan(
 
 @networks
 async def test_all_issues_come_at_once(server: Served, network: str) -> None:
-    before, reads = await server.rows(), len(server.networks.asked)
+    before, reads, samples = await server.rows(), len(server.networks.asked), get_samples(network)
     body = asked(
         server,
         network,
-        goal="traffic" if network == "apple" else "app_installs",
+        goal=samples.unsupported_goal,
         budget={"amount": "20", "currency": "EUR", "period": "daily"},
-        platform={FOREIGN.get(network, "boardId"): "5"},
+        platform={samples.unsupported_platform_member: "5"},
         schedule={"startAt": "2020-01-01T00:00:00Z", "endAt": "2020-02-01T00:00:00Z"},
     )
     wanted = {
         ("campaign.goal", "not_supported"),
         ("campaign.budget.currency", "currency_mismatch"),
-        (f"campaign.platform.{FOREIGN.get(network, 'boardId')}", "not_supported"),
+        (f"campaign.platform.{samples.unsupported_platform_member}", "not_supported"),
         ("campaign.schedule.endAt", "past"),
     }
     for path in ("/validate-campaign", "/create"):
@@ -118,7 +113,7 @@ async def test_what_workflows_say_of_political_ads_is_what_is_taken(server: Serv
     for row in await server.admin.get("/workflows"):
         network = row["network"]
         (said,) = [one for one in row["inputs"] if one["path"] == path]
-        assert said["need"] == ("required" if network == "google" else "optional")
+        assert said["need"] == ("required" if get_samples(network).requires_political_declaration else "optional")
         for value in (False, True):
             body = asked(server, network, platform__euPoliticalAdvertising=value)
             answer = await server.admin.send("POST", "/validate-campaign", body)
@@ -133,7 +128,9 @@ async def test_issues_say_what_is_accepted(server: Served) -> None:
     assert issue["message"] in problem["detail"]
 
 
-@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if code not in MICROS_OF_EVERY_CURRENCY])
+@pytest.mark.parametrize(
+    "network", [code for code in ADAPTER_PACKAGES if not get_samples(code).takes_micros_of_every_currency]
+)
 async def test_money_is_exact_or_refused(server: Served, network: str) -> None:
     body = asked(server, network, budget__amount="20.000001")
     assert {path for path, _ in await server.admin.refused("POST", "/create", body)} == {"campaign.budget.amount"}

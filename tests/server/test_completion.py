@@ -19,6 +19,7 @@ from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.store import connections, encrypted_secrets, people
 from adsunify.store.schema import operations
 from tests.cli.running import run
+from tests.networks.samples import get_samples
 from tests.pages.browsing import browser, email, with_passwords
 from tests.system.agents.agent import Agent, said
 
@@ -241,7 +242,7 @@ async def test_a_refresh_that_is_refused_between_two_writes(site: Served) -> Non
     await connect(site, "amazon")
 
 
-@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if code != "google"])
+@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if not get_samples(code).creates_in_one_write])
 async def test_a_part_of_a_creation_that_expires(site: Served, network: str) -> None:
     """On every network that creates in several writes: refused at the second, and the time is over."""
     operation = await started(site, network)

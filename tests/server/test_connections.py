@@ -17,6 +17,7 @@ from sqlalchemy import select
 from adsunify.cli.sandbox_connections import FormParser
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.store.schema import consents, secrets
+from tests.networks.samples import get_samples
 
 from .served import Served, brief, connect, consent, given, press
 
@@ -265,29 +266,23 @@ async def test_a_refused_consent(empty: Served) -> None:
     assert await connected(empty) == before
 
 
-PROOF = {"x": "oauth_verifier", "tiktok": "auth_code"}
-"""What proves a consent, where it is no ``code``."""
-
-
 @consented
 async def test_a_forged_code(empty: Served, network: str) -> None:
     before = await connected(empty)
     async with browser() as client:
         for code in ("forged", None):
             address = await allowed(empty, client, network)
-            page = await client.get(changed(address, **{PROOF.get(network, "code"): code}))
+            page = await client.get(changed(address, **{get_samples(network).consent_code: code}))
             assert page.status_code in (400, 422), page.text
     assert await connected(empty) == before
-
-
-WRONG = {"outbrain": {"password": "mistaken"}, "apple": {"keyId": "mistaken"}, "chatgpt": {"apiKey": "mistaken"}}
-"""What is of the right form, and not right."""
 
 
 @pytest.mark.parametrize("network", GIVEN)
 async def test_wrong_credentials(empty: Served, network: str) -> None:
     before = await connected(empty)
-    problem = await empty.admin.problem(400, "POST", "/connections/credentials", given(network, **WRONG[network]))
+    assert get_samples(network).wrong_credentials, "an error of the samples: there is nothing wrong to try"
+    wrong = given(network, **get_samples(network).wrong_credentials)
+    problem = await empty.admin.problem(400, "POST", "/connections/credentials", wrong)
     assert problem["code"] == "provider_token_refused"
     assert "mistaken" not in json.dumps(problem)
     assert await connected(empty) == before
@@ -355,27 +350,6 @@ async def test_connecting_again_keeps_the_accounts(empty: Served) -> None:
     assert (await empty.admin.get(f"/accounts/{account}/tree"))["accountId"] == account
 
 
-REVOKES = {
-    "meta": ("DELETE", "/me/permissions"),
-    "google": ("POST", "/revoke"),
-    "snapchat": None,
-    "pinterest": ("POST", "/oauth/token/revoke"),
-    "tiktok": ("POST", "/oauth2/revoke_token/"),
-    "linkedin": ("POST", "/oauth/v2/revoke"),
-    "reddit": ("POST", "/api/v1/revoke_token"),
-    "amazon": None,
-    "x": ("POST", "/1.1/oauth/invalidate_token.json"),
-    "outbrain": None,
-    "apple": None,
-    "chatgpt": None,
-}
-"""How a network is told that its tokens are no longer wanted; None: it has no call for it."""
-REVOKED = {"linkedin": 2}
-"""How many tokens are revoked, each for itself."""
-ONLY_FORGOTTEN = {"pinterest"}
-"""It revokes the tokens of system users only: a user's one runs out."""
-
-
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_disconnecting(empty: Served, network: str) -> None:
     account = await connect(empty, network)
@@ -390,14 +364,13 @@ async def test_disconnecting(empty: Served, network: str) -> None:
     gone = await empty.admin.delete(f"/connections/{connection}")
     assert (gone["connectionId"], gone["status"]) == (connection, "disconnected")
     told = [(method, path.partition("?")[0]) for method, _, path in empty.networks.asked[asked:]]
-    revoking = REVOKES[network]
-    if revoking is None:
+    revocation = get_samples(network).revocation
+    if revocation is None:
         assert told == []
     else:
-        assert [(method, path.endswith(revoking[1])) for method, path in told] == [(revoking[0], True)] * REVOKED.get(
-            network, 1
-        )
-        assert bool(alive - set(empty.networks.state.worlds[network].tokens)) == (network not in ONLY_FORGOTTEN)
+        expected = [(revocation.method, True)] * revocation.requests
+        assert [(method, path.endswith(revocation.path)) for method, path in told] == expected
+        assert bool(alive - set(empty.networks.state.worlds[network].tokens)) == revocation.ends_tokens
     accounts = await empty.admin.get("/accounts", network=network)
     assert {(one["status"], one["connectionId"]) for one in accounts} == {("disconnected", None)}
     events = [event.account_id for event in await empty.events("account.disconnected")]

@@ -16,6 +16,7 @@ from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE, UNKNOW
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.accounts import MAX_DAYS
 from adsunify.values.dates import subtract_months
+from tests.networks.samples import get_samples
 
 from .served import Served, brief
 
@@ -242,31 +243,15 @@ async def test_days_before_the_history_are_refused(server: Served, live: dict[st
     assert (await finished(server, live[network], earliest, earliest + timedelta(days=1)))["coverage"]
 
 
-# What each network's documentation says of a day without delivery in the call that adsunify makes: a row of zeros
-# (`zeros`), no row, which means zero (`zero`), or no row, and nothing says that it means zero (`gap`). See
-# docs/decisions.md, "Reporting".
-QUIET = {
-    "amazon": "gap",
-    "apple": "gap",
-    "chatgpt": "zero",
-    "google": "zero",
-    "linkedin": "gap",
-    "meta": "zero",
-    "outbrain": "gap",
-    "pinterest": "gap",
-    "reddit": "zero",
-    "snapchat": "zeros",
-    "tiktok": "gap",
-    "x": "zeros",
-}
-
-
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 @pytest.mark.parametrize(("back", "first", "last"), [(6, 2, 2), (5, 0, 3)], ids=["one day", "the whole range"])
 async def test_days_without_delivery(
     server: Served, live: dict[str, str], back: int, first: int, last: int, network: str
 ) -> None:
-    """The network delivers on every day of the range but one, and then on none of them."""
+    """The network delivers on every day of the range but one, and then on none of them.
+
+    The networks' documentation says what the report has for them (docs/decisions.md, "Reporting").
+    """
     account = live[network]
     start = await today(server, account) - timedelta(days=back)
     asked = DateRange(start, start + timedelta(days=back - 1 if first else last))
@@ -277,8 +262,8 @@ async def test_days_without_delivery(
         found = await finished(server, account, asked.start, asked.end)
     finally:
         await server.networks.quiet(network)
-    # X: series that are null throughout are days without data, not days of zeros
-    answer = "gap" if network == "x" and quiet == days else QUIET[network]
+    samples = get_samples(network)
+    answer = samples.quiet_range or samples.quiet_days if quiet == days else samples.quiet_days
     rows, coverage = {row["date"]: row for row in found["rows"]}, found["coverage"]
     assert sorted(rows) == (days if answer == "zeros" else [day for day in days if day not in quiet])
     assert {day for day in rows if not rows[day]["impressions"]} == ({*quiet} if answer == "zeros" else set())

@@ -9,14 +9,12 @@ import pytest
 
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
+from tests.networks.samples import get_samples
 
 from .served import NEVER, Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
-MISSING = {("google", "ad"): "1~999999999"}
-TAKEN_FROM = {"outbrain": ("budgetId", "budgets")}
-"""The member of a native campaign that names something of the account, and the catalog it is found in."""
 PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
 LEVELS = [
     (network, kind)
@@ -85,7 +83,7 @@ async def test_lists_and_entities_agree_with_the_tree(server: Served, network: s
 @levels
 async def test_what_is_not_there(server: Served, network: str, kind: str) -> None:
     problem = await server.admin.problem(
-        404, "GET", at(server, network, kind, MISSING.get((network, kind), "999999999999999"))
+        404, "GET", at(server, network, kind, get_samples(network).missing_ids.get(kind, "999999999999999"))
     )
     assert problem["code"] in ("provider_not_found", "not_found")
 
@@ -211,8 +209,8 @@ async def test_a_native_creation_and_its_update(server: Served, network: str) ->
     assert "campaign" in templates
     path = at(server, network, "campaign")
     payload = json.loads(dumps(dict(templates["campaign"].payload)))
-    if network in TAKEN_FROM:
-        member, resource = TAKEN_FROM[network]
+    if (parent := get_samples(network).parent_catalog) is not None:
+        member, resource = parent
         rows = await server.admin.get(f"/accounts/{server.accounts[network]}/catalogs/{resource}")
         payload[member] = rows[0]["id"]
     operation = await server.admin.post(path, {"payload": payload}, 201)

@@ -17,29 +17,15 @@ from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.service import execution
 from adsunify.store.schema import operations
 from adsunify.store.state_commits import commit_state
+from tests.networks.samples import get_samples
 
 from .served import NEVER, Caller, Served, brief, stocked
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 CONFIRMED = {"confirmed": True}
-CREATES = {
-    "meta": "/v26.0/act_1001/campaigns",
-    "google": "/v*googleAds:mutate",
-    "snapchat": "/v1/adaccounts/*/campaigns",
-    "pinterest": "/v5/pins",
-    "tiktok": "/open_api/v1.3/campaign/create/",
-    "linkedin": "/rest/adAccounts/*/adCampaignGroups",
-    "reddit": "/api/v3/ad_accounts/*/campaigns",
-    "amazon": "/sp/campaigns",
-    "x": "/12/accounts/*/campaigns",
-    "chatgpt": "/v1/upload",
-    "apple": "/v1/campaigns",
-    "outbrain": "/amplify/v0.1/marketers/*/budgets",
-}
+CREATES = {code: get_samples(code).first_write_path for code in ADAPTER_PACKAGES}
 """The first write of a create, as the faults name it."""
-ANSWERS_EMPTY = {"linkedin"}
-"""Networks whose answer to a good write is a header with the id, and no body."""
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +68,7 @@ async def test_executing(server: Served, network: str) -> None:
     assert states(done) == [(key, 1, "applied") for key in keys]
     for step in done["receipt"]["steps"]:
         assert step["httpStatus"] in (200, 201, 207) and step["outputs"] and step["error"] is None
-        assert (step["response"] is None) == (network in ANSWERS_EMPTY)
+        assert (step["response"] is None) == ("create" in get_samples(network).empty_answers)
         assert datetime.fromisoformat(step["intentAt"]) <= datetime.fromisoformat(step["receiptAt"])
     after = server.networks.writes()
     assert after > writes
@@ -286,7 +272,7 @@ async def test_a_network_that_cannot_be_reached(server: Served) -> None:
 @networks
 @pytest.mark.parametrize("fault", ["reset_after", "truncate", "html", "empty", "status"])
 async def test_an_ambiguous_outcome_is_never_repeated(server: Served, network: str, fault: str) -> None:
-    if fault == "empty" and network in ANSWERS_EMPTY:
+    if fault == "empty" and "create" in get_samples(network).empty_answers:
         return
     operation, writes = await prepared(server, network), server.networks.writes()
     value = {"value": 502} if fault == "status" else {}

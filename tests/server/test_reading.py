@@ -7,32 +7,16 @@ from typing import Any
 import pytest
 
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from tests.networks.samples import get_samples
 
 from .served import NEVER, Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 
-FORMATS = {
-    "meta": ({"page_link_ad", "existing_creative"}, {"traffic", "awareness", "conversions"}, {"daily", "lifetime"}),
-    "google": ({"responsive_search_ad"}, {"traffic"}, {"daily"}),
-    "snapchat": ({"existing_creative"}, {"awareness"}, {"daily", "lifetime"}),
-    "pinterest": ({"image_pin", "existing_pin"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
-    "tiktok": ({"video_ad"}, {"traffic"}, {"daily", "lifetime"}),
-    "linkedin": ({"sponsored_post"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
-    "reddit": ({"existing_post"}, {"traffic"}, {"daily"}),
-    "amazon": ({"product_ads"}, {"conversions"}, {"daily"}),
-    "chatgpt": ({"chat_card"}, {"traffic", "awareness", "conversions"}, {"lifetime"}),
-    "apple": ({"custom_product_page"}, {"app_installs"}, {"daily"}),
-    "outbrain": ({"promoted_link", "crawled_link"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
-}
-"""docs/spec.md, "Unified format support": formats, goals, budget periods."""
-GROUPLESS = {"outbrain"}
-"""Networks without ad groups: their ads hang on campaigns."""
-
 
 def kinds_of(network: str) -> set[str]:
-    return {"campaign", "ad"} if network in GROUPLESS else {"campaign", "adGroup", "ad"}
+    return set(get_samples(network).kinds)
 
 
 # -- discovery ----------------------------------------------------------------------------------------------------
@@ -47,19 +31,19 @@ async def test_networks(server: Served) -> None:
         assert one["login"]["kind"] == get_adapter(one["network"]).network.login.kind and one["formats"]
 
 
-async def test_workflows_are_those_of_the_networks(server: Served) -> None:
-    rows = await server.admin.get("/workflows")
-    for network, (formats, goals, periods) in FORMATS.items():
-        mine = [row for row in rows if row["network"] == network]
-        assert {row["format"] for row in mine} == formats
-        assert {goal for row in mine for goal in row["goals"]} == goals
-        assert {period for row in mine for period in row["periods"]} == periods
-        assert (await server.admin.get(f"/networks/{network}"))["workflows"] == mine
-        for row in mine:
-            paths = {requirement["path"] for requirement in row["inputs"]}
-            assert paths and all(path.split(".")[0] in ("bid", "schedule", "targeting", "creative", "platform")
-                                 for path in paths)  # fmt: skip
-    assert {row["network"] for row in rows} == set(ADAPTER_PACKAGES)
+@networks
+async def test_workflows_are_those_of_the_network(server: Served, network: str) -> None:
+    every = await server.admin.get("/workflows")
+    rows, samples = [row for row in every if row["network"] == network], get_samples(network)
+    assert {row["format"] for row in rows} == samples.formats
+    assert {goal for row in rows for goal in row["goals"]} == samples.goals
+    assert {period for row in rows for period in row["periods"]} == samples.periods
+    assert (await server.admin.get(f"/networks/{network}"))["workflows"] == rows
+    for row in rows:
+        paths = {requirement["path"] for requirement in row["inputs"]}
+        parts = {path.split(".")[0] for path in paths}
+        assert parts and parts <= {"bid", "schedule", "targeting", "creative", "platform"}
+    assert {row["network"] for row in every} == set(ADAPTER_PACKAGES)
 
 
 @networks
@@ -128,27 +112,26 @@ async def test_the_tree(server: Served, network: str) -> None:
     assert ids >= set(made_ids)
 
 
+EVENTS = {"campaign": "campaign.status_changed", "adGroup": "ad_group.status_changed", "ad": "ad.status_changed"}
+
+
 @networks
 async def test_a_status_that_changed_is_told_once(server: Served, network: str) -> None:
     account, operation = await made(server, network)
     await server.admin.get(f"/accounts/{account}/tree")
-    kinds: tuple[str, ...] = ("campaign.status_changed", "ad_group.status_changed", "ad.status_changed")
-    before = {kind: len(await server.events(kind)) for kind in kinds}
+    before = {event_type: len(await server.events(event_type)) for event_type in EVENTS.values()}
     body = {"accountId": account, "sourceOperationId": operation}
     activation = await server.admin.post("/activate", body, 201)
     assert (await server.admin.execute(activation["id"]))["status"] == "succeeded"
     for _ in range(2):
         tree = await server.admin.get(f"/accounts/{account}/tree")
     status = {node["id"]: node["status"] for node in tree["nodes"]}
-    if network == "linkedin":  # its groups are active from their creation
-        assert len(await server.events(kinds[0])) == before[kinds[0]]
-        kinds = kinds[1:]
-    if network == "x":  # its posts are active from their creation
-        kinds = kinds[:2]
-    if network in GROUPLESS:
-        kinds = (kinds[0], kinds[2])
-    for kind in kinds:
-        (event,) = (await server.events(kind))[before[kind] :]
+    paused = {level.kind for level in get_adapter(network).network.levels if level.initial_status}
+    for kind, event_type in EVENTS.items():
+        if kind not in paused & kinds_of(network):  # an entity that is active from its creation does not change
+            assert len(await server.events(event_type)) == before[event_type]
+            continue
+        (event,) = (await server.events(event_type))[before[event_type] :]
         assert (event.account_id, event.data["network"], event.data["status"]) == (account, network, "active")
         assert event.data["before"] == "paused" and status[event.data["entityId"]] == "active"
 
@@ -193,33 +176,14 @@ async def pages(server: Served, path: str, **query: Any) -> list[list[str]]:
             return found
 
 
-SOUGHT = {
-    **{("snapchat", resource): "US" for resource in ("regions", "metros", "postal_codes", "interests")},
-    ("linkedin", "targeting_entities"): "seniorities",
-    ("linkedin", "typeahead"): "locations?search=berlin",
-    ("linkedin", "posts"): "7700123",
-    ("apple", "locations"): "US",
-    **{("apple", resource): "1440000001" for resource in ("product_pages", "app", "eligibility", "keywords")},
-    ("x", "events"): "SPORTS",
-    ("x", "tv_shows"): "en-US",
-    ("x", "bidding_rules"): "USD",
-    ("x", "analytics_job"): "1",
-}
-"""What is asked for after the colon, where not every word will do."""
-
-
-FURTHER_CONSENT = {("linkedin", "pages")}
-"""Catalogs that ask for more than the consent that campaigns need."""
-
-
 @networks
 async def test_every_declared_catalog_answers(server: Served, network: str) -> None:
-    account = server.accounts[network]
+    account, samples = server.accounts[network], get_samples(network)
     for one in get_adapter(network).network.catalogs:
         path = f"/accounts/{account}/catalogs/{one.resource}"
-        sought = SOUGHT.get((network, one.resource), "tea")
+        sought = samples.catalog_suffixes.get(one.resource, "tea")
         answer = await server.admin.send("GET", path if one.suffix != "required" else f"{path}:{sought}")
-        if (network, one.resource) in FURTHER_CONSENT:
+        if one.resource in samples.restricted_catalogs:
             assert answer.json()["code"] == "provider_permission_refused"
         else:
             assert answer.status_code in (200, 404), answer.text

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adsunify import Account, InvalidInput, plan, read_brief
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values import countries
 
 from .served import NEVER, PREFIX, Served, brief
@@ -539,7 +539,15 @@ EMPTY_PLACES: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-_EMPTY_NATIVE: list[tuple[str, dict[str, Any], str]] = [(code, {}, "") for code in ADAPTER_PACKAGES if code != "amazon"]
+_EMPTY_NATIVE: list[tuple[str, dict[str, Any], str]] = [
+    (code, {}, "")
+    for code in ADAPTER_PACKAGES
+    if any(
+        row.path == "targeting.native" and row.requirement != "refused"
+        for form in get_adapter(code).network.formats
+        for row in form.inputs
+    )
+]
 
 
 @pytest.mark.parametrize(("network", "native", "path"), EMPTY_PLACES + _EMPTY_NATIVE)

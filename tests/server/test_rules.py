@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
-from tests.networks.test_edit_members import NATIVE_AMOUNTS
+from tests.networks.samples import get_samples
 
 from .served import Served, brief
 from .test_native import PATHS, at, ended, get_campaign, made, networks
@@ -66,24 +67,11 @@ async def test_a_budget_below_what_a_brief_may_have(server: Served) -> None:
     assert await server.admin.refused("PATCH", path, patch) == {("payload.daily_budget", "too_small")}
 
 
-NOTHING = {
-    "meta": ("adGroup", {"daily_budget": 0}, "daily_budget"),
-    "google": ("adGroup", {"cpcBidMicros": "0"}, "cpcBidMicros"),
-    "snapchat": ("adGroup", {"bid_micro": 0}, "bid_micro"),
-    "pinterest": ("adGroup", {"bid_in_micro_currency": 0}, "bid_in_micro_currency"),
-    "reddit": ("adGroup", {"goal_value": 0}, "goal_value"),
-    "apple": ("campaign", {"dailyBudget": {"value": {"amount": "0", "currency": "USD"}}}, "dailyBudget.value.amount"),
-    "amazon": ("adGroup", {"defaultBid": 0}, "defaultBid"),
-    "x": ("adGroup", {"daily_budget_amount_local_micro": 0}, "daily_budget_amount_local_micro"),
-    "chatgpt": ("campaign", {"budget": {"lifetime_spend_limit_micros": 0}}, "budget.lifetime_spend_limit_micros"),
-    "tiktok": ("adGroup", {"budget": 0}, "budget"),
-    "outbrain": ("campaign", {"cpc": 0}, "cpc"),
-}
-
-
-@pytest.mark.parametrize("network", sorted(NOTHING))
+@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if get_samples(code).zero_amount])
 async def test_no_native_amount_is_nothing(server: Served, network: str) -> None:
-    kind, payload, member = NOTHING[network]
+    sample = get_samples(network).zero_amount
+    assert sample is not None
+    kind, payload, member = sample
     path = at(server, network, kind)
     for method, where in (("POST", path), ("PATCH", f"{path}/1")):
         refused = await server.admin.refused(method, where, {"payload": payload})
@@ -149,7 +137,7 @@ async def test_a_bulk_edit_changes_money_and_numbers(server: Served, network: st
 @networks
 async def test_a_bulk_edit_names_the_field_of_a_native_amount(server: Served, network: str) -> None:
     rows = get_adapter(network).network.settings
-    name, field = next(iter(NATIVE_AMOUNTS[network].items()))
+    name, field = next(iter(get_samples(network).native_amounts.items()))
     kind = next(one.level for one in rows if one.field == field and one.unit == "money")
     node = (await get_campaign(server, network))[kind]["id"]
     many = {"accountId": server.accounts[network], "kind": kind, "entityIds": [node], "field": name}
@@ -189,20 +177,6 @@ async def test_a_plan_shows_what_earlier_steps_fill_in(server: Served, network: 
     assert bindings or len(seen) == 1
 
 
-RETARGETED: dict[str, tuple[str, dict[str, list[str]]]] = {
-    "meta": ("adGroup", {"locations": ["country:US", "country:CA"], "devices": ["mobile"], "genders": ["female"]}),
-    "google": ("campaign", {"locations": ["2578", "2752"], "languages": ["1000", "1001"]}),
-    "tiktok": ("adGroup", {"locations": ["6252001", "6251999"], "languages": ["en"], "genders": ["female"]}),
-    "snapchat": ("adGroup", {"locations": ["us:region:10150", "us:region:10151"], "genders": ["female"]}),
-    "pinterest": ("adGroup", {"locations": ["GB", "US-CA"], "genders": ["female"]}),
-    "linkedin": ("adGroup", {"locations": ["urn:li:geo:101355337", "urn:li:geo:101282230"]}),
-    "reddit": ("adGroup", {"locations": ["US-VA", "US-NY"], "languages": ["EN", "DE"]}),
-    "x": ("adGroup", {"locations": ["96683cc9126741d1", "6416b8512febefc9"], "genders": ["female"]}),
-    "chatgpt": ("campaign", {"locations": ["country:DE", "country:FR"]}),
-    "apple": ("campaign", {"locations": ["US", "CA"]}),
-    "outbrain": ("campaign", {"locations": ["f7f2ba0d7b5e1f3e1c0f0a1a2b3c4d5e"], "devices": ["MOBILE", "DESKTOP"]}),
-}
-"""Per network that can target: a level, and a targeting that it takes."""
 CAN_TARGET = [
     code
     for code in ADAPTER_PACKAGES
@@ -210,7 +184,7 @@ CAN_TARGET = [
 ]
 
 
-def targeting_of(parts: dict[str, list[str]]) -> dict[str, Any]:
+def targeting_of(parts: Mapping[str, list[str]]) -> dict[str, Any]:
     """The targeting of an edit with these ids."""
     return {
         name: ids if name == "genders" else [{"id": one, "name": "Any name"} for one in ids]
@@ -220,7 +194,9 @@ def targeting_of(parts: dict[str, list[str]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("network", CAN_TARGET)
 async def test_a_targeting_is_written_once(server: Served, network: str) -> None:
-    kind, parts = RETARGETED[network]
+    change = get_samples(network).targeting_change
+    assert change is not None, "the samples lack targeting_change: the adapter says that targeting can be edited"
+    kind, parts = change
     path = at(server, network, kind, (await made(server, network))[kind]["id"], "edit")
     items = {name: ids for name, ids in parts.items() if name != "genders"}
     twice = {name: [*ids, ids[0]] for name, ids in items.items()}

@@ -17,6 +17,7 @@ from adsunify.service.factory import open_service
 from adsunify.service.network_session import NetworkSession
 from adsunify.store import Clock, connections
 from adsunify.store.schema import secrets
+from tests.networks.samples import get_samples
 
 from .served import RING, Served, brief, connect
 
@@ -276,9 +277,8 @@ async def test_a_dead_token_is_confirmed_and_nothing_says_to_go_on(empty: Served
     await connect(empty, network)
     created = await empty.admin.post("/create", {"accountId": empty.accounts[network], "campaign": brief(network)}, 201)
     forget(empty, network)
-    keys = {"apple": "/auth/oauth2/token", "chatgpt": "/v1/"}  # connected by keys, which are no tokens
-    if network in keys:
-        await empty.networks.fault(network, "status", path=keys[network], value=401, times=10)
+    if path := get_samples(network).key_refusal_path:
+        await empty.networks.fault(network, "status", path=path, value=401, times=10)
     problem = await empty.admin.problem(400, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})
     empty.networks.state.faults.pending.clear()
     assert (problem["code"], problem["outcome"]) == ("provider_token_refused", "not_applied")
@@ -292,11 +292,10 @@ async def test_a_dead_token_is_confirmed_and_nothing_says_to_go_on(empty: Served
 async def test_a_read_that_is_refused_twice_is_confirmed_by_another(empty: Served, network: str) -> None:
     """Networks answer 401 to what a user may not do, too: the account stays active while it can be listed."""
     await connect(empty, network)
-    paths = {"google": "/v*googleAds:search*", "amazon": "/sp/campaigns/list"}
     session = await NetworkSession.load(empty.service, empty.people["admin"].actor, empty.accounts[network])
     request = next(session.adapter.reads.fetch_tree(session.native_account))
     assert isinstance(request, Request)
-    path = paths.get(network) or urlsplit(build_request_url(request)).path
+    path = get_samples(network).first_read_path or urlsplit(build_request_url(request)).path
     await empty.networks.fault(network, "status", path=path, value=401, times=2)
     problem = await empty.admin.problem(400, "GET", f"/accounts/{empty.accounts[network]}/tree")
     empty.networks.state.faults.pending.clear()

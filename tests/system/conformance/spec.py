@@ -12,6 +12,7 @@ from typing import Any, Literal
 from attrs import evolve, frozen
 
 from adsunify.values.countries import load_country_codes
+from tests.networks.samples import get_samples, list_case_folders
 
 from .forms import (
     UUID,
@@ -38,20 +39,7 @@ from .forms import (
     uuid,
 )
 
-NETWORKS = [
-    "meta",
-    "google",
-    "tiktok",
-    "snapchat",
-    "pinterest",
-    "linkedin",
-    "reddit",
-    "amazon",
-    "x",
-    "chatgpt",
-    "apple",
-    "outbrain",
-]
+NETWORKS = [folder.name for folder in list_case_folders()]
 EVENTS = [
     "operation.prepared",
     "operation.running",
@@ -244,26 +232,17 @@ ACTIVATE = Fields(
 KEY = Fields(
     {"name": must(text(1, 80)), "canWrite": may(flag, False), "expiresAt": may(instant)}, {"name": "reporting"}
 )
-AUTHORIZE = Fields({"network": must(choice(*NETWORKS[:9]))}, {"network": "meta"})
+AUTHORIZE = Fields(
+    {"network": must(choice(*(code for code in NETWORKS if not get_samples(code).credentials)))}, {"network": "meta"}
+)
 SECRET = text(1)
 CREDENTIALS = {
-    "chatgpt": Fields(
-        {"network": must(choice("chatgpt")), "apiKey": must(SECRET)}, {"network": "chatgpt", "apiKey": "x"}
-    ),
-    "outbrain, a token": Fields(
-        {"network": must(choice("outbrain")), "apiKey": must(SECRET)}, {"network": "outbrain", "apiKey": "x"}
-    ),
-    "outbrain, a login": Fields(
-        {"network": must(choice("outbrain")), "username": must(SECRET), "password": must(SECRET)},
-        {"network": "outbrain", "username": "x", "password": "x"},
-    ),
-    "apple": Fields(
-        {
-            "network": must(choice("apple")),
-            **dict.fromkeys(["clientId", "teamId", "keyId", "privateKey"], must(SECRET)),
-        },
-        {"network": "apple", **dict.fromkeys(["clientId", "teamId", "keyId", "privateKey"], "x")},
-    ),
+    f"{code}, {', '.join(members)}": Fields(
+        {"network": must(choice(code)), **dict.fromkeys(members, must(SECRET))},
+        {"network": code, **dict.fromkeys(members, "x")},
+    )
+    for code in NETWORKS
+    for members in get_samples(code).credentials
 }
 """The bodies of POST /connections/credentials; what is asked for is in the others' place refused."""
 CONFIRM = Fields({"confirmed": must(must_be_true)}, {"confirmed": True})
@@ -363,7 +342,7 @@ ROWS: tuple[Row, ...] = (
     # Connections, networks, accounts
     Row("GET", "/connections"),
     Row("POST", "/connections/authorize", 201, "admin", AUTHORIZE),
-    Row("POST", "/connections/credentials", 201, "admin", CREDENTIALS["chatgpt"]),
+    Row("POST", "/connections/credentials", 201, "admin", CREDENTIALS["chatgpt, apiKey"]),
     Row("DELETE", "/connections/{connectionId}", access="admin"),
     Row("GET", "/networks"),
     Row("GET", "/networks/{network}"),

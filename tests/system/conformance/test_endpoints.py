@@ -133,7 +133,11 @@ def sample(row: Row) -> Any:
 
 
 BODIES = [
-    *((row.name, row, row.body) for row in ROWS if row.body is not None and row.body is not CREDENTIALS["chatgpt"]),
+    *(
+        (row.name, row, row.body)
+        for row in ROWS
+        if row.body is not None and row.body is not CREDENTIALS["chatgpt, apiKey"]
+    ),
     *(
         (f"credentials of {name}", ROWS_BY_NAME["POST /connections/credentials"], body)
         for name, body in CREDENTIALS.items()

@@ -27,10 +27,10 @@ from adsunify.service import campaigns, operations
 from adsunify.service.core import Service
 from adsunify.service.factory import open_service
 from adsunify.store import Clock
+from tests.networks.samples import get_samples, list_example_briefs
 
 from .child import Job
 
-BRIEFS = Path(__file__).parents[3] / "examples" / "briefs"
 ACTIONS = ("create", "activate")
 ENGINES = ("sqlite", "postgresql")
 NOT_SHOWN = "NOT SHOWN:"
@@ -40,10 +40,9 @@ NOT_SHOWN = "NOT SHOWN:"
 def formats() -> dict[str, list[Path]]:
     """The example briefs by network and format, ``network-format``."""
     found: dict[str, list[Path]] = {}
-    for path in sorted(BRIEFS.glob("*.json")):
-        network, name = path.stem.split("-")[:2]
-        if network in ADAPTER_PACKAGES:
-            found.setdefault(f"{network}-{name}", []).append(path)
+    for network in sorted(ADAPTER_PACKAGES):
+        for path in list_example_briefs(network):
+            found.setdefault("-".join(path.stem.split("-")[:2]), []).append(path)
     return found
 
 
@@ -69,7 +68,7 @@ def by_turns(cases: Sequence[tuple[Any, ...]], first: int = 0) -> list[tuple[Any
 
 def overlaid(network: str, action: str) -> bool:
     """Whether each object is read before it is changed: then a receipt has a commit of its own, before the read."""
-    return network == "snapchat" and action != "create"
+    return get_samples(network).reads_before_changes and action != "create"
 
 
 @frozen
@@ -139,8 +138,8 @@ class Stage:
         account = self.accounts[path.stem.split("-")[0]]
         brief["name"] = f"{brief['name'][:60]} {uuid4().hex[:12]}"
         brief["budget"]["currency"] = account["currency"]
-        if account["network"] == "snapchat":  # it takes one creative only so often within a second
-            brief["creative"]["existingId"] = str(uuid4())
+        if (make_creative := get_samples(account["network"]).make_creative) is not None:
+            brief["creative"] |= make_creative()
         result = await campaigns.prepare_campaign(
             service,
             self.actor,

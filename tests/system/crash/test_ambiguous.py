@@ -21,12 +21,12 @@ from adsunify.http.backend import PoolTransport
 from adsunify.http.messages import Request, Response
 from adsunify.http.transport import HttpTransport
 from adsunify.service.core import Service
+from tests.networks.samples import Ending, get_samples
 
 from .child import tell
 from .stage import FORMATS, NETWORK_PLANS, Stage, Written, by_turns
 from .wire import Act, Call, Unread, Wire, said, wired
 
-Ends = Literal["unknown", "rejected", "throttled", "not_sent", "token"]
 SHORT = 0.3
 """Seconds that a request may take where the wire is silent."""
 
@@ -99,22 +99,6 @@ async def _twice(call: Call) -> None:
 
 
 HTML = b"<!doctype html><html><body><h1>502 Bad Gateway</h1></body></html>"
-UNKNOWN_ERROR: Mapping[str, Any] = {
-    "meta": {"error": {"message": "?", "type": "OAuthException", "code": 987654}},
-    "google": {"error": {"code": 400, "message": "?", "status": "NOBODY_KNOWS"}},
-    "snapchat": {"request_status": "ERROR", "request_id": "?", "error_code": "E9999"},
-    "pinterest": {"code": 987654, "message": "?"},
-    "tiktok": {"code": 70707, "message": "?", "data": {}},
-    "linkedin": {"status": 400, "code": "NOBODY_KNOWS", "message": "?"},
-    "reddit": {"error": {"code": 987654, "message": "?"}},
-    "amazon": {"code": "NOBODY_KNOWS", "message": "?"},
-    "x": {"errors": [{"code": "NOBODY_KNOWS", "message": "?"}], "request": {}},
-    "chatgpt": {"error": {"message": "?", "type": "nobody_knows", "param": None, "code": "nobody_knows"}},
-    # without a result it would refuse a bulk request as a whole
-    "apple": {"error": {"code": "NOBODY_KNOWS", "message": "?", "details": []}, "result": []},
-    "outbrain": {"moreInfo": "?", "errorMessage": "?"},
-}
-"""An error in a success that stands in no table."""
 ON_THE_WIRE: Mapping[str, Act | Unread] = {
     "never read": Unread(_silence),
     "reset unread": Unread(_reset),
@@ -140,16 +124,12 @@ ON_THE_WIRE: Mapping[str, Act | Unread] = {
     "another status": answers(b"{}", "299 Odd"),
     "no status": answers(b"{}", "999 Odd"),
 }
-HEADERS_SAY_ALL = {"linkedin"}
-"""Networks whose good answers have no body: once the headers are there, nothing can be lost."""
 BODY_CUT = {"reset after the headers", "half the body", "silent in the body", "half the JSON"}
 NO_ID = {"empty 200", "204", "null", "a list", "an empty object", "another status"}
 """Successes without an id: where nothing is created, all that such a network says."""
-SWITCHES_EMPTY = {"outbrain"}
-"""Networks that answer an activation without a body, and promise nothing of one."""
 SILENT = {"never read": 1.0, "silent": SHORT, "silent when done": SHORT, "silent in the body": SHORT}
 """Seconds until the time of these is up. What is never read must at least be sent, on a busy machine, too."""
-STATUSES: Mapping[int, Ends] = {
+STATUSES: Mapping[int, Ending] = {
     401: "token",
     403: "rejected",
     408: "unknown",
@@ -159,21 +139,6 @@ STATUSES: Mapping[int, Ends] = {
     503: "unknown",
     504: "unknown",
 }
-NATIVE: Mapping[str, Mapping[str, Ends]] = {
-    "amazon": {"partial": "rejected", "error_in_200": "throttled"},
-    # an atomic request cannot have been done in part
-    "google": {"partial": "unknown", "error_in_200": "rejected"},
-    "meta": {},
-    "snapchat": {"error_in_200": "rejected"},
-    "tiktok": {},
-    "linkedin": {},
-    "reddit": {},
-    "pinterest": {},
-    "x": {},  # its batches are refused as a whole
-    "chatgpt": {},
-    "apple": {},  # only its keywords are written in bulk
-    "outbrain": {},
-}
 
 
 @frozen
@@ -181,7 +146,7 @@ class Case:
     """One way in which the answer to a write goes wrong, and how the operation must end."""
 
     name: str
-    ends: Ends
+    ends: Ending
     act: Act | Unread | None = None
     told: Mapping[str, Any] | None = None
     seconds: float | None = None
@@ -190,19 +155,25 @@ class Case:
 
 def cases(network: str, action: str) -> list[Case]:
     """Every case of a network."""
+    samples = get_samples(network)
+    # once the headers of an answer without body are there, nothing can be lost
+    harmless: set[str] = set()
+    if action in samples.empty_answers:
+        harmless = BODY_CUT if action == "create" else BODY_CUT | NO_ID
     found = [
         Case(name, "unknown", act, seconds=SILENT.get(name))
         for name, act in ON_THE_WIRE.items()
-        if not (network in HEADERS_SAY_ALL and name in (BODY_CUT if action == "create" else BODY_CUT | NO_ID))
-        and not (network in SWITCHES_EMPTY and action == "activate" and name in BODY_CUT | NO_ID)
+        if name not in harmless
     ]
-    unknown = json.dumps(UNKNOWN_ERROR[network]).encode()
+    unknown = json.dumps(samples.unknown_error).encode()
     found.append(Case("an unknown error in a 200", "unknown", answers(unknown)))
     found += [
         Case(f"status {status}", ends, told={"network": network, "fault": "status", "value": status})
         for status, ends in STATUSES.items()
     ]
-    found += [Case(name, ends, told={"network": network, "fault": name}) for name, ends in NATIVE[network].items()]
+    found += [
+        Case(name, ends, told={"network": network, "fault": name}) for name, ends in samples.native_faults.items()
+    ]
     return [*found, Case("refused", "not_sent", refusing="refused"), Case("no way", "not_sent", refusing="unreachable")]
 
 

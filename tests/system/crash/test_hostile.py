@@ -23,6 +23,7 @@ from adsunify.http.messages import Request, Response
 from adsunify.http.transport import HttpTransport
 from adsunify.service import accounts, operations
 from adsunify.service.core import Service
+from tests.networks.samples import get_samples
 
 from .child import Child, Job, opened
 from .stage import FORMATS, NETWORK_PLANS, Stage
@@ -90,40 +91,6 @@ UNREADABLE = [name for name in HOSTILE if name != "half a surrogate pair"]
 """What no reader takes for an answer. (An object without the list that was asked for is an empty list.)"""
 
 
-MANY = 1_000_000
-COUNTED = {"apple", "outbrain"}
-"""Networks whose next page is counted by us: no cursor of theirs can come a second time."""
-
-
-def _paged(network: str, body: dict[str, Any], cursor: str) -> None:
-    """Say that there is another page."""
-    match network:
-        case "meta":
-            body["paging"] = {"cursors": {"after": cursor}, "next": f"https://graph.facebook.com/?after={cursor}"}
-        case "google":
-            body["nextPageToken"] = cursor
-        case "amazon":
-            body["nextToken"] = cursor
-        case "tiktok":  # this page, of so many
-            body["data"]["page_info"] |= {"page": int(cursor) if cursor.isdigit() else 1, "total_page": MANY}
-        case "snapchat":
-            body["paging"] = {"next_link": f"https://adsapi.snapchat.com/v1/?cursor={cursor}"}
-        case "pinterest":
-            body["bookmark"] = cursor
-        case "linkedin":
-            body["metadata"] = {"nextPageToken": cursor}
-        case "reddit":
-            body["pagination"] = {"next_url": f"https://ads-api.reddit.com/api/v3/campaigns?page.token={cursor}"}
-        case "x":
-            body["next_cursor"] = cursor
-        case "chatgpt":
-            body |= {"has_more": True, "last_id": cursor}
-        case "apple":
-            body |= {"result": [{"id": 1}], "pagination": {"totalCount": MANY}}
-        case "outbrain":
-            body |= {"campaigns": [{"id": "1"}], "totalCount": MANY}
-
-
 def looping(network: str, cursor: Callable[[int], str]) -> Act:
     """Every page says that there is another one."""
     count, first = 0, {}
@@ -134,7 +101,7 @@ def looping(network: str, cursor: Callable[[int], str]) -> Act:
         if not count:
             first.update(json.loads((await call.applied()).partition(b"\r\n\r\n")[2]))
         count += 1
-        _paged(network, first, cursor(count))
+        get_samples(network).add_next_page(first, cursor(count))
         await call.say(said(json.dumps(first).encode()))
 
     return act
@@ -249,7 +216,10 @@ async def test_a_list_that_does_not_end(stage: Stage, name: str, most: int, repe
     network = name.split("-")[0]
     act = looping(network, lambda count: "again" if repeats else f"{count}")
     measured, calls = await _read(stage, name, act, most)
-    assert (measured.ended, calls) == ("provider_unreadable", 2 if repeats and network not in COUNTED else most)
+    assert (measured.ended, calls) == (
+        "provider_unreadable",
+        2 if repeats and not get_samples(network).counts_pages else most,
+    )
     assert measured.memory <= MOST
 
 
