@@ -24,10 +24,8 @@ HEADERS: Mapping[str, str] = {"Accept": "application/json", "User-Agent": "adsun
 IDEMPOTENCY_KEY = "Idempotency-Key"
 
 ACTIVE, PAUSED, ARCHIVED = "active", "paused", "archived"
-CREATE_STATUSES = (ACTIVE, PAUSED)
-STATUSES = (*CREATE_STATUSES, ARCHIVED)
-ACTIVATE, PAUSE, ARCHIVE = "activate", "pause", "archive"
-STATUS_CALLS: Mapping[str, str] = {ACTIVE: ACTIVATE, PAUSED: PAUSE}
+STATUSES = (ACTIVE, PAUSED, ARCHIVED)
+STATUS_CALLS: Mapping[str, str] = {ACTIVE: "activate", PAUSED: "pause", ARCHIVED: "archive"}
 APPROVED = "approved"
 
 CLICKS, IMPRESSIONS, CONVERSIONS = "clicks", "impressions", "conversions"

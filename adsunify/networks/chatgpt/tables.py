@@ -28,6 +28,7 @@ from adsunify.adapter.network import (
     Login,
     Metric,
     Network,
+    PayloadRules,
     Template,
     split_words,
     to_native_units,
@@ -53,6 +54,11 @@ _level = partial(
     writable_statuses={"active": openai.ACTIVE, "paused": openai.PAUSED},
     status_filters=openai.STATUSES,
     initial_status=openai.PAUSED,
+    payload=PayloadRules(
+        read_only=openai.READ_ONLY_MEMBERS,
+        money=("budget", "bidding_config"),
+        update_statuses=openai.STATUSES,
+    ),
 )
 
 CAMPAIGN = _level(
@@ -63,6 +69,7 @@ CAMPAIGN = _level(
 )
 AD_GROUP = _level(
     *("adGroup", "ad_group", "ad_groups"),
+    label="ad group",
     id_pattern=r"adgrp_[0-9A-Za-z_-]+",
     parent="/campaign_id",
     parent_kind="campaign",

@@ -191,7 +191,7 @@ def test_native_members_of_a_child() -> None:
     active = run(plans.plan_native_create(ACCOUNT, "campaign", {"name": "Boots", "status": "active"}, None))
     assert active.risk == "spend"
     other = plans.plan_native_create(ACCOUNT, "ad", {"ad_group_id": "adgrp_5"}, "adgrp_4")
-    assert refusals(other) == {("payload.ad_group_id", "conflict")}
+    assert refusals(other) == {("parentId", "conflict")}
     assert refusals(plans.plan_native_create(ACCOUNT, "ad", {"name": "Boots"}, None)) == {("parentId", "required")}
 
 
