@@ -205,7 +205,8 @@ def prepare_native_create(
     )
     parent_id = find_parent_id(level, payload, parent_id)
     owner = {} if parent_id is None else {get_parent_member(level): parent_id}
-    members = {**get_status_members(level, level.initial_status), **payload, **owner}
+    status = get_status_members(level, level.initial_status) if level.initial_status else {}
+    members = {**status, **payload, **owner}
     return NativeCreate(members, parent_id, unify_status(level, read_native_status(level, members)) == "active")
 
 

@@ -77,33 +77,21 @@ DAILY_BUDGET_MEMBER, TOTAL_BUDGET_MEMBER, BID_MEMBER = (
     "total_budget_amount_local_micro",
     "bid_amount_local_micro",
 )
-MONEY_MEMBERS = frozenset({DAILY_BUDGET_MEMBER, TOTAL_BUDGET_MEMBER, BID_MEMBER})
 
-_CAMPAIGN_MEMBERS = (
+CAMPAIGN_MEMBERS = (
     "name budget_optimization daily_budget_amount_local_micro entity_status purchase_order_number standard_delivery"
     " total_budget_amount_local_micro"
 )
-_LINE_ITEM_MEMBERS = (
+LINE_ITEM_MEMBERS = (
     "name advertiser_domain advertiser_user_id android_app_store_identifier audience_expansion bid_amount_local_micro"
     " bid_strategy categories daily_budget_amount_local_micro duration_in_days end_time entity_status frequency_cap"
     " goal ios_app_store_identifier pay_by start_time total_budget_amount_local_micro"
 )
-CREATE_MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "campaign": split_words(f"funding_instrument_id {_CAMPAIGN_MEMBERS}"),
-    "adGroup": split_words(
-        f"campaign_id objective placements product_type primary_web_event_tag standard_delivery {_LINE_ITEM_MEMBERS}"
-    ),
-    "ad": split_words("line_item_id tweet_ids"),
-}
 REQUIRED_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": split_words("funding_instrument_id name"),
     # end_time stands as required in the reference, but its own example leaves it out.
     "adGroup": split_words("campaign_id objective placements product_type start_time"),
     "ad": split_words("line_item_id tweet_ids"),
-}
-UPDATE_MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "campaign": split_words(_CAMPAIGN_MEMBERS),
-    "adGroup": split_words(_LINE_ITEM_MEMBERS),
 }
 
 

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
 
 from attrs import evolve
 
+from adsunify.adapter import lifecycle
 from adsunify.adapter.edit_members import check_edit
-from adsunify.adapter.edits import Edit, apply_edit, assess_risk
-from adsunify.adapter.flows import completed_flow
-from adsunify.adapter.network import Account, Level, get_level, to_native_units
+from adsunify.adapter.edits import Edit, assess_risk
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
+from adsunify.adapter.network import Account, Level, NativeEntity, get_level, to_native_units
 from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import (
-    Action,
-    Binding,
-    Change,
-    Expectation,
-    ItemBatch,
-    Kind,
-    Output,
-    Outputs,
-    Plan,
-    Risk,
-    Step,
-    make_plan,
-)
+from adsunify.plans.records import Binding, Expectation, ItemBatch, Kind, Output, Outputs, Plan, Risk, Step
 from adsunify.values.dates import format_utc
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
@@ -43,6 +31,7 @@ from .targeting import (
     EQUAL,
     LOCATION,
     WORLDWIDE_WARNING,
+    CriteriaDiff,
     Criterion,
     build_create_operation,
     build_criteria,
@@ -54,11 +43,8 @@ from .targeting import (
     is_promotable,
 )
 
-ID_OUTPUT = "id"
-"""The output of every step: the id of what was made, or the ids in the order sent."""
-CREATED_OUTPUTS = (Output(ID_OUTPUT, ("/body/data/id",)),)
+CREATED_OUTPUTS: tuple[Output, ...] = (Output(ID_OUTPUT, ("/body/data/id",)),)
 TARGETING_KEY = "targeting"
-KIND_NAMES = {"campaign": "campaign", "adGroup": "line item", "ad": "promoted post"}
 ACTIVE_POST_WARNING = (
     "X makes a promoted post active at once and never pauses it; only the paused line item holds it back."
 )
@@ -69,20 +55,15 @@ QueryParameters = dict[str, str]
 
 
 def _build_create_step(
-    account: Account,
-    one: Level,
-    does: str,
-    query: QueryParameters,
-    *bindings: Binding,
-    parent: str | None = None,
-    posts: int = 1,
+    account: Account, level: Level, does: str, members: Mapping[str, Json], *bindings: Binding
 ) -> Step:
-    """A step that makes one entity. Posts are answered by a list, as many as were named."""
-    request = x.build_request(
-        "POST", f"/accounts/{{account}}/{one.path}", query, nature="write", account=account.native_id
-    )
-    outputs = _get_post_outputs(posts) if one is PROMOTED_POST else CREATED_OUTPUTS
-    return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, outputs=outputs)
+    """A step that creates one entity. The response to posts is a list, as long as the list that was sent."""
+    url = f"/accounts/{{account}}/{level.path}"
+    request = x.build_request("POST", url, members, nature="write", account=account.native_id)
+    outputs = CREATED_OUTPUTS
+    if level is PROMOTED_POST:
+        outputs = _get_post_outputs(len(members["tweet_ids"].split(",")))
+    return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=outputs)
 
 
 @cache
@@ -93,47 +74,29 @@ def _get_post_outputs(posts: int) -> tuple[Output, ...]:
     )
 
 
-def _build_write_request(account: Account, one: Level, method: str, entity_id: str, query: QueryParameters) -> Request:
-    path = f"/accounts/{{account}}/{one.path}/{{id}}"
+def _build_write_request(
+    account: Account, level: Level, method: str, entity_id: str, query: Mapping[str, str]
+) -> Request:
+    path = f"/accounts/{{account}}/{level.path}/{{id}}"
     return x.build_request(method, path, query, nature="write", account=account.native_id, id=entity_id)
 
 
-def _build_update_step(
-    account: Account,
-    one: Level,
-    entity_id: str,
-    does: str,
-    query: QueryParameters,
-    *promises: Expectation,
-    key: str = "",
-    parent: str | None = None,
-    changes: Sequence[Change] = (),
-) -> Step:
-    """A step that changes one entity: only what is sent."""
-    same = Expectation("/body/data/id", entity_id)
-    request = _build_write_request(account, one, "PUT", entity_id, query)
-    return Step(
-        key or one.kind,
-        one.kind,
-        does,
-        request,
-        "update",
-        entity_id,
-        parent,
-        expectations=(same, *promises),
-        changes=tuple(changes),
-    )
+def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
+    """A step that changes the named parameters of one entity."""
+    request = _build_write_request(account, level, "PUT", entity_id, members)
+    same = (Expectation("/body/data/id", entity_id),)
+    return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
+
+
+def _build_status_step(account: Account, level: Level, entity_id: str, status: str) -> Step:
+    step = lifecycle.build_status_step(_build_update_step, account, level, entity_id, status)
+    is_set = Expectation("/body/data/entity_status", level.writable_statuses[status])
+    return evolve(step, expectations=(*step.expectations, is_set))
 
 
 def _build_batch_request(account: Account, operations: Sequence[Json]) -> Request:
     path = "/batch/accounts/{account}/targeting_criteria"
     return x.build_request("POST", path, {}, nature="write", body=list(operations), account=account.native_id)
-
-
-def _make_plan(
-    account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()
-) -> Plan:
-    return make_plan(NETWORK.code, action, account.native_id, steps, warnings, risk)
 
 
 # -- create -------------------------------------------------------------------------------------------------------
@@ -175,7 +138,7 @@ def _build_line_item(account: Account, brief: CampaignBrief) -> QueryParameters:
 
 def _build_targeting_step(account: Account, criteria: Sequence[Criterion]) -> Step:
     """One batch under the new line item."""
-    request = _build_batch_request(account, [build_create_operation(None, one) for one in criteria])
+    request = _build_batch_request(account, [build_create_operation(None, criterion) for criterion in criteria])
     bindings = tuple(
         Binding(f"/body/{position}/params/line_item_id", LINE_ITEM.kind, ID_OUTPUT) for position in range(len(criteria))
     )
@@ -186,7 +149,7 @@ def _build_targeting_step(account: Account, criteria: Sequence[Criterion]) -> St
 def _collect_warnings(brief: CampaignBrief, criteria: Sequence[Criterion], now: datetime | None) -> Iterator[str]:
     if not criteria:
         yield WORLDWIDE_WARNING
-    elif not any((one.type, one.operator) == (LOCATION, EQUAL) for one in criteria):
+    elif not any((criterion.type, criterion.operator) == (LOCATION, EQUAL) for criterion in criteria):
         yield ALL_COUNTRIES_WARNING
     if now is not None and brief.schedule.start <= now:
         yield "The start lies in the past: once activated, the post is promoted at once."
@@ -201,172 +164,127 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     """Campaign and line item, paused; its targeting; and last the post, so that it never lies in an untargeted one."""
     places = yield from fetch_country_ids(NETWORK, brief.targeting.countries or ())
     criteria = build_criteria(brief, places)
-    steps = [
-        _build_create_step(
-            account,
-            CAMPAIGN,
-            f"Create the campaign {brief.name} with its budget, paused.",
-            _build_campaign(account, brief),
-        ),
-        _build_create_step(
-            account,
-            LINE_ITEM,
-            "Create its line item with schedule and bid, paused.",
-            _build_line_item(account, brief),
-            Binding("/query/campaign_id", CAMPAIGN.kind, ID_OUTPUT),
-        ),
-    ]
+    does = f"Create the campaign {brief.name} with its budget, paused."
+    campaign = _build_create_step(account, CAMPAIGN, does, _build_campaign(account, brief))
+    does = "Create its line item with schedule and bid, paused."
+    in_campaign = Binding("/query/campaign_id", CAMPAIGN.kind, ID_OUTPUT)
+    line_item = _build_create_step(account, LINE_ITEM, does, _build_line_item(account, brief), in_campaign)
+    steps = [campaign, line_item]
     if criteria:
         steps.append(_build_targeting_step(account, criteria))
     post = brief.creative.existing_id or ""
     does = f"Promote the post {post}. It cannot be created paused: the paused line item holds it back."
     in_line_item = Binding("/query/line_item_id", LINE_ITEM.kind, ID_OUTPUT)
     steps.append(_build_create_step(account, PROMOTED_POST, does, {"tweet_ids": post}, in_line_item))
-    return _make_plan(account, "create", *steps, warnings=tuple(_collect_warnings(brief, criteria, now)))
+    return build_plan(NETWORK, account, "create", *steps, warnings=tuple(_collect_warnings(brief, criteria, now)))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def _build_status_step(account: Account, one: Level, entity_id: str, status: str, key: str = "") -> Step:
-    if one is PROMOTED_POST:
-        reason = "promoted posts have no settable status: pause the line item or delete the promoted post"
-        raise invalid_input("status", "not_supported", f"X: {reason}.")
-    if status not in one.writable_statuses:
-        raise invalid_input("status", "choice", f"X sets these: {', '.join(one.writable_statuses)}.")
-    word = one.writable_statuses[status]
-    does = f"Set the {KIND_NAMES[one.kind]} {entity_id} to {status}."
-    done = Expectation("/body/data/entity_status", word)
-    return _build_update_step(account, one, entity_id, does, {"entity_status": word}, done, key=key)
-
-
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
     """Line item, then campaign; the post is active already."""
-    steps = [
-        _build_status_step(account, one, str(outputs[one.kind][ID_OUTPUT]), "active", f"activate_{one.kind}")
-        for one in (LINE_ITEM, CAMPAIGN)
-    ]
-    return (yield from completed_flow(_make_plan(account, "activate", *steps, risk="spend")))
+    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
     """One campaign or line item set active or paused."""
-    step = _build_status_step(account, get_level(NETWORK, kind), entity_id, status)
-    risk: Risk = "spend" if status == "active" else "low"
-    return (yield from completed_flow(_make_plan(account, "status", step, risk=risk)))
+    if kind == PROMOTED_POST.kind:
+        reason = "promoted posts have no settable status: pause the line item or delete the promoted post"
+        raise invalid_input("status", "not_supported", f"X: {reason}.")
+    return (yield from lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status))
 
 
 # -- native -------------------------------------------------------------------------------------------------------
 
 
-def _build_parameters(
-    kind: Kind, payload: Mapping[str, Json], names: Sequence[str], statuses: Sequence[str]
-) -> QueryParameters:
-    """A native payload as parameters. Raises InvalidInput with all that X has no place for."""
+def _format_parameters(payload: Mapping[str, Json], accepted: Collection[str]) -> tuple[QueryParameters, list[Issue]]:
+    """The members of a native payload as parameters, and what is wrong with the values of those X takes."""
     query: QueryParameters = {}
     issues: list[Issue] = []
     for name, value in payload.items():
-        path = f"payload.{name[:60]}"
-        if name not in names:
-            issues.append(Issue(path, "not_supported", f"X takes no such parameter for a {KIND_NAMES[kind]} here."))
-            continue
         try:
-            query[name] = x.format_parameter(value, path)
+            query[name] = x.format_parameter(value, f"payload.{name[:60]}")
         except InvalidInput as problem:
-            issues.extend(problem.issues)
-    if "entity_status" in query and query["entity_status"] not in statuses:
-        issues.append(Issue("payload.entity_status", "choice", f"X takes these here: {', '.join(statuses)}."))
-    raise_if_issues(issues)
-    return query
+            query[name] = ""
+            issues += problem.issues if name in accepted else ()
+    return query, issues
 
 
-def _resolve_parent_id(one: Level, query: QueryParameters, parent_id: str | None) -> str | None:
-    """The parent's id, put into the parameters; of the payload and the request alike."""
-    if not one.parent:
-        if parent_id is not None:
-            raise invalid_input("parentId", "not_supported", f"A {KIND_NAMES[one.kind]} of X has no parent.")
-        return None
-    name = one.parent.removeprefix("/")
-    said = query.setdefault(name, parent_id) if parent_id is not None else query.get(name)
-    if said is None:
-        raise invalid_input("parentId", "required", f"Name the {KIND_NAMES[one.parent_kind]} that it belongs to.")
-    if parent_id is not None and said != parent_id:
-        raise invalid_input(f"payload.{name}", "conflict", f"parentId names another {KIND_NAMES[one.parent_kind]}.")
-    return said
+def _check_native_create(level: Level, query: Mapping[str, str]) -> Iterator[Issue]:
+    for name in x.REQUIRED_MEMBERS[level.kind]:
+        if name not in query and name != lifecycle.get_parent_member(level):
+            yield Issue(f"payload.{name}", "required", "X needs it.")
+    if len(query.get("tweet_ids", "").split(",")) > x.MAX_POSTS_PER_REQUEST:
+        message = f"X takes at most {x.MAX_POSTS_PER_REQUEST} posts at once."
+        yield Issue("payload.tweet_ids", "too_many", message)
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native parameters; paused where they do not say and it can be."""
-    one = get_level(NETWORK, kind)
-    query = _build_parameters(kind, payload, x.CREATE_MEMBERS[kind], x.STATUSES)
-    parent = _resolve_parent_id(one, query, parent_id)
-    missing = [
-        Issue(f"payload.{name}", "required", "X needs it.") for name in x.REQUIRED_MEMBERS[kind] if name not in query
-    ]
-    posts = query.get("tweet_ids", "").split(",")
-    if len(posts) > x.MAX_POSTS_PER_REQUEST:
-        missing.append(
-            Issue("payload.tweet_ids", "too_many", f"X takes at most {x.MAX_POSTS_PER_REQUEST} posts at once.")
-        )
-    raise_if_issues(missing)
-    if one.initial_status:
-        query = {"entity_status": one.initial_status} | query
-    active = query.get("entity_status", x.ACTIVE) == x.ACTIVE
-    does = f"Create the {KIND_NAMES[kind]} from native parameters, {'active' if active else 'paused'}."
-    step = _build_create_step(account, one, does, query, parent=parent, posts=len(posts))
-    warnings = () if one.initial_status else (ACTIVE_POST_WARNING,)
-    risk: Risk = "spend" if active else "low"
-    return (yield from completed_flow(_make_plan(account, "create", step, risk=risk, warnings=warnings)))
+    level = get_level(NETWORK, kind)
+    query, issues = _format_parameters(payload, level.payload.create)
+    issues += _check_native_create(level, query)
+    create = lifecycle.prepare_native_create(NETWORK, level, query, parent_id, issues)
+    is_active = create.is_active or level is PROMOTED_POST
+    does = f"Create the {level.label} from native parameters, {'active' if is_active else 'paused'}."
+    step = evolve(_build_create_step(account, level, does, create.members), parent=create.parent_id)
+    warnings = (ACTIVE_POST_WARNING,) if level is PROMOTED_POST else ()
+    risk = lifecycle.assess_status_risk("active" if is_active else "paused")
+    return (yield from completed_plan(NETWORK, account, "create", step, risk=risk, warnings=warnings))
 
 
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native parameters of one entity changed; others stay as they are."""
-    one = get_level(NETWORK, kind)
-    if one is PROMOTED_POST:
+    level = get_level(NETWORK, kind)
+    if level is PROMOTED_POST:
         raise invalid_input("kind", "not_supported", "X cannot change a promoted post: delete it and promote another.")
-    if not payload:
-        raise invalid_input("payload", "required", "Name at least one parameter to change.")
-    if parent_id is not None and not one.parent:
-        raise invalid_input("parentId", "not_supported", f"A {KIND_NAMES[kind]} of X has no parent.")
-    query = _build_parameters(kind, payload, x.UPDATE_MEMBERS[kind], (x.ACTIVE, x.PAUSED))
-    risky = query.get("entity_status") == x.ACTIVE or not x.MONEY_MEMBERS.isdisjoint(query)
-    does = f"Change {', '.join(query)} of the {KIND_NAMES[kind]} {entity_id}."
-    step = _build_update_step(account, one, entity_id, does, query, parent=parent_id)
-    return (yield from completed_flow(_make_plan(account, "update", step, risk="spend" if risky else "low")))
+    query, issues = _format_parameters(payload, level.payload.update)
+    update = lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, query, parent_id, issues)
+    return (yield from update)
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """Permanent; what lies below is not deleted, but hidden."""
-    one = get_level(NETWORK, kind)
-    does = f"Delete the {KIND_NAMES[kind]} {entity_id} for good."
-    request = _build_write_request(account, one, "DELETE", entity_id, {})
-    done = (Expectation("/body/data/id", entity_id), Expectation("/body/data/deleted", True))
-    step = Step(kind, kind, does, request, "delete", entity_id, expectations=done)
+    level = get_level(NETWORK, kind)
+    does = f"Delete the {level.label} {entity_id} for good."
+    request = _build_write_request(account, level, "DELETE", entity_id, {})
+    is_deleted = (Expectation("/body/data/id", entity_id), Expectation("/body/data/deleted", True))
+    step = Step(kind, kind, does, request, "delete", entity_id, expectations=is_deleted)
     warnings = ("Deleting is permanent at X. What lies below is hidden with it.",)
-    return (yield from completed_flow(_make_plan(account, "delete", step, risk="destructive", warnings=warnings)))
+    return (yield from completed_plan(NETWORK, account, "delete", step, risk="destructive", warnings=warnings))
 
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
 def _build_fields_steps(
-    account: Account, kind: Kind, entity_id: str, entity: Mapping[str, Json], edit: Edit, now: datetime | None
+    account: Account, kind: Kind, entity_id: str, entity: NativeEntity, edit: Edit, now: datetime | None
 ) -> list[Step]:
-    """The step that changes fields; none where the edit names none."""
+    """The step that changes fields; no step where the edit names none."""
     if not edit.fields:
         return []
-    change = apply_edit(NETWORK, account, kind, entity, edit, now)
-    changed = change.native_by_name
-    raise_if_issues(check_conflicts(account, kind, entity, changed, edit, now))
+    members, changes = lifecycle.merge_edit(NETWORK, account, kind, entity, edit, now, check_conflicts)
     # An empty value takes the end away.
     query = {
-        name: "" if value is None else x.format_parameter(value, f"fields.{name}") for name, value in changed.items()
+        name: "" if value is None else x.format_parameter(value, f"fields.{name}") for name, value in members.items()
     }
-    names = ", ".join(told.field for told in change.changes)
-    does = f"Change {names} of the {KIND_NAMES[kind]} {entity_id}."
-    return [_build_update_step(account, get_level(NETWORK, kind), entity_id, does, query, changes=change.changes)]
+    level = get_level(NETWORK, kind)
+    return [lifecycle.build_edit_step(_build_update_step, account, level, entity_id, query, changes)]
+
+
+def _build_criteria_steps(account: Account, entity_id: str, diff: CriteriaDiff) -> list[Step]:
+    """The batch that changes the criteria of a line item; no step where none changes."""
+    operations = [build_create_operation(entity_id, criterion) for criterion in diff.created]
+    operations += [build_delete_operation(criterion) for criterion in diff.deleted]
+    if not operations:
+        return []
+    does = f"Make {len(diff.created)} and delete {len(diff.deleted)} criteria of the line item {entity_id}."
+    request, items = _build_batch_request(account, operations), ItemBatch("/body", ID_OUTPUT)
+    step = Step(TARGETING_KEY, TARGETING_KEY, does, request, "update", parent=entity_id, items=items)
+    return [evolve(step, changes=diff.changes)]
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
@@ -379,37 +297,21 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     try:
         steps += _build_fields_steps(account, kind, entity_id, entity, edit, now)
     except InvalidInput as problem:
-        issues.extend(problem.issues)
+        issues += problem.issues
     if edit.targeting:
         current = yield from fetch_criteria(NETWORK, account, entity_id)
         try:
-            found = diff_criteria(current, edit.targeting)
+            diff = diff_criteria(current, edit.targeting)
+            steps += _build_criteria_steps(account, entity_id, diff)
+            if len(current) + len(diff.created) == len(diff.deleted):
+                warnings.append(WORLDWIDE_WARNING)
         except InvalidInput as problem:
-            raise InvalidInput([*issues, *problem.issues]) from None
-        operations = [build_create_operation(entity_id, one) for one in found.created] + [
-            build_delete_operation(one) for one in found.deleted
-        ]
-        if operations:
-            does = f"Make {len(found.created)} and delete {len(found.deleted)} criteria of the line item {entity_id}."
-            request = _build_batch_request(account, operations)
-            step = Step(
-                TARGETING_KEY,
-                TARGETING_KEY,
-                does,
-                request,
-                "update",
-                parent=entity_id,
-                items=ItemBatch("/body", ID_OUTPUT),
-            )
-            steps.append(evolve(step, changes=found.changes))
-        if len(current) + len(found.created) == len(found.deleted):
-            warnings.append(WORLDWIDE_WARNING)
+            issues += problem.issues
     raise_if_issues(issues)
     changes = [change for step in steps for change in step.changes]
-    risk = assess_risk(NETWORK, kind, changes)
-    if any(change.field == "entity_status" and change.after == x.ACTIVE for change in changes):
-        risk = "spend"
-    return _make_plan(account, "edit", *steps, risk=risk, warnings=warnings)
+    is_activated = any(change.field == "entity_status" and change.after == x.ACTIVE for change in changes)
+    risk: Risk = "spend" if is_activated else assess_risk(NETWORK, kind, changes)
+    return build_plan(NETWORK, account, "edit", *steps, risk=risk, warnings=warnings)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------
@@ -418,9 +320,9 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
     """Whether the funding instrument can pay, and the post is there to be promoted."""
     issues: list[Issue] = []
-    path, wanted = "platform.fundingInstrumentId", brief.platform.funding_instrument_id or ""
-    found = yield from fetch_funding_instruments(NETWORK, account.native_id, funding_instrument_ids=wanted)
-    instrument = next((one for one in found if get_text(one, "/id") == wanted), None)
+    path, instrument_id = "platform.fundingInstrumentId", brief.platform.funding_instrument_id or ""
+    rows = yield from fetch_funding_instruments(NETWORK, account.native_id, funding_instrument_ids=instrument_id)
+    instrument = next((row for row in rows if get_text(row, "/id") == instrument_id), None)
     if instrument is None:
         issues.append(Issue(path, "not_found", "X: the account has no such funding instrument."))
     elif get_value(instrument, "/able_to_fund") is not True:

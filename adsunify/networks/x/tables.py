@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from types import NoneType
 from typing import Literal
 
@@ -27,6 +28,7 @@ from adsunify.adapter.network import (
     Login,
     Metric,
     Network,
+    PayloadRules,
     Template,
     split_words,
 )
@@ -40,12 +42,14 @@ from .native import (
     ALL_PLACEMENTS,
     AUTO_BID,
     BID_MEMBER,
+    CAMPAIGN_MEMBERS,
     CODE,
     COUNTRIES,
     DAILY_BUDGET_MEMBER,
     DRAFT,
     HOST,
     LINE_ITEM_BUDGET,
+    LINE_ITEM_MEMBERS,
     LINK_CLICKS,
     LOCATION_TYPES,
     LOGIN_HOST,
@@ -54,6 +58,7 @@ from .native import (
     PROMOTED_POSTS,
     STATUSES,
     TIME,
+    TOTAL_BUDGET_MEMBER,
     VERSION,
     WEBSITE_CLICKS,
     build_account_get_request,
@@ -75,52 +80,56 @@ from .targeting import check_batch_size, find_native_targeting_error
 _UNIFIED_STATUSES: Mapping[str, str] = {ACTIVE: "active", PAUSED: "paused", DRAFT: "paused"}
 _WRITABLE_STATUSES: Mapping[str, str] = {"active": ACTIVE, "paused": PAUSED}
 
-BASE36_PATTERN = r"[0-9a-z]+"
-CAMPAIGN = Level(
-    "campaign",
-    "campaign",
-    "campaigns",
-    "/id",
-    "/name",
-    "/entity_status",
-    id_pattern=BASE36_PATTERN,
+_level = partial(
+    Level,
+    id="/id",
+    status="/entity_status",
+    id_pattern=r"[0-9a-z]+",
     unified_statuses=_UNIFIED_STATUSES,
-    writable_statuses=_WRITABLE_STATUSES,
     status_filters=STATUSES,
+)
+
+
+def _payload_rules(create: str, update: str) -> PayloadRules:
+    return PayloadRules(
+        split_words(f"{create} {update}"),
+        split_words(update),
+        money=(DAILY_BUDGET_MEMBER, TOTAL_BUDGET_MEMBER, BID_MEMBER),
+        create_statuses=STATUSES,
+    )
+
+
+CAMPAIGN = _level(
+    *("campaign", "campaign", "campaigns"),
+    name="/name",
+    writable_statuses=_WRITABLE_STATUSES,
     initial_status=PAUSED,
+    payload=_payload_rules("funding_instrument_id", CAMPAIGN_MEMBERS),
     settings_context={"bidding": ("/budget_optimization", "/standard_delivery", "/servable", "/reasons_not_servable")},
 )
-LINE_ITEM = Level(
-    "adGroup",
-    "line_item",
-    "line_items",
-    "/id",
-    "/name",
-    "/entity_status",
-    id_pattern=BASE36_PATTERN,
+LINE_ITEM = _level(
+    *("adGroup", "line_item", "line_items"),
+    name="/name",
+    label="line item",
     parent="/campaign_id",
     parent_kind="campaign",
-    unified_statuses=_UNIFIED_STATUSES,
     writable_statuses=_WRITABLE_STATUSES,
-    status_filters=STATUSES,
     initial_status=PAUSED,
+    payload=_payload_rules(
+        "campaign_id objective placements product_type primary_web_event_tag standard_delivery", LINE_ITEM_MEMBERS
+    ),
     settings_context={
         "targeting": ("/targeting_criteria", "/placements"),
         "bidding": ("/objective", "/goal", "/bid_strategy", f"/{BID_MEMBER}", "/pay_by"),
     },
 )
-PROMOTED_POST = Level(
-    "ad",
-    "promoted_tweet",
-    "promoted_tweets",
-    "/id",
-    "",
-    "/entity_status",
-    id_pattern=BASE36_PATTERN,
+PROMOTED_POST = _level(
+    *("ad", "promoted_tweet", "promoted_tweets"),
+    name="",
+    label="promoted post",
     parent="/line_item_id",
     parent_kind="adGroup",
-    unified_statuses=_UNIFIED_STATUSES,
-    status_filters=STATUSES,
+    payload=_payload_rules("line_item_id tweet_ids", ""),
     settings_context={"creative": ("/tweet_id", "/approval_status")},
     note=(
         "A promoted post is active as it is created, cannot be created paused, and has no settable status: the paused"

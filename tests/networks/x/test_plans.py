@@ -220,7 +220,7 @@ def test_a_native_create_is_paused_where_it_can_be() -> None:
     assert made.risk == "low"
     assert native("adGroup", payload | more | {"entity_status": "ACTIVE"}).risk == "spend"
     assert native("ad", {"tweet_ids": ["1"]}, "9cqz1").risk == "spend"
-    for wrong, path in (({"campaign_id": "other"}, "payload.campaign_id"), ({"account_id": "1"}, "payload.account_id")):
+    for wrong, path in (({"campaign_id": "other"}, "parentId"), ({"account_id": "1"}, "payload.account_id")):
         with pytest.raises(InvalidInput) as refusal:
             native("adGroup", payload | more | wrong, "8wku2")
         assert refusal.value.issues[0].path == path
