@@ -216,6 +216,10 @@ def check_native_update(
     """What is wrong with a native payload that changes an entity."""
     yield from check_members(network, level, payload, level.payload.update)
     yield from check_status(network, level, payload, level.payload.update_statuses)
+    for name in payload:
+        if name in level.payload.fixed:
+            message = f"{network.title} never changes this member of the {level.label}; leave it out."
+            yield Issue(f"payload.{name}", "locked", message)
     if level.payload.refuses_locked:
         yield from check_locked_members(network, level, payload)
     if not payload:

@@ -223,13 +223,13 @@ NativeEntity = Mapping[str, Json]
 """A native entity as it was read."""
 
 
-@frozen(eq=False)
+@frozen(eq=False, kw_only=True)
 class PayloadRules:
     """Which members a native payload of a level may carry.
 
     ``create`` and ``update``: the members that a create and an update take; empty: the network judges them.
-    ``read_only``: members that only the network writes. ``money``: members that decide what may be spent.
-    ``refuses_locked``: an update refuses the members of settings that are always locked.
+    ``read_only``: members that only the network writes. ``fixed``: members that no update changes. ``refuses_locked``:
+    an update refuses the members of settings that are always locked. ``money``: members that decide what may be spent.
     ``create_statuses`` and ``update_statuses``: the native statuses that a payload may name; empty: those of
     ``Level.writable_statuses``.
     """
@@ -237,6 +237,7 @@ class PayloadRules:
     create: Collection[str] = ()
     update: Collection[str] = ()
     read_only: Collection[str] = ()
+    fixed: Collection[str] = ()
     money: Collection[str] = ()
     create_statuses: Collection[str] = ()
     update_statuses: Collection[str] = ()

@@ -87,7 +87,7 @@ def _serving(network: Network, step: Step, at: str) -> Iterator[Difference]:
     """A created entity is paused, except where its level's table says that it cannot be."""
     if step.action != "create":
         return
-    members = {one.status.rpartition("/")[2] for one in network.levels if one.status}
+    members = _status_members(network)
     states = {native: unified for one in network.levels for native, unified in one.unified_statuses.items()}
     for place, entity, kind in _entities(network, step):
         one = next((level for level in network.levels if level.kind == kind), None)
@@ -131,7 +131,14 @@ def _entities(network: Network, step: Step) -> Iterator[tuple[str, Mapping[str, 
 
 
 def _says_status(network: Network, entity: Mapping[str, Json]) -> bool:
-    return any(one.status.rpartition("/")[2] in entity for one in network.levels if one.status)
+    return not _status_members(network).isdisjoint(entity)
+
+
+def _status_members(network: Network) -> set[str]:
+    """The members that say a status: a level has one, or several that say it together."""
+    alone = {one.status.rpartition("/")[2] for one in network.levels if isinstance(one.status, str)}
+    together = {name for one in network.levels for members in one.status_members.values() for name in members}
+    return (alone | together) - {""}
 
 
 def _kind(network: Network, native: str) -> str:

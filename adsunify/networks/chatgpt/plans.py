@@ -202,20 +202,12 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk))
 
 
-def _check_update(level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
-    member = lifecycle.get_parent_member(level)
-    if level.parent and member in payload:
-        parent = get_level(NETWORK, level.parent_kind).label
-        yield Issue(f"payload.{member}", "locked", f"OpenAI: the {parent} is fixed.")
-
-
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native members of one entity; others stay as they are."""
     level = get_level(NETWORK, kind)
-    issues = lifecycle.check_native_update(NETWORK, level, payload, parent_id)
-    raise_if_issues([*issues, *_check_update(level, payload)])
+    raise_if_issues(lifecycle.check_native_update(NETWORK, level, payload, parent_id))
     _, warnings = yield from _fetch_status(account, kind, entity_id)
     if payload.get("status") == openai.ARCHIVED:
         warnings = (*warnings, ARCHIVE_WARNING)

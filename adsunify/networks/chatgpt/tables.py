@@ -56,6 +56,7 @@ _level = partial(
     initial_status=openai.PAUSED,
     payload=PayloadRules(
         read_only=openai.READ_ONLY_MEMBERS,
+        fixed=("campaign_id", "ad_group_id"),
         money=("budget", "bidding_config"),
         update_statuses=openai.STATUSES,
     ),

@@ -75,8 +75,8 @@ def _level(kind: str, label: str, node: str, edge: str, fields: str, filters: tu
         "label": label,
         # Meta would pass over a name that it does not know.
         "payload": PayloadRules(
-            meta.CREATE_MEMBERS[kind],
-            meta.UPDATE_MEMBERS[kind],
+            create=meta.CREATE_MEMBERS[kind],
+            update=meta.UPDATE_MEMBERS[kind],
             money=meta.MONEY_MEMBERS,
             update_statuses=tuple(UNIFIED_STATUSES),
         ),

@@ -193,14 +193,6 @@ def parse_native_status(native: Mapping[str, Json]) -> str | None:
     return words_[enabled] if isinstance(enabled, bool) else None
 
 
-def parse_sent_status(kind: str, sent: Json) -> tuple[str, str | None]:
-    """The status in what was sent: flags of a campaign or a link."""
-    flags = sent if isinstance(sent, list) else [sent]
-    return kind, next(
-        (status for one in flags if isinstance(one, Mapping) and (status := parse_native_status(one))), None
-    )
-
-
 def parse_error(response: Response) -> ParsedError | None:
     """The native error: a sentence without a code, in two shapes."""
     body = response.body if response.state == "json" else None

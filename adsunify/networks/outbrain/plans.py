@@ -5,31 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 
 from attrs import evolve
 
+from adsunify.adapter import lifecycle
 from adsunify.adapter.edit_members import check_edit
 from adsunify.adapter.edits import Edit, EditResult, apply_edit, assess_risk
-from adsunify.adapter.flows import completed_flow, fetch_if_possible, fetch_response
-from adsunify.adapter.network import Account, Level, get_level, require_currency, to_native_amount
+from adsunify.adapter.flows import fetch_if_possible, fetch_response
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
+from adsunify.adapter.network import Account, Level, NativeEntity, get_level, require_currency, to_native_amount
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.marks import IdempotencyMark
-from adsunify.plans.records import (
-    Action,
-    Binding,
-    Change,
-    Expectation,
-    ItemBatch,
-    Kind,
-    Output,
-    Outputs,
-    Plan,
-    Risk,
-    Step,
-    make_plan,
-)
+from adsunify.plans.records import Binding, Change, Expectation, ItemBatch, Kind, Output, Outputs, Plan, Risk, Step
 from adsunify.values.dates import get_midnight
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id
@@ -48,64 +38,46 @@ from .targeting import (
     to_writable_targeting,
 )
 
-ID_OUTPUT = "id"
 BUDGET_KEY = "budget"
-Body = dict[str, Json]
 CREATED_OUTPUTS = (Output(ID_OUTPUT, ("/body/id",)),)
+Body = dict[str, Json]
 
 
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
-def _make_plan(
-    account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()
-) -> Plan:
-    return make_plan(NETWORK.code, action, account.native_id, steps, warnings, risk)
+def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
+    """A step that creates one entity. A link names its campaign in the address, which a binding may complete."""
+    path = "campaigns" if level is CAMPAIGN else "campaigns/{campaignId}/promotedLinks"
+    slots = {} if level is CAMPAIGN else {name: members[name] for name in ("campaignId",) if name in members}
+    body = {name: value for name, value in members.items() if name not in slots}
+    request = outbrain.build_write_request("POST", path, body, **slots)
+    return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)
 
 
-def _build_campaign_update_step(
-    entity_id: str, body: Body, does: str, *, key: str = "", changes: Sequence[Change] = ()
-) -> Step:
-    """A step that changes members of a campaign: others stay as they are."""
-    request = outbrain.build_write_request("PUT", "campaigns/{id}", body, id=entity_id)
-    return Step(
-        key or "campaign",
-        "campaign",
-        does,
-        request,
-        "update",
-        entity_id,
-        expectations=(Expectation("/body/id", entity_id),),
-        changes=tuple(changes),
-    )
+def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
+    """A step that changes members of a campaign, or switches a link; what a link shows is another call.
+
+    Amplify reference: the response to a switched link has no body.
+    """
+    if level is AD:
+        request = outbrain.build_write_request("PUT", "promotedLinks/{ids}", dict(members), ids=entity_id)
+        return Step(level.kind, level.kind, does, request, "update", entity_id, can_be_empty=True)
+    request = outbrain.build_write_request("PUT", "campaigns/{id}", dict(members), id=entity_id)
+    same = (Expectation("/body/id", entity_id),)
+    return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
 
 
-def _build_link_status_step(
-    entity_id: str, enabled: Json, does: str, *, key: str = "", changes: Sequence[Change] = ()
-) -> Step:
-    """A step that switches a promoted link. Amplify reference: its success is an answer without a body."""
-    request = outbrain.build_write_request("PUT", "promotedLinks/{ids}", {"enabled": enabled}, ids=entity_id)
-    return Step(
-        *(key or "ad", "ad", does, request, "update", entity_id),
-        can_be_empty=True,
-        changes=tuple(changes),
-    )
-
-
-def _build_content_step(entity_id: str, campaign: str, body: Body, does: str, changes: Sequence[Change] = ()) -> Step:
+def _build_content_step(entity_id: str, campaign: str, does: str, members: Mapping[str, Json]) -> Step:
     """A step that changes what a link shows. The reference names the headline title here, not text (unverified)."""
-    renamed = {"title" if name == "text" else name: value for name, value in body.items()}
+    renamed = {"title" if name == "text" else name: value for name, value in members.items()}
     path = "campaigns/{campaignId}/promotedLinks/"
     request = outbrain.build_write_request("PUT", path, [{ID_OUTPUT: entity_id, **renamed}], campaignId=campaign)
-    sent = ItemBatch("/body", ID_OUTPUT, sent=ID_OUTPUT, many=False)
-    return Step("ad", "ad", does, request, "update", entity_id, campaign, items=sent, changes=tuple(changes))
+    items = ItemBatch("/body", ID_OUTPUT, sent=ID_OUTPUT, many=False)
+    return Step(AD.kind, AD.kind, does, request, "update", entity_id, campaign, items=items)
 
 
-def _build_status_step(one: Level, entity_id: str, status: str, key: str = "") -> Step:
-    enabled, does = status == "active", f"Set the {one.native} {entity_id} to {status}."
-    if one is AD:
-        return _build_link_status_step(entity_id, enabled, does, key=key)
-    return _build_campaign_update_step(entity_id, {"enabled": enabled}, does, key=key)
+_build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 
 
 # -- create -------------------------------------------------------------------------------------------------------
@@ -127,8 +99,8 @@ def _build_budget_step(account: Account, brief: CampaignBrief) -> Step:
     )
 
 
-def _build_campaign_step(account: Account, brief: CampaignBrief, targeting: Body) -> Step:
-    body: Body = {
+def _build_campaign(account: Account, brief: CampaignBrief, targeting: Body) -> Body:
+    return {
         "name": brief.name,
         "enabled": False,
         "cpc": to_native_amount(NETWORK.get_money_unit(account), brief.bid or "", "bid"),
@@ -137,22 +109,12 @@ def _build_campaign_step(account: Account, brief: CampaignBrief, targeting: Body
         "campaignOptimization": {"optimizationType": outbrain.TRAFFIC},
         "targeting": targeting,
     }
-    does = f"Create the paused campaign {brief.name} with the bid and the targeting."
-    bindings = (Binding("/body/budgetId", BUDGET_KEY, ID_OUTPUT),)
-    return Step(
-        "campaign",
-        "campaign",
-        does,
-        outbrain.build_write_request("POST", "campaigns", body),
-        bindings=bindings,
-        outputs=CREATED_OUTPUTS,
-    )
 
 
-def _build_link_step(brief: CampaignBrief) -> Step:
+def _build_link(brief: CampaignBrief) -> Body:
     content = brief.creative
     image = {"url": content.image_url} if content.image_url is not None else {"id": content.image_hash}
-    body: Body = {
+    members: Body = {
         "url": content.url,
         "enabled": False,
         "text": content.headline,
@@ -160,10 +122,7 @@ def _build_link_step(brief: CampaignBrief) -> Step:
         "sectionName": brief.platform.brand_name,
         "imageMetadata": None if content.headline is None else image,
     }
-    body = {name: value for name, value in body.items() if value is not None}
-    request = outbrain.build_write_request("POST", "campaigns/{campaignId}/promotedLinks", body)
-    bindings = (Binding("/path/campaignId", "campaign", ID_OUTPUT),)
-    return Step("ad", "ad", "Create the paused promoted link.", request, bindings=bindings, outputs=CREATED_OUTPUTS)
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _collect_warnings(brief: CampaignBrief, targeting: Body) -> Iterator[str]:
@@ -184,12 +143,15 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     for code in dict.fromkeys(brief.targeting.countries or ()):
         places += [(yield from fetch_country_id(NETWORK, code))]
     targeting = build_targeting(brief, places)
+    does = f"Create the paused campaign {brief.name} with the bid and the targeting."
+    budget = Binding("/body/budgetId", BUDGET_KEY, ID_OUTPUT)
+    in_campaign = Binding("/path/campaignId", CAMPAIGN.kind, ID_OUTPUT)
     steps = (
         _build_budget_step(account, brief),
-        _build_campaign_step(account, brief, targeting),
-        _build_link_step(brief),
+        _build_create_step(account, CAMPAIGN, does, _build_campaign(account, brief, targeting), budget),
+        _build_create_step(account, AD, "Create the paused promoted link.", _build_link(brief), in_campaign),
     )
-    return _make_plan(account, "create", *steps, warnings=tuple(_collect_warnings(brief, targeting)))
+    return build_plan(NETWORK, account, "create", *steps, warnings=tuple(_collect_warnings(brief, targeting)))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
@@ -197,218 +159,183 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
     """Link, then campaign. A budget has no status."""
-    steps = [
-        _build_status_step(one, str(outputs[one.kind][ID_OUTPUT]), "active", f"activate_{one.kind}")
-        for one in (AD, CAMPAIGN)
-    ]
-    return (yield from completed_flow(_make_plan(account, "activate", *steps, risk="spend")))
+    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
     """One campaign or link set active or paused."""
-    one = get_level(NETWORK, kind)
-    if status not in one.writable_statuses:
-        raise invalid_input("status", "choice", f"Outbrain sets these: {', '.join(one.writable_statuses)}.")
-    risk: Risk = "spend" if status == "active" else "low"
-    return (
-        yield from completed_flow(_make_plan(account, "status", _build_status_step(one, entity_id, status), risk=risk))
-    )
+    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
 
 
 # -- native -------------------------------------------------------------------------------------------------------
 
-_READ_ONLY_MEMBERS = ("id", "marketerId", "budget", "liveStatus", "minimumCpc", "contentType", "autoArchived")
-FIXED_MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "campaign": (*_READ_ONLY_MEMBERS, "budgetId", "creativeFormat"),
-    "ad": ("id", "campaignId", "url", "approvalStatus", "onAirStatus"),
-}
-"""What an update cannot change."""
-_MONEY_MEMBERS = ("cpc", "bids", "campaignOptimization", "cpcAdjustment")
 
-
-def _check_payload(names: Sequence[str], payload: Mapping[str, Json]) -> Iterator[Issue]:
-    for name in payload:
-        if name in names:
-            yield Issue(f"payload.{name}", "read_only", f"Outbrain does not let {name} be changed.")
+def _check_flag(payload: Mapping[str, Json]) -> Iterator[Issue]:
     if "enabled" in payload and not isinstance(payload["enabled"], bool):
         yield Issue("payload.enabled", "wrong_type", "enabled is true or false.")
 
 
+def _check_native_create(level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
+    yield from _check_flag(payload)
+    if level is CAMPAIGN and parse_id(payload.get("budgetId")) is None:
+        yield Issue("payload.budgetId", "required", "A campaign needs a budget of the catalog budgets.")
+
+
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members; paused where they do not say."""
-    one = get_level(NETWORK, kind)
-    issues = list(_check_payload(_READ_ONLY_MEMBERS if one is CAMPAIGN else FIXED_MEMBERS["ad"][:1], payload))
-    parent = None if one is CAMPAIGN else parent_id or parse_id(payload.get("campaignId"))
-    if one is CAMPAIGN and parent_id is not None:
-        issues.append(Issue("parentId", "not_supported", "A campaign of Outbrain has no parent but its budgetId."))
-    if one is CAMPAIGN and parse_id(payload.get("budgetId")) is None:
-        issues.append(Issue("payload.budgetId", "required", "A campaign needs a budget of the catalog budgets."))
-    if one is AD and parent is None:
-        issues.append(Issue("parentId", "required", "Name the campaign that the promoted link belongs to."))
-    if one is AD and payload.get("campaignId", parent) != parent:
-        issues.append(Issue("payload.campaignId", "conflict", "campaignId is another one than parentId says."))
-    raise_if_issues(issues)
-    if one is CAMPAIGN:
+    level = get_level(NETWORK, kind)
+    issues = _check_native_create(level, payload)
+    create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
+    if level is CAMPAIGN:
         yield from _ensure_own_budget(account, str(payload["budgetId"]))
-    body = {"enabled": False, **payload}
-    request = outbrain.build_write_request("POST", "campaigns", body)
-    if parent is not None:
-        body.pop("campaignId", None)
-        request = outbrain.build_write_request("POST", "campaigns/{campaignId}/promotedLinks", body, campaignId=parent)
-    active = body["enabled"] is True
-    does = f"Create the {one.native} from native members, {'active' if active else 'paused'}."
-    step = Step(kind, kind, does, request, parent=parent, outputs=CREATED_OUTPUTS)
-    return _make_plan(account, "create", step, risk="spend" if active else "low")
+    does = f"Create the {level.label} from native members, {'active' if create.is_active else 'paused'}."
+    step = evolve(_build_create_step(account, level, does, create.members), parent=create.parent_id)
+    return build_plan(NETWORK, account, "create", step, risk=create.risk)
 
 
 def _ensure_own_budget(account: Account, budget: str) -> Flow[None]:
     """Amplify reference: a campaign belongs to the marketer of its budget; nothing else in the request names one."""
-    response = yield from fetch_response(
-        NETWORK, outbrain.build_get_request("marketers/{marketer}/budgets", marketer=account.native_id)
-    )
-    if not any(
-        parse_id(get_value(row, "/id")) == budget for row in get_objects(response.body, "/budgets", "list of budgets")
-    ):
+    request = outbrain.build_get_request("marketers/{marketer}/budgets", marketer=account.native_id)
+    response = yield from fetch_response(NETWORK, request)
+    rows = get_objects(response.body, "/budgets", "list of budgets")
+    if not any(parse_id(get_value(row, "/id")) == budget for row in rows):
         raise ProviderNotFound("Outbrain: the marketer has no such budget.")
 
 
-def _require_campaign_id(link: Mapping[str, Json]) -> str:
-    found = parse_id(link.get("campaignId"))
-    if found is None:
+def _require_campaign_id(link: NativeEntity) -> str:
+    campaign_id = parse_id(link.get("campaignId"))
+    if campaign_id is None:
         raise ProviderUnreadable("Outbrain does not say which campaign the promoted link belongs to.")
-    return found
+    return campaign_id
 
 
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native members changed; others stay as they are."""
-    one = get_level(NETWORK, kind)
-    issues = list(_check_payload(FIXED_MEMBERS[kind], payload))
-    if not payload:
-        issues.append(Issue("payload", "required", "Name at least one member to change."))
-    if one is CAMPAIGN and parent_id is not None:
-        issues.append(Issue("parentId", "not_supported", "A campaign of Outbrain has no parent but its budgetId."))
-    raise_if_issues(issues)
-    does = f"Change {', '.join(payload)} of the {one.native} {entity_id}."
-    if one is CAMPAIGN:
-        step = _build_campaign_update_step(entity_id, dict(payload), does)
-    elif set(payload) == {"enabled"}:
-        step = _build_link_status_step(entity_id, payload["enabled"], does)
+    level = get_level(NETWORK, kind)
+    issues = lifecycle.check_native_update(NETWORK, level, payload, parent_id)
+    raise_if_issues([*issues, *_check_flag(payload)])
+    does = lifecycle.describe_update(level, entity_id, payload)
+    if level is CAMPAIGN or set(payload) == {"enabled"}:
+        step = _build_update_step(account, level, entity_id, does, payload)
     else:
         campaign = _require_campaign_id((yield from reads.fetch_entity(account, kind, entity_id)).native)
         if parent_id not in (None, campaign):
             raise invalid_input("parentId", "conflict", "The promoted link belongs to another campaign.")
-        step = _build_content_step(entity_id, campaign, dict(payload), does)
-    risky = payload.get("enabled") is True or not set(_MONEY_MEMBERS).isdisjoint(payload)
-    return _make_plan(account, "update", step, risk="spend" if risky else "low")
+        step = _build_content_step(entity_id, campaign, does, payload)
+    return build_plan(NETWORK, account, "update", step, risk=lifecycle.assess_payload_risk(level, payload))
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """A campaign is archived; a promoted link stays."""
     if get_level(NETWORK, kind) is AD:
         raise invalid_input("kind", "not_supported", "Outbrain deletes no promoted links; pause it instead.")
-    step = _build_campaign_update_step(
-        entity_id, {"archived": True}, f"Archive the campaign {entity_id}: it is never deleted."
-    )
-    return (yield from completed_flow(_make_plan(account, "delete", evolve(step, action="delete"), risk="destructive")))
+    does = f"Archive the campaign {entity_id}: it is never deleted."
+    members = lifecycle.get_status_members(CAMPAIGN, outbrain.ARCHIVED)
+    step = evolve(_build_update_step(account, CAMPAIGN, entity_id, does, members), action="delete")
+    return (yield from completed_plan(NETWORK, account, "delete", step, risk="destructive"))
 
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
-BUDGET_FIELDS = ("budgetType", "budget", "pacing", "dailyTarget", "startAt", "endAt")
+DAY_FIELDS = ("startAt", "endAt")
+BUDGET_FIELDS = ("budgetType", "budget", "pacing", "dailyTarget", *DAY_FIELDS)
 
 
 def _get_changed_members(native: Mapping[str, Json], part: str) -> Body:
-    """The changed members of a part; one that is taken away is left out, since another flag says so."""
-    found = {pointer.removeprefix(part): value for pointer, value in native.items() if pointer.startswith(part)}
-    return {name: value for name, value in found.items() if value is not None}
+    """The changed members of a part. One that is removed is left out, since another flag removes it."""
+    members = {pointer.removeprefix(part): value for pointer, value in native.items() if pointer.startswith(part)}
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _plan_campaign_edit(account: Account, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    current = yield from reads.fetch_editable_entity(account, "campaign", entity_id)
-    before = current.native
+    entity = (yield from reads.fetch_editable_entity(account, "campaign", entity_id)).native
     currencies = None
     if {"bid", "budget", "budgetType"} & set(edit.fields):
         currencies = yield from fetch_if_possible(NETWORK, outbrain.build_currencies_request())
-    done, issues = EditResult({}, ()), list[Issue]()
+    result, issues = EditResult({}, ()), list[Issue]()
     try:
-        done = apply_edit(NETWORK, account, "campaign", before, edit, now)
-        changed = done.native_object
-        issues += check_conflicts(account, "campaign", before, changed, edit, now)
-        issues += check_changed_amounts(account, before, changed, currencies)
+        result = apply_edit(NETWORK, account, "campaign", entity, edit, now)
+        members = result.native_object
+        issues += check_conflicts(account, "campaign", entity, members, edit, now)
+        issues += check_changed_amounts(account, entity, members, currencies)
     except InvalidInput as problem:
         issues += problem.issues
-    targeting, moved = _get_changed_members(done.native, "/targeting/"), list[Change]()
+    targeting, targeting_changes = _get_changed_members(result.native, "/targeting/"), list[Change]()
     if edit.targeting or targeting:
-        standing = to_writable_targeting(before.get("targeting"))
+        current = to_writable_targeting(entity.get("targeting"))
         try:
-            wanted, moved = merge_targeting("campaign", standing, edit.targeting)
-            targeting = {**standing, **targeting, **wanted}
+            merged, targeting_changes = merge_targeting("campaign", current, edit.targeting)
+            targeting = {**current, **targeting, **merged}
         except InvalidInput as problem:
             issues += problem.issues
-        if any(f"/targeting/{name}" in done.native or name in edit.targeting for name in LOCATION_MEMBERS):
+        if any(f"/targeting/{name}" in result.native or name in edit.targeting for name in LOCATION_MEMBERS):
             targeting.setdefault("locationsVersion", LOCATIONS_VERSION)
     raise_if_issues(issues)
-    return _make_campaign_plan(account, entity_id, before, done, targeting, moved)
+    return _build_campaign_plan(account, entity_id, entity, result, targeting, targeting_changes)
 
 
-def _make_campaign_plan(
-    account: Account, entity_id: str, before: Mapping[str, Json], done: EditResult, targeting: Body, moved: list[Change]
+def _build_campaign_plan(
+    account: Account,
+    entity_id: str,
+    entity: NativeEntity,
+    result: EditResult,
+    targeting: Body,
+    targeting_changes: Sequence[Change],
 ) -> Plan:
     """Up to two steps: the budget first, with all of its changed members, then the campaign."""
-    on_budget = [one for one in done.changes if one.field in BUDGET_FIELDS]
-    on_campaign = [one for one in done.changes if one.field not in BUDGET_FIELDS] + moved
+    budget_changes = [change for change in result.changes if change.field in BUDGET_FIELDS]
+    campaign_changes = [change for change in result.changes if change.field not in BUDGET_FIELDS]
+    campaign_changes += targeting_changes
     steps, warnings = [], []
-    if on_budget:
-        budget = parse_id(get_value(before, "/budget/id"))
+    if budget_changes:
+        budget = parse_id(get_value(entity, "/budget/id"))
         if budget is None:
             raise ProviderUnreadable("Outbrain does not say which budget the campaign has.")
-        does = f"Change {_join_field_names(on_budget)} of the campaign's budget {budget}."
-        request = outbrain.build_write_request(
-            "PUT", "budgets/{id}", _get_changed_members(done.native, "/budget/"), id=budget
-        )
+        names = ", ".join(change.field for change in budget_changes)
+        does = f"Change {names} of the campaign's budget {budget}."
+        members = _get_changed_members(result.native, "/budget/")
+        request = outbrain.build_write_request("PUT", "budgets/{id}", members, id=budget)
         same = (Expectation("/body/id", budget),)
+        step = Step(BUDGET_KEY, BUDGET_KEY, does, request, "update", budget, expectations=same)
+        steps.append(evolve(step, changes=tuple(budget_changes)))
+    if campaign_changes:
+        own = {name: value for name, value in _get_changed_members(result.native, "/").items() if "/" not in name}
+        members = own | ({"targeting": targeting} if targeting else {})
         steps.append(
-            Step(BUDGET_KEY, BUDGET_KEY, does, request, "update", budget, expectations=same, changes=tuple(on_budget))
+            lifecycle.build_edit_step(_build_update_step, account, CAMPAIGN, entity_id, members, campaign_changes)
         )
-    if on_campaign:
-        own = {name: value for name, value in _get_changed_members(done.native, "/").items() if "/" not in name}
-        body = own | ({"targeting": targeting} if targeting else {})
-        does = f"Change {_join_field_names(on_campaign)} of the campaign {entity_id}."
-        steps.append(_build_campaign_update_step(entity_id, body, does, changes=on_campaign))
-    days = [f"{one.field} {one.after or 'none'}" for one in on_budget if one.field in ("startAt", "endAt")]
+    days = [f"{change.field} {change.after or 'none'}" for change in budget_changes if change.field in DAY_FIELDS]
     if days:
         warnings.append(f"Outbrain keeps whole days of US Eastern time: {', '.join(days)}.")
-    # Another kind of budget gives the same amount another meaning; an end that is taken away lets it spend on.
-    open_ended = any(one.field == "budgetType" or (one.field == "endAt" and one.after is None) for one in on_budget)
-    risk: Risk = "spend" if open_ended else assess_risk(NETWORK, "campaign", done.changes)
-    return _make_plan(account, "edit", *steps, risk=risk, warnings=warnings)
-
-
-def _join_field_names(changes: Sequence[Change]) -> str:
-    return ", ".join(change.field for change in changes)
+    # Another kind of budget gives the same amount another meaning; without an end the campaign spends on.
+    is_open_ended = any(
+        change.field == "budgetType" or (change.field == "endAt" and change.after is None) for change in budget_changes
+    )
+    risk: Risk = "spend" if is_open_ended else assess_risk(NETWORK, "campaign", result.changes)
+    return build_plan(NETWORK, account, "edit", *steps, risk=risk, warnings=warnings)
 
 
 def _plan_link_edit(account: Account, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    current = yield from reads.fetch_editable_entity(account, "ad", entity_id)
-    done = apply_edit(NETWORK, account, "ad", current.native, edit, now)
-    body = done.native_by_name
-    does = f"Change {_join_field_names(done.changes)} of the promoted link {entity_id}."
-    steps = []
-    if set(body) == {"enabled"}:
-        steps.append(_build_link_status_step(entity_id, body["enabled"], does, changes=done.changes))
-    elif body:
-        steps.append(_build_content_step(entity_id, _require_campaign_id(current.native), body, does, done.changes))
-    return _make_plan(account, "edit", *steps, risk="spend" if body.get("enabled") is True else "low")
+    entity = (yield from reads.fetch_editable_entity(account, "ad", entity_id)).native
+    result = apply_edit(NETWORK, account, "ad", entity, edit, now)
+    members = result.native_by_name
+    does = lifecycle.describe_update(AD, entity_id, [change.field for change in result.changes])
+    if set(members) == {"enabled"}:
+        step = _build_update_step(account, AD, entity_id, does, members)
+    else:
+        step = _build_content_step(entity_id, _require_campaign_id(entity), does, members)
+    risk = lifecycle.assess_payload_risk(AD, members)
+    return build_plan(NETWORK, account, "edit", evolve(step, changes=result.changes), risk=risk)
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and content, held against what stands there now."""
+    """Fields, targeting and content, compared with what they are now."""
     check_edit(NETWORK, kind, edit)
     eastern = evolve(account, timezone=outbrain.TIMEZONE)  # all dates of Outbrain are of this zone
-    one = _plan_link_edit if kind == AD.kind else _plan_campaign_edit
-    return (yield from one(eastern, entity_id, edit, now))
+    plan = _plan_link_edit if kind == AD.kind else _plan_campaign_edit
+    return (yield from plan(eastern, entity_id, edit, now))
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------
@@ -430,8 +357,8 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     )
     issues += outbrain.check_click_cost(row, Decimal(brief.bid or "0"), "bid", currency)
     response = yield from fetch_response(NETWORK, outbrain.build_campaign_names_request(account, archived=True))
-    taken = [get_text(one, "/name") or "" for one in get_objects(response.body, "/campaigns", "list of campaigns")]
-    if brief.name.casefold() in map(str.casefold, taken):
+    names = [get_text(row, "/name") or "" for row in get_objects(response.body, "/campaigns", "list of campaigns")]
+    if brief.name.casefold() in map(str.casefold, names):
         issues.append(
             Issue("name", "taken", "The marketer has a campaign of this name; Outbrain takes each name once.")
         )

@@ -117,15 +117,11 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _parse_entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None) -> ParsedEntity:
-    found = hierarchy.parse_entity(one, native, parent_id)
-    status = outbrain.parse_native_status(native)
-    return evolve(found, native_status=status, status=one.unified_statuses.get(status or ""))
-
-
 def _parse_entities(one: Level, response: Response, owner: str) -> list[ParsedEntity]:
     parent = owner if one is AD else None
-    return [_parse_entity(one, native, parent) for native in get_objects(response.body, f"/{one.path}", "list")]
+    return [
+        hierarchy.parse_entity(one, native, parent) for native in get_objects(response.body, f"/{one.path}", "list")
+    ]
 
 
 def _is_last_page(one: Level, response: Response, offset: int, limit: int) -> bool:
@@ -224,7 +220,7 @@ def _fetch_level_entity(one: Level, entity_id: str, query: Mapping[str, str] | N
     )
     if not isinstance(response.body, Mapping):
         raise ProviderUnreadable(f"Outbrain: the {one.native} in the answer is no object.")
-    found = _parse_entity(one, response.body)
+    found = hierarchy.parse_entity(one, response.body)
     if found.id != entity_id:
         raise ProviderUnreadable(f"Outbrain answered another {one.native} than the one that was asked for.")
     return found

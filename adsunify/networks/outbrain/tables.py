@@ -27,6 +27,7 @@ from adsunify.adapter.network import (
     Login,
     Metric,
     Network,
+    PayloadRules,
     Period,
     Template,
     split_words,
@@ -49,7 +50,12 @@ from .targeting import find_native_targeting_error as wrong_targeting
 _level = partial(
     Level,
     id="/id",
-    status="/enabled",
+    status=outbrain.parse_native_status,
+    status_members={
+        outbrain.ENABLED: {"enabled": True},
+        outbrain.DISABLED: {"enabled": False},
+        outbrain.ARCHIVED: {"archived": True},
+    },
     unified_statuses=outbrain.UNIFIED_STATUSES,
     writable_statuses={"active": outbrain.ENABLED, "paused": outbrain.DISABLED},
     status_filters=outbrain.STATUSES,
@@ -61,6 +67,11 @@ CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
     account="/marketerId",
     name="/name",
+    payload=PayloadRules(
+        read_only=("id", "marketerId", "budget", "liveStatus", "minimumCpc", "contentType", "autoArchived"),
+        fixed=("budgetId", "creativeFormat"),
+        money=("cpc", "bids", "campaignOptimization", "cpcAdjustment"),
+    ),
     settings_context={
         "targeting": ("/targeting",),
         "bidding": ("/cpc", "/objective", "/campaignOptimization", "/budget", "/minimumCpc"),
@@ -70,6 +81,7 @@ CAMPAIGN = _level(
 AD = _level(
     *("ad", "promoted link", "promotedLinks"),
     name="/text",
+    payload=PayloadRules(read_only=("id",), fixed=("campaignId", "url", "approvalStatus", "onAirStatus")),
     parent="/campaignId",
     parent_kind="campaign",
     settings_context={
@@ -336,7 +348,6 @@ NETWORK = Network(
     templates=TEMPLATES,
     parse_retry_delay=outbrain.parse_retry_delay,
     parse_item_results=outbrain.parse_item_results,
-    parse_sent_status=outbrain.parse_sent_status,
     notes=(
         "There is no ad group: promoted links hang on campaigns.",
         "All days are days of US Eastern time.",

@@ -50,8 +50,14 @@ _BUDGET_MEMBERS = (
 
 def _payload_rules(members: str) -> PayloadRules:
     names = split_words(f"name configured_status {members}")
-    money = split_words("goal_value bid_value spend_cap bid_strategy")
-    return PayloadRules(names, names, (), money, reddit.STATUSES, reddit.STATUSES, refuses_locked=True)
+    return PayloadRules(
+        create=names,
+        update=names,
+        refuses_locked=True,
+        money=split_words("goal_value bid_value spend_cap bid_strategy"),
+        create_statuses=reddit.STATUSES,
+        update_statuses=reddit.STATUSES,
+    )
 
 
 _level = partial(

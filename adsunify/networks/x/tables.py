@@ -92,8 +92,8 @@ _level = partial(
 
 def _payload_rules(create: str, update: str) -> PayloadRules:
     return PayloadRules(
-        split_words(f"{create} {update}"),
-        split_words(update),
+        create=split_words(f"{create} {update}"),
+        update=split_words(update),
         money=(DAILY_BUDGET_MEMBER, TOTAL_BUDGET_MEMBER, BID_MEMBER),
         create_statuses=STATUSES,
     )

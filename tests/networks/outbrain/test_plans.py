@@ -279,7 +279,7 @@ def test_native_creation_is_paused_where_it_does_not_say() -> None:
         ("campaign", {"budgetId": "1", "enabled": "no"}, None, "payload.enabled"),
         ("campaign", {"budgetId": "1", "marketerId": "2"}, None, "payload.marketerId"),
         ("ad", {"url": "https://a.example"}, None, "parentId"),
-        ("ad", {"campaignId": "1"}, "2", "payload.campaignId"),
+        ("ad", {"campaignId": "1"}, "2", "parentId"),
     ],
 )
 def test_native_creations_that_are_refused(kind: Any, payload: dict[str, Any], parent: str | None, path: str) -> None:
