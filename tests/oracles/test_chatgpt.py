@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from adsunify.http.messages import Request, build_request_url
 from adsunify.networks import get_adapter
-from adsunify.networks.chatgpt import native
+from adsunify.networks.chatgpt import native, tables
 from adsunify.values.exact_json import Json, loads
 
 from .schemas import exact, media, problems
@@ -241,7 +241,7 @@ def test_values_are_those_of_the_document(document: Json, spec: Callable[[str], 
     assert {native.FIXED_BID, *native.AUTOMATIC_STRATEGIES} == set(enums["BiddingStrategy"])
     assert {native.IMPRESSIONS, native.CLICKS, native.CONVERSIONS} == set(schemas["CampaignBiddingTypeParam"]["enum"])
     assert {native.IMPRESSION, native.CLICK} == set(schemas["BillingEventTypeParam"]["enum"])
-    assert set(native.CREATE_STATUSES) == set(schemas["ActivePausedStatusParam"]["enum"])
+    assert set(tables.CAMPAIGN.writable_statuses.values()) == set(schemas["ActivePausedStatusParam"]["enum"])
     assert native.CHAT_CARD in schemas["AdCreativeTypeParam"]["enum"]
     assert native.APPROVED in schemas["ReviewStatus"]["enum"]
     for kind in ("campaign", "adGroup", "ad"):

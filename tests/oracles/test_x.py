@@ -16,7 +16,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.network import Account, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.http.messages import Request, build_request_url
 from adsunify.networks import get_adapter
@@ -229,11 +229,11 @@ LEVELS = {
 @pytest.mark.parametrize("kind", LEVELS)
 def test_the_names_of_a_level_are_the_tables(kind: str, described: Described) -> None:
     made = parameters(described, "POST", LEVELS[kind])
-    assert set(native.CREATE_MEMBERS[kind]) == set(made)
+    assert set(get_level(NETWORK, kind).payload.create) == set(made)
     required = {name for name, one in made.items() if one["required"]} - set(OMITTED)
     assert set(native.REQUIRED_MEMBERS[kind]) == required
-    if kind in native.UPDATE_MEMBERS:
-        assert set(native.UPDATE_MEMBERS[kind]) == set(parameters(described, "PUT", f"{LEVELS[kind]}/7"))
+    if kind != "ad":
+        assert set(get_level(NETWORK, kind).payload.update) == set(parameters(described, "PUT", f"{LEVELS[kind]}/7"))
     for template in NETWORK.templates:
         if template.kind == kind:
             sent = {name: native.format_parameter(value, name) for name, value in template.payload.items()}
@@ -311,7 +311,8 @@ NEWER = {
 
 
 def test_names_are_properties_of_the_sdk() -> None:
-    for kind, names in native.CREATE_MEMBERS.items():
+    for level in NETWORK.levels:
+        kind, names = level.kind, level.payload.create
         writable = {name for name, how in ENTITIES[kind].PROPERTIES.items() if not how.get("readonly")}
         assert set(names) - writable <= NEWER[kind], kind
         assert NEWER[kind] <= set(names), kind
