@@ -1,4 +1,4 @@
-"""`python -m adsunify.sandbox [--port P] [--json]`: the simulated networks in a process of their own."""
+"""`python -m adsunify.sandbox [--port P] [--json]`: run the simulated networks in this process."""
 
 import argparse
 import json
@@ -8,7 +8,7 @@ from adsunify.sandbox.server import run_sandbox
 
 
 def main() -> None:
-    """Parse the command line and run until SIGINT or SIGTERM. Exit code 1 where the port is taken."""
+    """Parse the command line and run until SIGINT or SIGTERM. Exit code 1 if the port is taken."""
     parser = argparse.ArgumentParser(prog="python -m adsunify.sandbox", description="Simulated ad networks.")
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
     parser.add_argument("--json", action="store_true", help='print {"sandboxUrl"} as JSON')

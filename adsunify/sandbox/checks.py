@@ -1,6 +1,6 @@
-"""Table-driven checks. A check is `(value, where) -> value`: what it answers is what the handler keeps.
+"""Table-driven checks. A check is `(value, where) -> value`: the handler uses the value that the check returns.
 
-A failed check raises `Problem(code, where, message, value)`; the network's `problem` hook answers it natively.
+A failed check raises InvalidRequest; `Network.format_error` puts it into the network's error shape.
 """
 
 import re
@@ -19,7 +19,7 @@ _EXTERNAL_ID_CODES = ("missing", "ineligible", "processing")
 
 
 def any_value(value: Any, where: str) -> Any:
-    """No check at all: for members whose content is the caller's business."""
+    """Accepts any value."""
     del where
     return value
 
@@ -41,7 +41,7 @@ def text(least: int = 1, most: int | None = None, pattern: str | None = None) ->
 
 
 def visible_text(least: int = 1, most: int | None = None) -> Check:
-    """A string of `least` to `most` characters, one of which can be seen: no blank, control or zero-width character."""
+    """A string of `least` to `most` characters, one of them visible: not only blanks, control and zero-width ones."""
     inner = text(least, most)
 
     def check(value: Any, where: str) -> str:
@@ -161,7 +161,8 @@ def record(
 ) -> Check:
     """A JSON object with the `required` members, perhaps the `optional` ones, and no others.
 
-    Of each group of names in `exactly_one` / `at_most_one` (they stand in `optional` too) so many may be present.
+    Of each group of names in `exactly_one` / `at_most_one` (also listed in `optional`) exactly or at most one may be
+    present.
     """
 
     def check(value: Any, where: str) -> dict[str, Any]:
@@ -208,8 +209,8 @@ def json_text(inner: Check) -> Check:
 def external_id(pattern: str = r"\S+") -> Check:
     """A well-formed id of something made elsewhere (page, pixel, creative, sku ...).
 
-    It exists, unless it contains `missing`, `ineligible` or `processing`: a Problem with that word as its code.
-    Such test ids pass whatever the pattern.
+    It exists, unless it contains `missing`, `ineligible` or `processing`: then it raises InvalidRequest with that word
+    as its code. Such test ids need not match the pattern.
     """
 
     def check(value: Any, where: str) -> str:

@@ -1,4 +1,4 @@
-"""Faults that are told to the sandbox beforehand: which call fails, and how."""
+"""Faults that a test requests in advance: which call fails, and how."""
 
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
@@ -27,7 +27,7 @@ HANDLER_FAULTS = frozenset({"partial", "error_in_200", "slow_media"})  # perform
 
 @define
 class Fault:
-    """One told fault; `times` counts down to nought."""
+    """A requested fault; `times` counts down to 0."""
 
     network: str
     name: str
@@ -39,8 +39,8 @@ class Fault:
     def matches(self, network: str, method: str, host: str, path: str, api: bool, natively: Collection[str]) -> bool:
         """Whether the fault happens to this call.
 
-        Without `path` only calls of the ad API are meant, no log-in or download. A fault that only a handler can
-        perform fits only where the route names it (`natively`).
+        Without `path` it applies only to calls of the ad API, not to log-ins or downloads. A fault that only a handler
+        can perform applies only to routes that name it (`natively`).
         """
         return (
             self.network == network
@@ -60,7 +60,7 @@ def _matches_path(pattern: str, host: str, path: str) -> bool:
 
 @define
 class FaultQueue:
-    """The told faults in order; the first that fits wins and is used up by one."""
+    """The requested faults in order; the first that matches a call is used, and its `times` falls by one."""
 
     pending: list[Fault]
 
@@ -78,7 +78,7 @@ class FaultQueue:
 
 
 def parse_fault(content: Any, networks: Collection[str]) -> Fault:
-    """A fault as the control door takes it. Raises Problem."""
+    """Parse the body of `POST /_sandbox/faults`. Raises InvalidRequest."""
     members = record(
         required={"network": choice(*networks), "fault": choice(*_FAULT_VALUES)},
         optional={

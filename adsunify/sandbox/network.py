@@ -1,4 +1,4 @@
-"""What a simulated network is made of: routes, requests and answers. The guide stands in `framework`."""
+"""What a simulated network is made of: routes, requests and responses. `adsunify.sandbox` has the guide."""
 
 import re
 import uuid
@@ -21,14 +21,14 @@ _ANY_TEXT = text()
 
 
 def _do_nothing(*_: object) -> None:
-    """The guard that lets everything pass and the seed that plants nothing."""
+    """The default of `authorize_request` and `seed_world`."""
 
 
 @frozen
 class Response:
-    """A native answer. `body`: bytes as they are, None for no body, anything else is written as JSON.
+    """A native response. `body`: bytes are sent unchanged, None is no body, anything else becomes JSON.
 
-    Decimals in `body` are written exactly; floats are refused.
+    Decimals in `body` are written exactly; a float is a TypeError.
     """
 
     status: int = 200
@@ -38,7 +38,7 @@ class Response:
 
 
 class AbortRequest(Exception):
-    """Raised by a handler or guard: nothing of the request is applied, and `answer` goes out."""
+    """Raised by a handler or by `authorize_request`: the request changes nothing, and the server sends `answer`."""
 
     def __init__(self, answer: Response) -> None:
         super().__init__(f"refused with {answer.status}")
@@ -49,9 +49,9 @@ class AbortRequest(Exception):
 class Route:
     """One native endpoint. `path` is a template: `/v26.0/{id}/campaigns`, `/v26/customers/{customer}/googleAds:mutate`.
 
-    A slot takes anything but `/` (`{id:[0-9]+}` narrows it). The first route of the table that fits wins.
-    `role` "api": guarded, and met by faults without a path; "login" (consent, token) and "download": neither.
-    `faults`: those of partial, error_in_200, slow_media that the handler performs (`request.told`).
+    A path parameter matches anything but `/` (`{id:[0-9]+}` narrows it). The first route that matches is used. `role`
+    "api": guarded, and met by faults without a path; "login" (consent, token) and "download": neither. `faults`: those
+    of partial, error_in_200, slow_media that the handler performs (`request.get_fault`).
     """
 
     method: str
@@ -75,8 +75,8 @@ class Route:
 class Request:
     """One native request, with the world it happens in.
 
-    `path` is the native path as sent (percent-encoded), without host and query; `slots` are decoded; `raw_query` is
-    the query as sent and `pairs` its members; `headers` are case-insensitive.
+    `path` is the native path as sent (percent-encoded), without host and query; `path_parameters` are decoded;
+    `raw_query` is the query as sent and `query_pairs` its members; `headers` are case-insensitive.
     """
 
     world: World
@@ -97,7 +97,7 @@ class Request:
 
     @property
     def query_pairs(self) -> tuple[tuple[str, str], ...]:
-        """Every query parameter in order. Problem `unreadable`."""
+        """Every query parameter in order. Raises InvalidRequest `unreadable`."""
         return parse_pairs(self.raw_query)
 
     @property
@@ -118,7 +118,7 @@ class Request:
         return self.world.accounts.get(id)
 
     def require_header(self, name: str, check: Check = _ANY_TEXT) -> str:
-        """The checked value of a required header. Problem `header`."""
+        """The checked value of a required header. Raises InvalidRequest `header`."""
         if len(values := self.headers.getall(name, [])) != 1:
             raise InvalidRequest("header", name, f"header {name} is required, once")
         try:
@@ -127,17 +127,20 @@ class Request:
             raise InvalidRequest("header", name, problem.message, values[0]) from problem
 
     def require_media_type(self, media_type: str) -> None:
-        """Require `Content-Type` (parameters aside). Problem `media_type`."""
+        """Require `Content-Type` (parameters aside). Raises InvalidRequest `media_type`."""
         if self.headers.get("Content-Type", "").partition(";")[0].strip().lower() != media_type.lower():
             raise InvalidRequest("media_type", "Content-Type", f"must be {media_type}")
 
     def require_accept(self, media_type: str) -> None:
-        """Require exactly this `Accept`. Problem `accept`."""
+        """Require exactly this `Accept`. Raises InvalidRequest `accept`."""
         if self.headers.get("Accept", "").strip().lower() != media_type.lower():
             raise InvalidRequest("accept", "Accept", f"must be {media_type}")
 
     def parse_json(self, check: Check = any_value, media_type: str = "application/json") -> Any:
-        """The checked JSON body. Problem `media_type`, `unreadable`, `duplicate`, or what `check` raises."""
+        """The checked JSON body.
+
+        Raises InvalidRequest `media_type`, `unreadable`, `duplicate`, or what `check` raises.
+        """
         self.require_media_type(media_type)
         return check(parse_json(self.body), "")
 
@@ -149,7 +152,7 @@ class Request:
     def parse_query(
         self, required: Mapping[str, Check] = _NO_CHECKS, optional: Mapping[str, Check] = _NO_CHECKS
     ) -> Any:
-        """The checked query parameters as a dict; others, and repeated ones, are refused (see `pairs` for lists)."""
+        """The checked query parameters as a dict; unknown and repeated ones are refused (`query_pairs` has lists)."""
         return record(required, optional)(require_unique_names(self.query_pairs), "")
 
 
@@ -157,10 +160,10 @@ class Request:
 class Network:
     """A simulated network: the `NETWORK` of a module in `adsunify.sandbox.networks`.
 
-    `problem` and `failure` put into the network's own error shape what the framework found: a failed check, and a
-    bare status (404 and 405 of an unknown path or method, and the told fault `status`). `guard` runs before every
-    route of role "api" (token, required headers, version). `seed` fills the world at the start and after a reset.
-    `credentials`: what connects the demo's account where there is no consent page, by the names of the members.
+    `format_error` and `format_status_error` build the native error of a failed check, and of a bare status (404 and 405
+    of an unknown path or method, and the fault `status`). `authorize_request` runs before every route of role "api"
+    (token, required headers, version). `seed_world` fills the world at the start and after a reset. `credentials`: what
+    connects the demo's account where there is no consent page, by the names of the members.
     """
 
     code: str
@@ -186,7 +189,7 @@ class Network:
         return world
 
     def match_route(self, method: str, host: str, path: str) -> tuple[Route, Mapping[str, str]] | int:
-        """The first route that fits and its slots, or 405 where only the method is wrong, or 404."""
+        """The first route that matches and its path parameters, or 405 if only the method is wrong, or 404."""
         status = 404
         for route in self.routes:
             if host in route.hosts and (match := route.pattern.fullmatch(path)):

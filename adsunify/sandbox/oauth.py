@@ -1,7 +1,7 @@
-"""OAuth pieces: a consent page with one button, codes, tokens. Paths, parameter names and answers are the network's.
+"""OAuth: a consent page with one button, codes and tokens. Each network gives paths and parameter names.
 
-Failures are Problems with the codes `invalid_client`, `invalid_grant`, `invalid_request` (token calls; the network's
-`problem` hook sees `request.route.role == "login"`) and `token_missing`, `token_invalid`, `token_expired` (API calls).
+Failures are InvalidRequest with the codes `invalid_client` and `invalid_grant` (token calls; their route has the role
+"login") and `token_missing`, `token_invalid`, `token_expired` (API calls).
 """
 
 import base64
@@ -65,7 +65,10 @@ class OAuthConfig:
 
 @frozen
 class IssuedTokens:
-    """Fresh tokens of a grant. `refresh` is the one to keep using (the same again where nothing rotates), or None."""
+    """Fresh tokens of a grant.
+
+    `refresh` is the refresh token to use next (the same as before if it does not rotate), or None.
+    """
 
     access: Token
     refresh: Token | None
@@ -189,7 +192,7 @@ def exchange_code(
     redirect_uri: str | None,
     code_verifier: str | None = None,
 ) -> IssuedTokens:
-    """Redeem a code, once. `redirect_uri` None where the network does not send it again. Problem as above."""
+    """Redeem a code, once. `redirect_uri` is None if the token call has no such parameter. Raises InvalidRequest."""
     check_client(request, client_id, client_secret)
     authorization = request.world.codes.get(code)
     if authorization is None or authorization.expires_at <= request.now or authorization.client_id != client_id:
@@ -218,7 +221,7 @@ def issue_grant(request: Request, login: OAuthConfig, scopes: tuple[str, ...]) -
 def refresh_tokens(
     request: Request, login: OAuthConfig, client_id: str, client_secret: str, refresh_token: str
 ) -> IssuedTokens:
-    """A new access token (and refresh token, where they rotate). Problem as above."""
+    """A new access token, and a new refresh token if they rotate. Raises InvalidRequest."""
     check_client(request, client_id, client_secret)
     world, token = request.world, request.world.tokens.get(refresh_token)
     if token is None or token.use != "refresh" or _is_expired(token, request):
@@ -233,13 +236,13 @@ def refresh_tokens(
 
 
 def extend_token(request: Request, access_token: str, seconds: int | None, prefix: str = "") -> Token:
-    """Another access token of the grant of one that still holds (Meta's fb_exchange_token). Problem as `valid`."""
+    """Another access token of the grant of a valid one (Meta's fb_exchange_token). Raises InvalidRequest."""
     token = require_access_token(request, access_token)
     return request.world.issue_token("access", token.grant, token.scopes, seconds, prefix)
 
 
 def revoke_grant(request: Request, token: str) -> bool:
-    """Kill the whole grant that a token belongs to; False where there is no such token."""
+    """Revoke all tokens of the grant that a token belongs to; False if the token is unknown."""
     found_token = request.world.tokens.get(token)
     if found_token is not None:
         request.world.revoke_grant(found_token.grant)
@@ -247,14 +250,14 @@ def revoke_grant(request: Request, token: str) -> bool:
 
 
 def check_client(request: Request, client_id: str, client_secret: str) -> None:
-    """Check the app's credentials. Problem `invalid_client`."""
+    """Check the app's credentials. Raises InvalidRequest `invalid_client`."""
     credentials = f"{client_id}:{client_secret}".encode()
     if not hmac.compare_digest(credentials, f"{request.world.client_id}:{CLIENT_SECRET}".encode()):
         raise InvalidRequest("invalid_client", "client_id", "unknown client or wrong secret")
 
 
 def parse_basic_auth(request: Request) -> tuple[str, str]:
-    """Client id and secret of `Authorization: Basic`. Problem `invalid_client`."""
+    """Client id and secret of `Authorization: Basic`. Raises InvalidRequest `invalid_client`."""
     scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
     try:
         client_id, colon, secret = base64.b64decode(encoded, validate=True).decode().partition(":")
@@ -266,7 +269,7 @@ def parse_basic_auth(request: Request) -> tuple[str, str]:
 
 
 def require_bearer_token(request: Request) -> Token:
-    """The valid access token of `Authorization: Bearer`. Problem `token_missing`, or as `valid`."""
+    """The valid access token of `Authorization: Bearer`. Raises InvalidRequest."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme != "Bearer" or not token:
         raise InvalidRequest("token_missing", "Authorization", "must be Bearer and an access token")
@@ -274,7 +277,7 @@ def require_bearer_token(request: Request) -> Token:
 
 
 def require_access_token(request: Request, access_token: str) -> Token:
-    """The access token of this text. Problem `token_invalid` (unknown or revoked) or `token_expired`."""
+    """The access token of this text. Raises InvalidRequest `token_invalid` (unknown or revoked) or `token_expired`."""
     token = request.world.tokens.get(access_token)
     if token is None or token.use != "access":
         raise InvalidRequest("token_invalid", "Authorization", "the access token is unknown or revoked")
@@ -288,7 +291,7 @@ def _is_expired(token: Token, request: Request) -> bool:
 
 
 def _parse_consent_query(request: Request, login: OAuthConfig) -> dict[str, str]:
-    """The checked query of the consent page. Problem."""
+    """The checked query of the consent page. Raises InvalidRequest."""
     required: dict[str, Check] = {
         login.client_id_name: choice(request.world.client_id),
         "redirect_uri": _check_redirect_uri,

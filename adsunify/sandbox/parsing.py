@@ -1,4 +1,4 @@
-"""Reading requests strictly and writing answers exactly: no number passes through a binary float."""
+"""Strict parsing of requests and exact JSON: no number passes through a binary float."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _Value = TypeVar("_Value")
 
 
 class InvalidRequest(Exception):
-    """What is wrong with a request, before the network has put it into its own words (`Network.problem` does).
+    """What is wrong with a request. `Network.format_error` turns it into the native error.
 
     `code` is one of the codes listed in `adsunify.sandbox` or a network's own; `where` is a JSON pointer
     into the body, or the name of a header or parameter; `message` is for people; `value` is the offending value, for
@@ -31,7 +31,10 @@ class InvalidRequest(Exception):
 
 
 def parse_json(content: bytes | str, where: str = "") -> Any:
-    """JSON as Python values; numbers are `int` or `Decimal`. Problem `unreadable` or `duplicate`, placed at `where`."""
+    """JSON as Python values; numbers are `int` or `Decimal`.
+
+    Raises InvalidRequest `unreadable` or `duplicate`, at `where`.
+    """
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -52,7 +55,7 @@ def parse_json(content: bytes | str, where: str = "") -> Any:
 
 
 def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """Name and value of every member of a query string or form, in order. Problem `unreadable`."""
+    """Name and value of every member of a query string or form, in order. Raises InvalidRequest `unreadable`."""
     try:
         return tuple(parse_qsl(text, keep_blank_values=True, strict_parsing=True, errors="strict"))
     except ValueError as error:
@@ -60,7 +63,7 @@ def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def parse_form(content: bytes) -> dict[str, str]:
-    """The members of a form body. Problem `unreadable` or `duplicate`."""
+    """The members of a form body. Raises InvalidRequest `unreadable` or `duplicate`."""
     try:
         pairs = parse_pairs(content.decode("ascii"))
     except UnicodeDecodeError as error:
@@ -69,7 +72,7 @@ def parse_form(content: bytes) -> dict[str, str]:
 
 
 def require_unique_names(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    """Pairs as a dict. Problem `duplicate` where a name appears twice."""
+    """Pairs as a dict. Raises InvalidRequest `duplicate` where a name appears twice."""
     values: dict[str, str] = {}
     for name, value in pairs:
         if name in values:

@@ -28,7 +28,7 @@ _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 @define
 class Sandbox:
-    """The simulated networks and what was told to and written in them."""
+    """The simulated networks, the requested faults and the log of writes."""
 
     networks: dict[str, Network]
     clock: Clock
@@ -43,7 +43,7 @@ class Sandbox:
         self.reset()
 
     def reset(self) -> None:
-        """Everything as at the start, except that tokens go on being valid: whoever is connected stays connected."""
+        """Restore the start state. Tokens stay valid, so connected accounts stay connected."""
         before = self.worlds
         self.worlds = {code: network.create_world(self.clock) for code, network in self.networks.items()}
         for world in self.worlds.values():
@@ -112,7 +112,7 @@ class Sandbox:
                 return web.Response(status=answer.status, body=page, content_type="text/html")
             case "empty":
                 return web.Response(status=answer.status, headers=_build_headers(answer))
-            case "truncate":  # the whole length is promised, half of it comes, the connection closes
+            case "truncate":  # Content-Length names the whole body, half of it is sent
                 cut = web.StreamResponse(status=answer.status, headers=_build_headers(answer))
                 cut.content_length = max(len(content), 2)
                 await cut.prepare(http)
@@ -123,7 +123,7 @@ class Sandbox:
         raise AssertionError(f"fault {fault.name} is not performed")
 
     def _run_handler(self, network: Network, request: Request) -> Response:
-        """Run the handler; what it changed stays and is logged, or, where it refuses, is undone."""
+        """Run the handler. Its changes are logged; if it refuses, they are undone."""
         world = request.world
         try:
             with world.savepoint():
@@ -211,7 +211,7 @@ class RunningSandbox:
 
 
 def get_fresh_id_offset() -> int:
-    """Where ids begin so that no sandbox before has given them: hundredths of a second since 2026."""
+    """The first id that no earlier sandbox has used: hundredths of a second since 2026."""
     return int((datetime.now(UTC) - datetime(2026, 1, 1, tzinfo=UTC)).total_seconds() * 100)
 
 
@@ -259,7 +259,7 @@ def sandbox_thread(
     networks: Sequence[Network] | None = None,
     clock: Clock = lambda: datetime.now(UTC),
 ) -> Iterator[RunningSandbox]:
-    """Run the sandbox in a thread of its own, for synchronous callers; parameters as `sandbox`."""
+    """Run the sandbox in a separate thread, for synchronous callers; parameters as `sandbox`."""
     started: list[RunningSandbox] = []
     stops: list[Callable[[], object]] = []
     decided = threading.Event()
@@ -277,7 +277,7 @@ def sandbox_thread(
         served.add_done_callback(lambda _: decided.set())
         decided.wait()
         try:
-            yield from started  # one, or none where it could not start: then `result` raises why
+            yield from started  # empty if the sandbox could not start: then `result` raises the reason
         finally:
             for stop in stops:
                 stop()

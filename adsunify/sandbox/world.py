@@ -1,4 +1,4 @@
-"""What one simulated network remembers: accounts, entities, consents and tokens, with undo."""
+"""The state of one simulated network: accounts, entities, consents and tokens, with undo."""
 
 import copy
 import secrets
@@ -33,7 +33,7 @@ class Account:
 
 @frozen
 class StoredEntity:
-    """One native object; `data` is its native content and is replaced (`World.put`), never changed in place."""
+    """One native object; `data` is its native content and is replaced (`World.replace`), never changed in place."""
 
     kind: str
     id: str
@@ -68,7 +68,7 @@ class Token:
 
 @frozen
 class JournalEntry:
-    """One step of the journal: what stood there before (None: nothing) and what stands there now (None: removed)."""
+    """One step of the journal: the entity before (None: created) and after (None: removed)."""
 
     before: StoredEntity | None
     after: StoredEntity | None
@@ -77,7 +77,10 @@ class JournalEntry:
 
 @define
 class World:
-    """The state of one network. All changes go through `create`, `put` and `remove`: undoable, and logged."""
+    """The state of one network.
+
+    All changes go through `create`, `replace` and `remove`, which can be undone and are logged.
+    """
 
     network: str
     accounts: Mapping[str, Account]
@@ -109,12 +112,12 @@ class World:
         return day not in self.quiet_days
 
     def allocate_id(self) -> str:
-        """A new id: digits, counted over all kinds of the network, so the id of one kind is never that of another."""
+        """A new id of digits. All kinds of the network share one counter, so ids are unique across kinds."""
         self._last_id += 1
         return str(self.first_id + self._last_id - 1)
 
     def skip_ids(self, count: int) -> None:
-        """Leave out as many ids as there are before the next one."""
+        """Skip `count` ids."""
         self._last_id += count
 
     def create(
@@ -127,7 +130,7 @@ class World:
         id: str | None = None,  # noqa: A002 - the word every network uses
         logged: bool = True,
     ) -> StoredEntity:
-        """Keep a new entity; `id` is allocated unless given. `logged=False` for what is no ad write (report jobs)."""
+        """Create an entity; `id` is allocated unless given. `logged=False`: not an ad write (report jobs)."""
         entity = StoredEntity(kind, id or self.allocate_id(), account, parent, _freeze_data(data), self.now, self.now)
         if (kind, entity.id) in self._stored_entities:
             raise ValueError(f"{kind} {entity.id} exists already")
@@ -135,17 +138,17 @@ class World:
         return entity
 
     def replace(self, entity: StoredEntity, data: Mapping[str, Any], *, logged: bool = True) -> StoredEntity:
-        """Replace the content of an entity: `world.put(ad, {**ad.data, "status": "PAUSED"})`."""
+        """Replace the content of an entity: `world.replace(ad, {**ad.data, "status": "PAUSED"})`."""
         changed = evolve(entity, data=_freeze_data(data), updated_at=self.now)
         self._record_change(self._stored_entities[entity.kind, entity.id], changed, logged)
         return changed
 
     def remove(self, entity: StoredEntity, *, logged: bool = True) -> None:
-        """Forget an entity. Most networks only mark: then `put` the deleted status instead."""
+        """Remove an entity. For networks that only mark deleted entities, `replace` its data instead."""
         self._record_change(self._stored_entities[entity.kind, entity.id], None, logged)
 
     def find(self, kind: str, id: str, account: str | None = None) -> StoredEntity | None:  # noqa: A002 - as above
-        """The entity, if it exists (and belongs to `account`, where one is given)."""
+        """The entity if it exists, and belongs to `account` if that is given."""
         entity = self._stored_entities.get((kind, id))
         return entity if entity is not None and account in (None, entity.account) else None
 
@@ -184,7 +187,7 @@ class World:
         return token
 
     def revoke_grant(self, grant: str) -> None:
-        """Kill every token that came from one consent."""
+        """Revoke every token of one consent."""
         self.tokens = {text: token for text, token in self.tokens.items() if token.grant != grant}
 
     def _record_change(self, before: StoredEntity | None, after: StoredEntity | None, logged: bool) -> None:

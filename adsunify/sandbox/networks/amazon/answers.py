@@ -1,4 +1,4 @@
-"""Errors in Amazon's three shapes, the guard, and who and when a request is about."""
+"""Errors in Amazon's three shapes, authorization, and the account and date of a request."""
 
 import re
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ RETRY_AFTER_HEADERS = {"Retry-After": "2"}
 
 
 class ItemError(Exception):
-    """Why one item of a batch is refused: one of the documented item error types, with its reason.
+    """The error of one item of a batch: one of the documented item error types, with its reason.
 
     `where` is a JSON pointer into the request body; `more` holds members that only some types have.
     """
@@ -72,12 +72,12 @@ def format_location(pointer: str) -> str:
 
 
 def authorize_request(request: Request) -> None:
-    """Token, client id, and on every call but profiles the profile, at the host of its region."""
+    """Check token and client id, and on every call but profiles that the host is of the profile's region."""
     require_bearer_token(request)
     if request.require_header(CLIENT_HEADER) != request.world.client_id:
         raise InvalidRequest("client", CLIENT_HEADER, "the client id is not the one the token was issued to")
     if request.path.startswith("/v2/profiles"):
-        if SCOPE_HEADER in request.headers:  # no Scope header here
+        if SCOPE_HEADER in request.headers:  # calls for profiles have no Scope header
             raise InvalidRequest("value", SCOPE_HEADER, f"{SCOPE_HEADER} is not sent to profiles")
         return
     account = request.find_account(request.require_header(SCOPE_HEADER))
@@ -88,14 +88,14 @@ def authorize_request(request: Request) -> None:
 
 
 def require_account(request: Request) -> Account:
-    """The profile a guarded request is about."""
+    """The profile of an authorized request."""
     account = request.find_account(request.headers[SCOPE_HEADER])
-    assert account is not None  # the guard has seen it
+    assert account is not None  # authorize_request has checked it
     return account
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A refused request as a whole."""
+    """The response to a refused request."""
     if request.route.role == "login":  # 400 for invalid_client too: the documentation gives no other status
         return format_oauth_error(problem, _OAUTH_ERRORS, problem.message, client_status=400)
     status = STATUS_BY_CODE.get(problem.code, 400)
@@ -111,7 +111,7 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: unknown path or method, or a told fault."""
+    """The response of a bare status: unknown path or method, or a requested fault."""
     if request.route.role == "login":
         return Response(status, {"error": "server_error", "error_description": f"HTTP {status}"})
     return Response(

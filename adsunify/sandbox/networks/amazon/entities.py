@@ -1,8 +1,8 @@
-"""The four write resources as tables: which members they take, and how the parts fit together.
+"""The four write resources as tables: their members, and the rules between them.
 
-A member has a shape (wrong: the whole request is 400) and a rule (broken: only that item fails, in a 207). The
-documentation does not draw this line; we draw it between JSON types and everything that needs values (presence, enums,
-limits).
+A member has a shape and a rule. A wrong shape refuses the whole request with 400; a broken rule fails only that item of
+a 207. The documentation does not say which is which: JSON types are shapes, and presence, enums and limits are rules
+(our choice).
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ ANY_TEXT_CHECK = text(0)
 
 @frozen
 class Member:
-    """One member of an entity: JSON shape, rule, and in which calls it is taken, required, or may be null."""
+    """One member of an entity: JSON shape, rule, and the calls in which it is allowed, required or nullable."""
 
     value_check: Check
     rule: Rule = rules.accept_any
@@ -37,13 +37,15 @@ class Member:
     nullable_calls: frozenset[str] = frozenset()
 
     def get_check(self, call: str) -> Check:
-        """The shape in one kind of call."""
+        """The shape of the member in one kind of call."""
         return nullable(self.value_check) if call in self.nullable_calls else self.value_check
 
 
 @frozen
 class Resource:
-    """One write resource. `parents`: (member that names it, kind), the nearest last; `settle` fits the parts together.
+    """One write resource.
+
+    `parents`: (member that names it, kind), the nearest last; `settle` checks the members together.
 
     `filters`: the list filters beside stateFilter and those by id; `single` is the entity's name in a full answer.
     """
@@ -66,11 +68,11 @@ class Resource:
 
     @property
     def id_filter(self) -> str:
-        """Name of the filter by own id."""
+        """The name of the list filter by id."""
         return f"{self.id_name}Filter"
 
     def build_item_check(self, call: str) -> Check:
-        """The shape of one item of a request. What is required is a rule, not a shape."""
+        """The shape of one item of a request. Required members are a rule, not a shape."""
         members = {
             name: member.get_check(call) for name, member in self.members.items() if call in member.accepted_calls
         }
@@ -136,11 +138,11 @@ def _settle_ad_group(item: WriteItem, data: Data) -> None:
 
 
 def _settle_ad(item: WriteItem, data: Data) -> None:
-    """Exactly one of sku (sellers) and asin (vendors), once in the ad group."""
+    """Exactly one of sku (sellers) and asin (vendors), unique in the ad group."""
     names = [name for name in ("sku", "asin") if name in data]
     if not names:
         raise rules.missing_value_error(f"{item.where}/{'sku' if item.is_seller else 'asin'}")
-    # both at once cannot come so far: the rule of the wrong one has refused it
+    # the rules of the members have already refused both at once
     _check_unique(item, data, names[0], item.world.list_entities("productAd", item.account.id, data["adGroupId"]))
 
 
@@ -166,7 +168,7 @@ def _check_within_budget(item: WriteItem, campaign_id: str, bid: Decimal, name: 
 
 
 def _check_unique(item: WriteItem, data: Data, name: str, siblings: list[StoredEntity]) -> None:
-    """Compared exactly, and only with what is not archived (both our choice)."""
+    """Compared exactly, and only with entities that are not archived (both our choice)."""
     own = None if item.before is None else item.before.id
     for other in siblings:
         if other.id != own and other.data["state"] != ARCHIVED and other.data.get(name) == data[name]:
@@ -182,7 +184,7 @@ def _check_tags(value: Any, where: str) -> dict[str, str]:
     return value
 
 
-# ARCHIVED is not a state one may write: use delete
+# ARCHIVED cannot be written: the delete call sets it
 _STATE_MEMBER = Member(ANY_TEXT_CHECK, rules.one_of("ENABLED", "PAUSED"), required=True)
 _CREATE_ONLY = frozenset({CREATE_CALL})
 _PARENT_MEMBER = Member(ANY_TEXT_CHECK, accepted_calls=_CREATE_ONLY, required=True)

@@ -1,4 +1,4 @@
-"""What campaigns did on a day: plausible, and the same whenever it is asked for.
+"""What campaigns did on a day: plausible, and the same on every request.
 
 A campaign's figures are integers (money in the smallest unit of the currency) drawn from a digest of profile, campaign
 and day; ad groups, ads, keywords and placements share them out without remainder, so that every report type adds up.
@@ -22,7 +22,7 @@ _CONVERSION_PERCENT_BY_WINDOW = {
 
 
 def generate_daily_figures(account: Account, campaign: StoredEntity, day: date) -> Figures:
-    """One campaign on one day. `cost` and `sales...` in the currency's smallest unit."""
+    """The figures of one campaign on one day. `cost` and `sales...` in the currency's smallest unit."""
     numbers = draw_numbers(account.id, campaign.id, day)
     places = MARKETPLACES[account.extra["country"]].decimals
     budget = int(campaign.data["budget"]["budget"].scaleb(places))
@@ -61,9 +61,9 @@ def get_spend(account: Account, campaign: StoredEntity, day: date) -> Decimal:
 
 
 def is_serving(world: World, campaign: StoredEntity, day: date) -> bool:
-    """Whether the campaign has activity on a day: enabled, begun, not over, and something under it to serve.
+    """Whether the campaign has activity on a day: enabled, started, not ended, with something to serve below it.
 
-    States have no history here: what is enabled now counts as enabled since its start date.
+    States have no history: an entity that is enabled now counts as enabled since its start date.
     """
     data = campaign.data
     if not world.delivers(day):

@@ -84,8 +84,10 @@ def make_list_handler(resource: Resource) -> Handler:
 
 
 def list_portfolios(request: Request) -> Response:
-    """`POST /portfolios/list`. Its filters are ours by analogy: the documentation gives path, media type, id and
-    name."""
+    """`POST /portfolios/list`.
+
+    Its filters follow those of the other lists (our choice): the documentation gives path, media type, id and name.
+    """
     query, account = parse_body(request, PORTFOLIO_MEDIA_TYPE, _PORTFOLIO_BODY_CHECK), require_account(request)
     states = query.get("stateFilter", {}).get("include", ["ENABLED"])
     entities = [
@@ -101,7 +103,10 @@ def list_portfolios(request: Request) -> Response:
 
 
 def _matches_filter(world: World, resource: Resource, entity: StoredEntity, filters: Data) -> bool:
-    """Every filter that was sent. Without stateFilter: what is not archived (default unverified, our choice)."""
+    """Whether an entity passes every filter.
+
+    Without stateFilter: entities that are not archived (default unverified, our choice).
+    """
     data = entity.data
     states = filters["stateFilter"]["include"] if "stateFilter" in filters else ("ENABLED", "PAUSED")
     if data["state"] not in states or not _is_allowed(entity.id, filters.get(resource.id_filter)):
@@ -162,7 +167,7 @@ def _build_extended_data(world: World, entity: StoredEntity, day: date) -> Data:
     }
 
 
-# own state per kind: the prefix of _ARCHIVED and _PAUSED, and what it is called when nothing stands in the way
+# by kind: the prefix of _ARCHIVED and _PAUSED, and the status of an entity that serves
 _SERVING_STATUSES = {
     "campaign": ("CAMPAIGN", "CAMPAIGN_STATUS_ENABLED"),
     "adGroup": ("AD_GROUP", "AD_GROUP_STATUS_ENABLED"),
@@ -172,7 +177,7 @@ _SERVING_STATUSES = {
 
 
 def _iterate_serving_statuses(world: World, entity: StoredEntity, day: date) -> Iterator[str]:
-    """Everything that keeps the entity from serving, the own state first, the campaign's last; then that it serves."""
+    """Every reason why the entity does not serve, its own first and the campaign's last; then the status "live"."""
     chain: list[StoredEntity | None] = [entity]
     if entity.kind in ("productAd", "keyword"):
         chain.append(world.find("adGroup", entity.data["adGroupId"]))

@@ -1,7 +1,7 @@
 """Products: eligibility, metadata, keyword recommendations; and the budget usage of campaigns.
 
 Any well-formed ASIN or SKU exists, unless it contains `missing`; one that contains `ineligible` or `processing` is
-ineligible, one that contains `warning` is eligible with a warning (so that all three statuses can be had).
+ineligible, one that contains `warning` is eligible with a warning (so a test can get all three statuses).
 """
 
 import hashlib
@@ -53,7 +53,7 @@ _RECOMMENDATIONS_CHECK = record(
     },
 )
 _USAGE_CHECK = record(required={"campaignIds": array(text(), 1, 100)})
-_CATALOGUE_SIZE = 45  # products that a search looks through
+_CATALOGUE_SIZE = 45  # the products of a search
 _KEYWORD_IDEAS = ("camping stove", "gas stove", "portable stove", "outdoor kitchen", "hiking cooker", "titanium pot")
 
 
@@ -93,8 +93,10 @@ def list_metadata(request: Request) -> Response:
 
 
 def list_keyword_recommendations(request: Request) -> Response:
-    """`POST /sp/targets/keywords/recommendations`. Accept is not in the documentation: the vendor type, JSON, or
-    anything."""
+    """`POST /sp/targets/keywords/recommendations`.
+
+    The documentation does not say which Accept is needed: the vendor type, JSON and `*/*` are accepted.
+    """
     accepted = request.headers.get("Accept", "*/*").lower()
     if accepted not in (RECOMMENDATION_MEDIA_TYPE, "application/json", "*/*"):
         raise InvalidRequest("accept", "Accept", f"must be {RECOMMENDATION_MEDIA_TYPE}")
@@ -135,7 +137,7 @@ def get_budget_usage(request: Request) -> Response:
 
 
 def _select_products(query: dict[str, Any]) -> list[tuple[str, str]]:
-    """ASIN and SKU of every product asked for; unknown ones are left out."""
+    """ASIN and SKU of every requested product; unknown ones are left out."""
     if "asins" in query:
         return [(asin, f"SKU-{asin}") for asin in query["asins"] if _product_exists({"asin": asin})]
     if "skus" in query:
@@ -145,7 +147,7 @@ def _select_products(query: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _render_product(account: Account, query: dict[str, Any], asin: str, sku: str) -> dict[str, Any]:
-    """One row; details and eligibility only where asked for, the SKU for sellers only."""
+    """One row; details and eligibility only if requested, the SKU for sellers only."""
     row: dict[str, Any] = {"asin": asin, "availability": "IN_STOCK"}
     if account.extra["type"] == "seller":
         row["sku"] = sku
@@ -184,5 +186,5 @@ def _derive_number(seed: str, least: int, most: int) -> int:
 
 
 def _derive_asin(sku: str) -> str:
-    """The ASIN a SKU sells, the same one every time."""
+    """The ASIN of a SKU, always the same."""
     return "B0" + hashlib.sha256(sku.encode()).hexdigest()[:8].upper()

@@ -19,7 +19,7 @@ from adsunify.sandbox.world import StoredEntity, World
 
 MAX_DAYS, MAX_DAYS_BACK = 31, 95  # days of one report, days of history
 LINK_SECONDS = 3600
-# what the first, second and every later look at a job finds
+# status at the first, second and every later look at a job
 _REPORT_STATUSES = ("PENDING", "PROCESSING", "COMPLETED")
 
 _CONFIGURATION_CHECK = record(
@@ -71,7 +71,7 @@ def get_report(request: Request) -> Response:
 
 
 def cancel_report(request: Request) -> Response:
-    """`DELETE /reporting/reports/{reportId}`: a pending one only (what a later one gets, 400, is our choice)."""
+    """`DELETE /reporting/reports/{reportId}`: a pending one only (400 for a later one is our choice)."""
     job = _require_report(request)
     if job.data["looks"] > 1:
         raise InvalidRequest("state", "reportId", "only a PENDING report can be cancelled")
@@ -139,7 +139,7 @@ def _require_report(request: Request) -> StoredEntity:
 
 
 def _render_report(world: World, job: StoredEntity, status: str) -> dict[str, Any]:
-    """The job as Amazon shows it. What it does not have yet is null; the link only when COMPLETED."""
+    """The job as Amazon shows it. Unknown values are null; only a COMPLETED job has a link."""
     completed = status == "COMPLETED"
     ends = world.now + timedelta(seconds=LINK_SECONDS)
     query = "&".join(f"{name}={value}" for name, value in _sign_link(job.id, str(int(ends.timestamp()))).items())
@@ -162,7 +162,7 @@ def _render_report(world: World, job: StoredEntity, status: str) -> dict[str, An
 
 
 def _encode_report(world: World, job: StoredEntity) -> bytes:
-    """The rows of this moment, so that what was reported before is restated."""
+    """The rows of this moment, so figures of earlier reports can change."""
     account = world.accounts[job.account]
     return gzip.compress(serialize_json(build_rows(world, account, job.data["request"])).encode(), mtime=0)
 

@@ -19,7 +19,7 @@ _MONEY_COLUMNS = (
     *(f"{name}{window}" for name in ("sales", "attributedSalesSameSku") for window in figures.ATTRIBUTION_WINDOWS),
 )
 _PLACEMENTS = ("Top of Search on-Amazon", "Detail Page on-Amazon", "Other on-Amazon")
-# nothing here sells books, has budget rules or filters by site
+# the simulated campaigns sell no books, and have no budget rules and no site filters
 _EMPTY_COLUMNS: Mapping[str, Any] = {
     "qualifiedBorrows": 0,
     "royaltyQualifiedBorrows": 0,
@@ -34,7 +34,7 @@ _EMPTY_COLUMNS: Mapping[str, Any] = {
 
 @frozen
 class CampaignPart:
-    """One row's share of a campaign: what names it, and which part of how many it is."""
+    """One row's share of a campaign: its name columns, its position and the number of parts."""
 
     name_columns: Mapping[str, Any]
     position: int = 0
@@ -42,7 +42,7 @@ class CampaignPart:
 
 
 def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> list[Row]:
-    """The rows of a checked report request, with the asked columns in the asked order."""
+    """The rows of a checked report request, with the requested columns in the requested order."""
     configuration = request["configuration"]
     start, end = date.fromisoformat(request["startDate"]), date.fromisoformat(request["endDate"])
     days = list(iterate_days(start, min(end, world.get_local_date(account))))
@@ -80,7 +80,7 @@ def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> li
 def _split_campaign(
     world: World, account: Account, campaign: StoredEntity, configuration: Mapping[str, Any]
 ) -> Iterator[CampaignPart]:
-    """How a campaign is split by report type and groupBy."""
+    """The parts of a campaign by report type and groupBy."""
     name_columns = {**_EMPTY_COLUMNS, **_render_campaign(account, campaign)}
     groups = configuration["groupBy"]
     match configuration["reportTypeId"]:

@@ -1,4 +1,4 @@
-"""What a member's value must obey. A rule is `(item, where, value) -> None` and raises ItemError."""
+"""Rules for the values of members. A rule is `(item, where, value) -> None` and raises ItemError."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from adsunify.sandbox.world import Account, StoredEntity, World
 
 @frozen
 class WriteItem:
-    """One item of a request: in which world, for whom, on which local day, at which JSON pointer.
+    """One item of a request: the world, the account, the local date and the JSON pointer.
 
     `before` is the entity that an update changes, None on create.
     """
@@ -33,7 +33,7 @@ class WriteItem:
 
     @property
     def marketplace(self) -> tables.Marketplace:
-        """The limits that hold for the profile."""
+        """The limits of the profile's marketplace."""
         return tables.MARKETPLACES[self.account.extra["country"]]
 
 
@@ -153,7 +153,7 @@ def check_dynamic_bidding(item: WriteItem, where: str, value: dict[str, Any]) ->
 
 
 def check_portfolio(item: WriteItem, where: str, value: str | None) -> None:
-    """Any portfolio id in digits exists, as foreign ids do; how an unknown one is answered is our choice."""
+    """Any portfolio id of digits exists; the error for an unknown one is our choice."""
     del item
     if value is not None and not re.fullmatch(r"[0-9]+", value):
         raise ItemError("parentEntityError", "PARENT_ENTITY_NOT_FOUND", where, "no such portfolio", value)
@@ -224,7 +224,7 @@ def _range_error(where: str, value: Decimal | int, lower: Decimal, upper: Decima
 
 
 def _check_decimals(item: WriteItem, where: str, value: Decimal) -> None:
-    """No more digits than the currency has; trailing noughts aside (35.50, and 100.0 yen, are whole)."""
+    """No more digits than the currency has; trailing zeros do not count (35.50 and 100.0 yen are allowed)."""
     exponent = value.normalize().as_tuple().exponent
     if isinstance(exponent, int) and -exponent > item.marketplace.decimals:
         message = f"at most {item.marketplace.decimals} digits after the point in {item.account.currency}"

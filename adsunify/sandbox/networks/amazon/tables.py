@@ -16,12 +16,12 @@ REGION_BY_HOST = {
     "advertising-api-fe.amazon.com": "FE",
 }
 HOSTS = tuple(REGION_BY_HOST)
-STORAGE_HOST = "offline-report-storage-us-east-1-prod.s3.amazonaws.com"  # any foreign host: none is documented
+STORAGE_HOST = "offline-report-storage-us-east-1-prod.s3.amazonaws.com"  # any other host: none is documented
 TOKEN_HOSTS = ("api.amazon.com", "api.amazon.co.uk", "api.amazon.co.jp")
 CLIENT_HEADER = "Amazon-Advertising-API-ClientId"
 SCOPE_HEADER = "Amazon-Advertising-API-Scope"
 
-# codes live 5 minutes and serve once; refresh tokens neither end nor rotate; prefixes are part of the token
+# codes are valid for 5 minutes and once; refresh tokens do not expire or rotate; a token includes its prefix
 LOGIN = OAuthConfig(
     consent_pages=(
         ("www.amazon.com", "/ap/oa"),
@@ -66,8 +66,8 @@ MARKETPLACES: Mapping[str, Marketplace] = {
     "JP": Marketplace("A1VC38T7YXB528", (Decimal(2), Decimal(100_000)), (Decimal(100), Decimal(21_000_000)), 0),
 }
 
-# One profile per region. The seller of JP has no `accountInfo.name` (may be missing for sellers), and its
-# id does not fit into a binary double: whoever reads the 64-bit integer as one gets another id.
+# One profile per region. The seller of JP has no `accountInfo.name` (may be missing for sellers), and its id does not
+# fit into a binary double: a client that reads the 64-bit integer as a double gets another id.
 ACCOUNTS = (
     Account(
         "3301234567890121",

@@ -48,7 +48,7 @@ def make_create_handler(resource: Resource) -> Handler:
 
 
 def make_update_handler(resource: Resource) -> Handler:
-    """`PUT /sp/<collection>`: the id and the changed members; what is not sent stays."""
+    """`PUT /sp/<collection>`: the id and the changed members; members that are not sent keep their values."""
     body = record(required={resource.collection: array(resource.build_item_check(UPDATE_CALL), 0, MAX_ITEMS)})
 
     def update(request: Request, item: WriteItem, members: Data) -> StoredEntity:
@@ -128,7 +128,7 @@ def _check_members(resource: Resource, item: WriteItem, members: Mapping[str, An
 
 
 def _require_parents(resource: Resource, item: WriteItem, members: Mapping[str, Any]) -> str | None:
-    """The nearest parent's id. Every parent named must exist, hang together, and not be archived."""
+    """The nearest parent's id. Every named parent must exist, belong to the others, and not be archived."""
     above: str | None = None
     for name, kind in resource.parents:
         entity = item.world.find(kind, members[name], item.account.id)
@@ -144,7 +144,7 @@ def _require_parents(resource: Resource, item: WriteItem, members: Mapping[str, 
 def _require_writable_entity(
     resource: Resource, item: WriteItem, entity_id: str, where: str, parents: bool = True
 ) -> StoredEntity:
-    """The entity to change, which is not archived (nor, for an update, a parent of it)."""
+    """The entity to change. It must not be archived, nor, for an update, a parent of it."""
     type_of = {"entityType": resource.entity_type}
     entity = item.world.find(resource.kind, entity_id, item.account.id)
     if entity is None:

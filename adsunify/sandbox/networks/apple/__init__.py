@@ -1,8 +1,8 @@
 """The simulated Apple Ads Platform API 1.0: a strict, independent reading of its documentation.
 
-Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
-tables do not know are refused, though the real API may ignore some of them. Not simulated: negative keywords, changes
-of ad accounts, hourly, weekly and monthly reports, and grouped ones.
+"chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
+refused, though the real API may ignore some of them. Not simulated: negative keywords, changes of ad accounts, hourly,
+weekly and monthly reports, and grouped ones.
 """
 
 from adsunify.sandbox.network import Network, Route

@@ -1,4 +1,4 @@
-"""The user, its organization, its ad accounts and what was delegated to them."""
+"""The user, its organization, its ad accounts and their delegations."""
 
 from adsunify.sandbox.checks import choice
 from adsunify.sandbox.network import Request, Response
@@ -33,7 +33,7 @@ def get_organization(request: Request) -> Response:
 
 
 def get_ad_account(request: Request) -> Response:
-    """GET /ad-accounts/{id}: the ad account of the context, and no other (an `orgId` is none)."""
+    """GET /ad-accounts/{id}: only the ad account of the context (an `orgId` is not accepted)."""
     request.parse_query()
     account = require_account(request)
     if request.path_parameters["id"] != account.id:

@@ -1,4 +1,4 @@
-"""Envelopes, the native error shapes, the guard, and pages."""
+"""Envelopes, the native error shapes, authorization and pages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from adsunify.sandbox.oauth import format_oauth_error, require_bearer_token
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account
 
-# Code of a problem: HTTP status and Apple's word. Everything else is a VALIDATION_ERROR.
+# Code of an InvalidRequest: HTTP status and Apple's code. All others are VALIDATION_ERROR.
 _ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
     "token_missing": (401, "unauthorized"),
     "token_invalid": (401, "unauthorized"),
@@ -32,7 +32,7 @@ _CODES_BY_STATUS = {
 }
 _RATE_LIMIT, _RATE_LIMIT_RESET_SECONDS, _RETRY_AFTER_SECONDS = 1000, 60, 7
 _OAUTH_ERRORS = ("invalid_client", "unsupported_grant_type", "invalid_scope")
-# Without X-AP-Context; of the others every call names its ad account.
+# These calls have no X-AP-Context; all others name their ad account.
 _PATHS_WITHOUT_ACCOUNT = re.compile(r"/v1/(me|acls|orgs/[^/]+|advertiser-resources)")
 
 
@@ -50,7 +50,7 @@ def _build_headers(remaining: int = _RATE_LIMIT - 1) -> dict[str, str]:
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A refused request."""
+    """The response to a refused request."""
     if request.route.role == "login":  # the shape of OAuth (unverified)
         return format_oauth_error(problem, _OAUTH_ERRORS, client_status=400)
     status, _ = map_error(problem)
@@ -58,12 +58,12 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 
 
 def map_error(problem: InvalidRequest) -> tuple[int, str]:
-    """HTTP status and Apple's word for a failed check."""
+    """HTTP status and Apple's code for a failed check."""
     return _ERRORS_BY_CODE.get(problem.code, (400, "VALIDATION_ERROR"))
 
 
 def render_error(problem: InvalidRequest) -> dict[str, Any]:
-    """The content of `error`. A 404 has the other shape that the pages show (where is chosen)."""
+    """The content of `error`. A 404 has the second shape of the documentation (that a 404 has it is chosen)."""
     status, code = map_error(problem)
     if status == 404:
         return {"errors": [{"code": code, "message": problem.message}]}
@@ -73,7 +73,7 @@ def render_error(problem: InvalidRequest) -> dict[str, Any]:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: unknown path or method, or a told fault."""
+    """The response of a bare status: unknown path or method, or a requested fault."""
     code = _CODES_BY_STATUS.get(status, "internal_server_error" if status >= 500 else "bad_request")
     error = {"code": code, "message": f"HTTP {status}", "details": []}
     if status == 429:
@@ -82,14 +82,14 @@ def format_status_error(request: Request, status: int) -> Response:
 
 
 def authorize_request(request: Request) -> None:
-    """The bearer token, and for what belongs to an ad account its context."""
+    """Check the bearer token, and the context of calls for an ad account."""
     require_bearer_token(request)
     if not _PATHS_WITHOUT_ACCOUNT.fullmatch(request.path):
         require_account(request)
 
 
 def require_account(request: Request) -> Account:
-    """The ad account of X-AP-Context. Problem `header`, or `forbidden` where the user has no role there."""
+    """The ad account of X-AP-Context. Raises InvalidRequest `header`, or `forbidden` if the user has no role there."""
     context = request.require_header("X-AP-Context", text(pattern=r"adAccountId=[1-9][0-9]*"))
     account = request.find_account(context.partition("=")[2])
     if account is None:
@@ -98,7 +98,7 @@ def require_account(request: Request) -> Account:
 
 
 def not_found_error(object_name: str) -> InvalidRequest:
-    """What is raised for an object that is not there."""
+    """The error for an object that does not exist."""
     return InvalidRequest("absent", "", f"{object_name} not found")
 
 
@@ -114,6 +114,6 @@ INSTANT = InstantFormat(
 def paginate(
     rows: Sequence[Mapping[str, Any]], offset: int, size: int, *, total: bool = True
 ) -> tuple[list[Mapping[str, Any]], dict[str, int]]:
-    """One page and its `pagination`; `totalCount` only where it was asked for."""
+    """One page and its `pagination`; `totalCount` only if requested."""
     pagination = {"offset": offset, "pageSize": size}
     return list(rows[offset : offset + size]), {**pagination, "totalCount": len(rows)} if total else pagination

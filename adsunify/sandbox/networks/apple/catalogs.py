@@ -1,4 +1,4 @@
-"""Apps, product pages, eligibility, places and languages. The entries are a choice of real ones."""
+"""Apps, product pages, eligibility, places and languages. The entries are a sample of real ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -54,8 +54,7 @@ def get_app(request: Request) -> Response:
 
 def _render_app(adam_id: str) -> dict[str, Any]:
     name = _APPS.get(adam_id, f"App {adam_id}")
-    # the documentation does not say under which member the name stands: both words of v5 and of the other objects
-    # (chosen)
+    # the documentation does not name the member for the name: both that of v5 and that of the other objects (chosen)
     return {
         "adamId": int(adam_id),
         "name": name,
@@ -155,7 +154,7 @@ def search_places(request: Request) -> Response:
 
 
 def find_place(native_id: str) -> Mapping[str, Any] | None:
-    """The place of this id, None where the search does not know it."""
+    """The place of this id, or None."""
     return next((place for place in _list_places() if place["id"] == native_id), None)
 
 

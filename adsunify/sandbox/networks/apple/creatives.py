@@ -1,4 +1,4 @@
-"""Creatives: those of the ad account, and whatever id is well-formed and not known here."""
+"""Creatives: those of the ad account; any other well-formed id is a creative made elsewhere."""
 
 import uuid
 from typing import Any
@@ -9,7 +9,7 @@ from adsunify.sandbox.world import Account, StoredEntity, World
 
 
 def find_creative(world: World, account: Account, native_id: int) -> dict[str, Any] | None:
-    """A creative by its id. One that is not of here exists all the same and promotes the demo app (chosen)."""
+    """A creative by its id. An unknown id is a creative made elsewhere that promotes the demo app (chosen)."""
     entity = world.find("creative", str(native_id))
     if entity is not None and (entity.account == account.id or "_seeded" not in entity.data):
         return render_creative(entity) if entity.account == account.id else None
@@ -28,13 +28,13 @@ def find_creative(world: World, account: Account, native_id: int) -> dict[str, A
 
 
 def make_destination(app: str, name: str) -> dict[str, Any]:
-    """Where a tap leads: a product page of an app."""
+    """The destination of a tap: a product page of an app."""
     page = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{app}/{name}"))
     return {"destinationType": "APP_STORE_PRODUCT_PAGE", "parameters": {"adamId": app, "productPageId": page}}
 
 
 def render_creative(entity: StoredEntity) -> dict[str, Any]:
-    """A known creative as it is answered."""
+    """A known creative in a response."""
     return {
         "id": int(entity.id),
         "adAccountId": int(entity.account),

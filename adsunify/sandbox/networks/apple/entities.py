@@ -1,4 +1,4 @@
-"""Campaigns, ad groups, ads, keywords and creatives as Apple answers them."""
+"""Campaigns, ad groups, ads, keywords and creatives as Apple shows them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from adsunify.sandbox.networks.apple.answers import INSTANT, build_response, not
 from adsunify.sandbox.networks.apple.creatives import find_creative, render_creative
 from adsunify.sandbox.world import Account, StoredEntity, World
 
-# Word of the path, and kind.
+# Path word: kind.
 KIND_BY_COLLECTION: Mapping[str, str] = {
     "campaigns": "campaign",
     "adgroups": "adGroup",
@@ -25,7 +25,7 @@ CHILD_KINDS: Mapping[str, tuple[str, ...]] = {"campaign": ("adGroup",), "adGroup
 
 
 def get_entity(request: Request) -> Response:
-    """GET of one object. A deleted one is still there and says so (chosen)."""
+    """GET of one object. A deleted object is still returned, with `deleted` (chosen)."""
     request.parse_query()
     account, kind = require_account(request), KIND_BY_COLLECTION[request.path_parameters["word"]]
     if kind == "creative":
@@ -40,7 +40,7 @@ def get_entity(request: Request) -> Response:
 
 
 def require_live_entity(world: World, account: Account, kind: str, native_id: object) -> StoredEntity:
-    """The object, which is not deleted. Problem `absent`."""
+    """The object. Raises InvalidRequest `absent` if it does not exist or is deleted."""
     entity = world.find(kind, str(native_id), account.id)
     if entity is None or "_deleted" in entity.data:
         raise not_found_error(kind)
@@ -48,7 +48,7 @@ def require_live_entity(world: World, account: Account, kind: str, native_id: ob
 
 
 def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
-    """An object as it is answered."""
+    """An object in a response."""
     if entity.kind == "creative":
         return render_creative(entity)
     data = {name: value for name, value in entity.data.items() if not name.startswith("_")}
@@ -63,7 +63,7 @@ def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
 
 
 def _derive_system_status(world: World, entity: StoredEntity) -> dict[str, Any]:
-    """What Apple makes of the state. The words of the reasons are chosen, except for AD_APPROVAL_PENDING."""
+    """The states that Apple derives. The names of the reasons are chosen, except for AD_APPROVAL_PENDING."""
     reasons = [] if entity.data["status"] == "ENABLED" else ["PAUSED_BY_USER"]
     if "_deleted" in entity.data:
         reasons = ["DELETED_BY_USER"]

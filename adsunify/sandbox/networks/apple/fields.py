@@ -42,7 +42,7 @@ _WORDS_CHECK = array(text(), 1)
 
 
 def targeting_dimension(item: Check, *, excludes: bool = True) -> Check:
-    """A targeting dimension: strings to include and, mostly, to exclude."""
+    """A targeting dimension: strings to include and, for most dimensions, to exclude."""
     optional = {"include": array(item), **({"exclude": array(item)} if excludes else {})}
     return record(optional=optional)
 
@@ -77,7 +77,7 @@ _NAME_CHECK = visible_text(1, tables.MAX_NAME_LENGTH)
 _STATUS_CHECK = choice(*tables.STATUSES)
 _TIME_MEMBERS: Mapping[str, Check] = {"startTime": INSTANT.check, "endTime": INSTANT.check}
 
-# What may change, then what is set at creation: kind -> required and optional members.
+# Members that may change, then members set at creation: kind -> required and optional members.
 _CHANGEABLE_MEMBERS: Mapping[str, Mapping[str, Check]] = {
     "campaign": {
         "name": _NAME_CHECK,

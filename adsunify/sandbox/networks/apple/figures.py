@@ -1,7 +1,9 @@
-"""What ad groups did on a day: plausible, and the same whenever it is asked for. Above it are sums, below it shares.
+"""What ad groups did on a day: plausible, and the same on every request.
 
-The figures of an ad group are integers drawn from a digest of its id and the day. Statuses have no history: what is
-enabled now (or was when it was deleted) counts as delivering since it was made.
+Campaigns have the sums, ads and keywords the shares.
+
+The figures of an ad group are integers drawn from a digest of its id and the day. Statuses have no history: an object
+that is enabled now, or was when it was deleted, counts as delivering since its creation.
 """
 
 from datetime import UTC, date, datetime, tzinfo
@@ -43,7 +45,7 @@ def generate_daily_figures(group: str, day: str, unit: int = _DOLLAR) -> Figures
 
 
 def get_daily_figures(world: World, group: StoredEntity, day: date, zone: tzinfo) -> Figures:
-    """The figures of an ad group on one day of the zone; empty where it did not deliver."""
+    """The figures of an ad group on one day of the zone; empty if it did not deliver."""
     above = world.find("campaign", str(group.parent))
     assert above is not None
     if above.data["status"] != "ENABLED" or group.data["status"] != "ENABLED" or not world.delivers(day):

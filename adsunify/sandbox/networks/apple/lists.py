@@ -20,7 +20,7 @@ _TIME_FILTER: tuple[Check, tuple[str, ...]] = (
     (*_COMPARISON_OPERATORS, "LESS_THAN_OR_EQUAL", "GREATER_THAN_OR_EQUAL"),
 )
 Filters = Mapping[str, tuple[Check, tuple[str, ...]]]
-# Word of the path: fields with the check of their values and their operators.
+# Path word: fields with the check of their values and their operators.
 FILTERS_BY_COLLECTION: Mapping[str, Filters] = {
     "campaigns": {
         "id": (_ID_CHECK, _MEMBERSHIP_OPERATORS),
@@ -102,7 +102,7 @@ def query_entities(request: Request) -> Response:
 
 
 def check_filters(filters: list[dict[str, Any]], fields: Filters) -> list[dict[str, Any]]:
-    """The filters of a query. Problem where a field, an operator or a value is not of the table."""
+    """The filters of a query. Raises InvalidRequest for a field, operator or value that is not in the table."""
     for position, condition in enumerate(filters):
         where = f"/filters/{position}"
         if condition["field"] not in fields:
@@ -148,7 +148,7 @@ def _matches_filter(row: Mapping[str, Any], condition: Mapping[str, Any]) -> boo
             return bool(value == expected) == (operator == "EQUALS")
         case "IN" | "NOT_IN":
             return bool(value in expected) == (operator == "IN")
-        case "LIKE":  # taken as "contains", without wildcards (chosen: Apple Ads Platform API does not tell)
+        case "LIKE":  # taken as "contains", without wildcards (chosen: Apple's documentation does not say)
             return bool(expected in value)
         case "STARTS_WITH":
             return bool(value.startswith(expected))

@@ -1,4 +1,4 @@
-"""The client secret, a JWT, against an access token."""
+"""The exchange of a client secret (a JWT) for an access token."""
 
 import base64
 import binascii
@@ -28,7 +28,7 @@ _JWT_CLAIMS_CHECK = record(
         "exp": integer(0),
     }
 )
-_MAX_CLOCK_SKEW = timedelta(minutes=1)  # how far a clock may be ahead of Apple's (chosen)
+_MAX_CLOCK_SKEW = timedelta(minutes=1)  # how far the client's clock may be ahead (chosen)
 
 
 def issue_token(request: Request) -> Response:
@@ -49,7 +49,7 @@ def issue_token(request: Request) -> Response:
 
 
 def _verify_client_secret(secret: str, now: datetime) -> None:
-    """Header, claims, times and signature of a client secret. Problem."""
+    """Check header, claims, times and signature of a client secret. Raises InvalidRequest."""
     parts = secret.split(".")
     if len(parts) != 3:
         raise InvalidRequest("value", "client_secret", "must be a JWT")

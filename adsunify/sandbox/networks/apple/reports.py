@@ -1,4 +1,4 @@
-"""POST /reports/apps/{level}/query, answered at once."""
+"""POST /reports/apps/{level}/query, synchronous."""
 
 from collections.abc import Mapping
 from datetime import date, timedelta
@@ -44,7 +44,7 @@ _KIND_BY_LEVEL = {
 
 
 def query_report(request: Request) -> Response:
-    """The rows of the campaigns that are named, one for each object of the level."""
+    """The rows of the named campaigns, one for each object of the level."""
     request.parse_query()
     account, body = require_account(request), request.parse_json(_BODY_CHECK)
     time_range = body["timeRange"]
@@ -76,7 +76,7 @@ def query_report(request: Request) -> Response:
 
 
 def _parse_days(time_range: Mapping[str, str], today: date) -> list[date]:
-    """The days of the range. Problem where the granularity does not admit it."""
+    """The days of the range. Raises InvalidRequest if the granularity does not allow it."""
     try:
         start, end = date.fromisoformat(time_range["start"]), date.fromisoformat(time_range["end"])
     except ValueError as error:
@@ -99,7 +99,7 @@ def _parse_days(time_range: Mapping[str, str], today: date) -> list[date]:
 
 
 def _parse_campaign_ids(filters: list[dict[str, Any]]) -> set[str]:
-    """The ids of the one filter that is required. IN is unverified in reports: here it works."""
+    """The ids of the one filter that is required. IN is unverified in reports; this simulation accepts it."""
     for position, condition in enumerate(filters):
         where = f"/filters/{position}"
         if condition["field"] != "campaignId":
@@ -161,7 +161,7 @@ def _build_row(
 
 
 def _render_metrics(entity_figures: Figures, body: Mapping[str, Any], account: Account) -> dict[str, Any]:
-    """The fields that were asked for; what has no figure is null."""
+    """The requested fields; a field without a figure is null."""
     names = body.get("fields", REPORT_FIELDS)
     if not entity_figures:
         return dict.fromkeys(names)

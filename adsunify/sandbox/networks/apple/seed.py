@@ -1,4 +1,4 @@
-"""What is there from the start: creatives of the sorts that matter, a campaign that runs, and a deleted one."""
+"""The entities of a fresh world: creatives of the relevant types, a campaign that runs, and a deleted one."""
 
 from datetime import timedelta
 from typing import Any

@@ -10,7 +10,7 @@ from adsunify.sandbox.world import Account
 API_HOSTS = ("api.ads.apple.com",)
 TOKEN_HOST = "appleid.apple.com"
 
-# The login: no consent page and no refresh token. The key pair is the demo's, of no value.
+# The log-in has no consent page and no refresh token. The key pair belongs to the demo and protects nothing.
 LOGIN = OAuthConfig(
     consent_pages=(),
     access_seconds=3600,
@@ -40,7 +40,7 @@ STATUSES = ("ENABLED", "PAUSED")
 APP_PROMOTION, BRAND_PROMOTION = "APPSTORE_APP", "BUSINESS_BRAND"
 BILLING_EVENTS = ("TAPS", "IMPRESSIONS")
 PRICING_MODELS = ("CPT", "CPM", "CPA")
-# Type of bidding: its goal, and what it can promote.
+# Bid strategy: its goal, and the types it can promote.
 BID_STRATEGIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "MANUAL_CPT": ("TAP", (APP_PROMOTION, BRAND_PROMOTION)),
     "MAX_CONVERSIONS": ("INSTALL", (APP_PROMOTION,)),
@@ -65,7 +65,7 @@ ZERO_DECIMAL_CURRENCIES = ("JPY",)
 MAX_NAME_LENGTH, MAX_KEYWORD_LENGTH = 200, 80
 MAX_PAGE_SIZE = 1000  # documented for campaigns; for the others chosen. A larger page is cut to it (chosen)
 DEFAULT_PAGE_SIZE = 20  # chosen
-MAX_BULK_ITEMS = 1000  # chosen: the documentation knows none
+MAX_BULK_ITEMS = 1000  # chosen: the documentation names none
 DEFAULT_REPORT_PAGE_SIZE, MAX_REPORT_PAGE_SIZE = 100, 5000
 DEMO_APP = "1440000001"
 STOREFRONTS = split_words("""
@@ -102,8 +102,8 @@ def _make_account(
     return Account(str(native_id), name, currency, timezone, {"native": native})
 
 
-# 7001 is the ad account of the documented example. The last two cannot run the unified format: one pays by invoice, one
-# is for Maps only.
+# 7001 is the ad account of the documented example. The last two cannot run the unified format: one pays by invoice, the
+# other is for Maps only.
 ACCOUNTS = (
     _make_account(7002, "Demo New York", "USD", "America/New_York"),
     _make_account(7003, "Demo Tokyo", "JPY", "Asia/Tokyo"),

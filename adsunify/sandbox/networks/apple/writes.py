@@ -31,9 +31,9 @@ def create_entity(request: Request) -> Response:
 
 
 def update_entity(request: Request) -> Response:
-    """PUT /{word}/{id}: what is absent stays, and an object or array that is given replaces the whole of it.
+    """PUT /{word}/{id}: absent members keep their values, and an object or array replaces the whole member.
 
-    Whether the siblings in a nested object survive is unverified: here they do not.
+    Whether the other members of a nested object survive is unverified: in this simulation they do not.
     """
     request.parse_query()
     account, kind = require_account(request), entities.KIND_BY_COLLECTION[request.path_parameters["word"]]
@@ -42,7 +42,7 @@ def update_entity(request: Request) -> Response:
 
 
 def delete_entity(request: Request) -> Response:
-    """DELETE /{word}/{id}: marked as deleted, with all that is below. No body comes back."""
+    """DELETE /{word}/{id}: marks the object and all objects below it as deleted. The response has no body."""
     request.parse_query()
     account, kind = require_account(request), entities.KIND_BY_COLLECTION[request.path_parameters["word"]]
     _delete_entity(
@@ -52,12 +52,12 @@ def delete_entity(request: Request) -> Response:
 
 
 def apply_bulk_action(request: Request) -> Response:
-    """POST /keywords/bulk-create, -update, -delete: items in the order of the request, each with its outcome."""
+    """POST /keywords/bulk-create, -update, -delete: one result per item, in the order of the request."""
     request.parse_query()
     account, action = require_account(request), request.path_parameters["action"]
     body = request.parse_json(_BULK_CHECK)
     items, partial = body["items"], body.get("allowPartialSuccess", False)
-    if request.get_fault("error_in_200") or len(items) > MAX_BULK_ITEMS:  # in front of the items: none is processed
+    if request.get_fault("error_in_200") or len(items) > MAX_BULK_ITEMS:  # before the items: none of them is processed
         return build_response({"error": render_error(rule_error("/items", f"at most {MAX_BULK_ITEMS} items"))})
     numbers = [item.get("correlationId", position) for position, item in enumerate(items)]
     if len(set(numbers)) < len(numbers):

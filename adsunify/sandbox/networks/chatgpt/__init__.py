@@ -1,9 +1,9 @@
 """The simulated OpenAI Advertiser API v1: a strict, independent reading of its documentation.
 
-Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
-tables do not know are refused, though the real API may ignore some of them. There is no consent page: keys are in
-`tables`, one for each account. Not simulated: partner keys, bulk jobs, product feeds, uploading bytes, reports that are
-not daily, old values that reads show for some seconds.
+"chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
+refused, though the real API may ignore some of them. There is no consent page: keys are in `tables`, one for each
+account. Not simulated: partner keys, bulk jobs, product feeds, uploading bytes, reports that are not daily, old values
+that reads show for some seconds.
 """
 
 from adsunify.sandbox.network import Network, Route

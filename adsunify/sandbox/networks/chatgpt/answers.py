@@ -1,4 +1,4 @@
-"""Errors, the guard, arrays in queries and lists with cursors."""
+"""Errors, authorization, arrays in queries and lists with cursors."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from adsunify.sandbox.paging import find_position
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account
 
-# Code of a problem: HTTP status, and the `code` of the error (of which the documentation names only `invalid_type`).
+# Code of an InvalidRequest: HTTP status and `code` of the error (the documentation names only `invalid_type`).
 _ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
     "token_missing": (401, "invalid_api_key"),
     "token_invalid": (401, "invalid_api_key"),
@@ -28,12 +28,15 @@ _ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
 }
 _FIRST_SERVER_ERROR = 500
 INVALID_KEY_MESSAGE = "Incorrect API key provided."
-# Default signatures of clients that the edge turns away. Which ones is chosen.
+# Default user agents that the edge refuses. The list is chosen.
 _BLOCKED_USER_AGENTS = re.compile(r"(python|aiohttp|Go-http-client|Java|okhttp)\b.*|", re.IGNORECASE)
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A refused request. A feature that is not enabled says `server_error` (seen on live accounts)."""
+    """The response to a refused request.
+
+    A feature that is not enabled has the type `server_error` (seen on live accounts).
+    """
     if problem.code == "feature":
         return _build_error(request, 403, problem.message, None, None, "server_error")
     status, code = _ERRORS_BY_CODE.get(problem.code, (400, "invalid_value"))
@@ -42,7 +45,7 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: unknown path or method, or a told fault. 429 comes without Retry-After."""
+    """The response of a bare status: unknown path or method, or a requested fault. 429 comes without Retry-After."""
     if status >= _FIRST_SERVER_ERROR:  # seen on live accounts: sometimes `error` is a plain string
         return Response(
             status, {"error": "The server had an error while processing your request."}, _build_headers(request)
@@ -66,27 +69,27 @@ def _build_error(
 
 
 def _build_headers(request: Request) -> Mapping[str, str]:
-    """The same request in the same world has the same id."""
+    """The headers of a response. The headers of a response. The same request in the same world has the same id."""
     return {"x-request-id": f"req_{request.stable_id.hex}"}
 
 
 def build_response(request: Request, body: Any) -> Response:
-    """200, as every single-resource call answers."""
+    """The 200 of a call for a single resource."""
     return Response(200, body, _build_headers(request))
 
 
 def not_found_error(object_name: str) -> InvalidRequest:
-    """An object that is not there, or is another account's: 404."""
+    """The 404 for an object that does not exist or belongs to another account."""
     return InvalidRequest("missing", "", f"No such {object_name}.")
 
 
 def not_enabled_error(request: Request) -> AbortRequest:
-    """What is raised where an endpoint is not enabled for the account: 404."""
+    """The 404 for an endpoint that is not enabled for the account."""
     return AbortRequest(format_status_error(request, 404))
 
 
 def authorize_request(request: Request) -> None:
-    """The edge, the headers of every request, and the key."""
+    """Check the user agent, the headers of every request, and the key."""
     if _BLOCKED_USER_AGENTS.fullmatch(request.headers.get("User-Agent", "").strip()):
         raise AbortRequest(Response(403, b"error code: 1010", media_type="text/plain; charset=UTF-8"))
     request.require_accept("application/json")
@@ -96,7 +99,7 @@ def authorize_request(request: Request) -> None:
 
 
 def require_account(request: Request) -> Account:
-    """The one ad account that the key belongs to. Problem `token_missing`, `token_invalid` or `access`."""
+    """The ad account of the key. Raises InvalidRequest `token_missing`, `token_invalid` or `access`."""
     scheme, _, key = request.headers.get("Authorization", "").partition(" ")
     if scheme != "Bearer" or not key:
         raise InvalidRequest("token_missing", "", "You didn't provide an API key.")
@@ -130,7 +133,7 @@ def parse_query(
 
 
 def paging_checks(most: int) -> Mapping[str, Check]:
-    """The parameters of a list, but for `order`. `after` with `before` is refused (chosen)."""
+    """The parameters of a list without `order`. `after` with `before` is refused (chosen)."""
     return {"limit": integer_text(1, most), "after": text(), "before": text()}
 
 
@@ -146,9 +149,10 @@ def build_page_response(
     default: int = _DEFAULT_PAGE_SIZE,
     **more: Any,
 ) -> Response:
-    """A page of rows with `id`, oldest first as they come; newest first where `order` says so.
+    """A page of rows with `id`, oldest first as they come; newest first with `order` "desc".
 
-    The order without `order` is chosen: oldest first. Cursors are ids, so what is made meanwhile shifts nothing.
+    The order without `order` is chosen: oldest first. Cursors are ids, so entities created between two requests do not
+    shift the pages.
     """
     remaining = list(rows)[::-1] if query.get("order") == "desc" else list(rows)
     limit = query.get("limit", default)

@@ -12,13 +12,13 @@ _DEFAULT_PLACES = 20  # without `limit` (chosen)
 
 
 def get_ad_account(request: Request) -> Response:
-    """GET /ad_account: the one that the key belongs to."""
+    """GET /ad_account: the account of the key."""
     request.parse_query()
     return answers.build_response(request, answers.require_account(request).extra["native"])
 
 
 def search_places(request: Request) -> Response:
-    """GET /geo_lookup/search: the places whose name holds the text."""
+    """GET /geo_lookup/search: the places whose name contains the text."""
     query = request.parse_query({"q": text()}, {"limit": integer_text(1, 100)})
     names = ("type", "country_code", "region_code", "parent_id", "name", "canonical_name")
     rows = [
@@ -80,7 +80,7 @@ def list_pixels(request: Request) -> Response:
 
 
 def list_custom_audiences(request: Request) -> Response:
-    """GET /custom_audiences. What is still processing serves no use yet (chosen)."""
+    """GET /custom_audiences. An audience that is still processing has no uses yet (chosen)."""
     query = answers.parse_query(request, {}, {**answers.LIST_CHECKS, "intended_use": choice(*INTENDED_USES)}, {})
     account = answers.require_account(request)
     created_at = int(request.world.now.timestamp()) // 86400 * 86400

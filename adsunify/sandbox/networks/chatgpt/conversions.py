@@ -1,4 +1,4 @@
-"""Conversions by day: a read in spite of POST."""
+"""Conversions by day: a read, although sent by POST."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -40,7 +40,7 @@ _BODY_CHECK = record(
 
 
 def get_conversion_insights(request: Request) -> Response:
-    """POST /conversions/insights. Days without conversions have their row."""
+    """POST /conversions/insights. Days without conversions have a row, too."""
     request.parse_query()
     body = request.parse_json(_BODY_CHECK)
     account = require_account(request)
@@ -50,7 +50,7 @@ def get_conversion_insights(request: Request) -> Response:
     time_range = body["time_ranges"][0]
     if (
         int(time_range["end"]) - int(time_range["start"]) > _MAX_DAYS * 86400 + 3600
-    ):  # an hour more where the clocks go back
+    ):  # the day on which the clocks go back has an hour more
         raise rule_error("/time_ranges", f"must span at most {_MAX_DAYS} days")
     since, until = parse_period(request.world, account, time_range)
     groups = _group_ads(request, account, level, body["entity_ids"] if grouped else None)
@@ -64,7 +64,7 @@ def get_conversion_insights(request: Request) -> Response:
 def _group_ads(
     request: Request, account: Account, level: str, entity_ids: list[str] | None
 ) -> Mapping[str, list[StoredEntity]]:
-    """The ads of every entity that is asked for; of the account where it is not grouped."""
+    """The ads of every requested entity, or of the account if the result is not grouped."""
     ads = request.world.list_entities("ad", account.id)
     if entity_ids is None:
         return {account.id: ads}

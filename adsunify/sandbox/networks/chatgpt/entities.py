@@ -1,4 +1,4 @@
-"""Campaigns, ad groups and ads as they are read: one and lists."""
+"""Reads of campaigns, ad groups and ads: single objects and lists."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from adsunify.sandbox.networks.chatgpt import answers, tables
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import StoredEntity, World
 
-REVIEW_SECONDS = 300  # OpenAI Advertiser API: usually minutes; how many is chosen
+REVIEW_SECONDS = 300  # OpenAI Advertiser API: usually minutes; the number is chosen
 _INCLUDE_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("serving_issues",),
     "ad_group": ("serving_issues", "bid_too_low"),
@@ -18,8 +18,10 @@ _INCLUDE_OPTIONS: Mapping[str, tuple[str, ...]] = {
 
 
 def list_entities(request: Request) -> Response:
-    """GET of a list. Below the account it needs its parent, as the document marks it, and holds what is
-    archived too (chosen)."""
+    """GET of a list. Ad groups and ads need their parent, as the documentation says.
+
+    Archived objects are included (chosen).
+    """
     kind, account = tables.KIND_BY_COLLECTION[request.path_parameters["kind"]], answers.require_account(request)
     required = {tables.PARENT_ID_MEMBERS[kind]: text()} if kind in tables.PARENT_ID_MEMBERS else {}
     query = answers.parse_query(
@@ -40,14 +42,14 @@ def list_entities(request: Request) -> Response:
 
 
 def get_entity(request: Request) -> Response:
-    """GET of one object, bare."""
+    """GET of one object, without an envelope."""
     entity = require_entity(request)
     query = answers.parse_query(request, {}, {}, {"include": choice(*_INCLUDE_OPTIONS[entity.kind])})
     return answers.build_response(request, render_entity(request.world, entity, query["include"]))
 
 
 def require_entity(request: Request) -> StoredEntity:
-    """The object of the path. Problem `missing`."""
+    """The object of the path. Raises InvalidRequest `missing`."""
     kind = tables.KIND_BY_COLLECTION[request.path_parameters["kind"]]
     entity = request.world.find(kind, request.path_parameters["id"], answers.require_account(request).id)
     if entity is None:
@@ -65,7 +67,7 @@ def get_ancestry(world: World, ad: StoredEntity) -> tuple[StoredEntity, StoredEn
 
 
 def get_review(world: World, ad: StoredEntity) -> dict[str, str]:
-    """Where the review of an ad stands: it starts with every creative that is sent."""
+    """The state of the review of an ad: every new creative starts a review."""
     if world.now.timestamp() < ad.data["_submitted"] + REVIEW_SECONDS:
         return {"status": "in_review"}
     if "ineligible" in ad.data["creative"]["target_url"]:  # chosen
@@ -74,7 +76,7 @@ def get_review(world: World, ad: StoredEntity) -> dict[str, str]:
 
 
 def render_entity(world: World, entity: StoredEntity, include: list[str] | None = None) -> dict[str, Any]:
-    """An object as it is answered. The parent is not in it; what starts with `_` is the sandbox's own."""
+    """An object in a response. It does not name the parent. Members that start with `_` belong to the sandbox."""
     data: dict[str, Any] = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     whole = {
         "id": entity.id,
@@ -97,7 +99,7 @@ def render_entity(world: World, entity: StoredEntity, include: list[str] | None 
 
 
 def _expand_locations(targeting: Mapping[str, Any]) -> dict[str, Any]:
-    """Each place of `include` with what is known about it."""
+    """Each place of `include` with its known members."""
     places = targeting.get("locations", {}).get("include")
     if places is None:
         return dict(targeting)
@@ -113,7 +115,7 @@ def _render_place(native_id: str) -> dict[str, Any]:
 
 
 def _list_serving_issues(world: World, entity: StoredEntity) -> list[str]:
-    """Why nothing is served, from here up to the campaign."""
+    """The reasons why the entity does not serve, from itself up to the campaign."""
     above: list[StoredEntity] = [entity]
     while (parent := above[-1].parent) is not None:
         next_one = world.find(tables.PARENT_KINDS[above[-1].kind], parent)
@@ -131,7 +133,7 @@ def _list_serving_issues(world: World, entity: StoredEntity) -> list[str]:
 
 
 def _is_bid_too_low(world: World, entity: StoredEntity) -> bool:
-    """Below a hundredth of a dollar (chosen)."""
+    """Whether a bid is below a hundredth of a dollar (chosen)."""
     bid = entity.data["bidding_config"].get("max_bid_micros")
     campaign = world.find("campaign", str(entity.parent))
     assert campaign is not None, "an ad group has a campaign"
@@ -141,6 +143,6 @@ def _is_bid_too_low(world: World, entity: StoredEntity) -> bool:
 
 
 def check_not_archived(entity: StoredEntity) -> None:
-    """Problem where an object is archived: that is final."""
+    """Raises InvalidRequest for an archived object, which cannot change."""
     if entity.data["status"] == "archived":
         raise InvalidRequest("rule", "/status", f"The {entity.kind} is archived and cannot be changed.")

@@ -1,4 +1,4 @@
-"""What each body is made of: members, types and enumerations."""
+"""The bodies: members, types and enumerations."""
 
 import re
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def check_image_url(value: Any, where: str) -> str:
 
 NAME_CHECK = visible_text(3, 1000)
 FILE_ID_CHECK = external_id(r"file_[A-Za-z0-9_-]+")
-AUDIENCES_CHECK = record(required={"ids": array(external_id(), 1)})  # that a list is never empty is chosen
+AUDIENCES_CHECK = record(required={"ids": array(external_id(), 1)})  # chosen: a list is never empty
 _TIME_CHECK = integer(946684800, 4102444800)
 _BUDGET_CHECK = record(
     optional={"lifetime_spend_limit_micros": integer(MIN_BUDGET), "daily_spend_limit_micros": integer(MIN_BUDGET)},
@@ -121,7 +121,7 @@ CREATE_CHECKS: Mapping[str, Check] = {
         optional={"landing_page_configuration": _LANDING_PAGE_CHECK},
     ),
 }
-# Only what is sent changes; null clears what stands as nullable here.
+# Only members that are sent change; null clears the nullable ones.
 UPDATE_CHECKS: Mapping[str, Check] = {
     "campaign": record(
         optional={

@@ -1,7 +1,7 @@
-"""What ads did on a day: plausible, and the same whenever it is asked for. Above that everything is a sum.
+"""What ads did on a day: plausible, and the same on every request. Figures of campaigns and accounts are sums.
 
-The figures of an ad are integers drawn from a digest of its id and the day. Statuses have no history: what is active
-now counts as delivering since it was made.
+The figures of an ad are integers drawn from a digest of its id and the day. Statuses have no history: an ad that is
+active now counts as delivering since its creation.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def _generate_daily_figures(ad: str, day: str, unit: int, smallest: int) -> Mapp
 def get_ad_figures(world: World, ad: StoredEntity, day: date) -> Mapping[str, int]:
     """The figures of one ad on one day of its account's time zone; conversions only once the day is over.
 
-    The day of which an ad is half there counts whole.
+    A day on which the ad exists only partly counts whole.
     """
     account = world.accounts[ad.account]
     first, last = _get_delivery_span(world, account, ad)
@@ -62,7 +62,7 @@ def get_spend(world: World, campaign: StoredEntity) -> int:
 
 
 def _get_delivery_span(world: World, account: Account, ad: StoredEntity) -> tuple[date, date]:
-    """The first and the last day on which an ad delivers; the last is before the first where it does not."""
+    """The first and the last day on which an ad delivers; the last is before the first if it does not deliver."""
     ad, group, campaign = get_ancestry(world, ad)
     zone = account.zone
     if any(entity.data["status"] != "active" for entity in (ad, group, campaign)):

@@ -74,7 +74,7 @@ def _build_insights_response(request: Request, scope: str, scope_id: str) -> Res
 
 
 def parse_period(world: World, account: Account, time_range: Mapping[str, str]) -> tuple[date, date]:
-    """The days of a time range, the last included. Nothing is kept for longer than 365 days. Problem."""
+    """The days of a time range, the last included. Figures are kept for 365 days. Raises InvalidRequest."""
     where, zone = "/time_ranges", account.zone
     dates = time_range["type"] == "date_range"
     names = ("since", "until") if dates else ("start", "end")
@@ -111,7 +111,7 @@ def _parse_unix_range(time_range: Mapping[str, str], zone: ZoneInfo) -> tuple[da
 
 
 def _map_row_keys(level: str, fields: list[str]) -> dict[str, tuple[str, str | None]]:
-    """The key in the row of every field that is asked for, what it is, and of which level."""
+    """The key in the row of every requested field, with its member and level."""
     keys_by_field: dict[str, tuple[str, tuple[str, str | None]]] = {}
     for name in _METADATA_FIELDS:
         keys_by_field[f"metadata.{name}"] = keys_by_field[name] = (name, (name, None))
@@ -146,7 +146,7 @@ def _group_ads(world: World, account: Account, level: str, scope: str, scope_id:
 
 
 def _list_ancestor_ids(world: World, entity: StoredEntity) -> set[str]:
-    """The ids of an object, of all that is above it, and of the account."""
+    """The ids of an object, of its ancestors and of the account."""
     ids = {entity.id, entity.account}
     if entity.kind == "ad":
         return ids | {ancestor.id for ancestor in get_ancestry(world, entity)}
@@ -165,7 +165,7 @@ def _build_row(
     zone = account.zone
     identity = hashlib.sha256(f"{native_id} {day} {sorted(keys)}".encode()).hexdigest()[:24]
     row: dict[str, Any] = {
-        "id": f"ins_{identity}",  # not the same for another list of fields
+        "id": f"ins_{identity}",  # another list of fields gives another id
         "start_time": int(datetime.combine(day, time(), zone).timestamp()),
         "end_time": int(datetime.combine(day + timedelta(days=1), time(), zone).timestamp()),
     }
@@ -187,7 +187,7 @@ def _build_row(
 
 
 def _get_entity_fact(world: World, account: Account, level: str, native_id: str, of: str, name: str) -> str:
-    """Id or name of the object of a row, or of one above it."""
+    """The id or name of a row's object, or of an ancestor."""
     kind, at = level, native_id
     while kind != of and kind != "campaign" and of != "ad_account":
         entity = world.find(kind, at)

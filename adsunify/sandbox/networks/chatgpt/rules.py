@@ -1,4 +1,4 @@
-"""What must be true of an object beside its members' types."""
+"""Rules for objects, beyond the types of their members."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ _DAILY_LIMIT, _LIFETIME_LIMIT = "daily_spend_limit_micros", "lifetime_spend_limi
 
 
 def check_campaign(world: World, account: Account, new: Mapping[str, Any], old: Mapping[str, Any] | None) -> None:
-    """Problem where a campaign as it would be kept breaks a rule."""
+    """Check a campaign as it would be stored. Raises InvalidRequest."""
     if new.get("mode") is not None or new.get("product_feed_id") is not None:
         raise InvalidRequest("feature", "/mode", "Product feed campaigns are not enabled")
     _check_budget(account, new["budget"])
@@ -30,7 +30,7 @@ def check_campaign(world: World, account: Account, new: Mapping[str, Any], old: 
 
 
 def check_budget_change(world: World, entity: StoredEntity, new: Mapping[str, Any]) -> None:
-    """Lifetime may become daily, once; daily never becomes lifetime; not below what is spent."""
+    """Lifetime may become daily, once; daily never becomes lifetime; no budget below the spend."""
     old = entity.data["budget"]
     if _LIFETIME_LIMIT in new:
         if _DAILY_LIMIT in old:
@@ -51,7 +51,7 @@ def _check_budget(account: Account, budget: Mapping[str, int]) -> None:
 
 
 def _check_goal(world: World, account: Account, events: list[str]) -> None:
-    """Exactly one active standard event that has a source."""
+    """Check that there is exactly one active standard event with a source."""
     where = "/conversion_event_setting_ids"
     if not account.extra["conversions"]:
         raise InvalidRequest("feature", where, "Conversion bidding is not enabled")
@@ -67,7 +67,7 @@ def _check_goal(world: World, account: Account, events: list[str]) -> None:
 
 
 def check_ad_group(account: Account, new: Mapping[str, Any], above: StoredEntity, *, key: bool) -> None:
-    """Problem where an ad group as it would be kept does not go with its campaign. `key`: it had an Idempotency-Key."""
+    """Check an ad group as it would be stored against its campaign. `key`: the request had an Idempotency-Key."""
     bidding, where = new["bidding_config"], "/bidding_config"
     bidding_type = above.data["bidding_type"]
     if bidding["billing_event_type"] != tables.BILLING_BY_BIDDING_TYPE[bidding_type]:
@@ -97,7 +97,7 @@ def check_ad_group(account: Account, new: Mapping[str, Any], above: StoredEntity
 
 
 def check_ad(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> None:
-    """Problem where a creative is not whole."""
+    """Check that a creative is complete. Raises InvalidRequest."""
     creative = new["creative"]
     if old is not None and creative["type"] != old["creative"]["type"]:
         raise rule_error("/creative/type", "cannot be changed")

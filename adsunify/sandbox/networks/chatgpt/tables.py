@@ -10,7 +10,7 @@ from adsunify.sandbox.world import Account
 HOST = "api.ads.openai.com"
 API_HOSTS = (HOST,)
 
-# What stands in the path -> the kind of object, and the prefix of its ids.
+# Path word: the kind of object, and the prefix of its ids.
 KIND_BY_COLLECTION: Mapping[str, str] = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
 ID_PREFIXES: Mapping[str, str] = {"campaign": "cmpn_", "ad_group": "adgrp_", "ad": "ad_", "file": "file_"}
 PARENT_KINDS: Mapping[str, str] = {"ad_group": "campaign", "ad": "ad_group"}
@@ -21,8 +21,8 @@ MAX_OBJECTS_PER_KIND = 5000
 MICROS = 1_000_000
 MIN_BUDGET = 1_000_000
 BIDDING_TYPES = ("impressions", "clicks", "conversions")
-# The billing event that a bidding type goes with, and the strategy beside fixed_bid (that a maximizing
-# strategy goes with one bidding type alone is chosen).
+# Bidding type: its billing event, and its strategy besides fixed_bid (that a maximizing strategy belongs to one bidding
+# type is chosen).
 BILLING_BY_BIDDING_TYPE: Mapping[str, str] = {"impressions": "impression", "clicks": "click", "conversions": "click"}
 BIDDING_TYPE_BY_STRATEGY: Mapping[str, str] = {"maximize_clicks": "clicks", "maximize_conversions": "conversions"}
 BID_STRATEGIES = ("fixed_bid", *BIDDING_TYPE_BY_STRATEGY)
@@ -31,7 +31,7 @@ PLATFORMS = ("android_app", "android_web", "desktop_web", "ios_app", "ios_web", 
 
 @frozen
 class CurrencyLimits:
-    """What depends on the currency, in micros (only 10000 for USD is documented: the others are chosen)."""
+    """Amounts that depend on the currency, in micros (the documentation gives 10000 for USD; the others are chosen)."""
 
     smallest_unit: int
     min_daily_budget: int
@@ -88,7 +88,7 @@ ACCOUNTS = (
         },
         pixels=False,
     ),
-    # What can be absent is absent here, and nothing is approved yet.
+    # On this account all optional members are absent, and nothing is approved yet.
     _make_account(
         "sandbox-chatgpt-key-paris",
         {

@@ -13,7 +13,7 @@ from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
 _STATUS_BY_ACTION = {"activate": "active", "pause": "paused", "archive": "archived"}
-# What a campaign is that is not told, and what every read answers.
+# The members of a new campaign that the request leaves out.
 _CREATION_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "campaign": {
         "description": None,
@@ -31,7 +31,7 @@ _CREATION_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def upload_image(request: Request) -> Response:
-    """POST /upload of the address of an image. The other form of it, multipart, is not simulated."""
+    """POST /upload of the address of an image. The multipart form is not simulated."""
     request.parse_query()
     _refuse_idempotency_key(request)
     body = request.parse_json(UPLOAD_CHECK)
@@ -40,7 +40,10 @@ def upload_image(request: Request) -> Response:
 
 
 def create_entity(request: Request) -> Response:
-    """POST of a campaign, an ad group or an ad. The same Idempotency-Key with the same body has the first answer."""
+    """POST of a campaign, an ad group or an ad.
+
+    The same Idempotency-Key with the same body gets the first response again.
+    """
     request.parse_query()
     kind, account = tables.KIND_BY_COLLECTION[request.path_parameters["kind"]], require_account(request)
     body = request.parse_json()
@@ -56,7 +59,7 @@ def create_entity(request: Request) -> Response:
         return build_response(request, before.data["answer"])
     entity = _create_entity(request, kind, account, CREATE_CHECKS[kind](body, ""), key=key is not None)
     answer = render_entity(request.world, entity)
-    if once is not None:  # a refusal is not kept (chosen, unverified)
+    if once is not None:  # a refusal is not stored (chosen, unverified)
         memory = {"path": request.path, "given": body, "answer": answer}
         request.world.create("idempotency", account.id, memory, id=once, logged=False)
     return build_response(request, answer)
@@ -83,7 +86,7 @@ def _create_entity(
 
 
 def update_entity(request: Request) -> Response:
-    """POST to one object: only what is sent changes; objects and arrays are replaced whole."""
+    """POST to one object: members that are not sent keep their values; objects and arrays are replaced whole."""
     request.parse_query()
     _refuse_idempotency_key(request)
     entity, account = require_entity(request), require_account(request)
@@ -122,7 +125,7 @@ def _complete_entity(
     *,
     key: bool,
 ) -> dict[str, Any]:
-    """An object as it is kept. Problem where it breaks a rule."""
+    """An object as the network stores it. Raises InvalidRequest."""
     world = request.world
     if kind == "campaign":
         targeting = data.get("targeting")
@@ -136,7 +139,7 @@ def _complete_entity(
         data = {**data, "bidding_config": bidding}
         above = world.find("campaign", str(parent))
         assert above is not None, "an ad group has a campaign"
-        # the key is asked for where a strategy is chosen, and updates have none (chosen)
+        # a strategy requires the key, and updates have none (chosen)
         same = old is not None and old["bidding_config"]["strategy"] == bidding["strategy"]
         rules.check_ad_group(account, data, above, key=key or same)
     else:
@@ -147,12 +150,12 @@ def _complete_entity(
 
 
 def _merge_targeting(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> dict[str, Any]:
-    """An update of platforms alone keeps locations and audiences; any other one replaces all."""
+    """An update with platforms only keeps locations and audiences; any other update replaces all."""
     return {**(old or {}), **new} if {*new} == {"platforms"} else dict(new)
 
 
 def _refuse_idempotency_key(request: Request) -> None:
-    """Only creates take an Idempotency-Key; elsewhere it is refused here (chosen)."""
+    """Only creates take an Idempotency-Key; other calls refuse it (chosen)."""
     if "Idempotency-Key" in request.headers:
         raise InvalidRequest("header", "Idempotency-Key", "is not accepted here")
 

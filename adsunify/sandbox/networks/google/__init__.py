@@ -1,8 +1,8 @@
 """The simulated Google Ads API v26, from the documentation alone: an independent second reading.
 
-`tables` says what there is, `catalogs` what every account finds, `messages` how JSON is read by those tables,
-`connect` who may call, `operations` and `rules` what a mutate does and refuses, `gaql`, `rows` and `search` answer
-queries, `errors` words every refusal.
+`tables` holds resources and fields, `catalogs` the constants of every account, `messages` reads JSON by the tables,
+`connect` authorizes calls, `operations` and `rules` perform mutates, `gaql`, `rows` and `search` answer queries, and
+`errors` formats refusals.
 """
 
 from adsunify.sandbox.network import Network, Route

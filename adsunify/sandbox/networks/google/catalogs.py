@@ -1,4 +1,4 @@
-"""What every simulated account finds: demo accounts, currencies, languages, places, conversion actions, user lists."""
+"""What every simulated account has: demo accounts, currencies, languages, places, conversion actions, user lists."""
 
 import re
 from collections.abc import Mapping

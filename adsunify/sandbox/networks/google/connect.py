@@ -11,7 +11,7 @@ from adsunify.sandbox.oauth import OAuthConfig, redeem_token_form, require_beare
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account
 
-# offline and consent: both needed to always get a refresh token; so here both are required
+# a refresh token is only certain with both "offline" and "consent", so both are required
 LOGIN = OAuthConfig(
     consent_pages=((LOGIN_HOST, "/o/oauth2/v2/auth"),),
     required_scopes=(SCOPE,),
@@ -25,7 +25,7 @@ LOGIN = OAuthConfig(
 
 
 def issue_token(request: Request) -> Response:
-    """A code or a refresh token against an access token; the refresh token stays the same and is given once."""
+    """Exchange a code or a refresh token. The refresh token stays the same; only the exchange of a code returns it."""
     request.parse_query()
     grant_type = request.parse_form().get("grant_type")
     if grant_type not in ("authorization_code", "refresh_token"):
@@ -38,7 +38,7 @@ def issue_token(request: Request) -> Response:
 
 
 def revoke_token(request: Request) -> Response:
-    """The end of a grant, by either of its tokens."""
+    """Revoke a grant by either of its tokens."""
     request.parse_query()
     form = request.parse_form(record({"token": text()}))
     if revoke_grant(request, form["token"]):
@@ -47,7 +47,7 @@ def revoke_token(request: Request) -> Response:
 
 
 def authorize_request(request: Request) -> None:
-    """Every call of the ads API needs a token with the scope. `developer-token` is ignored since its sunset."""
+    """Check that the token has the scope. `developer-token` is ignored since its sunset."""
     if SCOPE not in require_bearer_token(request).scopes:
         raise InvalidRequest(
             "authorizationError.AUTHORIZATION_ERROR", "", "The token does not carry the adwords scope."
@@ -62,7 +62,7 @@ def list_accessible_customers(request: Request) -> Response:
 
 
 def require_account(request: Request) -> Account:
-    """The account of the path, if the user reaches it the way the headers say."""
+    """The account of the path, if the user reaches it through the login customer of the headers."""
     customer_id = request.path_parameters["customer"]
     if not re.fullmatch("[0-9]{10}", customer_id):
         raise InvalidRequest(
@@ -75,7 +75,7 @@ def require_account(request: Request) -> Account:
     if (
         account is None
         or root is None
-        or root.extra["manager"] is not None  # reached through a manager only
+        or root.extra["manager"] is not None  # the user reaches this account only through a manager
         or login not in (customer_id, account.extra["manager"])
     ):
         raise InvalidRequest(

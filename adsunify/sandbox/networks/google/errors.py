@@ -1,4 +1,4 @@
-"""Errors in the native shape. A Problem of ours has a native code: `campaignError.X`."""
+"""Errors in the native shape. An InvalidRequest may have a native code: `campaignError.X`."""
 
 import re
 import secrets
@@ -13,7 +13,7 @@ from adsunify.sandbox.parsing import InvalidRequest
 FAILURE_TYPE = "type.googleapis.com/google.ads.googleads.v26.errors.GoogleAdsFailure"
 PLAIN_ERROR = None  # an error without a GoogleAdsFailure
 
-# what the framework finds -> native code. The documentation names none for a malformed message: INVALID_VALUE is our
+# code of the framework -> native code. The documentation names none for a malformed message: INVALID_VALUE is our
 # choice.
 CODE_BY_PROBLEM: Mapping[str, str | None] = {
     "unreadable": PLAIN_ERROR,
@@ -31,7 +31,7 @@ CODE_BY_PROBLEM: Mapping[str, str | None] = {
     "ineligible": "mutateError.RESOURCE_NOT_FOUND",
     "processing": "mutateError.RESOURCE_NOT_FOUND",
 }
-# native code, or its category -> HTTP status; 400 else
+# native code, or its category -> HTTP status; all others are 400
 STATUS_BY_CATEGORY = {
     "authenticationError": 401,
     "authorizationError": 403,
@@ -40,7 +40,7 @@ STATUS_BY_CATEGORY = {
     "mutateError.RESOURCE_NOT_FOUND": 404,
     "databaseError.CONCURRENT_MODIFICATION": 409,
 }
-# HTTP status -> canonical status, message, and the native code of a fault that is told as a bare status
+# HTTP status -> canonical status, message, and the native code of the fault `status`
 ERROR_BY_STATUS: Mapping[int, tuple[str, str, str | None]] = {
     400: ("INVALID_ARGUMENT", "Request contains an invalid argument.", "fieldError.INVALID_VALUE"),
     401: (
@@ -71,7 +71,7 @@ def build_response(body: Any, status: int = 200, request_id: str | None = None) 
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """Any refusal, in the shape of the host that refuses."""
+    """The response to a refused request, in the shape of its host."""
     if request.route.role == "login":
         return format_oauth_error(problem, _OAUTH_ERRORS, problem.message)
     code = map_error(problem)
@@ -84,7 +84,7 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: an unknown path, or a told fault."""
+    """The response of a bare status: unknown path, or a requested fault."""
     if request.route.role == "login":
         return Response(status, {"error": "internal_failure" if status >= 500 else "invalid_request"})
     _, message, code = ERROR_BY_STATUS.get(status, UNKNOWN_ERROR)
@@ -95,12 +95,12 @@ def format_status_error(request: Request, status: int) -> Response:
 
 
 def map_error(problem: InvalidRequest) -> str | None:
-    """The native code `category.NAME` of a Problem, or None where the answer carries no GoogleAdsFailure."""
+    """The native code `category.NAME` of an InvalidRequest, or None for an error without a GoogleAdsFailure."""
     return problem.code if "." in problem.code else CODE_BY_PROBLEM[problem.code]
 
 
 def render_error(problem: InvalidRequest) -> dict[str, Any]:
-    """A Problem as a GoogleAdsError. Its value is the `trigger`, or, as a mapping, the `details`."""
+    """An InvalidRequest as a GoogleAdsError. Its value becomes the `trigger`, or, if it is a mapping, the `details`."""
     error: dict[str, Any] = {"errorCode": _build_error_code(map_error(problem) or ""), "message": problem.message}
     match problem.value:
         case bool():
@@ -134,7 +134,7 @@ def _build_error(status: int, message: str | None, code: str | None, error: Mapp
 
 
 def _build_location(where: str) -> list[dict[str, Any]]:
-    """A pointer as field path elements; an index of 0 is a default value, and left out."""
+    """A pointer as field path elements; an index of 0 is the default value and left out."""
     elements: list[dict[str, Any]] = []
     for step in where.split("/")[1:]:
         if re.fullmatch("[0-9]+", step) and elements:

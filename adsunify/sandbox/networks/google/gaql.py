@@ -1,4 +1,4 @@
-"""The Google Ads Query Language, as far as the documentation uses it: text into a Query, nothing about data."""
+"""The Google Ads Query Language, as far as the documentation uses it: parses a text into a Query."""
 
 import re
 from collections.abc import Callable
@@ -37,12 +37,12 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """A query. Problem `queryError...`, at `/query`."""
+    """Parse a query. Raises InvalidRequest `queryError...` at `/query`."""
     return _Parser(_tokenize(text)).parse_query()
 
 
 def compile_like(pattern: str) -> Callable[[str], bool]:
-    """Whether a text is LIKE the pattern: `%` any text, `_` one character, `[x]` that character itself.
+    """A test whether a text is LIKE the pattern: `%` any text, `_` one character, `[x]` that character itself.
 
     Upper and lower case are the same (the documentation does not say).
     """
@@ -118,7 +118,7 @@ class _Parser:
         return self.position == len(self.tokens)
 
     def take_keyword(self, word: str) -> bool:
-        """Whether the next token is this keyword; then it is taken."""
+        """Consume the next token if it is this keyword, and return whether it is."""
         fits = (
             not self.is_at_end
             and self.tokens[self.position][0] == "word"

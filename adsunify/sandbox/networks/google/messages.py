@@ -1,4 +1,4 @@
-"""Protobuf JSON by table: what a message may hold; how it is read, masked and written."""
+"""Protobuf JSON by tables of fields: parsing, masks and rendering."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from adsunify.sandbox.checks import boolean, integer, integer_text, number, text
 from adsunify.sandbox.network import Request
 from adsunify.sandbox.parsing import InvalidRequest, serialize_json, split_words
 
-UNSET_ENUM_VALUES = ("UNSPECIFIED", "UNKNOWN")  # stand in every enum on reads, and are never sent
+UNSET_ENUM_VALUES = ("UNSPECIFIED", "UNKNOWN")  # part of every enum in reads; a request must not send them
 _TEXT_CHECK, _INT64_CHECK, _INT32_CHECK, _DOUBLE_CHECK = (
     text(0),
     integer_text(-(2**63), 2**63 - 1),
@@ -21,7 +21,7 @@ _TEXT_CHECK, _INT64_CHECK, _INT32_CHECK, _DOUBLE_CHECK = (
 
 @frozen
 class FieldType:
-    """What a field holds. `integer` is an int64 and travels as a string, `money` one in micros; `whole` is an int32."""
+    """The type of a field. `integer` is an int64 as a string, `money` an int64 of micros, `whole` an int32."""
 
     name: Literal["text", "integer", "money", "whole", "number", "boolean", "enum", "message", "list"]
     choices: tuple[str, ...] = ()
@@ -61,12 +61,12 @@ def repeated(item: FieldType) -> FieldType:
 
 
 def to_snake_case(name: str) -> str:
-    """`adGroupAd` as it stands in GAQL and in error locations: `ad_group_ad`."""
+    """`adGroupAd` as written in GAQL and error locations: `ad_group_ad`."""
     return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name)
 
 
 def to_camel_case(name: str) -> str:
-    """`ad_group_ad` as it stands in JSON and in masks: `adGroupAd`."""
+    """`ad_group_ad` as written in JSON and masks: `adGroupAd`."""
     return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), name)
 
 
@@ -84,8 +84,7 @@ def parse_message(request: Request, kind: FieldType) -> Any:
 
 
 def parse_value(kind: FieldType, value: Any, where: str) -> Any:
-    """A value as its kind demands it. Int64 must be a string, as the documentation writes it (protobuf would take
-    numbers)."""
+    """Check a value by its type. An int64 must be a string, as in the documentation (protobuf would accept numbers)."""
     match kind.name:
         case "text":
             return _TEXT_CHECK(value, where)
@@ -112,7 +111,7 @@ def parse_value(kind: FieldType, value: Any, where: str) -> Any:
 
 
 def render_value(kind: FieldType, value: Any) -> Any:
-    """A value as the answer carries it: int64 as strings, default values left out of messages."""
+    """A value as a response holds it: int64 as strings, messages without default values."""
     match kind.name:
         case "integer" | "money":
             return str(value)
@@ -126,7 +125,7 @@ def render_value(kind: FieldType, value: Any) -> Any:
 
 
 def find_field(fields: MessageFields, path: Sequence[str]) -> MessageField | None:
-    """The field at a path of JSON names, or None; nothing is found inside a repeated field."""
+    """The field at a path of JSON names, or None; None inside a repeated field."""
     at = fields.get(path[0])
     return at if at is None or len(path) == 1 else find_field(at.kind.fields, path[1:])
 
@@ -139,7 +138,7 @@ def get_at_path(data: Any, path: Sequence[str]) -> Any:
 
 
 def fill_defaults(fields: MessageFields, data: Mapping[str, Any]) -> dict[str, Any]:
-    """A created message with the native defaults of what was left out."""
+    """A created message with the native defaults of absent fields."""
     filled = {
         name: native_field.default for name, native_field in fields.items() if native_field.default is not None
     } | dict(data)
@@ -152,7 +151,7 @@ def fill_defaults(fields: MessageFields, data: Mapping[str, Any]) -> dict[str, A
 def apply_masked_field(
     fields: MessageFields, data: Mapping[str, Any], update: Any, path: Sequence[str]
 ) -> dict[str, Any]:
-    """`data` with the field at `path` taken from `update`; what is absent there is cleared."""
+    """`data` with the field at `path` taken from `update`; a field that `update` does not have is cleared."""
     name, result, changes = path[0], dict(data), update if isinstance(update, Mapping) else {}
     if len(path) > 1:
         result[name] = apply_masked_field(fields[name].kind.fields, result.get(name, {}), changes.get(name), path[1:])
@@ -170,7 +169,7 @@ def apply_masked_field(
 def iterate_fields(
     fields: MessageFields, data: Mapping[str, Any], where: str
 ) -> Iterator[tuple[MessageField, Any, str]]:
-    """Every field of `data`, messages before what they hold, with value and place; required ones even where absent."""
+    """Every field of `data` with value and place, messages before their members; required fields even if absent."""
     for name, native_field in fields.items():
         at = f"{where}/{name}"
         if name in data or native_field.required:

@@ -20,7 +20,7 @@ _RESOURCE_NAME_PATTERN = r"customers/([0-9]+)/([A-Za-z]+)/([^/]+)"
 
 
 def mutate_resources(request: Request) -> Response:
-    """Operations of any kinds, in order, all or none."""
+    """Operations of several kinds, in order, all or none."""
     account = _require_serving_account(request)
     body = messages.parse_message(request, tables.MUTATE_MESSAGE)
     work: list[tuple[tables.MutableResource, Any, str]] = []
@@ -56,7 +56,7 @@ def build_resource_name(entity: StoredEntity) -> str:
 
 
 def add_campaign(world: World, account: str, data: Mapping[str, Any]) -> StoredEntity:
-    """Keep a campaign, with the conversion goals that every campaign has, all biddable."""
+    """Create a campaign with the conversion goals of every campaign, all biddable."""
     campaign = world.create("campaign", account, data)
     for category, origin in catalogs.CONVERSION_GOALS:
         goal = {"campaign": build_resource_name(campaign), "category": category, "origin": origin, "biddable": True}
@@ -81,7 +81,7 @@ def _apply_operations(
     work: list[tuple[tables.MutableResource, Any, str]],
     where: str,
 ) -> tuple[list[str | None], dict[str, Any]]:
-    """The resource name of every operation, None where it failed alone, and `partialFailureError` where one did."""
+    """The resource name of every operation, None for an operation that failed alone, and then `partialFailureError`."""
     if not work:
         raise InvalidRequest("requestError.REQUIRED_FIELD_MISSING", where, "Operations are required.")
     if len(work) > tables.MAX_OPERATIONS:
@@ -109,7 +109,7 @@ def _apply_operations(
 
 @define
 class _MutateBatch:
-    """One request: the temporary names it has defined so far, and what it has touched."""
+    """One request: the temporary names it has defined so far, and the entities it has changed."""
 
     request: Request
     account: Account
@@ -118,7 +118,7 @@ class _MutateBatch:
     touched_names: set[str] = field(factory=set)
 
     def apply_operation(self, resource: tables.MutableResource, operation: Mapping[str, Any], where: str) -> str:
-        """Do one operation; answers the resource name."""
+        """Perform one operation and return the resource name."""
         match operation:
             case {"create": data}:
                 if "updateMask" in operation:
@@ -200,7 +200,9 @@ class _MutateBatch:
 
     def remove_resource(self, resource: tables.MutableResource, name: str, where: str) -> str:
         entity, world = self.require_writable(resource, name, where), self.request.world
-        if resource.kind == "criterion":  # gone altogether: the queries of the documentation do not ask for its status
+        if (
+            resource.kind == "criterion"
+        ):  # deleted completely: the queries of the documentation do not select its status
             world.remove(entity)
             return name
         users = [
@@ -211,14 +213,14 @@ class _MutateBatch:
         if resource.kind == "budget" and any(campaign.data["campaignBudget"] == name for campaign in users):
             raise InvalidRequest("campaignBudgetError.CAMPAIGN_BUDGET_IN_USE", where, "A campaign uses the budget.")
         world.replace(entity, {**entity.data, "status": "REMOVED"})
-        if resource.kind == "campaign":  # a budget that is not shared follows its campaign
+        if resource.kind == "campaign":  # a budget that is not shared is removed with its campaign
             budget = world.find("budget", entity.data["campaignBudget"].rpartition("/")[2])
             if budget is not None and not budget.data["explicitlyShared"]:
                 world.replace(budget, {**budget.data, "status": "REMOVED"})
         return name
 
     def parse_temporary_name(self, resource: tables.MutableResource, name: Any, where: str) -> str | None:
-        """The temporary name that a create gives itself: negative, and unique over the request, across kinds."""
+        """The temporary name of a created entity: a negative id, unique in the request across kinds."""
         if name is None:
             return None
         number = self.parse_resource_id(name, resource.collection, where)
@@ -234,7 +236,7 @@ class _MutateBatch:
         return str(name)
 
     def require_reference(self, name: Any, kind: str, where: str) -> StoredEntity:
-        """What a name in a content stands for: made earlier in this request, or kept and not removed."""
+        """The entity of a resource name: created earlier in this request, or stored and not removed."""
         number = self.parse_resource_id(name, tables.RESOURCE_BY_KIND[kind].collection, where)
         entity = self.entities_by_name.get(name) or self.request.world.find(kind, number, self.account.id)
         if entity is None:
@@ -244,7 +246,7 @@ class _MutateBatch:
         return entity
 
     def require_writable(self, resource: tables.MutableResource, name: Any, where: str) -> StoredEntity:
-        """The kept entity that an update or remove names; only once in a request."""
+        """The stored entity that an update or remove names; at most once in a request."""
         number = self.parse_resource_id(name, resource.collection, where)
         if name in self.touched_names:
             raise InvalidRequest(
@@ -271,7 +273,7 @@ class _MutateBatch:
         return parts[3]
 
     def resolve_budget(self, resource: tables.MutableResource, data: dict[str, Any], where: str) -> None:
-        """A campaign's budget by its lasting name."""
+        """Replace the temporary name of a campaign's budget."""
         if resource.kind == "campaign":
             budget = self.require_reference(data["campaignBudget"], "budget", f"{where}/campaignBudget")
             data["campaignBudget"] = build_resource_name(budget)

@@ -1,4 +1,4 @@
-"""The rows that a query is asked of: per FROM resource, every row with what may be joined to it."""
+"""The rows of a query: for each FROM resource every row with its joined resources."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +24,7 @@ _HISTORY_MONTHS = 37  # older days are not available
 
 
 def make_entity_rows(kind: str) -> Callable[[Request, Account, Query], Iterable[Row]]:
-    """The rows of what was created: the entity, its parents, the campaign's budget and the customer."""
+    """The rows of created entities: the entity, its parents, the campaign's budget and the customer."""
 
     def rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
         world = request.world
@@ -51,7 +51,7 @@ def make_entity_rows(kind: str) -> Callable[[Request, Account, Query], Iterable[
 
 
 def build_customer_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
-    """The customer; with metrics one row for each day of the range, or their sum where the day is not selected.
+    """The customer; with metrics one row for each day of the range, or their sum if the day is not selected.
 
     A day without delivery has no row.
     """
@@ -77,7 +77,7 @@ def build_customer_rows(request: Request, account: Account, query: Query) -> Ite
 
 
 def generate_daily_metrics(account: Account, day: date) -> dict[str, Any]:
-    """What an account did on a day: made up, the same every time, on some days without a conversion.
+    """What an account did on a day: invented but always the same, on some days without a conversion.
 
     Costs are multiples of the billable unit: a click costs 40 to 160 units ($0.40 to $1.60, or ¥40 to ¥160).
     """
@@ -109,7 +109,7 @@ def build_client_rows(request: Request, account: Account, query: Query) -> Itera
 
 
 def build_geo_target_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
-    """The known places, and those that the query names."""
+    """The known places, and the places that the query names."""
     ids = dict.fromkeys((*catalogs.COUNTRIES, *catalogs.LOCATIONS))
     for condition in query.conditions:
         texts = (str(value).removeprefix("geoTargetConstants/") for value in condition.values)
@@ -198,7 +198,7 @@ ROWS_BY_SOURCE: Mapping[str, Callable[[Request, Account, Query], Iterable[Row]]]
 
 
 def _render_entity(request: Request, account: Account, entity: StoredEntity, users: Counter[str]) -> Row:
-    """An entity with what Google derives."""
+    """An entity with the fields that Google derives."""
     name, data, own = build_resource_name(entity), entity.data, entity.id.rpartition("~")[2]
     match entity.kind:
         case "campaign":

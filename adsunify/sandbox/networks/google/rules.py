@@ -1,7 +1,7 @@
-"""What Google refuses in a resource that is well-formed.
+"""Rules for well-formed resources.
 
-Each rule gets a Change: the content as it would be, what stood there before (None: it is created), and where the
-operation stands in the request. It raises Problem, or fills in what Google derives.
+Each rule gets a ResourceChange: the content after the operation, the content before (None on creation), and the place
+of the operation in the request. It raises InvalidRequest, or fills in fields that Google derives.
 """
 
 import ipaddress
@@ -76,7 +76,10 @@ _ERRORS: Mapping[str, tuple[str, str]] = {
 
 @define
 class ResourceChange:
-    """One create or update. `parent`: the entity that the content names as parent. `id`: the id to give, if known."""
+    """One create or update.
+
+    `parent`: the entity that the content names as parent. `id`: the id of a new entity, if known.
+    """
 
     request: Request
     account: Account
@@ -88,7 +91,7 @@ class ResourceChange:
     id: str | None = None
 
     def make_error(self, code: str, path: str, message: str, value: Any = None) -> InvalidRequest:
-        """The Problem of a member of the content."""
+        """The error of a member of the content."""
         return InvalidRequest(code, f"{self.where}/{path}", message, value)
 
     def make_known_error(self, code: str, value: Any = None) -> InvalidRequest:
@@ -96,7 +99,7 @@ class ResourceChange:
         return self.make_error(code, *_ERRORS[code], value)
 
     def is_changed(self, name: str) -> bool:
-        """Whether a member is new or other than before."""
+        """Whether a member is new or has changed."""
         return self.before is None or self.before.get(name) != self.data.get(name)
 
     def list_others(self, kind: str, parent: str | None = None) -> list[StoredEntity]:
@@ -174,7 +177,7 @@ def check_campaign(change: ResourceChange) -> None:
     _check_name(change, 255, "campaignError.INVALID_CAMPAIGN_NAME")
     if any(other.data["name"] == data["name"] for other in change.list_others("campaign")):
         raise change.make_known_error("campaignError.DUPLICATE_CAMPAIGN_NAME", data["name"])
-    if data["advertisingChannelType"] != "SEARCH":  # nothing else is simulated
+    if data["advertisingChannelType"] != "SEARCH":  # other channels are not simulated
         raise change.make_known_error("campaignError.ADVERTISING_CHANNEL_TYPE_NOT_AVAILABLE_FOR_ACCOUNT_TYPE")
     _check_bidding(change)
     networks = data["networkSettings"]
@@ -191,7 +194,7 @@ def check_campaign(change: ResourceChange) -> None:
 
 
 def check_criterion(change: ResourceChange) -> None:
-    """One targeting criterion of a campaign; gives the criterion id."""
+    """One targeting criterion of a campaign; sets the criterion id."""
     data, parent = change.data, change.parent
     assert parent is not None
     if change.before is not None:  # only the bid modifier can have changed
@@ -289,7 +292,7 @@ def check_ad(change: ResourceChange) -> None:
 
 
 def check_goal(change: ResourceChange) -> None:
-    """A conversion goal of a campaign has nothing to get wrong."""
+    """Accept any conversion goal of a campaign."""
 
 
 def _check_name(change: ResourceChange, most: int, control: str) -> None:
@@ -306,7 +309,7 @@ def _check_bidding(change: ResourceChange) -> None:
     chosen = get_bidding_strategy(change.data)
     if chosen is None:
         raise change.make_error("fieldError.REQUIRED", tables.BIDDING_ONEOF, "A bidding strategy is required.")
-    if chosen == "biddingStrategy":  # a portfolio strategy stands for itself: any well-formed one exists
+    if chosen == "biddingStrategy":  # any well-formed portfolio strategy exists
         external_id(rf"customers/{change.account.id}/biddingStrategies/[0-9]+")(
             change.data[chosen], f"{change.where}/biddingStrategy"
         )
@@ -336,7 +339,7 @@ def _check_campaign_budget(change: ResourceChange, spends: StoredEntity) -> None
 
 
 def _check_dates(change: ResourceChange) -> None:
-    """Whole days in the account's time zone. A start left out is now."""
+    """Whole days in the account's time zone. The default start is now."""
     data = change.data
     data.setdefault("startDateTime", f"{change.today} 00:00:00")
     start = _check_date(change, "startDateTime", "00:00:00", "DATE_RANGE_ERROR_START_TIME_MUST_BE_THE_START_OF_A_DAY")
@@ -428,7 +431,7 @@ def _check_ad_content(change: ResourceChange, content: Mapping[str, Any], inside
                 raise change.make_error("adError.EMPTY_FIELD", at, "The text is empty.")
             if _measure_width(asset) > width:
                 raise change.make_error("adError.LINE_TOO_WIDE", at, f"At most {width} characters.", asset)
-            if "ineligible" in asset.lower():  # the sandbox's word for what a review refuses
+            if "ineligible" in asset.lower():  # this word in a text makes the review of the sandbox refuse it
                 topics = [{"topic": "INELIGIBLE_TEXT", "type": "PROHIBITED"}]
                 raise change.make_error(
                     "policyFindingError.POLICY_FINDING",

@@ -23,7 +23,7 @@ _EQUALITY_OPERATORS, _ORDER_OPERATORS, _LIKE_OPERATORS = (
     (">", ">=", "<", "<=", "BETWEEN"),
     ("LIKE", "NOT LIKE"),
 )
-# kind -> operators, the type of a value, and what stands for an absent one
+# kind -> operators, the type of a value, and the default of an absent value
 _COMPARISON_BY_TYPE: Mapping[str, tuple[tuple[str, ...], type, Any]] = {
     "enum": (_EQUALITY_OPERATORS, str, messages.UNSET_ENUM_VALUES[0]),
     "text": ((*_EQUALITY_OPERATORS, *_ORDER_OPERATORS, *_LIKE_OPERATORS), str, ""),
@@ -64,7 +64,7 @@ class QueryField:
 
 
 def make_search_handler(page_size: int) -> Callable[[Request], Response]:
-    """The handler, with pages of so many rows."""
+    """The handler of searches with pages of `page_size` rows."""
 
     def handler(request: Request) -> Response:
         account = require_account(request)
@@ -146,7 +146,7 @@ def suggest_geo_targets(request: Request) -> Response:
 
 
 def _require_query_field(query: Query, name: str, clause: str) -> QueryField:
-    """The field of a name, if it may stand in this query."""
+    """The field of a name, if this query may use it."""
     resource, *path = name.split(".")
     if resource not in QUERY_FIELDS:
         raise query_error("UNRECOGNIZED_FIELD", f"unrecognized field {name!r}")
@@ -194,7 +194,7 @@ def _compile_condition(query: Query, condition: Condition) -> Callable[[Row], bo
 
 
 def _get_comparable_value(query_field: QueryField, row: Row) -> Any:
-    """The value to compare and to order by; an absent one is the default of its type."""
+    """The value to compare and to order by; an absent value is the default of its type."""
     value = query_field.get_value(row)
     return _COMPARISON_BY_TYPE[query_field.kind.name][2] if value is None else value
 

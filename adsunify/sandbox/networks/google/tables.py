@@ -1,7 +1,6 @@
-"""What the simulated Google Ads API v26 knows: resources and their fields, operations, and what a query may ask for.
+"""The simulated Google Ads API v26: resources and their fields, operations, and the fields of queries.
 
-Written from the documentation; fields that exist in Google Ads and are of no use to a Search campaign are left out,
-and refused as unknown.
+Fields of Google Ads that a Search campaign does not use are missing here, and refused as unknown.
 """
 
 from collections.abc import Mapping
@@ -70,7 +69,7 @@ def _immutable_field(
     return MessageField(kind, "create", required, default, oneof)
 
 
-NAME_FIELD = _output_field(TEXT)  # the resourceName of an operation is taken out first, by `operations`
+NAME_FIELD = _output_field(TEXT)  # `operations` removes the resourceName of an operation first
 ID_FIELD = _output_field(INT64)
 STATUS_FIELD = MessageField(STATUS, required=True, default="ENABLED")  # left out means ENABLED
 
@@ -237,7 +236,9 @@ AD_GROUP_AD_FIELDS: MessageFields = {
     "resourceName": NAME_FIELD,
     "adGroup": _immutable_field(TEXT, required=True),
     "status": STATUS_FIELD,
-    "ad": _immutable_field(message(AD_FIELDS), required=True),  # its content is edited through the ad itself
+    "ad": _immutable_field(
+        message(AD_FIELDS), required=True
+    ),  # the content of an ad is edited through the resource `ad`
     "policySummary": _output_field(
         message(
             approvalStatus=_output_field(enum("DISAPPROVED APPROVED_LIMITED APPROVED AREA_OF_INTEREST_ONLY")),
@@ -323,10 +324,10 @@ SEGMENT_FIELDS: MessageFields = {"date": _output_field(TEXT)}
 # Operations -------------------------------------------------------------------------------------------------------
 @frozen
 class MutableResource:
-    """What `googleAds:mutate` can do with one resource: `<name>Operation` in, `<name>Result` out.
+    """The operations of `googleAds:mutate` on one resource: `<name>Operation` in, `<name>Result` out.
 
-    `kind` names it in the writes log. `parent`: the field that holds the parent's resource name, and its kind; the
-    own id is then `parent~own`, except where `nested` is false. `temporary`: a create may carry a negative name.
+    `kind` is its name in the log of writes. `parent`: the field that holds the parent's resource name, and its kind;
+    the own id is then `parent~own`, except where `nested` is false. `temporary`: a create may carry a negative name.
     """
 
     name: str
@@ -409,7 +410,7 @@ QUERY_FIELDS: Mapping[str, MessageFields] = {
     "metrics": METRIC_FIELDS,
     "segments": SEGMENT_FIELDS,
 }
-# FROM -> what else may stand in SELECT and WHERE
+# FROM -> other resources that SELECT and WHERE may use
 JOINED_RESOURCES: Mapping[str, tuple[str, ...]] = {
     "campaign_budget": ("customer",),
     "campaign": ("campaign_budget", "customer"),

@@ -1,7 +1,7 @@
 """The simulated LinkedIn Marketing API: a strict, independent reading of its documentation.
 
-Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
-documentation does not know are refused, though the real API may ignore some of them.
+"chosen" marks a choice where the documentation is silent. Members and parameters that the documentation does not know
+are refused, though the real API may ignore some of them.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ _READ_HANDLERS: tuple[tuple[str, Callable[[Request], Response]], ...] = (
 def _make_tunnel_handler(
     read: Callable[[Request], Response], write: Callable[[Request], Response] | None = None
 ) -> Callable[[Request], Response]:
-    """A POST that stands for a GET, and otherwise the write of this path, if there is one."""
+    """A handler for POST: the tunnelled GET, or the write of this path."""
 
     def handler(request: Request) -> Response:
         if is_tunnelled(request):

@@ -1,8 +1,8 @@
-"""adAnalytics: figures of whole days of UTC, answered at once.
+"""adAnalytics: figures of whole days of UTC, synchronous.
 
-The figures of a creative are drawn from a digest of its id and the day. An account has always had other creatives
-besides, so it has delivered on every day; above creatives everything is a sum. Statuses have no history: what is
-ACTIVE now counts as active since it was made.
+The figures of a creative are drawn from a digest of its id and the day. Every account also has older creatives, so it
+has delivered on every day. Figures of campaigns, groups and accounts are sums. Statuses have no history: an entity that
+is ACTIVE now counts as active since its creation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -62,7 +62,7 @@ _DATE_RANGE_CHECK = record({"start": _check_date}, {"end": _check_date})
 
 
 def get_analytics(request: Request) -> Response:
-    """GET /adAnalytics?q=analytics. No pages: what is beyond the 15,000th element is cut off without a word."""
+    """GET /adAnalytics?q=analytics. There are no pages: elements after the 15,000th are dropped silently."""
     query = parse_query(
         request,
         {
@@ -91,7 +91,7 @@ def get_analytics(request: Request) -> Response:
             if query["timeGranularity"] == "DAILY" and start < today - timedelta(days=tables.MAX_DAILY_DAYS):
                 continue  # daily figures are kept for about six months
             days = iterate_days(start, end)
-            delivering = [day for day in days if request.world.delivers(day)]  # the others have no element
+            delivering = [day for day in days if request.world.delivers(day)]  # days without delivery have no element
             figures = _sum_figures(creatives, account if subject.startswith(ACCOUNT_PREFIX) else None, delivering)
             if figures:
                 rows.append(_build_row(subject, start, end, account, figures, fields))
@@ -100,7 +100,7 @@ def get_analytics(request: Request) -> Response:
 
 
 def _list_subjects(request: Request, query: dict[str, Any]) -> Iterable[tuple[str, list[StoredEntity], Account]]:
-    """Each value of the pivot with the creatives below it that every filter admits; what is not visible is left out."""
+    """Each value of the pivot with its creatives that pass every filter; invisible ones are left out."""
     world = request.world
     allowed = {name: {*map(get_urn_number, query[name])} for name in _FILTER_CHECKS if name in query}
     kind = _PIVOTS[query["pivot"]][1]
@@ -125,7 +125,7 @@ def _list_subjects(request: Request, query: dict[str, Any]) -> Iterable[tuple[st
 
 
 def _split_periods(granularity: str, first: date, last: date) -> Iterable[tuple[date, date]]:
-    """The days, calendar months or years of a range, the outer ones cut to it."""
+    """The days, calendar months or years of a range, cut to the range."""
     start = first
     while start <= last:
         if granularity == "DAILY":
@@ -169,7 +169,7 @@ def _generate_daily_figures(subject: str, day: date) -> Figures:
         "approximateMemberReach": impressions * (60 + dice[5] % 30) // 100,
         "costInLocalCurrency": Decimal(clicks * (310 + dice[6])) / 100,
     }
-    if dice[7] % 3:  # not every day: the member is then absent
+    if dice[7] % 3:  # on other days the member is absent
         figures["conversionValueInLocalCurrency"] = Decimal(clicks // 6 * (900 + dice[8])) / 100
         figures["videoViews"] = impressions // 9
     return figures
@@ -192,6 +192,6 @@ def _build_row(
 
 
 def _format_noisy_decimal(amount: Decimal) -> str:
-    """A decimal as a float of the network shows it: up to 18 digits after the point."""
+    """A decimal as the network writes floats: up to 18 digits after the point."""
     whole = amount == amount.to_integral_value()
     return f"{amount:.0f}" if whole else f"{amount + Decimal('0.000000000000000782'):.18f}"

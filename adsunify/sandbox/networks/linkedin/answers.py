@@ -1,4 +1,4 @@
-"""Native answers and errors, the guard, and whose account it is."""
+"""Native responses and errors, authorization, and the account of a request."""
 
 import re
 import secrets
@@ -12,7 +12,8 @@ from adsunify.sandbox.oauth import format_oauth_error, require_bearer_token
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account
 
-# Code of a problem: HTTP status, native code. A problem whose code is written in capitals is a native one, with 400.
+# Code of an InvalidRequest: HTTP status, native code. A code in capitals that is not listed is a native one with status
+# 400.
 _ERROR_BY_PROBLEM: Mapping[str, tuple[int, str]] = {
     "unreadable": (400, "INVALID_VALUE_FOR_FIELD"),
     "duplicate": (400, "INVALID_VALUE_DUPLICATE_EXIST"),
@@ -52,13 +53,13 @@ _CODES_BY_STATUS = {
 }
 _MESSAGES_BY_STATUS = {429: "Resource level throttle limit for calls to this resource is reached."}
 _NUMBER_BY_CODE = {"EXPIRED_ACCESS_TOKEN": 65602, "INVALID_ACCESS_TOKEN": 65600}
-# The collections whose errors have the newer body; all others have the legacy one.
+# Errors of these collections have the newer body; all others have the legacy one.
 _NEWER_ERROR_PATHS = re.compile(r"/rest/adAccounts(/[^/]+(/(adCampaignGroups|adCampaigns)(/.*)?)?)?")
 _WRITER_ROLES = ("ACCOUNT_BILLING_ADMIN", "ACCOUNT_MANAGER", "CAMPAIGN_MANAGER", "CREATIVE_MANAGER")
 
 
 def build_response(status: int = 200, body: Any = None, headers: Mapping[str, str] | None = None) -> Response:
-    """Any answer of the API: it can be traced by three headers."""
+    """A response of the API, with its three trace headers."""
     traced = {
         "x-li-uuid": secrets.token_urlsafe(16),
         "x-li-fabric": "prod-lva1",
@@ -82,7 +83,7 @@ def map_error(problem: InvalidRequest) -> tuple[int, str]:
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A refused request, in the shape of the log-in or of the collection."""
+    """A refused request, in the error shape of the log-in or of the collection."""
     if request.route.role == "login":
         answer = format_oauth_error(problem, ("invalid_client", "invalid_grant"), problem.format_sentence())
         return build_response(answer.status, answer.body)
@@ -93,7 +94,7 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: an unknown path or method, or a told fault. A 429 names no time to wait."""
+    """The response of a bare status: unknown path or method, or a requested fault. A 429 has no Retry-After."""
     code = _CODES_BY_STATUS.get(status, f"HTTP_{status}")
     if request.route.role == "login":
         return build_response(status, {"error": "server_error", "error_description": f"HTTP {status}"})
@@ -119,7 +120,7 @@ def build_error_body(request: Request, status: int, code: str, where: str, messa
 
 
 def authorize_request(request: Request) -> None:
-    """Token, the two headers of every call, the scope, and an address that is not too long."""
+    """Check the token, the two headers of every call, the scope and the length of the URL."""
     token = require_bearer_token(request)
     version = request.require_header("LinkedIn-Version")
     if version not in tables.VERSIONS:
@@ -141,7 +142,10 @@ def authorize_request(request: Request) -> None:
 
 
 def require_account(request: Request) -> Account:
-    """The ad account of the path. Problem: nothing to be seen, or a write by somebody who may only look."""
+    """The ad account of the path.
+
+    Raises InvalidRequest if it is not visible, or for a write by a member who may only read.
+    """
     account = request.find_account(request.path_parameters["account"])
     if account is None:
         raise InvalidRequest("NOT_FOUND", "", "the ad account does not exist or is not visible")
@@ -151,7 +155,7 @@ def require_account(request: Request) -> Account:
 
 
 def require_method(request: Request, *methods: str, optional: bool = True) -> None:
-    """`X-RestLi-Method` is one of these; it may be left out only where `optional`."""
+    """`X-RestLi-Method` is one of these; with `optional` it may be left out."""
     method = request.headers.get("X-RestLi-Method")
     if method not in methods and not (optional and method is None):
         raise InvalidRequest("header", "X-RestLi-Method", f"must be {' or '.join(methods)}")

@@ -101,7 +101,7 @@ def get_budget_pricing(request: Request) -> Response:
 
 
 def list_pages(request: Request) -> Response:
-    """GET /organizationAcls: the pages the member has a role on."""
+    """GET /organizationAcls: the pages on which the member has a role."""
     query = parse_query(
         request, {"q": choice("roleAssignee")}, state=choice("APPROVED"), role=choice("ADMINISTRATOR"), **_OFFSET_CHECKS
     )

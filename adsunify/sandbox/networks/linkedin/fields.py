@@ -1,7 +1,7 @@
-"""Which members the bodies have, and of what type. Rules between members: `rules`.
+"""The members of the bodies and their types. Rules between members: `rules`.
 
-Members that the network alone writes (`id`, `test`, `version`, `changeAuditStamps`, `servingStatuses`), the old
-`targeting` and everything unknown are refused.
+Bodies with members that only the network writes (`id`, `test`, `version`, `changeAuditStamps`, `servingStatuses`), with
+the old `targeting` or with unknown members are refused.
 """
 
 import re
@@ -37,11 +37,13 @@ ORGANIZATION_CHECK = external_id(r"urn:li:organization:\d+")
 POST_ID_CHECK = external_id(r"urn:li:(share|ugcPost):\d+")
 # a decimal in major units: no exponent, no thousands separator, no leading zeros
 _MONEY_CHECK = record({"amount": text(1, 20, r"(0|[1-9]\d*)(\.\d+)?"), "currencyCode": text(3, 3, "[A-Z]{3}")})
-_MILLISECONDS_CHECK = integer(1_000_000_000_000, 9_999_999_999_999)  # chosen: seconds are refused as much too early
+_MILLISECONDS_CHECK = integer(
+    1_000_000_000_000, 9_999_999_999_999
+)  # chosen: a value in seconds is refused as too early
 
 
 def _name_check(characters: int, size: int) -> Check:
-    """A name of this many characters and UTF-8 bytes."""
+    """A name with limits on its characters and UTF-8 bytes."""
 
     def check(value: Any, where: str) -> str:
         name = text()(value, where)
@@ -64,7 +66,7 @@ def _check_locale(value: Any, where: str) -> Any:
 
 
 def check_targeting(value: Any, where: str) -> Any:
-    """`targetingCriteria`: alternatives that all have to hold, and what is left out."""
+    """`targetingCriteria`: clauses that must all match, and exclusions."""
     criteria = record({"include": any_value}, {"exclude": any_value})(value, where)
     included = record({"and": array(record({"or": _check_facets}), 1)})(criteria["include"], f"{where}/include")
     excluded = (
@@ -108,7 +110,7 @@ def _check_facets(value: Any, where: str) -> Any:
 
 
 _SCHEDULE_CHECK = record({"start": _MILLISECONDS_CHECK}, {"end": _MILLISECONDS_CHECK})
-_PREFERENCE_CHECK = record(optional={"frequencyOptimizationPreference": any_value})  # its shape is not known
+_PREFERENCE_CHECK = record(optional={"frequencyOptimizationPreference": any_value})  # its shape is not documented
 _GROUP_MEMBERS: dict[str, Check] = {
     "account": urn(ACCOUNT_PREFIX),
     "name": _name_check(100, 400),
@@ -134,7 +136,7 @@ _CAMPAIGN_MEMBERS: dict[str, Check] = {
     "runSchedule": _SCHEDULE_CHECK,
     "offsiteDeliveryEnabled": boolean,
     "politicalIntent": choice(*tables.POLITICAL_INTENTS),
-    "targetingCriteria": check_targeting,  # in the example, though not in the table: taken as required
+    "targetingCriteria": check_targeting,  # the example has it, the table does not: treated as required
 }
 _OPTIONAL_CAMPAIGN_MEMBERS: dict[str, Check] = {
     "account": urn(ACCOUNT_PREFIX),
@@ -158,7 +160,7 @@ _OPTIONAL_CREATIVE_MEMBERS: dict[str, Check] = {
     "name": _name_check(255, 1020),
     "leadgenCallToAction": record({"destination": text(), "label": text()}),
 }
-# creation: what must and what may be there
+# creation: required and optional members
 CREATE_CHECKS: Mapping[str, Check] = {
     "campaignGroup": record(_GROUP_MEMBERS, _OPTIONAL_GROUP_MEMBERS),
     "campaign": record(_CAMPAIGN_MEMBERS, _OPTIONAL_CAMPAIGN_MEMBERS),
@@ -182,5 +184,5 @@ REQUIRED_MEMBERS: Mapping[str, tuple[str, ...]] = {
 
 
 def get_amount(money: Mapping[str, Any]) -> Decimal:
-    """How much a checked MoneyAmount is."""
+    """The amount of a checked MoneyAmount."""
     return Decimal(money["amount"])

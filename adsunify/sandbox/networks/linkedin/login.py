@@ -1,4 +1,4 @@
-"""Tokens: exchange, refresh, revocation, introspection. Credentials stand in the form alone."""
+"""Tokens: exchange, refresh, revocation, introspection. Credentials are sent in the form only."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def issue_token(request: Request) -> Response:
     issued = redeem_grant(request, LOGIN, form)
     assert issued.refresh is not None
     assert issued.refresh.expires_at is not None
-    seconds_left = int((issued.refresh.expires_at - request.now).total_seconds())  # it dies a year after the consent
+    seconds_left = int((issued.refresh.expires_at - request.now).total_seconds())  # it expires a year after the consent
     return build_response(
         200,
         {
@@ -32,14 +32,14 @@ def issue_token(request: Request) -> Response:
             "expires_in": LOGIN.access_seconds,
             "refresh_token": issued.refresh.text,
             "refresh_token_expires_in": seconds_left,
-            # LinkedIn authorization code flow: they may be separated by commas or spaces
+            # LinkedIn authorization code flow: commas or spaces may separate them
             "scope": ("," if from_refresh else " ").join(issued.access.scopes),
         },
     )
 
 
 def revoke_token(request: Request) -> Response:
-    """POST /oauth/v2/revoke: this one token (that the other of the consent lives on is chosen)."""
+    """POST /oauth/v2/revoke: revokes this token only (that the other token of the consent stays valid is chosen)."""
     form = _parse_form(request, _TOKEN_CHECKS)
     check_client(request, form["client_id"], form["client_secret"])
     request.world.tokens.pop(form["token"], None)
@@ -47,7 +47,7 @@ def revoke_token(request: Request) -> Response:
 
 
 def introspect_token(request: Request) -> Response:
-    """POST /oauth/v2/introspectToken: what a token may do, and until when."""
+    """POST /oauth/v2/introspectToken: the scopes and the expiry of a token."""
     form = _parse_form(request, _TOKEN_CHECKS)
     check_client(request, form["client_id"], form["client_secret"])
     token = request.world.tokens.get(form["token"])

@@ -1,4 +1,4 @@
-"""Posts, the content of creatives: made elsewhere, so every well-formed one exists."""
+"""Posts, the content of creatives. They are made elsewhere, so every well-formed URN exists."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from adsunify.sandbox.networks.linkedin.tables import ORGANIZATION_PAGE, OWN_POS
 from adsunify.sandbox.parsing import InvalidRequest
 
 _OFFSET_CHECKS = {"count": integer_text(1, 100), "start": integer_text(0)}
-_AD_TYPES = ("STANDARD", "VIDEO", "CAROUSEL")  # the other ad types of a direct sponsored post are not known here
+_AD_TYPES = ("STANDARD", "VIDEO", "CAROUSEL")  # the other ad types of a direct sponsored post are not simulated
 
 
 def make_post(post: str) -> dict[str, Any]:

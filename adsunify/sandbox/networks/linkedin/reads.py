@@ -15,7 +15,7 @@ from adsunify.sandbox.paging import CursorFormat
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
-REVIEW_SECONDS = 60  # so soon that a test can see its end
+REVIEW_SECONDS = 60  # short enough for tests to see its end
 Row = dict[str, Any]
 
 
@@ -130,7 +130,7 @@ def get_entity(request: Request) -> Response:
 
 
 def _parse_criteria_query(request: Request) -> tuple[Row, Row]:
-    """The finder of creatives; a search as for the others does not exist here."""
+    """The finder of creatives, which have no q=search."""
     if is_finder(request, "search"):
         raise InvalidRequest("NOT_FOUND", "", "creatives have no finder search")
     answers.require_method(request, "FINDER", optional=False)
@@ -171,7 +171,10 @@ def _matches_search(row: Row, filters: Row) -> bool:
 
 
 def _build_page_response(query: Row, rows: list[Row], key: Callable[[Row], Any]) -> Response:
-    """A page in the order of the ids. The token names the last id, so what is created meanwhile shifts nothing."""
+    """A page in the order of the ids.
+
+    The token names the last id, so entities created between two requests do not shift the pages.
+    """
     backwards = query.get("sortOrder") == "DESCENDING"
     rows = sorted(rows, key=key, reverse=backwards)
     if "pageToken" in query:
@@ -198,7 +201,7 @@ def _render_account(account: Account) -> Row:
 
 
 def render_entity(request: Request, entity: StoredEntity) -> Row:
-    """An entity as it is shown, with what the network adds to it."""
+    """An entity in a response, with the members that the network adds."""
     members = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     created, changed = (int(at.timestamp() * 1000) for at in (entity.created_at, entity.updated_at))
     if entity.kind == "creative":

@@ -1,8 +1,8 @@
 """The query language of Rest.li 2.0, read strictly.
 
-`( ) , :` are structure while they stand literally; inside a value they must be percent-encoded. `List(a,b)` becomes a
-list, `(name:value,...)` a dict, anything else text. What a generic encoder makes of it (`List%28`, or values encoded
-twice) is text of another kind, and fails in the check of its parameter.
+`( ) , :` are structure; inside a value they must be percent-encoded. `List(a,b)` becomes a list, `(name:value,...)` a
+dict, anything else text. The output of a generic encoder (`List%28`, or values encoded twice) is plain text and fails
+in the check of its parameter.
 """
 
 import re
@@ -19,18 +19,18 @@ _NAMES_CHECK = text(pattern=r"[A-Za-z]+(,[A-Za-z]+)*")
 
 
 def parse_query(request: Request, required: Mapping[str, Check] | None = None, /, **optional: Check) -> dict[str, Any]:
-    """The checked query of a read, from the address or, where it is tunnelled, from the body."""
+    """The checked query of a read, from the URL or, for a tunnelled read, from the body."""
     checked: dict[str, Any] = record(required or {}, optional)(_parse_parameters(get_query_text(request)), "")
     return checked
 
 
 def is_finder(request: Request, name: str) -> bool:
-    """Whether this finder is asked for."""
+    """Whether the request uses this finder."""
     return f"q={name}" in get_query_text(request).split("&")
 
 
 def get_query_text(request: Request) -> str:
-    """The query text as sent. Problem where a tunnelled read has a query in its address too."""
+    """The query text as sent. Raises InvalidRequest if a tunnelled read has a query in its URL, too."""
     if not is_tunnelled(request):
         return request.raw_query
     request.require_media_type("application/x-www-form-urlencoded")
@@ -43,7 +43,7 @@ def get_query_text(request: Request) -> str:
 
 
 def is_tunnelled(request: Request) -> bool:
-    """Whether a POST stands for a GET whose address would be too long."""
+    """Whether a POST is a GET whose URL would be too long."""
     return request.method == "POST" and request.headers.get("X-HTTP-Method-Override") == "GET"
 
 

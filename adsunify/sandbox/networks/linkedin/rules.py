@@ -14,7 +14,7 @@ from adsunify.sandbox.world import Account, StoredEntity
 Data = Mapping[str, Any]
 _MONEY_MEMBERS = ("dailyBudget", "totalBudget", "unitCost")
 _DRAFT_ONLY = "ONLY_DRAFT_CAMPAIGNS_ALLOWED_IN_DRAFT_CAMPAIGN_GROUPS"
-# Changed once set: the native code, which draft campaigns do not meet where it is the one of non-drafts.
+# Native code for a change of a member that is fixed once set. Drafts may change members with the code of non-drafts.
 _IMMUTABLE_NON_DRAFT = "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"
 _IMMUTABLE_ERRORS: Mapping[str, Mapping[str, str]] = {
     "campaignGroup": dict.fromkeys(("account", "objectiveType", "budgetOptimization"), "FIELD_NOT_ALLOWED"),
@@ -33,12 +33,15 @@ _IMMUTABLE_ERRORS: Mapping[str, Mapping[str, str]] = {
 
 
 def get_status_member(kind: str) -> str:
-    """Where the status of this kind stands."""
+    """The member that holds the status of a kind."""
     return "intendedStatus" if kind == "creative" else "status"
 
 
 def check_entity(request: Request, kind: str, account: Account, data: Data, old: StoredEntity | None) -> None:
-    """All rules for what an entity is going to be; `old` is what it has been, None when it is created. Problem."""
+    """Check an entity against all rules; `old` is its data before the change, None on creation.
+
+    Raises InvalidRequest.
+    """
     before: Data = {} if old is None else old.data
     if old is not None:
         _check_changeable(kind, account, data, before)
@@ -87,7 +90,7 @@ def _check_status(kind: str, data: Data, before: Data, *, created: bool) -> None
     status, old = data[name], before.get(name)
     if created:
         allowed = status in tables.CREATION_STATUSES[kind]
-    else:  # a draft is deleted and not marked; it is never entered again (both chosen)
+    else:  # a draft is really deleted, and an entity never becomes a draft again (both chosen)
         draft_marked = old == "DRAFT" and status == "PENDING_DELETION"
         allowed = status == old or not (status in (*tables.READ_ONLY_STATUSES, "DRAFT") or draft_marked)
     if not allowed:
@@ -167,7 +170,7 @@ def _check_budget(data: Data) -> None:
         raise InvalidRequest(
             "CONDITIONAL_FIELD_NOT_ALLOWED", "/dailyBudget", "LIFETIME pacing goes with totalBudget alone"
         )
-    if daily is None and not lifetime:  # LinkedIn Marketing API calls it deprecated: refused here
+    if daily is None and not lifetime:  # deprecated in the LinkedIn Marketing API: refused
         raise InvalidRequest(
             "CONDITIONAL_MISSING_FIELD", "/pacingStrategy", "LIFETIME is required with totalBudget alone"
         )

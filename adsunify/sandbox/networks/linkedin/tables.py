@@ -10,7 +10,7 @@ from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.linkedin.com",)
 LOGIN_HOST = "www.linkedin.com"
-# At least 12 months each, and there never is one of December.
+# A version is supported for at least 12 months. There is no version of December.
 VERSIONS = split_words("""
     202510 202511 202601 202602 202603 202604 202605 202606 202607 202608 202609
 """)
@@ -22,10 +22,10 @@ PAGES_SCOPES = ("r_organization_admin", "rw_organization_admin")
 LOGIN = OAuthConfig(
     consent_pages=((LOGIN_HOST, "/oauth/v2/authorization"),),
     optional_scopes=(WRITE_SCOPE, REPORT_SCOPE, POSTS_SCOPE, "r_ads", "r_basicprofile", *PAGES_SCOPES),
-    pkce="refused",  # LinkedIn: only for native apps, on another endpoint
+    pkce="refused",  # LinkedIn offers PKCE only for native apps, on another endpoint
     code_seconds=1800,
     access_seconds=60 * DAY_SECONDS,
-    refresh_seconds=365 * DAY_SECONDS,  # counted from the consent: a refresh does not lengthen it
+    refresh_seconds=365 * DAY_SECONDS,  # counted from the consent: a refresh does not extend it
     access_prefix="AQV",
     refresh_prefix="AQX",
 )
@@ -36,7 +36,7 @@ US_ACCOUNT, TOKYO_ACCOUNT, ENTERPRISE_ACCOUNT, VIEW_ONLY_ACCOUNT = "518121035", 
 
 
 def _make_account(number: str, name: str, currency: str, role: str = "ACCOUNT_MANAGER", **native: Any) -> Account:
-    # no account has a time zone: every day is a day of UTC
+    # accounts have no time zone: every day is a day of UTC
     facts = {"type": "BUSINESS", "status": "ACTIVE", "reference": ORGANIZATION_PAGE, "test": False, **native}
     return Account(number, name, currency, "UTC", {"native": facts, "role": role})
 
@@ -56,17 +56,17 @@ STATUSES: Mapping[str, tuple[str, ...]] = {
     "creative": GROUP_STATUSES,
 }
 ACCOUNT_STATUSES = ("ACTIVE", "CANCELED", "DRAFT", "PENDING_DELETION", "REMOVED")
-# What creation accepts: of a group only these two; that a campaign takes three is chosen; a paused creative fails.
+# Statuses that creation accepts: two for a group, three for a campaign (chosen); a paused creative is refused.
 CREATION_STATUSES: Mapping[str, tuple[str, ...]] = {
     "campaignGroup": ("ACTIVE", "DRAFT"),
     "campaign": ("ACTIVE", "PAUSED", "DRAFT"),
     "creative": ("ACTIVE", "DRAFT"),
 }
 FINAL_STATUSES = ("CANCELED", "PENDING_DELETION", "REMOVED")
-READ_ONLY_STATUSES = ("COMPLETED", "REMOVED")  # states the network alone sets (chosen)
+READ_ONLY_STATUSES = ("COMPLETED", "REMOVED")  # states that only the network sets (chosen)
 
 CAMPAIGN_TYPES = ("DYNAMIC", "EVENT_AD", "SPONSORED_INMAILS", "SPONSORED_UPDATES", "TEXT_AD")
-# Singular: the plural names of the documentation's table are not sent.
+# Requests use the singular, not the plural names of the documentation's table.
 OBJECTIVES = split_words("""
     BRAND_AWARENESS ENGAGEMENT JOB_APPLICANT LEAD_GENERATION TALENT_LEAD VIDEO_VIEW WEBSITE_CONVERSION WEBSITE_VISIT
 """)
@@ -76,7 +76,7 @@ OPTIMIZATION_TARGETS = split_words("""
     MAX_QUALIFIED_LEAD MAX_REACH MAX_VIDEO_VIEW NONE TARGET_COST_PER_CLICK TARGET_COST_PER_IMPRESSION
     TARGET_COST_PER_VIDEO_VIEW
 """)
-# What an objective may be optimized for, and how that is billed (other objectives are not checked).
+# Objective: its optimization targets, and how they are billed (other objectives are not checked).
 COST_TYPES_BY_TARGET: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "BRAND_AWARENESS": {
         "NONE": ("CPM",),
@@ -100,9 +100,9 @@ COST_TYPES_BY_TARGET: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }
 FORMATS = ("CAROUSEL", "SINGLE_VIDEO", "SPONSORED_UPDATE_EVENT", "SPONSORED_UPDATE_NATIVE_DOCUMENT", "STANDARD_UPDATE")
-CREATION_ONLY_FORMATS = ("CAROUSEL", "SINGLE_VIDEO")  # the first creative cannot bring these
+CREATION_ONLY_FORMATS = ("CAROUSEL", "SINGLE_VIDEO")  # the first creative cannot set these formats
 POLITICAL_INTENTS = ("NOT_DECLARED", "NOT_POLITICAL", "POLITICAL")
-# LinkedIn Marketing API lists none of the locales that it supports, so these are a choice of theirs.
+# The LinkedIn Marketing API does not list its locales: these are a sample.
 LOCALES = frozenset(
     {
         *split_words("""
@@ -121,7 +121,7 @@ EXCLUSIVE_FACETS = (
     ("industries", "employers"),
     ("staffCountRanges", "employers"),
 )
-# Facet: what its entities are (None: not said), and some of them (id, name); no entities: typeahead only.
+# Facet: the type of its entities (None: not documented), and some of them (id, name); none: typeahead only.
 FACETS: Mapping[str, tuple[str | None, tuple[tuple[str, str], ...]]] = {
     "locations": ("geo", ()),
     "profileLocations": ("geo", ()),
@@ -176,7 +176,7 @@ FACETS: Mapping[str, tuple[str | None, tuple[tuple[str, str], ...]]] = {
     "audienceMatchingSegments": ("adSegment", ()),
     "dynamicSegments": ("adSegment", ()),
 }
-# What a typeahead finds: facet, urn, name.
+# Results of a typeahead: facet, urn, name.
 FINDABLE_ENTITIES = (
     ("locations", "urn:li:geo:103644278", "United States"),
     ("locations", "urn:li:geo:101355337", "Japan"),
@@ -189,7 +189,7 @@ FINDABLE_ENTITIES = (
     ("employers", "urn:li:organization:1035", "Microsoft"),
 )
 
-# Posts that are not plain published posts of PAGE; any other well-formed post is one.
+# Posts with special states. Any other well-formed post is a published post of the page.
 POSTS: Mapping[str, Mapping[str, Any]] = {
     "urn:li:ugcPost:6850000000000000002": {"content": {"media": {"id": "urn:li:video:C4D05AQH", "title": "Film"}}},
     "urn:li:share:6850000000000000003": {"content": {"carousel": {"cards": []}}},

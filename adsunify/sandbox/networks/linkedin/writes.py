@@ -1,6 +1,6 @@
 """Creates, partial updates and deletes of campaign groups, campaigns and creatives.
 
-A new id comes back in the header `x-restli-id` alone; bodies of successful writes are empty.
+Only the header `x-restli-id` has a new id; bodies of successful writes are empty.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from adsunify.sandbox.world import Account, StoredEntity, World
 KIND_BY_COLLECTION = {"adCampaignGroups": "campaignGroup", "adCampaigns": "campaign", "creatives": "creative"}
 _PARENT_KINDS = {"campaignGroup": None, "campaign": "campaignGroup", "creative": "campaign"}
 BATCH_FAULTS = frozenset({"partial"})
-# what the network makes of what is left out
+# values of members that a create leaves out
 _CREATION_DEFAULTS: dict[str, dict[str, Any]] = {
     "campaignGroup": {"backfilled": False, "test": False},
     "campaign": {
@@ -30,7 +30,7 @@ _CREATION_DEFAULTS: dict[str, dict[str, Any]] = {
 
 
 def create_or_update_entities(request: Request) -> Response:
-    """POST of a collection: create one, or change several by `X-RestLi-Method: BATCH_PARTIAL_UPDATE`."""
+    """POST of a collection: creates one, or changes several by `X-RestLi-Method: BATCH_PARTIAL_UPDATE`."""
     account, kind = answers.require_account(request), KIND_BY_COLLECTION[request.path_parameters["entities"]]
     if request.headers.get("X-RestLi-Method") == "BATCH_PARTIAL_UPDATE":
         return _update_entities(request, account, kind)
@@ -48,9 +48,9 @@ def create_or_update_entities(request: Request) -> Response:
     )
     if kind == "creative":
         _set_campaign_format(request, entity)
-    # of a creative the id is its URN, and the header has it percent-encoded
+    # the id of a creative is its URN, percent-encoded in the header
     native_id = quote(fields.URN_PREFIXES[kind] + entity.id, safe="") if kind == "creative" else entity.id
-    # the path has the account's id too, so that whoever reads an id out of it gets the wrong one
+    # the path has the account's id, too, so a client that reads the id from the path gets the wrong one
     location = f"{request.path.removeprefix('/rest')}/{native_id}"
     return answers.build_response(201, None, {"x-restli-id": native_id, "Location": location})
 
@@ -82,7 +82,7 @@ def delete_entity(request: Request) -> Response:
 
 
 def require_entity(request: Request, account: Account, kind: str, native_id: str) -> StoredEntity:
-    """The entity of a path: digits, or for creatives the percent-encoded URN. Problem."""
+    """The entity of a path: digits, or for creatives the percent-encoded URN. Raises InvalidRequest."""
     if kind == "creative":
         if ":" in request.path:
             raise InvalidRequest("unreadable", "", "the URN in the path must be percent-encoded")
@@ -147,7 +147,7 @@ def _start_review(request: Request, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _set_campaign_format(request: Request, creative: StoredEntity) -> None:
-    """The first creative gives its campaign a format where it had none."""
+    """The first creative sets the format of a campaign without one."""
     campaign = request.world.find("campaign", str(creative.parent))
     assert campaign is not None
     if "format" not in campaign.data:
@@ -155,9 +155,9 @@ def _set_campaign_format(request: Request, creative: StoredEntity) -> None:
 
 
 def seed_world(world: World) -> None:
-    """Every account has had its default group from the start; it can be neither edited nor deleted.
+    """Every account has a default group that cannot be edited or deleted.
 
-    The enterprise account, which creates none here, has one more group.
+    The enterprise account cannot create groups, so it has one more.
     """
     for account in world.accounts.values():
         group = {

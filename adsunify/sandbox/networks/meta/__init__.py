@@ -1,7 +1,7 @@
 """The simulated Meta Marketing API v26.0: a strict, independent reading of its documentation.
 
-Where the documentation is silent, the choice made is marked "chosen" at its place. What Meta leaves out of an answer
-because it is empty, is left out here too: unset fields, `paging` of an empty list, `actions` of a day without any.
+"chosen" marks a choice where the documentation is silent. Responses leave out empty members, as Meta does: unset
+fields, `paging` of an empty list, `actions` of a day without any.
 """
 
 from adsunify.sandbox.network import Network, Request, Response, Route
@@ -16,7 +16,7 @@ NODE_PATH = "/v26.0/{node}"
 
 
 def get_node(request: Request) -> Response:
-    """GET /{id}: whatever has that id."""
+    """GET /{id}: the node of any kind with that id."""
     if (response := insights.find_run_status(request) or reads.find_entity_response(request)) is None:
         raise not_found_error(request, request.path_parameters["node"])
     return response
@@ -44,7 +44,7 @@ NETWORK = Network(
         Route("POST", API_HOSTS, f"{ACCOUNT_PATH}/adimages", catalogs.create_image),
         Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/{{edge:{'|'.join(catalogs.ROWS_BY_EDGE)}}}", catalogs.list_edge),
         Route("GET", API_HOSTS, f"{NODE_PATH}/insights", insights.get_insights),
-        # an error inside a 200 is here what a failed report run answers to the poll
+        # error_in_200: a report run fails, and its poll answers 200
         Route("POST", API_HOSTS, f"{NODE_PATH}/insights", insights.create_run, faults=frozenset({"error_in_200"})),
         Route("GET", API_HOSTS, f"{NODE_PATH}/{{edge:campaigns|adsets|ads|adcreatives}}", reads.list_entities),
         Route("GET", API_HOSTS, NODE_PATH, get_node),

@@ -17,14 +17,14 @@ def _make_account(
         "account_status": status,
         "disable_reason": 0,
         "min_daily_budget": least,
-        # Meta Marketing API: the account has a floor for a campaign's spend cap; how high is not told, so chosen
+        # Meta Marketing API: accounts have a floor for a campaign's spend cap; its amount is not documented, so chosen
         "min_campaign_group_spend_cap": str(100 * least),
         "amount_spent": "0",
         "balance": "0",
         "spend_cap": "0",
         "business": {"id": f"55{digits}", "name": f"{name} Business"},
     }
-    if dsa is not None:  # an account without the settings has no such members: empty fields are left out
+    if dsa is not None:  # an account without the settings lacks these members: empty fields are left out
         native |= {"default_dsa_beneficiary": dsa, "default_dsa_payor": dsa}
     return Account(f"act_{digits}", name, currency, timezone, {"native": native, "click_billing": clicks})
 

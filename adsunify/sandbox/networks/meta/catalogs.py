@@ -1,4 +1,4 @@
-"""Catalogs, searches and the image library: a few plausible rows of each."""
+"""Catalogs, searches and the image library: a few plausible rows each."""
 
 import base64
 import binascii
@@ -117,7 +117,7 @@ def list_edge(request: Request) -> Response:
     more = {
         "image": [dict(image.data) for image in request.world.list_entities("adimage", account.id)],
         "minimum_budget": _build_minimum_budgets(account),
-        # only "strings" in the documentation: one object that lists them (chosen)
+        # the documentation says "strings" only: one object that lists them (chosen)
         "dsa_recommendation": [{"recommendations": [account.name, account.extra["native"]["business"]["name"]]}],
     }
     return build_page_response(
@@ -154,7 +154,7 @@ def search_catalog(request: Request) -> Response:
 
 
 def create_image(request: Request) -> Response:
-    """POST /act_X/adimages: into the image library."""
+    """POST /act_X/adimages: adds to the image library."""
     account = require_account_by_id(request, request.path_parameters["node"])
     form = parse_form(request, {"bytes": text(), "copy_from": OBJECT_CHECK})
     try:
@@ -172,14 +172,14 @@ def create_image(request: Request) -> Response:
 
 
 def _build_minimum_budgets(account: Account) -> Rows:
-    """Floors in minor units; only min_daily_budget of the account is enforced, the finer ones are chosen."""
+    """Floors in minor units; only min_daily_budget of the account is enforced; the finer floors are chosen."""
     least = account.extra["native"]["min_daily_budget"]
     often = ("min_daily_budget_imp", "min_daily_budget_high_freq", "min_daily_budget_video_views")
     return ({"currency": account.currency, **dict.fromkeys(often, least), "min_daily_budget_low_freq": 40 * least},)
 
 
 def _get_default_fields(node: str) -> str:
-    """What an edge without ids answers where no fields are named."""
+    """The fields of an edge without ids if the request names none."""
     return {"minimum_budget": _MINIMUM_BUDGET_FIELDS, "dsa_recommendation": "recommendations"}.get(node, "id")
 
 

@@ -1,4 +1,4 @@
-"""The native error shape, the guard, and the headers of every answer."""
+"""The native error shape, authorization, and the headers of every response."""
 
 import hashlib
 import hmac
@@ -20,7 +20,7 @@ CREDENTIAL_CHECKS = {"access_token": text(), "appsecret_proof": text()}
 
 @frozen
 class ErrorShape:
-    """How one kind of refusal looks: HTTP status, code, subcode; `as_text`: error_data comes as a JSON string."""
+    """One kind of refusal: HTTP status, code, subcode; `as_text`: error_data comes as a JSON string."""
 
     status: int
     code: int
@@ -40,7 +40,7 @@ ERROR_BY_PROBLEM: Mapping[str, ErrorShape] = {
     "missing": ErrorShape(400, 100, 33, "Object does not exist"),
     "ineligible": ErrorShape(403, 200, None, "Permissions error"),
     "processing": ErrorShape(400, 100, None, "Object is still being processed"),
-    # error_data may be a JSON STRING. Here it is one wherever single parameters do not go together.
+    # error_data may be a JSON STRING. Here it is a string for parameters that conflict.
     "combination": ErrorShape(400, 100, None, "Parameters do not go together", as_text=True),
     "click_billing": ErrorShape(400, 100, 2446404, "Billing Option Not Available"),
     "too_much_data": ErrorShape(400, 100, 1487534, "Too much data"),
@@ -63,7 +63,7 @@ INSIGHTS_ERROR_BY_STATUS: Mapping[int, ErrorShape] = {
 
 
 def build_response(request: Request, body: Any, status: int = 200, wait_minutes: int = 0) -> Response:
-    """An answer with the trace and usage headers; `wait_minutes` is what the usage header asks for."""
+    """An answer with the trace and usage headers; `wait_minutes` is the wait in the usage header."""
     headers = {"x-fb-request-id": secrets.token_hex(8), "x-fb-trace-id": f"A{secrets.token_urlsafe(8)}"}
     headers["facebook-api-version"] = API_VERSION
     headers |= _build_usage_headers(request, wait_minutes)
@@ -101,7 +101,7 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: an unknown path or method, or a told fault."""
+    """The response of a bare status: unknown path or method, or a requested fault."""
     if not request.path.startswith(f"/{API_VERSION}/"):
         version_error = ErrorShape(400, 2635, None, "Version gone")
         return build_error(
@@ -115,13 +115,13 @@ def format_status_error(request: Request, status: int) -> Response:
 
 
 def not_found_error(request: Request, node: str) -> AbortRequest:
-    """What is raised where there is no such object (100 with subcode 33)."""
+    """The error for an object that does not exist (100 with subcode 33)."""
     message = f"Unsupported request. Object with ID '{node}' does not exist or cannot be loaded"
     return AbortRequest(build_error(request, ERROR_BY_PROBLEM["missing"], message))
 
 
 def authorize_request(request: Request) -> Token:
-    """The token of the header (or of `access_token`), and its `appsecret_proof` where one is given."""
+    """The token of the header (or of `access_token`), and a check of its `appsecret_proof`, if present."""
     parameters = dict(request.query_pairs)
     if request.method == "POST" and request.body:
         parameters |= request.parse_form()

@@ -1,5 +1,4 @@
-"""What can be read of each kind of node: the names that `fields` may ask for (of the published descriptions), and
-nothing else."""
+"""The readable fields of each kind of node: the names that `fields` accepts (from the published descriptions)."""
 
 from collections.abc import Mapping
 
@@ -84,7 +83,7 @@ _INSIGHTS_FIELDS = """
     website_purchase_roas
 """
 
-# What a node is called in the error for a field that it does not have, and its fields.
+# The name of a node type in the error for an unknown field, and its fields.
 FIELDS_BY_NODE: Mapping[str, tuple[str, frozenset[str]]] = {
     "campaign": ("Campaign", frozenset(_CAMPAIGN_FIELDS.split())),
     "adset": ("AdSet", frozenset(_ADSET_FIELDS.split())),

@@ -1,9 +1,9 @@
-"""Insights, at once and by report runs.
+"""Insights, synchronous and by report runs.
 
-Every account has delivered on every day up to today, whatever else is in it, so that a report has rows at once. The
-figures follow from account, subject and day alone. Levels below the account show the ads that are delivering now, from
-the day on which they were made. To have every trap of the documentation in it: a 13th more than a week ago had no
-delivery and has no row, a Saturday brought no purchase, a Sunday no action at all.
+Every account has delivered on every day up to today, whatever it contains, so a report always has rows. The figures
+follow from account, subject and day alone. Levels below the account show the ads that are delivering now, from the day
+of their creation. The figures have every special case of the documentation: a 13th more than a week ago has no delivery
+and no row, a Saturday no purchase, a Sunday no action.
 """
 
 import re
@@ -24,11 +24,12 @@ from adsunify.sandbox.parsing import InvalidRequest, fill_keys, parse_json
 from adsunify.sandbox.world import Account, StoredEntity
 
 LEVELS = ("account", "campaign", "adset", "ad")
-# What successive polls see. A run is done only when both say so: the third has all percent and still runs.
+# Results of successive polls. A run is done only when status and percentage both say it: the third poll has 100 % and
+# still runs.
 RUN_STATES = (("Job Not Started", 0), ("Job Started", 0), ("Job Running", 100), ("Job Completed", 100))
-MAX_SYNC_ROWS = 1000  # rows; more is too much data for one call (where the limit lies is chosen)
+MAX_SYNC_ROWS = 1000  # rows; more is too much data for one call (the limit is chosen)
 RUN_LIFETIME = timedelta(days=30)
-PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")  # they overlap
+PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")  # these windows overlap
 DATE_PRESETS: Mapping[str, tuple[int, int]] = {  # days back from today: first, last
     "today": (0, 0),
     "yesterday": (1, 1),
@@ -66,7 +67,7 @@ PARAMETER_CHECKS: Mapping[str, Check] = {
     "time_range": json_text(record({"since": date_check(), "until": date_check()})),
     "date_preset": one_of(" ".join(DATE_PRESETS)),
     "limit": integer_text(1, 5000),
-    "action_attribution_windows": json_text(array(text())),  # the figures do not depend on these four
+    "action_attribution_windows": json_text(array(text())),  # these parameters do not change the figures four
     "action_report_time": one_of("conversion impression lifetime mixed"),
     **fill_keys(json_text(boolean), "use_account_attribution_setting use_unified_attribution_setting"),
     **fill_keys(
@@ -102,7 +103,10 @@ def get_insights(request: Request) -> Response:
 
 
 def create_run(request: Request) -> Response:
-    """POST /{id}/insights: a report run. It writes nothing to the account. Told `error_in_200`, the run will fail."""
+    """POST /{id}/insights: a report run.
+
+    It writes nothing to the account. With the fault `error_in_200` the run fails.
+    """
     parameters, node = parse_form(request, PARAMETER_CHECKS), request.path_parameters["node"]
     account = _check_request(request, node, parameters)
     reads.render_rows("insights", [], {"fields": _format_fields(parameters)})
@@ -112,7 +116,7 @@ def create_run(request: Request) -> Response:
 
 
 def find_run_status(request: Request) -> Response | None:
-    """GET /{report_run_id}: each look sees the next state. None where the id is no run."""
+    """GET /{report_run_id}: each poll finds the next state. None if the id is not a run."""
     if (run := _find_run(request)) is None:
         return None
     query = reads.parse_query(request, {})
@@ -141,7 +145,7 @@ def _find_run(request: Request) -> StoredEntity | None:
 
 
 def _check_request(request: Request, node: str, parameters: Mapping[str, Any]) -> Account:
-    """The account that a request is about, after the rules on ranges and levels."""
+    """The account of a request, after the checks of ranges and levels."""
     kind = "account" if node.startswith("act_") else require_entity(request, node).kind
     if kind not in LEVELS:
         raise not_found_error(request, node)
@@ -161,7 +165,7 @@ def _check_request(request: Request, node: str, parameters: Mapping[str, Any]) -
 
 
 def _format_fields(parameters: Mapping[str, Any]) -> str:
-    """Both dates always come (chosen; impressions and spend where nothing is asked for)."""
+    """Both dates always come (chosen; impressions and spend are the default fields)."""
     return ",".join(
         dict.fromkeys(["date_start", "date_stop", *parameters.get("fields", "impressions,spend").split(",")])
     )
@@ -205,7 +209,7 @@ def _list_days(first: date, last: date, step: int = 1) -> Iterator[date]:
 def _list_subjects(
     request: Request, account: Account, node: str, kind: str, level: str
 ) -> Iterator[tuple[str, dict[str, Any], date]]:
-    """Id, naming members and first day of everything that has rows of its own at this level."""
+    """Id, naming members and first day of everything with its own rows at this level."""
     naming = {
         "account_id": account.id.removeprefix("act_"),
         "account_name": account.name,
@@ -229,7 +233,7 @@ def _list_subjects(
 
 
 def _generate_daily_figures(account: Account, subject: str, day: date, today: date) -> dict[str, int] | None:
-    """The figures of one day; money in minor units. None: no delivery."""
+    """The figures of one day; money in minor units. None without delivery."""
     if day.day == 13 and (today - day).days > 7:
         return None
     dice = draw_bytes(account.id, subject, day)

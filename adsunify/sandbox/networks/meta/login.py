@@ -1,4 +1,4 @@
-"""Consent, tokens and their end."""
+"""Consent, tokens and revocation."""
 
 from datetime import timedelta
 from typing import Any
@@ -25,7 +25,7 @@ LOGIN = OAuthConfig(
     consent_pages=(("www.facebook.com", "/v26.0/dialog/oauth"),),
     required_scopes=SCOPES,
     scope_separator=",",
-    pkce="refused",  # Meta Login with a client secret needs none; whether it is taken is (unverified)
+    pkce="refused",  # Meta Login with a client secret needs no PKCE; whether it accepts it is unverified
     access_seconds=SHORT_TOKEN_SECONDS,
     issues_refresh_tokens=False,
     access_prefix="EAA",
@@ -34,7 +34,7 @@ _CLIENT_CHECKS: dict[str, Check] = {"client_id": text(), "client_secret": text()
 
 
 def issue_token(request: Request) -> Response:
-    """GET /oauth/access_token: code to token, or a token that still holds to one of about 60 days."""
+    """GET /oauth/access_token: exchanges a code, or a valid token for one of about 60 days."""
     if dict(request.query_pairs).get("grant_type") == "fb_exchange_token":
         query = request.parse_query({**_CLIENT_CHECKS, "grant_type": text(), "fb_exchange_token": text()})
         check_client(request, query["client_id"], query["client_secret"])
@@ -58,7 +58,7 @@ def revoke_permissions(request: Request) -> Response:
 
 
 def revoke_token(request: Request) -> Response:
-    """GET /oauth/revoke: one single token."""
+    """GET /oauth/revoke: revokes a single token."""
     query = request.parse_query({**_CLIENT_CHECKS, "revoke_token": text(), "access_token": text()})
     check_client(request, query["client_id"], query["client_secret"])
     _check_inspector(request, query["access_token"])
@@ -68,7 +68,7 @@ def revoke_token(request: Request) -> Response:
 
 
 def inspect_token(request: Request) -> Response:
-    """GET /debug_token: what a token may do, on which accounts, and until when."""
+    """GET /debug_token: the scopes, accounts and expiry of a token."""
     query = request.parse_query({"input_token": text(), "access_token": text()})
     _check_inspector(request, query["access_token"])
     return build_response(request, {"data": _render_token(request, query["input_token"])})
@@ -94,7 +94,7 @@ def _render_token(request: Request, inspected: str) -> dict[str, Any]:
 
 
 def _render_granular_scope(request: Request, scope: str) -> dict[str, Any]:
-    """target_ids: the accounts that were really granted, as digits."""
+    """`target_ids`: the granted accounts, as digits."""
     if scope not in ("ads_management", "ads_read"):
         return {"scope": scope}
     return {"scope": scope, "target_ids": [account.removeprefix("act_") for account in request.world.accounts]}
@@ -105,7 +105,7 @@ def _get_expiry_seconds(token: Token) -> int:
 
 
 def _check_inspector(request: Request, access_token: str) -> None:
-    """The app itself (app id, vertical bar, app secret), or a token of it."""
+    """Check the inspecting token: the app itself (app id, vertical bar, app secret), or a token of it."""
     app, bar, secret = access_token.partition("|")
     if bar:
         check_client(request, app, secret)

@@ -1,7 +1,7 @@
-"""What may be sent: the parameters of each write with their types and enums (of the published descriptions), compactly.
+"""The parameters of each write with their types and enums (from the published descriptions).
 
-Left out of the published lists: `date_format` (gone in v26) and `adset_spec`, `campaign_spec`,
-`draft_adgroup_id`, which would make further objects that nothing here simulates.
+Left out of the published lists: `date_format` (gone in v26) and `adset_spec`, `campaign_spec`, `draft_adgroup_id`,
+which would create further objects that are not simulated.
 """
 
 import re
@@ -47,10 +47,10 @@ def check_url(value: Any, where: str) -> str:
 
 
 def check_image_url(value: Any, where: str) -> str:
-    """An address that Meta fetches during the call: must be public; one with `missing` in it cannot be fetched."""
+    """A public address that Meta fetches during the call. One that contains `missing` cannot be fetched."""
     address = check_url(value, where)
     host = urlsplit(address).hostname or ""
-    # Meta Marketing API: it has to be public; what that means is chosen
+    # Meta Marketing API: it must be public; the meaning of public is chosen
     if "." not in host or re.fullmatch(r"[0-9.]+", host):
         raise InvalidRequest("value", where, "the image could not be downloaded: not a public address", value)
     return str(external_id()(address, where))
@@ -74,7 +74,7 @@ STRING_CHECK, NAME_CHECK, ID_CHECK = text(), visible_text(1, 400), external_id("
 UNSIGNED_CHECK, FLAG_CHECK, OBJECT_CHECK = integer_text(0), json_text(boolean), json_text(check_object)
 OBJECTS_CHECK, STRINGS_CHECK = json_text(array(check_object)), json_text(array(text()))
 
-CREATION_STATUS_CHECK = one_of("ACTIVE PAUSED")  # on create only these, at every level
+CREATION_STATUS_CHECK = one_of("ACTIVE PAUSED")  # creates accept only these, at every level
 STATUS_CHECK = one_of("ACTIVE PAUSED ARCHIVED DELETED")
 BID_STRATEGY_CHECK = one_of("COST_CAP LOWEST_COST_WITHOUT_CAP LOWEST_COST_WITH_BID_CAP LOWEST_COST_WITH_MIN_ROAS")
 CATEGORY_CHECK = one_of(
@@ -188,7 +188,9 @@ LINK_DATA_CHECK = record(
             },
         ),
     },
-    exactly_one=(("picture", "image_hash", "child_attachments"),),  # Meta Marketing API: never both; neither: chosen
+    exactly_one=(
+        ("picture", "image_hash", "child_attachments"),
+    ),  # Meta Marketing API: never both; whether one is required is chosen
 )
 STORY_CHECK = record(
     required={"page_id": ID_CHECK},
@@ -282,7 +284,7 @@ _ADSET_MEMBERS: Mapping[str, Check] = {
 }
 _AD_MEMBERS: Mapping[str, Check] = {
     "name": NAME_CHECK,
-    # the native parameter takes whole creatives too; only what the documentation names is simulated
+    # the native parameter also accepts whole creatives; only the documented members are simulated
     "creative": json_text(record(required={"creative_id": ID_CHECK})),
     "bid_amount": integer_text(0),
     "execution_options": json_text(array(one_of("include_recommendations synchronous_ad_review validate_only"))),

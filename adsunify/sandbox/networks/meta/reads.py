@@ -16,7 +16,7 @@ from adsunify.sandbox.paging import CursorFormat
 from adsunify.sandbox.parsing import InvalidRequest, parse_json, split_words
 from adsunify.sandbox.world import Account, StoredEntity
 
-FieldTree = Mapping[str, "FieldTree | None"]  # a name, and what was asked of the object behind it
+FieldTree = Mapping[str, "FieldTree | None"]  # a name, and the requested fields of the object behind it
 # Minor units that are read as strings of digits; bid_amount is an int in the published lists, and stays one.
 MONEY_FIELDS = frozenset(
     {
@@ -26,7 +26,7 @@ MONEY_FIELDS = frozenset(
     """)
     }
 )
-# Members that are nodes of their own: only the id is shown unless more is asked for.
+# Members that are nodes: only the id is shown unless the request names more fields.
 NESTED_NODES = {
     "creative": "adcreative",
     "campaign": "campaign",
@@ -57,14 +57,14 @@ _FILTERABLE_FIELDS = ("id", "name", "status", "effective_status", "campaign_id",
 
 
 def parse_fields(expression: str) -> FieldTree:
-    """`id,name,creative{id,name}` as a tree; a name may stand there once. Raises Problem."""
+    """`id,name,creative{id,name}` as a tree; a name may appear once. Raises InvalidRequest."""
     members = re.sub(r"(\w+)(\{?)", lambda match: f'"{match[1]}":{match[2] or "null"}', expression)
     tree: FieldTree = parse_json(f"{{{members}}}", "/fields")
     return tree
 
 
 def check_fields(node: str, fields: FieldTree) -> None:
-    """Refuse a field that this kind of node does not have. Raises Problem."""
+    """Refuse a field that this kind of node does not have. Raises InvalidRequest."""
     called, native_fields = FIELDS_BY_NODE[node]
     for name, inner in fields.items():
         if name not in native_fields:
@@ -75,11 +75,11 @@ def check_fields(node: str, fields: FieldTree) -> None:
 
 
 def pick_fields(native: Mapping[str, Any], fields: FieldTree) -> dict[str, Any]:
-    """The asked members that are not empty (empty ones are left out), and `id` where there is one."""
+    """The requested members that are not empty, and `id` if the object has one."""
     result = {"id": native["id"]} if "id" in native else {}
     for name, inner in fields.items():
         value = native.get(name)
-        if isinstance(value, Mapping) and (inner is not None or name in NESTED_NODES):  # another node: only its id
+        if isinstance(value, Mapping) and (inner is not None or name in NESTED_NODES):  # of another node only the id
             value = pick_fields(value, inner or {})
         if value is not None:
             result[name] = value
@@ -87,7 +87,7 @@ def pick_fields(native: Mapping[str, Any], fields: FieldTree) -> dict[str, Any]:
 
 
 def parse_query(request: Request, optional: Mapping[str, Check]) -> dict[str, Any]:
-    """The checked query of a read, without the credentials. `pretty`, `debug`, `date_format` are gone."""
+    """The checked query of a read, without the credentials. `pretty`, `debug` and `date_format` are removed in v26."""
     content: dict[str, Any] = request.parse_query(optional={"fields": text(), **optional, **errors.CREDENTIAL_CHECKS})
     return {name: value for name, value in content.items() if name not in errors.CREDENTIAL_CHECKS}
 
@@ -117,7 +117,7 @@ def build_page_response(
 
 
 def render_rows(node: str, natives: Sequence[Mapping[str, Any]], query: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each native object reduced to the asked fields (none asked: only `id`)."""
+    """Each native object reduced to the requested fields (default: only `id`)."""
     fields = parse_fields(query.get("fields", "id"))
     check_fields(node, fields)
     return [pick_fields(native, fields) for native in natives]
@@ -144,13 +144,13 @@ def get_account(request: Request) -> Response:
 
 
 def find_entity_response(request: Request) -> Response | None:
-    """GET /{id} of a campaign, ad set, ad or creative; None where the id is none of these."""
+    """GET /{id} of a campaign, ad set, ad or creative; None if the id is not one of these."""
     query, node = parse_query(request, {}), request.path_parameters["node"]
     for kind in KINDS:
         if (entity := request.world.find(kind, node)) is not None:
             return errors.build_response(request, render_rows(kind, [render_entity(request, entity)], query)[0])
-    # An id that nothing has here was made elsewhere, and exists. What it is of, only the fields tell: where a creative
-    # has all of them, it is one (chosen); a campaign, ad set or ad made elsewhere does not exist.
+    # An unknown id was made elsewhere. Only the requested fields tell its kind: if a creative has all of them, it is a
+    # creative (chosen). A campaign, ad set or ad made elsewhere does not exist.
     if node.isdigit() and FIELDS_BY_NODE["adcreative"][1] >= {*parse_fields(query.get("fields", "id"))}:
         return errors.build_response(request, render_rows("adcreative", [_make_external_creative(node)], query)[0])
     return None
@@ -181,7 +181,7 @@ def list_entities(request: Request) -> Response:
         natives = [native for native in natives if native[state] in statuses]
     elif not any(
         condition["field"] in ("status", "effective_status") for condition in filters
-    ):  # left out unless asked for
+    ):  # left out unless requested
         natives = [native for native in natives if native[state] not in FINAL_STATUSES]
     for condition in filters:
         matches, name = _TEST_BY_OPERATOR[condition["operator"]], condition["field"].rpartition(".")[2]
@@ -213,7 +213,7 @@ def _list_entities_below(request: Request, node: str, kind: str) -> list[StoredE
 
 
 def render_account(account: Account, now: datetime) -> dict[str, Any]:
-    """All that can be read of an account."""
+    """All readable fields of an account."""
     offset = now.astimezone(account.zone).utcoffset() or timedelta()
     return {
         "id": account.id,
@@ -227,7 +227,7 @@ def render_account(account: Account, now: datetime) -> dict[str, Any]:
 
 
 def render_entity(request: Request, entity: StoredEntity) -> dict[str, Any]:
-    """All that can be read of a campaign, ad set, ad or creative."""
+    """All readable fields of a campaign, ad set, ad or creative."""
     account = errors.require_account_by_id(request, entity.account)
     zone = account.zone
     members: dict[str, Any] = {
@@ -239,7 +239,7 @@ def render_entity(request: Request, entity: StoredEntity) -> dict[str, Any]:
     }
     for name in ("daily_budget", "lifetime_budget"):
         if name in members:
-            members["budget_remaining"] = members[name]  # nothing is ever spent of it here
+            members["budget_remaining"] = members[name]  # the simulated campaigns never spend it
     if entity.kind == "adcreative":
         return {**members, **_derive_creative_members(members), "created_time": None, "updated_time": None}
     members |= {"configured_status": members["status"], "effective_status": get_effective_status(request, entity)}
@@ -257,7 +257,7 @@ def render_entity(request: Request, entity: StoredEntity) -> dict[str, Any]:
 
 
 def get_effective_status(request: Request, entity: StoredEntity) -> str:
-    """The state that follows from the entity and those above it."""
+    """The state that follows from the entity and its ancestors."""
     above = [
         (parent, ancestor)
         for parent in ("campaign", "adset")
@@ -278,7 +278,7 @@ def get_effective_status(request: Request, entity: StoredEntity) -> str:
 
 
 def format_local_instant(instant: datetime, zone: ZoneInfo) -> str:
-    """In the account's zone with offset."""
+    """An instant in the account's time zone, with its offset."""
     return instant.astimezone(zone).strftime("%Y-%m-%dT%H:%M:%S%z")
 
 

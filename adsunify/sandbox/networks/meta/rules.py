@@ -1,4 +1,4 @@
-"""The cross rules of campaigns and ad sets, each with the parameters that make it run."""
+"""The cross rules of campaigns and ad sets, each with the parameters that trigger it."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from adsunify.sandbox.world import Account, StoredEntity
 
 @frozen
 class EntityChange:
-    """What an entity would look like, before it is kept. `campaign`: the ad set's; `creating`: it is new."""
+    """An entity before it is stored. `campaign`: the ad set's; `creating`: it is new."""
 
     data: Mapping[str, Any]
     account: Account
@@ -35,17 +35,17 @@ CAPPED_BID_STRATEGIES = ("LOWEST_COST_WITH_BID_CAP", "COST_CAP")
 
 
 def invalid_value_error(field: str, message: str) -> InvalidRequest:
-    """A parameter that does not go with the others."""
+    """The error for a parameter that conflicts with others."""
     return InvalidRequest("combination", f"/{field}", message)
 
 
 def missing_value_error(field: str, message: str) -> InvalidRequest:
-    """A parameter that the others make necessary."""
+    """The error for a parameter that others require."""
     return InvalidRequest("required", f"/{field}", message)
 
 
 def has_budget(data: Mapping[str, Any]) -> bool:
-    """Whether the budget sits here."""
+    """Whether the entity has the budget."""
     return any(name in data for name in BUDGET_MEMBERS)
 
 
@@ -95,7 +95,10 @@ def _check_budget_place(change: EntityChange) -> None:
     data, campaign = change.data, change.campaign
     assert campaign is not None
     if has_budget(campaign.data):
-        for name in (*BUDGET_MEMBERS, "bid_strategy"):  # bid_strategy "only with campaign budget" there
+        for name in (
+            *BUDGET_MEMBERS,
+            "bid_strategy",
+        ):  # bid_strategy belongs to the campaign "only with campaign budget"
             if name in data:
                 raise invalid_value_error(name, "belongs to the campaign, which has the budget")
     elif not has_budget(data):
@@ -118,14 +121,14 @@ def _check_schedule(change: EntityChange) -> None:
     least = change.account.extra["native"]["min_daily_budget"]
     _check_minimum("daily_budget", data.get("daily_budget"), least)
     if "lifetime_budget" in data and end is not None:
-        days = -((start - end) // timedelta(days=1))  # whole days begun
+        days = -((start - end) // timedelta(days=1))  # started days count whole
         _check_minimum("lifetime_budget", data["lifetime_budget"], least * days)  # daily minimum x days
 
 
 def _check_bidding(change: EntityChange) -> None:
     data, campaign = change.data, change.campaign
     assert campaign is not None
-    # neither given: the documentation does not say; lowest cost without a cap, whatever else is given (chosen)
+    # undocumented if both are absent: lowest cost without a cap (chosen)
     strategy = campaign.data.get("bid_strategy") or data.get("bid_strategy", "LOWEST_COST_WITHOUT_CAP")
     if strategy in CAPPED_BID_STRATEGIES and "bid_amount" not in data:
         raise missing_value_error("bid_amount", f"is required with {strategy}")
@@ -179,7 +182,7 @@ def _check_targeting(change: EntityChange) -> None:
 
 def _check_dsa(change: EntityChange) -> None:
     if reaches_eu(change.data["targeting"]):
-        # Whether the account's defaults would be filled in is not in the documentation: strictly, they are not.
+        # The documentation does not say whether the account's defaults are filled in: this simulation does not.
         for name in ("dsa_beneficiary", "dsa_payor"):
             if name not in change.data:
                 raise missing_value_error(
@@ -198,7 +201,7 @@ ADSET_RULES: tuple[Rule, ...] = (
 
 
 def check_rules(rules: tuple[Rule, ...], change: EntityChange, members: Mapping[str, Any]) -> None:
-    """Run every rule on a new entity, else those of the changed parameters. Raises Problem."""
+    """Run every rule on a new entity, and on an update the rules of the changed parameters. Raises InvalidRequest."""
     for names, rule in rules:
         if change.creating or any(name in members for name in names.split()):
             rule(change)

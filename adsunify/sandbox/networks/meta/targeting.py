@@ -1,5 +1,4 @@
-"""`targeting`: its names and shapes (of the published descriptions), and the geography that the rules of the ad set
-ask about."""
+"""`targeting`: its names and shapes (from the published descriptions), and the geography for the rules of ad sets."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -35,7 +34,7 @@ LOCATIONS: tuple[tuple[str, str, str, str, str | None, str | None], ...] = (
     ("geo_market", "DMA:807", "San Francisco-Oakland-San Jose", "US", None, None),
     ("geo_market", "DMA:501", "New York", "US", None, None),
 )
-# Members of geo_locations whose items are {"key": ...}, and the type of place that each holds.
+# Members of geo_locations whose items are {"key": ...}, and their type of place.
 KEYED_LOCATION_TYPES: Mapping[str, str] = parse_names("""
     regions region, cities city, zips zip, geo_markets geo_market, neighborhoods neighborhood, subcities subcity,
     subneighborhoods subneighborhood, metro_areas metro_area, small_geo_areas small_geo_area,
@@ -160,7 +159,7 @@ TARGETING_CHECK = record(
 
 
 def check_targeting(targeting: Mapping[str, Any]) -> None:
-    """The cross rules. Raises Problem."""
+    """The cross rules. Raises InvalidRequest."""
     if "advantage_audience" not in targeting.get("targeting_automation", {}):
         where = "/targeting/targeting_automation/advantage_audience"
         raise InvalidRequest("required", where, "must be set to 0 or 1 explicitly")
@@ -178,7 +177,7 @@ def check_targeting(targeting: Mapping[str, Any]) -> None:
 
 
 def _check_location_types(geography: Mapping[str, Any], where: str) -> None:
-    """A key that the search knows only as another kind of place, or in another country, is refused. Raises Problem."""
+    """Refuse a key that is another kind of place, or a place in another country. Raises InvalidRequest."""
     for member, kind in KEYED_LOCATION_TYPES.items():
         for position, item in enumerate(geography.get(member, ())):
             key, country = item["key"], _COUNTRY_BY_KEY.get((kind, item["key"]))
@@ -191,8 +190,8 @@ def _check_location_types(geography: Mapping[str, Any], where: str) -> None:
 def reaches_eu(targeting: Mapping[str, Any]) -> bool:
     """Whether the ads can be shown in the EU or associated territories.
 
-    True for country groups (worldwide and the European ones cannot be told from others by the documentation) and for no
-    geography at all (custom audiences); a key that the search does not know counts as outside.
+    True for country groups (the documentation does not list their members) and without any geography (custom
+    audiences); an unknown key counts as outside.
     """
     geography = targeting.get("geo_locations", {})
     places = {*geography.get("countries", ()), *(country for _, _, country in _iterate_keyed_locations(geography))}
@@ -200,7 +199,7 @@ def reaches_eu(targeting: Mapping[str, Any]) -> bool:
 
 
 def _iterate_keyed_locations(geography: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
-    """Member, key and country (where it can be known) of each item with a key."""
+    """Member, key and country (if known) of each item with a key."""
     for member, kind in KEYED_LOCATION_TYPES.items():
         for item in geography.get(member, ()):
             key = item["key"]

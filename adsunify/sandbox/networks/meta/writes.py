@@ -14,7 +14,7 @@ from adsunify.sandbox.world import Account, StoredEntity
 KINDS = ("campaign", "adset", "ad", "adcreative")
 CHILD_KINDS = {"campaign": "adset", "adset": "ad"}
 FINAL_STATUSES = ("DELETED", "ARCHIVED")
-# fixed after creation or publication. (buying_type, campaign_id and adset_id are no update parameters.)
+# fixed after creation or publication. (buying_type, campaign_id and adset_id are not update parameters.)
 IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("objective",),
     "adset": split_words("""
@@ -28,7 +28,7 @@ CREATIVE_SOURCES = split_words("""
 
 
 def parse_form(request: Request, names: Mapping[str, Check], required: str = "") -> dict[str, Any]:
-    """The checked parameters of a form body, without the credentials that may stand among them or in the query."""
+    """The checked parameters of a form body, without the credentials, which may be in the body or in the query."""
     request.parse_query(optional=errors.CREDENTIAL_CHECKS)
     must = {name: names[name] for name in required.split()}
     content: dict[str, Any] = request.parse_form(record(must, {**names, **errors.CREDENTIAL_CHECKS}))
@@ -36,7 +36,7 @@ def parse_form(request: Request, names: Mapping[str, Check], required: str = "")
 
 
 def build_write_response(request: Request, members: Mapping[str, Any], body: Mapping[str, Any]) -> Response:
-    """The answer of a write; with `validate_only` nothing is kept."""
+    """The response to a write; with `validate_only` nothing is stored."""
     if "validate_only" in members.get("execution_options", ()):
         raise AbortRequest(errors.build_response(request, {"success": True}))
     return errors.build_response(request, body)
@@ -94,7 +94,7 @@ def create_adcreative(request: Request) -> Response:
 
 
 def update_entity(request: Request) -> Response:
-    """POST /{id}: only what is given changes."""
+    """POST /{id}: changes only the parameters that are sent."""
     entity = require_entity(request, request.path_parameters["node"])
     members = parse_form(request, UPDATE_CHECKS[entity.kind])
     old, new = entity.data, _extract_members(members)
@@ -128,7 +128,7 @@ def update_entity(request: Request) -> Response:
 
 
 def delete_entity(request: Request) -> Response:
-    """DELETE /{id}: the status becomes DELETED, that of the children too; not undoable."""
+    """DELETE /{id}: the status becomes DELETED, also that of the children; this cannot be undone."""
     request.parse_query(optional=errors.CREDENTIAL_CHECKS)
     entity = require_entity(request, request.path_parameters["node"])
     _check_changeable(entity, {"status": "DELETED"})
@@ -137,7 +137,7 @@ def delete_entity(request: Request) -> Response:
 
 
 def require_entity(request: Request, node: str) -> StoredEntity:
-    """The campaign, ad set, ad or creative of this id."""
+    """The campaign, ad set, ad or creative with this id."""
     for kind in KINDS:
         if (entity := request.world.find(kind, node)) is not None:
             return entity
@@ -170,7 +170,7 @@ def _require_campaign(request: Request, adset: StoredEntity) -> StoredEntity:
 
 
 def _check_creative(request: Request, node: str, account: str) -> None:
-    """One of this account's; an id that nothing has here was made elsewhere, and exists."""
+    """Check that a creative belongs to this account; an unknown id was made elsewhere, and exists."""
     made_here = [entity for kind in KINDS if (entity := request.world.find(kind, node)) is not None]
     for entity in made_here:
         if entity.kind != "adcreative" or entity.account != account or entity.data["status"] == "DELETED":
@@ -184,7 +184,7 @@ def _check_changeable(entity: StoredEntity, new: Mapping[str, Any]) -> None:
 
 
 def _check_budget_kind(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """The budget stays where it is and of its kind."""
+    """Check that a budget keeps its level and its kind."""
     for name in rules.BUDGET_MEMBERS:
         if name in new and name not in old:
             raise rules.invalid_value_error(
@@ -203,7 +203,9 @@ def _complete_adset_update(
     if "end_time" in members and members["end_time"] is None:  # 0: no end
         data.pop("end_time", None)
     strategy = members.get("bid_strategy")
-    if strategy is not None and strategy != old.get("bid_strategy"):  # what the new strategy has no use for goes
+    if strategy is not None and strategy != old.get(
+        "bid_strategy"
+    ):  # members that the new strategy does not use are removed
         for name in ("bid_amount", "bid_constraints"):
             if name not in members:
                 data.pop(name, None)
@@ -213,7 +215,7 @@ def _complete_adset_update(
 
 
 def _record_budget_change(request: Request, old: Mapping[str, Any]) -> list[Any]:
-    """When the budget was changed within the last hour; at most 4 times."""
+    """The budget changes of the last hour, of which 4 are allowed."""
     recent = [at for at in old.get("_budget_changes", ()) if at > request.now - timedelta(hours=1)]
     if len(recent) >= 4:
         raise InvalidRequest("budget_changes", "/daily_budget", "at most 4 budget changes per ad set and hour")

@@ -1,8 +1,8 @@
 """The simulated Amplify API v0.1 of Outbrain: a strict, independent reading of its documentation.
 
-Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
-tables do not know are refused. Not simulated: rates (only as told faults, the two log-ins an hour too), multipart
-uploads, the search of several locations at once, spend of budgets.
+"chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
+refused. Not simulated: rate limits (only as requested faults, also that of two log-ins an hour), multipart uploads, the
+search of several locations at once, spend of budgets.
 """
 
 from adsunify.sandbox.network import Network, Route
@@ -14,7 +14,7 @@ from adsunify.sandbox.networks.outbrain.tables import ACCOUNTS, API_HOSTS, BASE_
 _MARKETER_PATH = f"{BASE_PATH}/marketers/{{marketer}}"
 _CAMPAIGN_PATH = f"{BASE_PATH}/campaigns/{{id}}"
 _REPORTS_PATH = f"{BASE_PATH}/reports"
-_BULK_FAULTS = frozenset({"partial", "error_in_200"})  # where every item has a status of its own
+_BULK_FAULTS = frozenset({"partial", "error_in_200"})  # every item of these calls has its own status
 
 NETWORK = Network(
     code="outbrain",

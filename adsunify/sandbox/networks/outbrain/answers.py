@@ -1,4 +1,4 @@
-"""Answers, the native error shape, the token, times in Eastern time, and what queries share."""
+"""Responses, the native error shape, the token, times in Eastern time, and shared query parameters."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from adsunify.sandbox.paging import OffsetPaging
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
-# Status by the code of a problem; every other failed check is a 400.
+# HTTP status by the code of an InvalidRequest; all others are 400.
 _STATUS_BY_CODE: Mapping[str, int] = {
     "token_missing": 401,
     "token_invalid": 401,
@@ -32,12 +32,15 @@ def get_status(problem: InvalidRequest) -> int:
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A refused request: there are no machine codes."""
+    """A refused request: the API has no error codes."""
     return _build_error(request, get_status(problem), problem.format_sentence())
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: unknown path or method, or a told fault. 429 names its wait in milliseconds, nowhere else."""
+    """The response of a bare status: unknown path or method, or a requested fault.
+
+    A 429 has its wait, in milliseconds, only in a header.
+    """
     answer = _build_error(request, status, f"HTTP {status}")
     return Response(
         status, answer.body, {**answer.headers, **({"rate-limit-msec-left": _RETRY_AFTER_MS} if status == 429 else {})}
@@ -50,7 +53,7 @@ def _build_error(request: Request, status: int, message: str) -> Response:
 
 
 def build_response(request: Request, body: Any) -> Response:
-    """A successful answer; `None` is the empty body."""
+    """A successful response; `None` is an empty body."""
     return Response(200, body, _build_headers(request))
 
 
@@ -59,7 +62,7 @@ def _build_headers(request: Request) -> dict[str, str]:
 
 
 def authorize_request(request: Request) -> None:
-    """The token of the header of its own. `Authorization` is for the log-in alone."""
+    """Check the token in its own header. `Authorization` is for the log-in only."""
     text = request.headers.get(TOKEN_HEADER)
     if not text:
         raise InvalidRequest("token_missing", TOKEN_HEADER, "is required")
@@ -67,7 +70,7 @@ def authorize_request(request: Request) -> None:
 
 
 def require_account_by_id(request: Request, native_id: str) -> Account:
-    """The marketer of this id. Problem `denied`: another one is somebody else's (chosen: 403, not 404)."""
+    """The marketer of this id. Raises InvalidRequest `denied` for any other id (chosen: 403, not 404)."""
     account = request.find_account(native_id)
     if account is None:
         raise InvalidRequest("denied", "", "access to this marketer is denied")
@@ -75,7 +78,7 @@ def require_account_by_id(request: Request, native_id: str) -> Account:
 
 
 def apply_each(request: Request, most: int, apply: Callable[[Any], dict[str, Any]]) -> Response:
-    """The items of a bulk write, each alone, all inside one 200."""
+    """Apply each item of a bulk write alone; the response is always a 200."""
     body = request.parse_json(array(any_value, 1, most))
     rows: list[dict[str, Any]] = []
     for position, item in enumerate(body):
@@ -93,7 +96,7 @@ def apply_each(request: Request, most: int, apply: Callable[[Any], dict[str, Any
 
 
 def require_entity(request: Request, kind: str, native_id: str, where: str = "") -> StoredEntity:
-    """The object of this id. Problem `absent`."""
+    """The object of this id. Raises InvalidRequest `absent`."""
     entity = request.world.find(kind, native_id)
     if entity is None:
         raise InvalidRequest("absent", where, f"no such {kind}")
@@ -124,7 +127,7 @@ PAGING = OffsetPaging("offset", "limit")
 
 
 def split_ids(text: str, most: int) -> list[str]:
-    """The comma-separated ids of a path, each once. Problem."""
+    """The comma-separated ids of a path, each once. Raises InvalidRequest."""
     ids = text.split(",")
     if len(ids) > most or len(set(ids)) < len(ids) or not all(ids):
         raise InvalidRequest("value", "", f"must be 1 to {most} different ids")

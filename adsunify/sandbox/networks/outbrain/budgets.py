@@ -21,7 +21,7 @@ _CHANGEABLE_MEMBERS: Mapping[str, Check] = {
     "pacing": choice(*tables.PACINGS),
     "dailyTarget": _AMOUNT_CHECK,
 }
-# Which members are mandatory is not said: what every sample has (chosen).
+# The documentation does not say which members are mandatory: those of every sample (chosen).
 CREATE_CHECK = record(
     required={
         "name": text(1, tables.MAX_NAME_LENGTH),
@@ -48,7 +48,7 @@ def create_budget(request: Request) -> Response:
 
 
 def update_budget(request: Request) -> Response:
-    """PUT /budgets/{id}: what is absent stays."""
+    """PUT /budgets/{id}: absent members keep their values."""
     request.parse_query()
     entity = answers.require_entity(request, "budget", request.path_parameters["id"])
     body = request.parse_json(UPDATE_CHECK)
@@ -74,7 +74,7 @@ def update_budget(request: Request) -> Response:
 
 
 def _check_rules(budget: Mapping[str, Any], account: Account) -> None:
-    """What holds of a budget as a whole. Problem."""
+    """Check a budget as a whole. Raises InvalidRequest."""
     if budget["runForever"] == ("endDate" in budget):  # chosen for a budget without end: no endDate at all
         raise rule_error("/endDate", "goes with runForever false, and only with it")
     days = 1
@@ -106,7 +106,7 @@ def get_budget(request: Request) -> Response:
 
 
 def list_budgets(request: Request) -> Response:
-    """GET /marketers/{marketer}/budgets: all at once; `detachedOnly` leaves those that no campaign uses."""
+    """GET /marketers/{marketer}/budgets: all at once; `detachedOnly` selects those that no campaign uses."""
     query = request.parse_query({}, {"detachedOnly": boolean_text})
     account = answers.require_account_by_id(request, request.path_parameters["marketer"])
     budgets = [
@@ -120,7 +120,7 @@ def list_budgets(request: Request) -> Response:
 
 
 def delete_budget(request: Request) -> Response:
-    """DELETE /budgets/{id}: only what no campaign uses and nothing was spent of."""
+    """DELETE /budgets/{id}: only a budget that no campaign uses and that has no spend."""
     request.parse_query()
     entity = answers.require_entity(request, "budget", request.path_parameters["id"])
     if count_campaigns(request.world, entity.id) or entity.data.get("_spent"):
@@ -130,7 +130,7 @@ def delete_budget(request: Request) -> Response:
 
 
 def count_campaigns(world: World, budget: str) -> int:
-    """How many campaigns a budget pays for."""
+    """The number of campaigns that use a budget."""
     return len(world.list_entities("campaign", parent=budget))
 
 
@@ -152,5 +152,5 @@ def render_budget(world: World, entity: StoredEntity) -> dict[str, Any]:
 
 
 def allocate_native_id(world: World, first: str) -> str:
-    """A new opaque id of 34 hex characters; `first` tells the kinds apart."""
+    """A new opaque id of 34 hex characters; `first` differs by kind."""
     return f"{first}{int(world.allocate_id()) * 0x9E3779B97F4A7C15F39CC0605CEDC834 % 2**128:032x}"

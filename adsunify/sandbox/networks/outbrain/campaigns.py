@@ -1,4 +1,4 @@
-"""Campaigns. The marketer is implied by the budget. Nothing deletes a campaign."""
+"""Campaigns. The marketer is implied by the budget. No call deletes a campaign."""
 
 from collections.abc import Collection, Mapping
 from datetime import date, timedelta
@@ -56,7 +56,7 @@ _COMMON_MEMBERS: Mapping[str, Check] = {
     "objective": choice(*tables.OPTIMIZATIONS_BY_OBJECTIVE),
     "pixels": any_value,
 }
-# Which members are mandatory is not said: what every campaign needs to run (chosen).
+# The documentation does not say which members are mandatory: those that a campaign needs to run (chosen).
 CREATE_CHECK = record(
     required={
         "name": _COMMON_MEMBERS["name"],
@@ -89,7 +89,7 @@ _LIST_CHECKS: Mapping[str, Check] = {
     "toBudgetEndDate": answers.check_date,
     "daysToLookBackForChanges": integer_text(1),
 }
-# Answered only where it is asked for.
+# Returned only if requested.
 _EXTRA_FIELD_BY_MEMBER: Mapping[str, str] = {
     "campaignOptimization": "CampaignOptimization",
     "scheduling": "Scheduling",
@@ -101,7 +101,7 @@ _EXTRA_FIELD_BY_MEMBER: Mapping[str, str] = {
 
 
 def create_campaign(request: Request) -> Response:
-    """POST /campaigns. Without `enabled` it would run (chosen); without `objective` it is for traffic."""
+    """POST /campaigns. `enabled` is true by default (chosen), and `objective` is traffic."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
     body = request.parse_json(CREATE_CHECK)
     budget = request.world.find("budget", body.pop("budgetId"))
@@ -119,7 +119,7 @@ def create_campaign(request: Request) -> Response:
 
 
 def update_campaign(request: Request) -> Response:
-    """PUT /campaigns/{id}: what is absent stays; `targeting` is one member."""
+    """PUT /campaigns/{id}: absent members keep their values; `targeting` is one member."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
     entity = answers.require_entity(request, "campaign", request.path_parameters["id"])
     return answers.build_response(
@@ -129,7 +129,7 @@ def update_campaign(request: Request) -> Response:
 
 
 def update_campaigns(request: Request) -> Response:
-    """PUT /campaigns: each alone, all inside one 200."""
+    """PUT /campaigns: updates each campaign alone; the response is a 200."""
     request.parse_query()
     return answers.apply_each(
         request,
@@ -155,7 +155,7 @@ def _update_campaign(request: Request, entity: StoredEntity, members: dict[str, 
 
 
 def _check_rules(request: Request, members: Mapping[str, Any], account: Account, itself: StoredEntity | None) -> None:
-    """What holds of a campaign as a whole. Problem."""
+    """Check a campaign as a whole. Raises InvalidRequest."""
     for other in request.world.list_entities("campaign", account.id):
         if (itself is None or other.id != itself.id) and other.data["name"].lower() == members["name"].lower():
             raise rule_error("/name", "a campaign of this name exists")
@@ -182,7 +182,7 @@ def get_campaign(request: Request) -> Response:
 
 
 def get_campaigns(request: Request) -> Response:
-    """GET /campaigns/{ids}/multiple (the shape of the answer is chosen: as a list)."""
+    """GET /campaigns/{ids}/multiple (that the response is a list is chosen)."""
     extras = request.parse_query({}, _EXTRAS_CHECK).get("extraFields", ())
     ids = answers.split_ids(request.path_parameters["ids"], tables.MAX_CAMPAIGNS_PER_READ)
     rows = [
@@ -221,7 +221,7 @@ def _list_campaigns(request: Request, entities: list[StoredEntity]) -> Response:
     if "daysToLookBackForChanges" in query:
         since = world.now - timedelta(days=query["daysToLookBackForChanges"])
         campaigns = [campaign for campaign in campaigns if campaign.updated_at >= since]
-    if query.get("fetch") == "basic":  # knows no pages
+    if query.get("fetch") == "basic":  # this list has no pages
         rows = [{"id": campaign.id, "name": campaign.data["name"]} for campaign in campaigns]
     else:
         extras = query.get("extraFields", ())
@@ -246,7 +246,7 @@ def get_locations(request: Request) -> Response:
 
 
 def render_campaign(world: World, entity: StoredEntity, extras: Collection[str]) -> dict[str, Any]:
-    """A campaign as it is answered."""
+    """A campaign in a response."""
     budget = _require_budget(world, entity)
     data = {
         name: value
@@ -265,7 +265,7 @@ def render_campaign(world: World, entity: StoredEntity, extras: Collection[str])
         "targeting": targeting.render_targeting(data["targeting"], extras),
         "currency": account.currency,
         "minimumCpc": tables.CURRENCIES[account.currency][1],
-        "autoArchived": archived,  # chosen: the one member that readers are told of says it, whoever archived
+        "autoArchived": archived,  # chosen: the one documented member is set, whoever archived the campaign
         "contentType": "ARTICLES",
         "budget": budgets.render_budget(world, budget),
         "liveStatus": {
@@ -277,7 +277,7 @@ def render_campaign(world: World, entity: StoredEntity, extras: Collection[str])
 
 
 def get_on_air_reason(world: World, entity: StoredEntity) -> str:
-    """Why a campaign is on air, or is not."""
+    """The reason why a campaign is on air, or is not."""
     if entity.data.get("archived"):
         return "MARKED_DELETED"
     if not entity.data["enabled"]:

@@ -1,4 +1,4 @@
-"""What else can be looked up. The entries are a choice of plausible ones."""
+"""Other catalogs. The entries are plausible samples."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from adsunify.sandbox.networks.outbrain.answers import build_response, require_a
 from adsunify.sandbox.networks.outbrain.tables import BROWSERS, CURRENCIES, OPERATING_SYSTEMS
 from adsunify.sandbox.networks.outbrain.targeting import LANGUAGES
 
-# id, name, whether it can be targeted, what is below it
+# id, name, whether it can be targeted, its children
 _INTERESTS: tuple[tuple[str, str, bool, tuple[tuple[str, str, bool], ...]], ...] = (
     ("3001", "Health", True, (("3011", "Sleep", True), ("3012", "Nutrition", True))),
     ("3002", "Sports", False, (("3021", "Football", True), ("3022", "Betting", False))),

@@ -1,4 +1,4 @@
-"""What a campaign did on a day: plausible, and the same whenever it is asked for. Statuses have no history."""
+"""What a campaign did on a day: plausible, and the same on every request. Statuses have no history."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -63,7 +63,7 @@ def find_daily_figures(world: World, campaign: StoredEntity, on: date) -> Mappin
 
 
 def render_metrics(figures: Mapping[str, Decimal], currency: str, *, video: bool, viewable: bool) -> dict[str, Any]:
-    """Figures as they are answered: counts with decimals, too, and money in major units."""
+    """Figures in a response: counts with decimals, money in major units."""
     cent = Decimal(1).scaleb(-CURRENCY_DECIMALS[currency])
     money = {name: (figures[name] / 100).quantize(cent) for name in ("spend", "sumValue", "viewSumValue", "dstFeeCost")}
     counts = {name: figures[name].quantize(Decimal("0.1")) for name in ("clicks", "conversions", "viewConversions")}

@@ -1,4 +1,4 @@
-"""Promoted links. People review them; only what is pending can be edited."""
+"""Promoted links. People review them; only pending ones can be edited."""
 
 from collections.abc import Collection, Mapping
 from datetime import timedelta
@@ -31,7 +31,7 @@ _EXTERNAL_ID = external_id(r"[0-9A-Za-z_-]+")
 
 
 def _check_reachable_url(value: Any, where: str) -> str:
-    """An address that can be crawled, which `missing` cannot. `ineligible` is for the review to find."""
+    """A URL that can be crawled. One with `missing` cannot; the review rejects one with `ineligible`."""
     address: str = text(1, None, _URL_PATTERN)(value, where)
     if "missing" in address:
         raise InvalidRequest("missing", where, "cannot be crawled")
@@ -64,9 +64,9 @@ _CONTENT_MEMBERS: Mapping[str, Check] = {
 CREATE_CHECK = record(
     required={"url": _check_reachable_url, "enabled": boolean}, optional={**_CONTENT_MEMBERS, "text": text()}
 )
-# The headline is `title` here and nowhere else.
+# Only this call names the headline `title`.
 _UPDATE_ITEM_CHECK = record(required={"id": text()}, optional={**_CONTENT_MEMBERS, "title": text(), "enabled": boolean})
-_ALWAYS_EDITABLE_MEMBERS = frozenset({"enabled", "cpcAdjustment"})  # the first by the documentation, the second chosen
+_ALWAYS_EDITABLE_MEMBERS = frozenset({"enabled", "cpcAdjustment"})  # the first is documented, the second chosen
 _APPROVAL_STATUSES = ("APPROVED", "PENDING", "REJECTED")
 _EXTRAS_CHECK = {"extraFields": comma_separated(choice(*tables.LINK_EXTRA_FIELDS))}
 _LIST_CHECKS: Mapping[str, Check] = {
@@ -87,7 +87,7 @@ def create_link(request: Request) -> Response:
 
 
 def create_links(request: Request) -> Response:
-    """POST /campaigns/{id}/multiplePromotedLinks: each alone, all inside one 200."""
+    """POST /campaigns/{id}/multiplePromotedLinks: creates each link alone; the response is a 200."""
     campaign = answers.require_entity(request, "campaign", request.path_parameters["id"])
     request.parse_query()
     return answers.apply_each(
@@ -98,7 +98,7 @@ def create_links(request: Request) -> Response:
 
 
 def update_links(request: Request) -> Response:
-    """PUT /campaigns/{id}/promotedLinks/: content and status, each link alone, all inside one 200."""
+    """PUT /campaigns/{id}/promotedLinks/: updates content and status of each link alone; the response is a 200."""
     campaign = answers.require_entity(request, "campaign", request.path_parameters["id"])
     request.parse_query()
     return answers.apply_each(
@@ -109,7 +109,7 @@ def update_links(request: Request) -> Response:
 
 
 def set_links_enabled(request: Request) -> Response:
-    """PUT /promotedLinks/{ids}: all or none (chosen), and nothing is answered."""
+    """PUT /promotedLinks/{ids}: all or none (chosen); the response is empty."""
     request.parse_query()
     ids = answers.split_ids(request.path_parameters["ids"], tables.MAX_LINKS_PER_WRITE)
     body = request.parse_json(record(required={"enabled": boolean}))
@@ -122,7 +122,7 @@ def _create_link(request: Request, campaign: StoredEntity, item: Any) -> StoredE
     members = CREATE_CHECK(item, "")
     if len(request.world.list_entities("promotedLink", parent=campaign.id)) >= _MAX_LINKS:
         raise rule_error("", f"a campaign has at most {_MAX_LINKS} promoted links")
-    # what is left out is crawled: at once here, though the real network may take its time
+    # absent members are crawled: immediately in this simulation, later on the real network
     crawled = {"text": "Crawled headline", "imageMetadata": {"url": "https://images.example/crawled.jpg"}}
     native_id = allocate_native_id(request.world, "03")
     return request.world.create(
@@ -171,7 +171,7 @@ def list_links(request: Request) -> Response:
 
 
 def get_approval(world: World, link: StoredEntity) -> dict[str, Any]:
-    """The review: pending first; `processing` in the address keeps it so, `ineligible` is rejected."""
+    """The review: pending first. A URL with `processing` stays pending, one with `ineligible` is rejected."""
     address, reasons = link.data["url"], []
     status = "Approved" if link.data.get("_seeded") or world.now - link.created_at >= _REVIEW_TIME else "Pending"
     if "processing" in address:
@@ -182,7 +182,7 @@ def get_approval(world: World, link: StoredEntity) -> dict[str, Any]:
 
 
 def render_link(world: World, link: StoredEntity, extras: Collection[str]) -> dict[str, Any]:
-    """A promoted link as it is answered."""
+    """A promoted link in a response."""
     data = {
         name: value
         for name, value in link.data.items()

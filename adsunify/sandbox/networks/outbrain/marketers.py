@@ -37,7 +37,7 @@ def get_marketer(request: Request) -> Response:
 
 
 def _render_marketer(account: Account, *, extra: bool) -> dict[str, Any]:
-    """A marketer: it names neither its currency nor a time zone."""
+    """A marketer in a response, which names no currency and no time zone."""
     marketer: dict[str, Any] = {
         "id": account.id,
         "name": account.name,

@@ -10,7 +10,7 @@ from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.outbrain.answers import build_response
 
 LOCATION_TYPES = ("Country", "Region", "SubRegion", "DMA", "PostalCode")
-LOCATION_VERSIONS = ("V1", "V2")  # FIPS, which the search takes by itself, and ISO 3166
+LOCATION_VERSIONS = ("V1", "V2")  # FIPS, the default of the search, and ISO 3166
 ID_CHECK = external_id("[0-9a-f]{32}")
 
 _COUNTRIES = """
@@ -60,7 +60,7 @@ _QUERY_CHECKS = {
 
 @cache
 def build_locations(version: str) -> Mapping[str, Mapping[str, Any]]:
-    """Every location of a version by its id. The codes of countries are padded, as those of the real ones are."""
+    """Every location of a version by its id. Country codes are padded, as on the real network."""
     rows = {code: _make_location(version, "Country", name, code, f"{code}  ", name) for code, name in COUNTRIES.items()}
     rows_by_id = {row["id"]: row for row in rows.values()}
     for kind, name, country, *codes in _SUBDIVISIONS:
@@ -79,7 +79,7 @@ def _make_location(
 
 
 def render_location(native_id: str) -> dict[str, Any]:
-    """A location as a campaign shows it; of one from elsewhere little is known."""
+    """A location as a campaign shows it; a location made elsewhere has few members."""
     for version in LOCATION_VERSIONS:
         if native_id in build_locations(version):
             return dict(build_locations(version)[native_id])
@@ -87,7 +87,7 @@ def render_location(native_id: str) -> dict[str, Any]:
 
 
 def search_locations(request: Request) -> Response:
-    """GET /locations/search: by name, not by code (chosen: whether a code works is unknown)."""
+    """GET /locations/search: by name, not by code (chosen: undocumented for codes)."""
     query = request.parse_query({"term": text()}, _QUERY_CHECKS)
     term = query["term"].casefold()
     rows = []

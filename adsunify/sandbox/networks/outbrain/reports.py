@@ -14,7 +14,7 @@ from adsunify.sandbox.networks.outbrain.tables import DEFAULT_REPORT_PAGE_SIZE, 
 from adsunify.sandbox.parsing import split_words
 from adsunify.sandbox.world import Account, StoredEntity
 
-_SORT_CHECK = text(2, None, r"[+-](fromDate|impressions|clicks|spend)")  # the plus has to be sent as %2B
+_SORT_CHECK = text(2, None, r"[+-](fromDate|impressions|clicks|spend)")  # a request must send the plus as %2B
 _PARAMETER_CHECKS: Mapping[str, Check] = {
     **answers.PAGING.make_checks(MAX_REPORT_PAGE_SIZE),
     "breakdown": choice("daily", "weekly", "monthly"),
@@ -47,7 +47,7 @@ def get_periodic_report(request: Request) -> Response:
 
 
 def get_campaigns_report(request: Request) -> Response:
-    """GET /reports/marketers/{marketer}/campaigns/periodic: the same for each campaign (evidence of clients alone)."""
+    """GET /reports/marketers/{marketer}/campaigns/periodic: the same for each campaign (known from clients only)."""
     query = request.parse_query(_REQUIRED_CHECKS, _PARAMETER_CHECKS)
     account = answers.require_account_by_id(request, request.path_parameters["marketer"])
     rows = []
@@ -75,7 +75,7 @@ def get_data_freshness(request: Request) -> Response:
 
 
 def _select_campaigns(request: Request, account: Account, query: Mapping[str, Any]) -> list[StoredEntity]:
-    """The campaigns that count: by default neither the paused nor the archived ones."""
+    """The campaigns of a report: by default neither paused nor archived ones."""
     return [
         campaign
         for campaign in request.world.list_entities("campaign", account.id)

@@ -1,4 +1,4 @@
-"""What is there from the start: on every marketer that ever advertised a campaign that runs, and one that is paused."""
+"""The entities of a fresh world: for every marketer with budgets a running and a paused campaign."""
 
 from decimal import Decimal
 from typing import Any

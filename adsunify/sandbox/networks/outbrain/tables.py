@@ -1,4 +1,4 @@
-"""What the documentation fixes of Outbrain's Amplify API: host, enumerations, limits, currencies, demo marketers."""
+"""The tables of Outbrain's Amplify API: host, enumerations, limits, currencies, demo marketers."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -13,7 +13,7 @@ API_HOSTS = (HOST,)
 BASE_PATH = "/amplify/v0.1"
 EASTERN_TIMEZONE = ZoneInfo("America/New_York")  # every time and every report day
 
-# Not OAuth: a user name and a password for a token of 30 days. Nothing refreshes or revokes it.
+# Not OAuth: a user name and a password give a token of 30 days, which cannot be refreshed or revoked.
 LOGIN = OAuthConfig(consent_pages=(), access_seconds=30 * 24 * 3600, issues_refresh_tokens=False)
 USER_NAME, PASSWORD = "sandbox-outbrain", "sandbox-secret"
 TOKEN_HEADER = "OB-TOKEN-V1"
@@ -70,7 +70,7 @@ CURRENCY_DECIMALS: Mapping[str, int] = {"USD": 2, "EUR": 2, "GBP": 2, "JPY": 0}
 
 
 def _make_marketer(last: int, name: str, currency: str, *, enabled: bool = True, new: bool = False) -> Account:
-    """`new`: a marketer without any budget, so that nobody can read its currency."""
+    """`new`: a marketer without any budget, whose currency cannot be read."""
     return Account(f"00{last:032x}", name, currency, "America/New_York", {"enabled": enabled, "new": new})
 
 

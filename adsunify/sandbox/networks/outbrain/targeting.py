@@ -1,4 +1,4 @@
-"""The `targeting` of a campaign: what is written, and which parts of it a reader asks for."""
+"""The `targeting` of a campaign: its members in writes, and the parts that a read must request."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ _LOGIC_CHECK = record(
 
 
 def _check_interests(value: Any, where: str) -> Any:
-    """Or goes with ids, And with terms."""
+    """Or requires ids, And requires terms."""
     logic = _LOGIC_CHECK(value, where)
     if (logic["op"] == "Or") != ("ids" in logic):
         raise rule_error(where, "Or goes with ids and And with terms")
@@ -46,7 +46,7 @@ _MEMBERS: Mapping[str, Check] = {
     "operatingSystems": array(choice(*OPERATING_SYSTEMS), 0, len(OPERATING_SYSTEMS)),
     "includeCellularNetwork": boolean,
     "interests": _check_interests,
-    "network": any_value,  # its shape is not described
+    "network": any_value,  # its shape is not documented
     "nativePlacementsEnabled": boolean,
     "iabCategories": array(text()),
     "locationsVersion": choice(*places.LOCATION_VERSIONS),
@@ -54,8 +54,7 @@ _MEMBERS: Mapping[str, Check] = {
 CREATE_CHECK = record(required={"platform": _MEMBERS["platform"]}, optional=_MEMBERS)  # chosen: `platform` is mandatory
 UPDATE_CHECK = record(optional=_MEMBERS)
 _LOCATION_MEMBERS = ("locations", "excludedLocations")
-# The parts that are answered only where `extraFields` asks for them (chosen where the documentation does not tell
-# which).
+# Members that a response has only if `extraFields` names them (chosen where the documentation does not say).
 _MEMBERS_BY_EXTRA_FIELD: Mapping[str, Collection[str]] = {
     "Locations": _LOCATION_MEMBERS,
     "PlatformTargeting": ("browsers", "operatingSystems", "includeCellularNetwork"),
@@ -67,9 +66,10 @@ _MEMBERS_BY_EXTRA_FIELD: Mapping[str, Collection[str]] = {
 
 
 def complete_targeting(targeting: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Targeting that takes the place of what was there (chosen: nothing survives). Problem.
+    """Targeting that replaces the old one completely (chosen). Raises InvalidRequest.
 
-    An empty array clears. `locationsVersion` left out is V1, as in the search; ids of the other version are refused.
+    An empty array clears a member. `locationsVersion` left out is V1, as in the search; ids of the other version are
+    refused.
     """
     members = {name: value for name, value in targeting.items() if value != []}
     version = members.setdefault("locationsVersion", places.LOCATION_VERSIONS[0])

@@ -1,7 +1,7 @@
 """The simulated Pinterest API v5: a strict, independent reading of its documentation.
 
-Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
-descriptions do not know are refused, though the real API may ignore some of them.
+"chosen" marks a choice where the documentation is silent. Members and parameters that the descriptions do not know are
+refused, though the real API may ignore some of them.
 """
 
 from adsunify.sandbox.network import Network, Route
@@ -29,7 +29,7 @@ NETWORK = Network(
             "GET", API_HOSTS, f"{ACCOUNT_PATH}/{{of:(campaigns/|ad_groups/|ads/|)}}analytics", analytics.get_analytics
         ),
         Route("POST", API_HOSTS, f"{ACCOUNT_PATH}/reports", analytics.create_report_job),
-        # an error inside a 200 is here a job that failed
+        # error_in_200: the report job fails
         Route(
             "GET", API_HOSTS, f"{ACCOUNT_PATH}/reports", analytics.get_report_job, faults=frozenset({"error_in_200"})
         ),

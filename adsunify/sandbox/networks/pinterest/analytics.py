@@ -1,4 +1,4 @@
-"""Analytics at once and by report jobs."""
+"""Analytics, synchronous and by report jobs."""
 
 import base64
 import csv
@@ -66,7 +66,7 @@ _REPORT_CHECKS: Mapping[str, Check] = {
     "granularity": _check_granularity,
     "columns": _check_columns,
 }
-_WINDOW_CHECKS: Mapping[str, Check] = {  # the figures do not depend on these
+_WINDOW_CHECKS: Mapping[str, Check] = {  # these parameters do not change the figures
     **dict.fromkeys(("click_window_days", "engagement_window_days", "view_window_days"), choice(*_WINDOW_DAYS)),
     "conversion_report_time": choice("TIME_OF_AD_ACTION", "TIME_OF_CONVERSION"),
 }
@@ -108,7 +108,7 @@ _JOB_CHECK = record(
 
 @frozen
 class ReportRequest:
-    """What a report is to hold; `only`: member of an ad, and the ids it must be of."""
+    """The content of a report; `only`: members of an ad, and their allowed ids."""
 
     start: date
     end: date
@@ -149,7 +149,7 @@ def get_analytics(request: Request) -> Response:
 
 
 def create_report_job(request: Request) -> Response:
-    """POST .../reports: a job. Asking again only makes another one."""
+    """POST .../reports: creates a job. The same request creates another job."""
     request.parse_query()
     account = require_account(request)
     body = {name: value for name, value in request.parse_json(_JOB_CHECK).items() if value is not None}
@@ -168,7 +168,7 @@ def create_report_job(request: Request) -> Response:
     )
     options = {"format": body.get("report_format", "JSON"), "sort": body.get("primary_sort", "BY_ID")}
     number = request.world.allocate_id()
-    # of characters that have to be encoded in a query, as the documentation warns
+    # with characters that must be encoded in a query, as the documentation warns
     token = f"{base64.b64encode(hashlib.sha256(number.encode()).digest()).decode()}+/={number}"
     request.world.create("report", account.id, {"wanted": report, "looks": 0, **options}, id=token, logged=False)
     return Response(200, {"report_status": "IN_PROGRESS", "token": token, "message": None})
@@ -194,7 +194,7 @@ def get_report_job(request: Request) -> Response:
 
 
 def download_report(request: Request) -> Response:
-    """The signed link at the storage host: in time, unaltered, and without credentials."""
+    """The signed link of the storage host: valid for a time, unaltered, and without credentials."""
     if "Authorization" in request.headers:
         return _build_storage_error(400, "InvalidArgument", "Only one auth mechanism allowed")
     query = dict(request.query_pairs)
@@ -209,7 +209,7 @@ def download_report(request: Request) -> Response:
 
 
 def get_metrics_readiness(request: Request) -> Response:
-    """GET /resources/metrics_ready_state: whether a UTC day is final (plain figures after a day, others after two)."""
+    """GET /resources/metrics_ready_state: whether a UTC day is final (after one day or two)."""
     age = (get_local_date(request.now.timestamp(), "UTC") - parse_query(request, {"date": _check_date})["date"]).days
     return Response(200, {"conversion_metrics_ready": age > 2, "non_conversion_metrics_ready": age > 1})
 
@@ -223,7 +223,7 @@ def _get_report_timezone(account: Account, parameters: Mapping[str, Any]) -> str
 
 
 def _check_date_range(request: Request, parameters: Mapping[str, Any], back: int, longest: int) -> None:
-    """Counted in UTC days, whatever the zone of the report."""
+    """Check the range in UTC days, whatever the time zone of the report."""
     start, end = parameters["start_date"], parameters["end_date"]
     if start > end:
         raise InvalidRequest("value", "/end_date", "must not be before start_date")
@@ -234,7 +234,7 @@ def _check_date_range(request: Request, parameters: Mapping[str, Any], back: int
 
 
 def _build_rows(world: World, account: Account, report: ReportRequest) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Id of the subject and row. No row where every column asked for is 0 or missing."""
+    """Id of the subject and row. There is no row if every requested column is 0 or missing."""
     last = min(report.end, get_local_date(world.now.timestamp(), report.zone))
     ads = [
         ad_span
@@ -264,7 +264,7 @@ def _build_rows(world: World, account: Account, report: ReportRequest) -> Iterat
 
 
 def _split_periods(report: ReportRequest, last: date) -> Iterator[tuple[date | None, list[date]]]:
-    """The day a row is dated with (none for TOTAL) and the days in it."""
+    """The date of a row (None for TOTAL) and its days."""
     days = list(iterate_days(report.start, last))
     if report.granularity == "TOTAL":
         yield None, days
@@ -281,7 +281,7 @@ def _get_member(ad: StoredEntity, name: str) -> str:
 
 
 def _build_name_columns(world: World, account: Account, level: str, ad: StoredEntity | None) -> dict[str, Any]:
-    """The columns that say what a row is about."""
+    """The columns that name the subject of a row."""
     columns: dict[str, Any] = {"AD_ACCOUNT_ID": account.id, "ADVERTISER_ID": account.id}
     levels = [*LEVEL_COLUMNS]
     for kind in levels[1 : levels.index(level) + 1] if ad is not None else ():
@@ -299,7 +299,7 @@ def _build_name_columns(world: World, account: Account, level: str, ad: StoredEn
 
 
 def _encode_report(world: World, account: Account, job: StoredEntity) -> bytes:
-    """JSON: an object of lists of rows, by id or by date. CSV: lines, with 0 for what is missing."""
+    """JSON: an object of lists of rows, by id or by date. CSV: lines, with 0 for missing values."""
     report: ReportRequest = job.data["wanted"]
     rows = list(_build_rows(world, account, report))
     if job.data["format"] == "CSV":

@@ -1,4 +1,4 @@
-"""The native error shape, the guard, account look-up, and lists with bookmarks."""
+"""The native error shape, authorization, account look-up, and lists with bookmarks."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from adsunify.sandbox.paging import CursorFormat, paginate_after
 from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import Account
 
-# Code of a problem: HTTP status, Pinterest's own number, its text where it does not depend on the case.
+# Code of an InvalidRequest: HTTP status, Pinterest's own number, and its text if that is fixed.
 _UNAUTHENTICATED_ERROR = (401, 2, "Authentication failed.")
 ERROR_BY_PROBLEM: Mapping[str, tuple[int, int, str | None]] = {
     "token_missing": _UNAUTHENTICATED_ERROR,
@@ -20,20 +20,20 @@ ERROR_BY_PROBLEM: Mapping[str, tuple[int, int, str | None]] = {
     "invalid_client": _UNAUTHENTICATED_ERROR,
     "role": (403, 29, "You are not permitted to access that resource."),
     "ineligible": (403, 29, "You are not permitted to access that resource."),
-    "scope": (403, 7, None),  # which of 29, 403, 7 stands for what is chosen
+    "scope": (403, 7, None),  # the meanings of 29, 403 and 7 are chosen
     "user": (403, 403, "Not authorized to access the user account."),
     "board": (404, 40, "Board not found."),
     "pin": (404, 50, "Pin not found."),
     "section": (404, 2031, "Board section not found."),
     "missing": (404, 404, None),
-    "processing": (404, 50, "Pin not found."),  # not there yet
+    "processing": (404, 50, "Pin not found."),  # it does not exist yet
     "accept": (406, 406, None),
     "media_type": (415, 415, None),
 }
-# What is wrong with one object of an array: its `exceptions` in a 200. Anything else refuses the whole request
-# (where the line lies is chosen: shape and types of the body, 400; everything that needs other objects, per item).
+# Errors of one object of an array, in its `exceptions` of a 200. All others refuse the whole request (chosen: shape and
+# types of the body are 400; rules that need other objects are per item).
 ITEM_PROBLEM_CODES = frozenset({"rule", "role", "ineligible", "board", "pin", "section", "missing", "processing"})
-# The scopes of the calls, by the first word of the path behind /v5: reading, and what writing needs besides.
+# The scopes of calls, by the first path word after /v5: for reads, and in addition for writes.
 _SCOPES_BY_RESOURCE: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "ad_accounts": (("ads:read",), ("ads:write",)),
     "resources": (("ads:read",), ()),
@@ -50,14 +50,14 @@ REPEATABLE_PARAMETERS = split_words("""
 
 
 def map_error(problem: InvalidRequest) -> tuple[int, int, str]:
-    """HTTP status, own number and text of a failed check."""
+    """HTTP status, Pinterest's number and text of a failed check."""
     status, code, message = ERROR_BY_PROBLEM.get(problem.code, (400, 1, None))
     place = f"{problem.where.lstrip('/')}: " if problem.where else ""
     return status, code, message or f"{place}{problem.message}"
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A refused request as a whole. A GET with wrong parameters answers 400 as its code, as in the description."""
+    """The response to a refused request. A GET with wrong parameters has the code 400, as in the description."""
     status, code, message = map_error(problem)
     if status == 400 and request.method == "GET":
         code = 400
@@ -65,13 +65,13 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: unknown path or method, or a told fault."""
+    """The response of a bare status: unknown path or method, or a requested fault."""
     code, message = _MESSAGES_BY_STATUS.get(status, (status, f"HTTP {status}"))
     return Response(status, {"code": code, "message": message}, RATE_HEADERS if status == 429 else {})
 
 
 def authorize_request(request: Request) -> None:
-    """The bearer token and its scopes, and an `Accept` that admits JSON where there is one."""
+    """Check the bearer token and its scopes, and that `Accept`, if present, allows JSON."""
     token = require_bearer_token(request)
     accepted = request.headers.get("Accept", "*/*")
     if not any(form in accepted for form in ("application/json", "application/*", "*/*")):
@@ -84,12 +84,12 @@ def authorize_request(request: Request) -> None:
 
 
 def get_bearer_scopes(request: Request) -> tuple[str, ...]:
-    """The scopes of the token of a guarded request."""
+    """The scopes of the token of an authorized request."""
     return require_bearer_token(request).scopes
 
 
 def require_account(request: Request, *, writing: bool = False) -> Account:
-    """The ad account of the path. Problem `role` where the person may not see it, or may not write in it."""
+    """The ad account of the path. Raises InvalidRequest `role` if the person may not see it, or may not write in it."""
     account = request.find_account(DIGITS_CHECK(request.path_parameters["account"], "/ad_account_id"))
     if account is None or (writing and not {*account.extra["native"]["permissions"]} & {*WRITER_ROLES}):
         raise InvalidRequest("role", "/ad_account_id", "no access")
@@ -97,7 +97,7 @@ def require_account(request: Request, *, writing: bool = False) -> Account:
 
 
 def parse_query(request: Request, required: Mapping[str, Check] | None = None, /, **optional: Check) -> dict[str, Any]:
-    """The checked query. The names of LIST_ITEMS may repeat: their check meets the list of all their values."""
+    """The checked query. The parameters of REPEATABLE_PARAMETERS may repeat: their check gets the list of values."""
     values: dict[str, Any] = {}
     for name, value in request.query_pairs:
         if name in REPEATABLE_PARAMETERS:
@@ -130,12 +130,12 @@ def build_page_response(
 ) -> Response:
     """One page of rows that have an `id`, and the bookmark of the next (null on the last).
 
-    The bookmark names the last id of the page, so that what is created meanwhile shifts nothing.
+    The bookmark names the last id of the page, so entities created between two requests do not shift the pages.
     """
     page, bookmark = paginate_after(list(rows), query.get("bookmark"), query.get("page_size", 25), _BOOKMARKS)
     return Response(200, {"items": [view(row) for row in page], "bookmark": bookmark})
 
 
 def not_found_error(object_name: str) -> AbortRequest:
-    """What is raised for an ad object that is not in this account (own number chosen: the documentation has none)."""
+    """The error for an ad object that is not in this account (its number is chosen: the documentation has none)."""
     return AbortRequest(Response(404, {"code": 404, "message": f"{object_name} not found."}))

@@ -1,4 +1,4 @@
-"""What can be targeted and referred to: a few plausible rows of each."""
+"""Targeting options and other catalogs: a few plausible rows each."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ INTERESTS: Mapping[str, tuple[str, int, tuple[str, ...]]] = {
     "918105274631": ("sport", 0, ("908182459161",)),
     "908182459161": ("camping and hiking", 1, ()),
 }
-# Each type in parts, because the answer is an ARRAY of maps.
+# Each type in several maps, because the response is an ARRAY of maps.
 TARGETING_OPTIONS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "LOCATION": (
         {code: name for code, name, _ in COUNTRIES},

@@ -1,4 +1,4 @@
-"""The columns of reports: what may be asked for at once, and what by a report job."""
+"""The columns of reports: those of synchronous reads, and those of report jobs."""
 
 import re
 
@@ -46,7 +46,7 @@ _SYNC_NAMES = """
     TOTAL_WATCH_VIDEO_CONVERSION_RATE TOTAL_UNKNOWN_CONVERSION_RATE TOTAL_CUSTOM_CONVERSION_RATE
 """
 SYNC_COLUMNS = frozenset(_SYNC_NAMES.split())
-# Job reports have no such column, and many more; those of conversion events follow a pattern.
+# Job reports lack these columns and have many others; the columns of conversion events follow a pattern.
 _SYNC_ONLY_COLUMNS = frozenset({"QUIZ_PIN_RESULT_OPEN"})
 _ASYNC_ONLY_NAMES = """
     ADS_CREDIT_SPEND_IN_DOLLAR ADS_CREDIT_SPEND_IN_MICRO_DOLLAR AD_GROUP_STATUS AD_STATUS CAMPAIGN
@@ -72,7 +72,7 @@ _EVENT_PATTERN = (
     "(PAGE_VISIT|SIGNUP|CHECKOUT|CUSTOM|LEAD|SEARCH|VIEW_CATEGORY|WATCH_VIDEO|ADD_TO_CART|APP_INSTALL|UNKNOWN)"
 )
 _DEVICE_PATTERN = "(DESKTOP|MOBILE|TABLET)"
-# a little wider than the enumeration: not every event is counted in every way
+# slightly wider than the enumeration: not every event has every kind of count
 _COLUMN_PATTERN = re.compile(
     rf"TOTAL_{_EVENT_PATTERN}_{_DEVICE_PATTERN}_ACTION_TO_{_DEVICE_PATTERN}_CONVERSION"
     rf"|TOTAL_(WEB_|INAPP_|OFFLINE_)?(CLICK_|ENGAGEMENT_|VIEW_)?{_EVENT_PATTERN}(_VALUE_IN_MICRO_DOLLAR|_QUANTITY)?"

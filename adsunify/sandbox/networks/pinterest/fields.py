@@ -1,7 +1,7 @@
 """The members of campaigns, ad groups, ads and Pins: names, types, enumerations (description 5.28).
 
-`CREATE` and `UPDATE` hold a check per kind. What the description calls nullable may be null: `given` takes null for
-not given, which is right on creation; what it means in an update stands in `rules`.
+`CREATE` and `UPDATE` hold a check per kind. Members that the description calls nullable may be null.
+`rules.normalize_members` says what null means.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ _EXTERNAL_ID = external_id(r"\d+")
 
 
 def _own_id(*prefixes: str) -> Check:
-    """An id made here. The prefixed forms of requests (AG123, C123) are understood, and read as plain digits."""
+    """An id of the sandbox. The prefixed forms of requests (AG123, C123) are accepted and become plain digits."""
 
     def check(value: Any, where: str) -> str:
         native_id = str(text(1, 20, rf"({'|'.join(prefixes)})?\d+" if prefixes else r"\d+")(value, where))
@@ -139,7 +139,7 @@ _CALLS_TO_ACTION = """
 """
 _AD_MEMBERS: Mapping[str, Check] = {
     "ad_group_id": _own_id("AG"),
-    "pin_id": text(),  # judged with the object, as something made elsewhere
+    "pin_id": text(),  # checked with the object, as an id made elsewhere
     "creative_type": choice(*CREATIVE_TYPES),
     "name": nullable(text(0, 255)),
     "status": choice(*STATUSES),
@@ -157,7 +157,9 @@ _AD_MEMBERS: Mapping[str, Check] = {
             "PATIENT_INFORMATION",
         )
     ),
-    "grid_click_type": nullable(choice("CLOSEUP", "DIRECT_TO_DESTINATION")),  # read-only: what is given is ignored
+    "grid_click_type": nullable(
+        choice("CLOSEUP", "DIRECT_TO_DESTINATION")
+    ),  # read-only: values in a request are ignored
     **_fill_nullable("is_carting is_pin_deleted is_removable", boolean),
     "lead_form_id": nullable(_EXTERNAL_ID),
     "quiz_pin_data": nullable(_check_object),
@@ -186,7 +188,7 @@ _ID_CHECK = {"id": _own_id()}
 UPDATE_CHECKS: Mapping[str, Check] = {
     "campaign": record(
         {**_ID_CHECK, "ad_account_id": _own_id()},
-        # objective_type may be null here; -1 is the value that takes the end away
+        # objective_type may be null; -1 removes the end
         {
             **_CAMPAIGN_MEMBERS,
             "objective_type": nullable(choice(*OBJECTIVES)),
@@ -198,7 +200,7 @@ UPDATE_CHECKS: Mapping[str, Check] = {
         _ID_CHECK,
         {
             **_AD_GROUP_MEMBERS,
-            # a bid is taken away by null, a template by the list ["0"]
+            # null removes a bid, the list ["0"] a template
             "lifetime_frequency_cap": nullable(integer(1)),
         },
     ),

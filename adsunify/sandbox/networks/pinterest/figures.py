@@ -1,9 +1,9 @@
-"""What ads did on a day: plausible, and the same whenever it is asked for.
+"""What ads did on a day: plausible, and the same on every request.
 
-The figures of an ad are integers drawn from a digest of its id, the day, and the zone the day is one of (the day of
-another zone is another day). An account has always had other ads besides, long archived, so that it has delivered on
-every day; above the ads everything is a sum. Statuses have no history: what is delivering now counts as delivering
-since it was made.
+The figures of an ad are integers drawn from a digest of its id, the day, and the time zone (the same date in another
+zone has other figures). Every account also has older, archived ads, so it has delivered on every day. Figures of ad
+groups, campaigns and accounts are sums. Statuses have no history: an ad that delivers now counts as delivering since
+its creation.
 """
 
 from datetime import UTC, date, datetime
@@ -36,7 +36,7 @@ def generate_daily_figures(account: Account, subject: str, day: date, zone: str)
         "TOTAL_VIDEO_MRC_VIEWS": paid_impressions // 7,
         "TOTAL_VIDEO_3SEC_VIEWS": paid_impressions // 9,
     }
-    if day.weekday() != 6:  # for Sundays these are not reported: the columns are missing, not 0
+    if day.weekday() != 6:  # these are not reported for Sundays: the columns are missing, not 0
         figures |= {
             "TOTAL_CONVERSIONS": bought + dice[6] % 4,
             "TOTAL_CHECKOUT": bought,
@@ -48,7 +48,7 @@ def generate_daily_figures(account: Account, subject: str, day: date, zone: str)
 
 
 def add_derived_metrics(plain: Figures) -> dict[str, int | Decimal]:
-    """Figures and what follows from them."""
+    """Figures with the derived metrics."""
     value = plain.get
     metrics: dict[str, int | Decimal] = dict(plain)
     clicks, impressions = value("CLICKTHROUGH_1", 0), value("IMPRESSION_1", 0)
@@ -84,5 +84,5 @@ def list_delivering_ads(world: World, account: Account, zone: str) -> list[tuple
 
 
 def get_local_date(instant: Any, zone: str) -> date:
-    """The day of Unix seconds in a zone."""
+    """The date of Unix seconds in a time zone."""
     return datetime.fromtimestamp(instant, UTC).astimezone(ZoneInfo(zone)).date()

@@ -24,9 +24,9 @@ _UPDATE_CHECK = record(
 
 
 def create_keywords(request: Request) -> Response:
-    """POST /ad_accounts/{account}/keywords: a 200 with those made and those refused, in no order to rely on.
+    """POST /ad_accounts/{account}/keywords: a 200 with created and refused keywords in an unspecified order.
 
-    Values are folded to lower case (unverified, so the worse case), and the answer is in the order of the alphabet.
+    Values become lower case (unverified, so the worse case), and the response is in alphabetical order.
     """
     request.parse_query()
     account = answers.require_account(request, writing=True)
@@ -47,7 +47,7 @@ def create_keywords(request: Request) -> Response:
 
 
 def update_keywords(request: Request) -> Response:
-    """PATCH of the same: archives keywords, which takes them off their lists."""
+    """PATCH of the same: archives keywords, which then no list shows."""
     request.parse_query()
     account = answers.require_account(request, writing=True)
     keywords: list[dict[str, Any]] = []
@@ -63,7 +63,7 @@ def update_keywords(request: Request) -> Response:
 
 
 def list_keywords(request: Request) -> Response:
-    """GET of the same; without a filter only those that hang on the ad account itself."""
+    """GET of the same; without a filter only those of the ad account itself."""
     account = answers.require_account(request)
     query = answers.parse_query(
         request,
@@ -88,7 +88,7 @@ def list_keywords(request: Request) -> Response:
 
 
 def _require_parent(request: Request, account: Account, parent: str) -> tuple[str, str]:
-    """Kind and id of what the keywords are for."""
+    """Kind and id of the parent of keywords."""
     if parent == account.id:
         return "advertiser", parent
     for kind in ("ad_group", "campaign"):
@@ -101,7 +101,7 @@ def _require_parent(request: Request, account: Account, parent: str) -> tuple[st
 def _find_refusal_reason(
     request: Request, account: Account, parent: tuple[str, str], match: str, value: str, last: bool
 ) -> str | None:
-    """Why a keyword is not taken."""
+    """The reason why a keyword is refused, or None."""
     if request.get_fault("error_in_200") or (last and request.get_fault("partial")):
         return "The keyword could not be saved."
     kind, above = parent
@@ -114,7 +114,7 @@ def _find_refusal_reason(
 
 
 def _render_keyword(keyword: StoredEntity | None, content: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """A keyword as it is answered; with `sent` one that was refused, "with nulled properties"."""
+    """A keyword as it is answered; with `content` one that was refused, "with nulled properties"."""
     data: Mapping[str, Any] = (content or {}) if keyword is None else keyword.data
     return {
         "id": None if keyword is None else keyword.id,

@@ -1,4 +1,4 @@
-"""Tokens, their refusal to be revoked, and who is logged in."""
+"""Tokens, the refused revocation, and the acting user."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _REVOKE_FORM = record(required={"token": text()}, optional={"token_type_hint": c
 
 
 def issue_token(request: Request) -> Response:
-    """POST /oauth/token: a code, or a refresh token, against new tokens."""
+    """POST /oauth/token: exchanges a code or a refresh token for new tokens."""
     request.parse_query()
     form, issued = redeem_token_form(request, LOGIN)
     scopes = {*form.get("scope", "").replace(",", " ").split()}
@@ -32,14 +32,14 @@ def issue_token(request: Request) -> Response:
 
 
 def refuse_revocation(request: Request) -> Response:
-    """POST /oauth/token/revoke: for tokens of system users only, and there are none here."""
+    """POST /oauth/token/revoke: only tokens of system users can be revoked, and the sandbox has none."""
     check_client(request, *parse_basic_auth(request))
     request.parse_form(_REVOKE_FORM)
     raise InvalidRequest("role", "", "only tokens of system users can be revoked")
 
 
 def get_user_account(request: Request) -> Response:
-    """GET /user_account: the acting user, the owner of `ad_account_id` where that is sent."""
+    """GET /user_account: the acting user, or the owner of `ad_account_id` if that is sent."""
     owner = get_acting_user(request, parse_query(request, ad_account_id=DIGITS_CHECK))
     return Response(
         200,
@@ -61,7 +61,7 @@ def get_user_account(request: Request) -> Response:
 
 
 def get_acting_user(request: Request, query: dict[str, Any]) -> dict[str, Any]:
-    """`id` and `username` of whoever an organic call is made as."""
+    """`id` and `username` of the acting user of an organic call."""
     if "ad_account_id" not in query:
         return dict(USER)
     if (account := request.find_account(query["ad_account_id"])) is None:

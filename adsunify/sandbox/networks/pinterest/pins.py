@@ -1,7 +1,7 @@
-"""Boards and Pins: what a person publishes, ad or not.
+"""Boards and Pins: the publications of a person.
 
-Boards and Pins belong to people, not to ad accounts: the owner of `ad_account_id` acts where it is sent, else whoever
-consented. A board or Pin that nothing here knows was made elsewhere, and exists.
+Boards and Pins belong to people, not to ad accounts: the acting user is the owner of `ad_account_id` if that is sent,
+or the person who consented. An unknown board or Pin was made elsewhere, and exists.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _EXTERNAL_PIN = {"title": "A Pin from elsewhere", "creative_type": "REGULAR", "i
 
 
 def list_boards(request: Request) -> Response:
-    """GET /boards; secret ones only with their own scope."""
+    """GET /boards; secret ones only with a separate scope."""
     query = answers.parse_query(
         request, **answers.PAGING_CHECKS, ad_account_id=answers.DIGITS_CHECK, privacy=choice(*PRIVACIES)
     )
@@ -62,7 +62,7 @@ def list_board_pins(request: Request) -> Response:
 
 
 def list_pins(request: Request) -> Response:
-    """GET /pins: all of the acting person, without those on protected boards unless they are asked for."""
+    """GET /pins: all Pins of the acting user, those on protected boards only if requested."""
     query = answers.parse_query(
         request,
         **answers.PAGING_CHECKS,
@@ -92,7 +92,10 @@ def get_pin(request: Request) -> Response:
 
 
 def create_pin(request: Request) -> Response:
-    """POST /pins: published at once. The image is fetched meanwhile, and a 400 where that fails."""
+    """POST /pins: published at once.
+
+    The network fetches the image during the call; if that fails, the response is a 400.
+    """
     owner = get_acting_user(request, answers.parse_query(request, ad_account_id=answers.DIGITS_CHECK))["username"]
     if "ad_account_id" in dict(request.query_pairs):
         _check_role(request)
@@ -121,7 +124,7 @@ def delete_pin(request: Request) -> Response:
 
 
 def find_pin_type(request: Request, native_id: str) -> str | None:
-    """The type of a Pin that can be promoted, where it is known here. Problem `pin` for a deleted one."""
+    """The type of a Pin that can be promoted, or None if unknown. Raises InvalidRequest `pin` for a deleted one."""
     pin = request.world.find("pin", native_id)
     if pin is not None and pin.data.get("deleted"):
         raise InvalidRequest("pin", "/pin_id", "the Pin is deleted")
@@ -129,7 +132,7 @@ def find_pin_type(request: Request, native_id: str) -> str | None:
 
 
 def check_exists(native_id: str, code: str, where: str) -> str:
-    """An id of something made elsewhere. Problem `what` (board, section, pin) where it is not found."""
+    """An id of an object made elsewhere. Raises InvalidRequest `code` (board, section, pin) if it is not found."""
     try:
         return str(_EXTERNAL_ID(native_id, where))
     except InvalidRequest as problem:
@@ -140,7 +143,7 @@ def check_exists(native_id: str, code: str, where: str) -> str:
 
 def _check_role(request: Request) -> None:
     account = request.find_account(dict(request.query_pairs)["ad_account_id"])
-    assert account is not None  # `acting` has seen it
+    assert account is not None  # get_acting_user has checked it
     if not {*account.extra["native"]["permissions"]} & {"OWNER", "ADMIN", "CAMPAIGN_MANAGER"}:
         raise InvalidRequest("role", "/ad_account_id", "no access")
 

@@ -20,7 +20,7 @@ MEMBER_BY_FILTER: Mapping[str, Mapping[str, str]] = {
     "ad_group": {"ad_group_ids": "id", "campaign_ids": "campaign_id"},
     "ad": {"ad_ids": "id", "ad_group_ids": "ad_group_id", "campaign_ids": "campaign_id"},
 }
-# Members that are shown, null where nothing is set.
+# Members of responses, null if unset.
 _SHOWN_MEMBERS: Mapping[str, str] = {
     "campaign": """
         ad_account_id name status objective_type lifetime_spend_cap daily_spend_cap order_line_id tracking_urls
@@ -42,7 +42,7 @@ _SHOWN_MEMBERS: Mapping[str, str] = {
 
 
 def list_accounts(request: Request) -> Response:
-    """GET /ad_accounts: those of the person, and those that others share."""
+    """GET /ad_accounts: those of the person, and those shared with them."""
     query = answers.parse_query(request, include_shared_accounts=boolean_text, **answers.PAGING_CHECKS)
     rows = [account.extra["native"] for account in request.world.accounts.values()]
     if not query.get("include_shared_accounts", True):
@@ -57,7 +57,10 @@ def get_account(request: Request) -> Response:
 
 
 def list_entities(request: Request) -> Response:
-    """GET /ad_accounts/{account}/campaigns, /ad_groups, /ads: ACTIVE and PAUSED unless other statuses are named."""
+    """GET /ad_accounts/{account}/campaigns, /ad_groups, /ads:
+
+    ACTIVE and PAUSED ones unless the request names statuses.
+    """
     kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], answers.require_account(request)
     more: dict[str, Check] = {"translate_interests_to_names": boolean_text} if kind == "ad_group" else {}
     query = answers.parse_query(
@@ -93,7 +96,7 @@ def get_entity(request: Request) -> Response:
 
 
 def render_entity(entity: StoredEntity, now: datetime) -> dict[str, Any]:
-    """A campaign, ad group or ad as it is answered."""
+    """A campaign, ad group or ad in a response."""
     view = {
         "id": entity.id,
         "ad_account_id": entity.account,

@@ -1,6 +1,6 @@
-"""What goes together in a campaign, an ad group and an ad.
+"""Rules for campaigns, ad groups and ads.
 
-Every broken rule is a Problem `rule`: one entry of `exceptions`. `old` is the object before an update, None on
+Every broken rule is an InvalidRequest `rule`: one entry of `exceptions`. `old` is the object before an update, None on
 creation.
 """
 
@@ -16,7 +16,7 @@ from adsunify.sandbox.world import Account, StoredEntity
 Data = Mapping[str, Any]
 FINAL_STATUSES = ("ARCHIVED", "DELETED_DRAFT")
 SPEND_CAP_MEMBERS = ("daily_spend_cap", "lifetime_spend_cap")
-# Pinterest API v5: what only drafts have
+# Pinterest API v5: statuses that only drafts have
 IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": split_words("""
         objective_type is_campaign_budget_optimization is_performance_plus is_automated_campaign intended_promotion_type
@@ -24,7 +24,7 @@ IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "ad_group": ("billable_event", "budget_type", "campaign_id"),
     "ad": ("pin_id", "creative_type", "ad_group_id"),
 }
-# Members that null does not clear: each has a value of its own for that.
+# Members that null does not clear: each has another clearing value.
 CLEARING_VALUES: Mapping[str, Mapping[str, Any]] = {
     "campaign": {"end_time": -1, "order_line_id": "0", "tracking_urls": {}},
     "ad_group": {"promotion_ids": [], "tracking_urls": {}, "targeting_template_ids": ["0"], "promotion_id": "0"},
@@ -43,7 +43,10 @@ def rule_error(where: str, message: str) -> InvalidRequest:
 
 
 def normalize_members(kind: str, content: Data, old: Data | None) -> dict[str, Any]:
-    """What was sent as it is kept. On creation null is nothing; in an update the clearing values become null."""
+    """The members of a request as the network stores them.
+
+    On creation null is absent; in an update the clearing values become null.
+    """
     if old is None:
         return {name: value for name, value in content.items() if value is not None}
     members: dict[str, Any] = {}
@@ -57,7 +60,7 @@ def normalize_members(kind: str, content: Data, old: Data | None) -> dict[str, A
 
 
 def check_status(kind: str, status: str, old: Data | None) -> None:
-    """Which statuses follow which: DRAFT and DELETED_DRAFT are only for drafts."""
+    """Check the change of a status: DRAFT and DELETED_DRAFT are only for drafts."""
     before = None if old is None else old["status"]
     if before is None:
         if status in FINAL_STATUSES:
@@ -70,7 +73,7 @@ def check_status(kind: str, status: str, old: Data | None) -> None:
 
 
 def check_changeable(kind: str, old: Data, changes: Data) -> None:
-    """Archived objects stay as they are, and some members are fixed once the object is no draft."""
+    """Check that an archived object does not change, nor the fixed members of an object that is not a draft."""
     if old["status"] in FINAL_STATUSES:
         raise rule_error("status", f"the object is {old['status']} and cannot be changed")
     for name in IMMUTABLE_MEMBERS[kind] if old["status"] != "DRAFT" else ():
@@ -86,7 +89,7 @@ def check_campaign(data: Data, old: Data | None, now: datetime) -> None:
         raise rule_error("objective_type", f"{data['objective_type']} is no longer available; use SALES")
     if (
         old is None and data["objective_type"] in tables.CAMPAIGN_BUDGET_OBJECTIVES and not budgeted
-    ):  # what is left out: chosen
+    ):  # the defaults are chosen
         raise rule_error("is_campaign_budget_optimization", f"must be true for {data['objective_type']}")
     if len(caps) > 1:
         raise rule_error(caps[1], "daily_spend_cap and lifetime_spend_cap cannot be set at the same time")
@@ -108,7 +111,7 @@ def check_campaign(data: Data, old: Data | None, now: datetime) -> None:
 
 
 def check_ad_group(data: Data, old: Data | None, campaign: Data, account: Account) -> None:
-    """Budget, bid, schedule and targeting of an ad group under its campaign."""
+    """Check budget, bid, schedule and targeting of an ad group against its campaign."""
     _check_budget(data, bool(campaign.get("is_campaign_budget_optimization")))
     _check_bid(data, old, campaign["objective_type"], account.currency)
     if data.get("lifetime_frequency_cap") is not None and (
@@ -155,7 +158,7 @@ def _check_bid(data: Data, old: Data | None, objective: str, currency: str) -> N
     strategy, bid = data["bid_strategy_type"], data.get("bid_in_micro_currency")
     if objective == "VIDEO_COMPLETION" and strategy != "AUTOMATIC_BID":
         raise rule_error("bid_strategy_type", "must be AUTOMATIC_BID for VIDEO_COMPLETION")
-    # Pinterest API v5: read, never newly written
+    # Pinterest API v5: can be read, but no longer written
     if strategy == "TARGET_AVG" and (old is None or old["bid_strategy_type"] != "TARGET_AVG"):
         raise rule_error("bid_strategy_type", "TARGET_AVG is no longer available")
     if strategy == "AUTOMATIC_BID" and bid is not None:

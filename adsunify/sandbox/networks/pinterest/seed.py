@@ -1,4 +1,4 @@
-"""What is there from the start: boards and Pins of every owner, and on every account what has grown over the years."""
+"""The entities of a fresh world: boards and Pins of every owner, and campaigns of every age for every account."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -7,7 +7,7 @@ from typing import Any
 from adsunify.sandbox.networks.pinterest.tables import DAY_SECONDS, MICROS
 from adsunify.sandbox.world import Account, World
 
-# The existing Pin of the documented example and one of each other sort: id, type, whether the account's owner owns it.
+# The Pin of the documented example and one of each other type: id, type, whether the account's owner owns it.
 SEED_PINS: tuple[tuple[str, str | None, bool], ...] = (
     ("394205773611545468", "REGULAR", True),
     ("394205773611545001", "VIDEO", True),
@@ -16,7 +16,7 @@ SEED_PINS: tuple[tuple[str, str | None, bool], ...] = (
     ("394205773611545004", "IDEA", True),
     ("394205773611545005", "SHOPPING", True),  # cannot be promoted by the unified format
     ("394205773611545006", None, True),
-    ("394205773611545007", "REGULAR", False),  # of somebody else
+    ("394205773611545007", "REGULAR", False),  # owned by somebody else
 )
 SEED_BOARDS = (("Autumn", "PUBLIC", False), ("Ad-only Pins", "PROTECTED", True), ("Plans", "SECRET", False))
 FIRST_BOARD_ID = 730146114520000001

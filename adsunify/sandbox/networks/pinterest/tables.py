@@ -10,7 +10,7 @@ from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.pinterest.com",)
 CONSENT_HOST = "www.pinterest.com"
-# Pinterest API v5 does not name the host of report files: any other host will do
+# Pinterest API v5 does not name the host of report files: this one is chosen
 STORAGE_HOST = "pinterest-reports.s3.us-east-1.amazonaws.com"
 
 SCOPES = ("ads:read", "ads:write", "boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read")
@@ -21,11 +21,11 @@ LOGIN = OAuthConfig(
     required_scopes=SCOPES,
     optional_scopes=SECRET_SCOPES,
     scope_separator=",",
-    pkce="refused",  # Pinterest API v5 documents none
+    pkce="refused",  # Pinterest API v5 documents no PKCE
     code_seconds=600,
     access_seconds=30 * DAY_SECONDS,
     refresh_seconds=60 * DAY_SECONDS,
-    # Pinterest API v5: an answer carries a new refresh_token. That the old one ends at once is our choice.
+    # Pinterest API v5: a response has a new refresh_token. That the old one expires immediately is our choice.
     rotates_refresh_tokens=True,
     access_prefix="pina_",
     refresh_prefix="pinr_",
@@ -38,13 +38,13 @@ LOGIN = OAuthConfig(
 )
 
 STATUSES = ("ACTIVE", "PAUSED", "ARCHIVED", "DRAFT", "DELETED_DRAFT")
-# What the create model of 5.28 offers; readers also meet LEADS, VIDEO_VIEW, WEB_SESSIONS.
+# The objectives of the create model of 5.28; reads also have LEADS, VIDEO_VIEW, WEB_SESSIONS.
 OBJECTIVES = split_words("""
     AWARENESS CONSIDERATION VIDEO_COMPLETION SALES WEB_CONVERSION CATALOG_SALES APP_INSTALL CTV_CONSIDERATION
 """)
 ENDING_OBJECTIVES = ("WEB_CONVERSION", "CATALOG_SALES")  # creation ends 2027-02-01
-# The budget of these sits on the campaign, and this is what they are billed by (the third by
-# its name: no other event is documented for it).
+# Objectives with the budget on the campaign, and their billable events (the third follows from its name: no event is
+# documented for it).
 CAMPAIGN_BUDGET_OBJECTIVES = ("AWARENESS", "CONSIDERATION")
 BILLABLE_EVENTS: Mapping[str, str] = {
     "AWARENESS": "IMPRESSION",
@@ -63,7 +63,7 @@ MICROS = 1_000_000
 BID_FLOORS = {"JPY": 1_000_000}
 DEFAULT_BID_FLOOR = 100_000
 
-# Countries in which ads are sold: Pinterest API v5 names none of its limited list; a choice of theirs.
+# Countries in which ads are sold: Pinterest API v5 does not list them: this is a sample.
 COUNTRIES: tuple[tuple[str, str, str], ...] = (
     ("US", "United States of America", "Dollars"),
     ("CA", "Canada", "Dollars"),
@@ -106,7 +106,7 @@ COUNTRIES: tuple[tuple[str, str, str], ...] = (
     ("IN", "India", "Rupees"),
 )
 
-USER = {"id": "745627482937465001", "username": "demotea"}  # whoever consents
+USER = {"id": "745627482937465001", "username": "demotea"}  # the person who consents
 
 
 def _make_account(
@@ -120,7 +120,7 @@ def _make_account(
     *,
     zone_reports: bool = True,
 ) -> Account:
-    """`zone_reports`: whether AD_ACCOUNT_TIME_ZONE may be asked for (once a closed beta)."""
+    """`zone_reports`: whether reports accept AD_ACCOUNT_TIME_ZONE (formerly a closed beta)."""
     own = owner == USER["username"]
     native: dict[str, Any] = {
         "id": str(549755885170 + last),

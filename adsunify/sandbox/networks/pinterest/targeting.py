@@ -1,4 +1,4 @@
-"""`targeting_spec` of an ad group: its shape, and what goes together."""
+"""`targeting_spec` of an ad group: its shape and rules."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def _check_location(value: Any, where: str) -> str:
 
 
 def _check_locale(value: Any, where: str) -> str:
-    """A language, perhaps with a country: `en`, `en-US` (both forms stand in the description)."""
+    """A language, perhaps with a country: `en`, `en-US` (the description has both forms)."""
     return str(text(pattern=f"({'|'.join(LOCALES)})(-[A-Z]{{2}})?")(value, where))
 
 
@@ -70,7 +70,7 @@ TARGETING_CHECK = record(
 
 
 def check_targeting(spec: Mapping[str, Any], where: str = "/targeting_spec") -> None:
-    """The rules across members. Problem `rule`."""
+    """The rules across members. Raises InvalidRequest `rule`."""
     values_by_type = {name: value for name, value in spec.items() if value}
     if not values_by_type.keys() & {"LOCATION", "GEO"}:
         raise InvalidRequest("rule", where, "specify at least one GEO or LOCATION code")
@@ -94,6 +94,9 @@ def check_targeting(spec: Mapping[str, Any], where: str = "/targeting_spec") -> 
 
 
 def _is_postal_code(code: str) -> bool:
-    """Four characters or more with a digit behind the country: regions like JP-13 and AT-9 are shorter (chosen)."""
+    """Whether a code is a postal code: four characters or more with a digit after the country.
+
+    Regions like JP-13 and AT-9 are shorter (chosen).
+    """
     inner = code.partition("-")[2] or code
     return len(inner) >= 4 and bool(re.search(r"\d", inner))

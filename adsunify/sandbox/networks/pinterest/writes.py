@@ -1,7 +1,7 @@
 """Creates and updates of campaigns, ad groups and ads: arrays whose items succeed or fail alone.
 
 The answer is a 200 with one item for each object sent. `exceptions` is a list for campaigns and ad groups and a single
-object for ads; of an object that failed nothing is applied and `data` is null.
+object for ads; an object that failed is not applied, and its `data` is null.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
 BATCH_FAULTS = frozenset({"partial", "error_in_200"})
-# What the network makes of what is left out.
+# Values of members that a create leaves out.
 CREATION_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "campaign": {
         "status": "ACTIVE",
@@ -35,7 +35,7 @@ CREATION_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "placement_group": "ALL",
         "auto_targeting_enabled": True,
         "is_creative_optimization": False,
-        "bid_strategy_type": "MAX_BID",  # chosen: a bid is "required" unless bidding is said to be automatic
+        "bid_strategy_type": "MAX_BID",  # chosen: a bid is "required" unless the request sets automatic bidding
     },
     "ad": {"status": "ACTIVE"},
 }
@@ -47,7 +47,7 @@ def create_entities(request: Request) -> Response:
 
 
 def update_entities(request: Request) -> Response:
-    """PATCH of the same: only what is given changes."""
+    """PATCH of the same: changes only the members that are sent."""
     return _apply_each(request, _update_entity)
 
 
@@ -144,7 +144,7 @@ def _require_parent(request: Request, kind: str, native_id: str, account: Accoun
 
 
 def _check_ad(request: Request, data: Mapping[str, Any]) -> None:
-    """The Pin exists, and the ad names its type (chosen: refused where a Pin that is known here is of another)."""
+    """Check that the Pin exists and has the type that the ad names (chosen: the type is checked for known Pins)."""
     pin = check_exists(data["pin_id"], "pin", "/pin_id")
     kind = find_pin_type(request, pin)
     if kind is not None and data["creative_type"] != kind:
@@ -152,12 +152,12 @@ def _check_ad(request: Request, data: Mapping[str, Any]) -> None:
 
 
 def _drop_ignored_members(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is read-only and ignored."""
+    """The members without the read-only ones, which are ignored."""
     return {name: value for name, value in data.items() if name != "grid_click_type"}
 
 
 def _limit_end_time(data: Mapping[str, Any], campaign: StoredEntity) -> dict[str, Any]:
-    """Where the ends clash the one of the campaign silently wins."""
+    """If the ends differ, the end of the campaign is used silently."""
     last, end = campaign.data.get("end_time"), data.get("end_time")
     return {**data, "end_time": last} if end is not None and last is not None and end > last else dict(data)
 

@@ -1,8 +1,7 @@
 """The simulated Reddit Ads API v3: a strict, independent reading of its documentation.
 
-Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
-tables do not know are refused, though the real API may ignore some of them. Not simulated: making and changing posts,
-forecasts.
+"chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
+refused, though the real API may ignore some of them. Not simulated: creating and changing posts, forecasts.
 """
 
 from adsunify.sandbox.network import Network, Route

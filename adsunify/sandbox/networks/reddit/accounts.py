@@ -21,7 +21,7 @@ def list_businesses(request: Request) -> Response:
 
 
 def list_ad_accounts(request: Request) -> Response:
-    """POST /businesses/{business}/ad_accounts/query: owned and shared ones. Filters are not known here."""
+    """POST /businesses/{business}/ad_accounts/query: owned and shared ones. Filters are not simulated."""
     query = request.parse_query({}, answers.PAGING_CHECKS)
     request.parse_json(_EMPTY_QUERY)
     _, _, owned, shared = _require_business(request)

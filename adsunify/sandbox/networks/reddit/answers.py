@@ -1,4 +1,4 @@
-"""The envelope, the native error shape, the guard, and lists in pages."""
+"""The envelope, the native error shape, authorization, and lists in pages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,9 +23,9 @@ _REASONS = {
     502: "Bad Gateway",
     503: "Service Unavailable",
 }
-# Statuses of problems; what is not here is a 400.
+# HTTP status by the code of an InvalidRequest; all others are 400.
 _STATUS_BY_CODE = {"token_missing": 401, "token_invalid": 401, "token_expired": 401, "access": 403, "absent": 404}
-# What a told 429 says of the limits: `t` is the wait; a Retry-After does not come along ("may").
+# The limits in a 429: `t` is the wait. There is no Retry-After (the documentation says "may").
 _RATE_LIMIT_HEADERS = {
     "RateLimit-Policy": '"campaign_management";q=200;w=60',
     "RateLimit": '"campaign_management";r=0;t=7',
@@ -33,7 +33,7 @@ _RATE_LIMIT_HEADERS = {
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A refused request, in the shape of the log-in or of the API."""
+    """A refused request, in the error shape of the log-in or of the API."""
     if request.route.role == "login":
         return _format_login_error(problem)
     status = _STATUS_BY_CODE.get(problem.code, 400)
@@ -47,7 +47,7 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: a told fault, or an unknown path. An unsupported verb is 404, not 405."""
+    """The response of a bare status: unknown path, or a requested fault. An unsupported verb is 404, not 405."""
     status = 404 if status == 405 else status
     if request.route.role == "login":
         return Response(status, {"message": _REASONS.get(status, "Error"), "error": status})
@@ -56,7 +56,7 @@ def format_status_error(request: Request, status: int) -> Response:
 
 
 def _format_login_error(problem: InvalidRequest) -> Response:
-    """OAuth's own words; a refused client is a bare 401 (chosen: the documentation allows either)."""
+    """The error of a token call. A refused client gets a bare 401 (chosen: the documentation allows either)."""
     if problem.code == "invalid_client":
         return Response(401, {"message": "Unauthorized", "error": 401})
     if problem.code == "access":
@@ -65,7 +65,7 @@ def _format_login_error(problem: InvalidRequest) -> Response:
 
 
 def authorize_request(request: Request) -> None:
-    """The bearer token and its scope, and the headers that every request has."""
+    """Check the bearer token and its scope, and the headers of every request."""
     check_user_agent(request)
     token = require_bearer_token(request)
     reads = request.method == "GET" or request.path.endswith(("/reports", "/query"))
@@ -76,7 +76,7 @@ def authorize_request(request: Request) -> None:
 
 
 def check_user_agent(request: Request) -> None:
-    """A User-Agent of one's own. Problem `access`: a generic one is blocked."""
+    """Check the User-Agent. Raises InvalidRequest `access` for a generic one, which is blocked."""
     agent = request.headers.get("User-Agent", "").strip().lower()
     if not agent or agent.startswith(tables.GENERIC_AGENTS):
         raise InvalidRequest("access", "User-Agent", "a unique, descriptive User-Agent is required")
@@ -88,12 +88,12 @@ def build_response(data: Any, status: int = 200) -> Response:
 
 
 def not_found_error(object_name: str) -> InvalidRequest:
-    """What is raised for a path that leads to nothing."""
+    """The error for an unknown path."""
     return InvalidRequest("absent", "", f"no such {object_name}")
 
 
 def require_account(request: Request, *, writing: bool = False) -> Account:
-    """The ad account of the path. Problem `absent`, or `access` where nothing may be written in it."""
+    """The ad account of the path. Raises InvalidRequest `absent`, or `access` if writes are not allowed."""
     account = request.find_account(request.path_parameters["account"])
     if account is None:
         raise not_found_error("ad account")
@@ -103,7 +103,7 @@ def require_account(request: Request, *, writing: bool = False) -> Account:
 
 
 def check_account_writable(account: Account) -> None:
-    """Problem `access` for an account that is not approved ("restricted writes")."""
+    """Raises InvalidRequest `access` for an account that is not approved ("restricted writes")."""
     if account.extra["native"]["admin_approval"] not in tables.WRITABLE_APPROVALS:
         raise InvalidRequest("access", "", "the ad account is restricted")
 
@@ -121,7 +121,10 @@ def build_page_response(request: Request, rows: Sequence[Any], query: Mapping[st
 def paginate(
     request: Request, rows: Sequence[Any], query: Mapping[str, Any]
 ) -> tuple[Sequence[Any], dict[str, str | None]]:
-    """A page and its `pagination`. Problem where the token is not one of ours. Without a size: 100 (chosen)."""
+    """A page and its `pagination`.
+
+    Raises InvalidRequest for a token of another list. The default size is 100 (chosen).
+    """
     page, token = paginate_from(
         rows, query.get("page.token"), query.get("page.size", tables.DEFAULT_PAGE_SIZE), _CURSORS
     )

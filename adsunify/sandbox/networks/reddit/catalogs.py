@@ -1,4 +1,4 @@
-"""Funding, pixels, profiles, apps and what can be targeted. The entries are a choice."""
+"""Funding, pixels, profiles, apps and targeting options. The entries are a sample."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ _COUNTRIES: Mapping[str, str] = parse_names("""
     AU Australia, BR Brazil, CA Canada, DE Germany, FR France, GB United Kingdom, IE Ireland, JP Japan, NZ New Zealand,
     SG Singapore, US United States
 """)
-# id, name, country, then what kind of place it is, with its name
+# id, name, country, then the kind of place
 _PLACES: tuple[tuple[str, str, str, str, str], ...] = (
     ("US-NY", "New York, United States", "US", "region", "New York"),
     ("US-VA", "Virginia, United States", "US", "region", "Virginia"),
@@ -25,7 +25,7 @@ _PLACES: tuple[tuple[str, str, str, str, str], ...] = (
     ("GB:2643743", "London, England, United Kingdom", "GB", "city", "London"),
     ("US:10001", "10001, New York, United States", "US", "postal_code", "10001"),
 )
-# too many to be listed: found by their words
+# too many for a list: only a search finds them
 _SEARCH_PARAMETERS = {"city": "cities_search", "postal_code": "postal_code"}
 _COMMUNITIES = ("homeimprovement", "tea", "teahouse", "cooking", "AskReddit", "de", "newzealand")
 _INTERESTS = (("interest_1", "Tea", "Food & Drink"), ("interest_2", "Gardening", "Home & Garden"))
@@ -37,7 +37,7 @@ _FLAT_CATALOGS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 def list_funding_instruments(request: Request) -> Response:
-    """GET /ad_accounts/{account}/funding_instruments. Without a mode: SELECTABLE ones (chosen)."""
+    """GET /ad_accounts/{account}/funding_instruments. The default mode is SELECTABLE (chosen)."""
     account = require_account(request)
     query = request.parse_query({}, {**PAGING_CHECKS, "mode": choice(*_MODES), "search": text()})
     modes = {"ALL": ("ACTIVE", "INACTIVE"), "INACTIVE": ("INACTIVE",), "UPCOMING": ()}
@@ -49,7 +49,7 @@ def list_funding_instruments(request: Request) -> Response:
 
 
 def _build_instruments(account: Account) -> list[tuple[str, dict[str, Any]]]:
-    """4711 pays, 4712 is used up, 4713 is over. No instrument is in a currency like JPY: then in USD."""
+    """4711 can be used, 4712 is used up, 4713 has ended. There are no instruments in currencies like JPY: then USD."""
     currency = account.currency if account.currency in FUNDING_CURRENCIES else "USD"
     states: tuple[tuple[str, str, str, list[str]], ...] = (
         ("4711", "ACTIVE", "Demo card", []),
@@ -74,7 +74,7 @@ def _build_instruments(account: Account) -> list[tuple[str, dict[str, Any]]]:
 
 
 def list_pixels(request: Request) -> Response:
-    """GET /ad_accounts/{account}/pixels: one often has the id of the account."""
+    """GET /ad_accounts/{account}/pixels: one pixel often has the id of the account."""
     account = require_account(request)
     query = request.parse_query({}, PAGING_CHECKS)
     return build_page_response(
@@ -97,7 +97,7 @@ def list_apps(request: Request) -> Response:
 
 
 def list_geolocations(request: Request) -> Response:
-    """GET /targeting/geolocations: countries; with `country` what lies in it; cities and codes by their words."""
+    """GET /targeting/geolocations: countries; with `country` its places; cities and postal codes by search."""
     words = {"country": text(2, 2), "cities_search": text(), "postal_code": text()}
     query = request.parse_query({}, {**PAGING_CHECKS, **words})
     rows = [{"id": code, "name": name, "country": code} for code, name in _COUNTRIES.items()]

@@ -1,4 +1,4 @@
-"""Campaigns, ad groups and ads as the network answers them, and what it makes of their state."""
+"""Campaigns, ad groups and ads in responses, and their derived states."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -49,7 +49,7 @@ FILTER_CHECKS: Mapping[str, Mapping[str, Check]] = {
 
 
 def list_entities(request: Request) -> Response:
-    """GET /ad_accounts/{account}/{campaigns|ad_groups|ads}: oldest first; whatever its status, it is there."""
+    """GET /ad_accounts/{account}/{campaigns|ad_groups|ads}: oldest first, with every status."""
     kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
     account = answers.require_account(request)
     query = request.parse_query({}, {**answers.PAGING_CHECKS, **FILTER_CHECKS[kind]})
@@ -67,7 +67,7 @@ def get_entity(request: Request) -> Response:
 
 
 def require_entity(request: Request) -> StoredEntity:
-    """The object of the path. Problem `absent`."""
+    """The object of the path. Raises InvalidRequest `absent`."""
     kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
     entity = (
         request.world.find(kind, ID_CHECK(request.path_parameters["id"], ""))
@@ -80,7 +80,7 @@ def require_entity(request: Request) -> StoredEntity:
 
 
 def get_ancestry(world: World, entity: StoredEntity) -> list[StoredEntity]:
-    """The object and everything above it, from below."""
+    """The object and its ancestors, the object first."""
     every = [entity]
     while (kind := PARENT_KINDS.get(every[-1].kind)) is not None:
         above = world.find(kind, str(every[-1].parent))
@@ -90,7 +90,7 @@ def get_ancestry(world: World, entity: StoredEntity) -> list[StoredEntity]:
 
 
 def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
-    """An object as it is answered."""
+    """An object in a response."""
     _, *above = get_ancestry(world, entity)
     members: dict[str, Any] = {"id": entity.id, "ad_account_id": entity.account}
     if entity.kind == "campaign":
@@ -136,5 +136,5 @@ def get_effective_status(world: World, entity: StoredEntity) -> str:
 
 
 def _get_post_time(ad: StoredEntity) -> datetime:
-    """When the ad got its post: then its review begins, and begins again."""
+    """The time at which the ad got its post, which starts a review."""
     return answers.INSTANT.check_datetime(ad.data["_posted_at"], "") if "_posted_at" in ad.data else ad.created_at

@@ -1,6 +1,6 @@
-"""Which members the bodies have, and of what type. Rules between them: `rules`.
+"""The members of the bodies and their types. Rules between them: `rules`.
 
-Everything unknown is refused on every level, though `additionalProperties: false` is said of ads only by omission.
+Unknown members are refused on every level, although only the schema of ads implies `additionalProperties: false`.
 """
 
 import re
@@ -36,7 +36,7 @@ _WORD_CHECK = text(1, None, r"[A-Z0-9_]+")
 
 
 def _check_location(value: Any, where: str) -> str:
-    """A country, or a place of one: `US`, `US:TX` ..."""
+    """A country, or a place in one: `US`, `US:TX` ..."""
     place = str(_LOCATION_CHECK(value, where))
     if re.match("[A-Z]{2}", place):  # an id made elsewhere may have any form
         country_code(place[:2], where)
@@ -44,7 +44,7 @@ def _check_location(value: Any, where: str) -> str:
 
 
 def _check_community(value: Any, where: str) -> str:
-    """The name of a subreddit without `r/`; an id (`t5_...`) is none."""
+    """The name of a subreddit without `r/`; an id (`t5_...`) is refused."""
     if isinstance(value, str) and re.match("t5_", value):
         raise InvalidRequest("value", where, "must be a community name, not an id", value)
     return str(external_id(r"\w{2,50}")(value, where))
@@ -99,7 +99,7 @@ _SPENDING_MEMBERS: dict[str, Check] = {
     "end_time": nullable(INSTANT.check),
     "schedule": _SCHEDULE_CHECK,
 }
-# Only where the campaign optimizes its budget itself (step 1)
+# Only for campaigns that optimize their budget (step 1)
 OPTIMIZED_MEMBERS: dict[str, Check] = {
     **_SPENDING_MEMBERS,
     "bid_strategy": choice("BIDLESS", "MAXIMIZE_VOLUME", "TARGET_CPX"),
@@ -160,7 +160,7 @@ CREATE_CHECKS: Mapping[str, Check] = {
         {**_AD_MEMBERS, "profile_id": external_id(r"t2_\w+")},
     ),
 }
-# Read-only, or not to be changed after creation: a body that names one is refused.
+# Read-only, or fixed after creation: a body with such a member is refused.
 IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": split_words("""
         objective is_campaign_budget_optimization goal_type view_through_conversion_type optimization_goal

@@ -1,7 +1,7 @@
-"""What ads did: plausible, and the same whenever it is asked for. Above that everything is a sum.
+"""What ads did: plausible, and the same on every request. Figures of campaigns and accounts are sums.
 
-The figures of an ad are integers drawn from a digest of its id and the day; a part of a day has its share of them.
-Statuses have no history: what is active now counts as delivering since it was made.
+The figures of an ad are integers drawn from a digest of its id and the day; a part of a day has a share of them.
+Statuses have no history: an ad that is active now counts as delivering since its creation.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
 
 
 def build_row(total: Mapping[str, int], fields: list[str], currency: str) -> dict[str, Any]:
-    """The asked fields, in lower case; null where there is nothing to tell. Deprecated fields are left out."""
+    """The requested fields, in lower case; null without a value. Deprecated fields are left out."""
     impressions, clicks, spend = total["impressions"], total["clicks"], total["spend"]
     derived: dict[str, Any] = {
         "currency": currency,

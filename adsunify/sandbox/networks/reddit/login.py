@@ -1,4 +1,4 @@
-"""Tokens. The client's credentials stand in the Basic header and nowhere else."""
+"""Tokens. The client's credentials are sent in the Basic header only."""
 
 from adsunify.sandbox.checks import choice, record, text
 from adsunify.sandbox.network import Request, Response
@@ -10,7 +10,7 @@ _REVOKE_FORM = record(required={"token": text()}, optional={"token_type_hint": c
 
 
 def issue_token(request: Request) -> Response:
-    """POST /api/v1/access_token: a code, or a refresh token, against new tokens."""
+    """POST /api/v1/access_token: exchanges a code or a refresh token for new tokens."""
     check_user_agent(request)
     request.parse_query()
     _, issued = redeem_token_form(request, LOGIN)

@@ -1,7 +1,7 @@
 """Posts and the jobs that make them.
 
-Any `t3_` post exists, and what its id says of it is so: `missing`, there is none; `processing`, it is not completed
-yet; `ineligible`, it cannot be promoted; `text`, `video`, `carousel`, its type (IMAGE without one).
+Any `t3_` post exists, and words in its id set its state: `missing` does not exist; `processing` is not completed;
+`ineligible` cannot be promoted; `text`, `video` and `carousel` are types (default: IMAGE).
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ _SOURCES = ("ALL", "ORGANIC", "PROMOTED")
 
 
 def require_post(native_id: str, where: str = "") -> dict[str, Any]:
-    """The post of this id. Problem `missing`, `processing`, or `value` where it is no id of a post."""
+    """The post of this id. Raises InvalidRequest `missing`, `processing`, or `value` for a malformed id."""
     try:
         POST_ID_CHECK(native_id, where)
     except InvalidRequest as problem:
@@ -48,7 +48,7 @@ def require_post(native_id: str, where: str = "") -> dict[str, Any]:
 
 
 def get_post(request: Request) -> Response:
-    """GET /posts/{post}, GET /structured_posts/{post}: only a completed one is there."""
+    """GET /posts/{post}, GET /structured_posts/{post}: only completed posts exist."""
     request.parse_query()
     try:
         return build_response(require_post(request.path_parameters["post"]))
@@ -57,7 +57,7 @@ def get_post(request: Request) -> Response:
 
 
 def list_posts(request: Request) -> Response:
-    """GET /profiles/{profile}/posts, of one type where it is asked for."""
+    """GET /profiles/{profile}/posts, of one type if requested."""
     query = request.parse_query({"source": choice(*_SOURCES)}, {**PAGING_CHECKS, "type": choice(*POST_TYPES)})
     rows = [row for row in _list_profile_posts(request) if query.get("type") in (None, row["type"])]
     return build_page_response(request, rows, query)
@@ -70,7 +70,7 @@ def list_structured_posts(request: Request) -> Response:
 
 
 def get_post_job(request: Request) -> Response:
-    """GET /structured_posts/jobs/{job}: done, unless its id or a told fault says otherwise."""
+    """GET /structured_posts/jobs/{job}: done, unless its id or a requested fault says otherwise."""
     request.parse_query()
     native_id = text()(request.path_parameters["job"], "")
     if "missing" in native_id:

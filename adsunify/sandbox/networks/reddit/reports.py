@@ -1,6 +1,6 @@
-"""Reports: asked for and answered at once, in pages.
+"""Synchronous reports, in pages.
 
-Of the breakdowns those by time, account and entity are simulated; the others are refused as not available.
+The breakdowns by time, account and entity are simulated; the others are refused as not available.
 """
 
 import re
@@ -25,7 +25,7 @@ _BREAKDOWNS = split_words("""
 _ENTITY_BREAKDOWNS = {"AD_ID": 0, "AD_GROUP_ID": 1, "ADGROUP_ID": 1, "CAMPAIGN_ID": 2}
 _ACCOUNT_BREAKDOWNS = ("AD_ACCOUNT_ID", "ACCOUNT_ID")
 _TIME_BREAKDOWNS = ("DATE", "HOUR")
-# The many fields of conversions and installs are known by their form, the others by name.
+# The fields of conversions and installs are recognized by a pattern, the others by name.
 _FIELD_PATTERN = re.compile(
     r"(KEY_)?CONVERSION_[A-Z0-9_]+|APP_INSTALL_[A-Z0-9_]+|VIDEO_[A-Z0-9_]+|COST_PER_(3_SECOND|6_SECOND|15_SECOND|"
     r"COMPLETED)_VIEW|IMPRESSIONS|CLICKS|SPEND|REACH|FREQUENCY|CPC|CPV|CTR|ECPM|CURRENCY|ENGAGED_CLICK|REDDIT_LEADS|"
@@ -62,7 +62,7 @@ _BODY_CHECK = record(
 
 
 def create_report(request: Request) -> Response:
-    """POST /ad_accounts/{account}/reports: rows of what was delivered; where nothing was, there is no row."""
+    """POST /ad_accounts/{account}/reports: a row for everything that delivered."""
     account = require_account(request)
     query = request.parse_query({}, PAGING_CHECKS)
     body = request.parse_json(_BODY_CHECK)["data"]
@@ -132,7 +132,7 @@ def _matches_filter(request: Request, every: tuple[StoredEntity, ...], condition
 
 
 def _split_range(start: datetime, end: datetime, zone: ZoneInfo, hourly: bool) -> Iterator[tuple[str, int, int]]:
-    """The local days (or hours) between two instants: date, first minute, last minute, by the clock on the wall."""
+    """The local days (or hours) between two instants: date, first minute, last minute, by local time."""
     if start >= end:
         return
     at, until = (instant.astimezone(zone).replace(tzinfo=None) for instant in (start, end))

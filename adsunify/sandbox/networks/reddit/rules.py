@@ -15,14 +15,14 @@ _REPAUSE_DELAY = timedelta(hours=3)
 
 
 def rule_error(name: str, message: str) -> InvalidRequest:
-    """A rule that the member of this name breaks."""
+    """The InvalidRequest for a rule that this member breaks."""
     return InvalidRequest("rule", f"/data/{name}", message)
 
 
 def check_campaign(data: Mapping[str, Any]) -> None:
-    """A whole campaign. Problem."""
+    """Check a whole campaign. Raises InvalidRequest."""
     if data.get("is_campaign_budget_optimization"):
-        for name in ("goal_type", "goal_value", "bid_strategy", "bid_type"):  # which ones is chosen
+        for name in ("goal_type", "goal_value", "bid_strategy", "bid_type"):  # the list is chosen
             if data.get(name) is None:
                 raise rule_error(name, "is required with campaign budget optimization")
         if data.get("spend_cap") is not None:
@@ -35,7 +35,7 @@ def check_campaign(data: Mapping[str, Any]) -> None:
 
 
 def check_ad_group(data: Mapping[str, Any], above: StoredEntity, account: Account) -> None:
-    """A whole ad group below its campaign. Problem."""
+    """Check a whole ad group against its campaign. Raises InvalidRequest."""
     if above.data.get("is_campaign_budget_optimization"):
         for name in _AD_GROUP_SPENDING_MEMBERS:
             if data.get(name) is not None:
@@ -59,7 +59,7 @@ def _check_bid(data: Mapping[str, Any], account: Account) -> None:
         raise rule_error("bid_value", f"is required with {strategy}")
     if bid is not None and strategy == "BIDLESS":
         raise rule_error("bid_value", "does not go with BIDLESS")
-    # taken as a hard limit (Reddit Ads API leaves it open), and only in the currency it is stated in
+    # taken as a hard limit (the documentation does not say), and only in its currency
     banded = bid is not None and data["bid_type"] == "CPC" and account.currency == "USD"
     if banded and not MIN_CPC_BID <= bid <= MAX_CPC_BID:
         raise rule_error("bid_value", "must be between 3500000 and 100000000")
@@ -74,7 +74,7 @@ def _check_times(data: Mapping[str, Any]) -> None:
 
 
 def check_start_time(data: Mapping[str, Any], old: Mapping[str, Any], now: datetime) -> None:
-    """A new start lies ahead, and one that has passed stays (both unverified: taken as rules)."""
+    """A new start must be in the future, and a past one cannot change (both unverified: treated as rules)."""
     if "start_time" not in data or data["start_time"] == old.get("start_time"):
         return
     if "start_time" in old and INSTANT.check_datetime(old["start_time"], "") <= now:
@@ -84,16 +84,16 @@ def check_start_time(data: Mapping[str, Any], old: Mapping[str, Any], now: datet
 
 
 def check_ad(data: Mapping[str, Any], post: Mapping[str, Any]) -> None:
-    """An ad with its post. Problem."""
+    """Check an ad with its post. Raises InvalidRequest."""
     if post["type"] == "TEXT" and "click_url" in data:
         raise rule_error("click_url", "a text post cannot carry a click URL")
 
 
 def check_change(entity: StoredEntity, changes: Mapping[str, Any], now: datetime) -> None:
-    """What may still be done with an object. Problem.
+    """Check whether an object may still change. Raises InvalidRequest.
 
-    Nothing but deletion after ARCHIVED, and nothing at all after DELETED. The reported rules of deletion are taken as
-    rules: ARCHIVED before, for campaigns; three hours after the last change, for campaigns and ad groups.
+    An ARCHIVED object can only be deleted, and a DELETED one cannot change. Reported rules of deletion hold: a campaign
+    must be ARCHIVED first, and campaigns and ad groups must be unchanged for three hours.
     """
     status, target = entity.data["configured_status"], changes.get("configured_status")
     if status == "DELETED":

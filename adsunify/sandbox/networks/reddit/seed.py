@@ -1,4 +1,4 @@
-"""What is there from the start: on every account a campaign that runs, and a paused one that optimizes its budget."""
+"""The entities of a fresh world: on every account a campaign that runs, and a paused one that optimizes its budget."""
 
 from typing import Any
 

@@ -26,13 +26,13 @@ LOGIN = OAuthConfig(
     ),
     scope_separator=",",
     pkce="refused",
-    required_parameters={"duration": choice("permanent")},  # chosen: without it there would be no refresh token to keep
+    required_parameters={"duration": choice("permanent")},  # chosen: without it there is no refresh token
     access_seconds=86400,
     rotates_refresh_tokens=True,  # seen on live accounts; here always
     has_basic_client=True,
     token_members=("access_token", "token_type", "expires_in", "scope", "refresh_token"),
 )
-# Words that begin the User-Agent of a library nobody has named (which ones is chosen).
+# Prefixes of the default User-Agents of libraries (the list is chosen).
 GENERIC_AGENTS = ("python", "httpx", "aiohttp", "curl", "java", "okhttp", "go-http-client", "node", "axios", "mozilla")
 
 STATUSES = ("ACTIVE", "ARCHIVED", "DELETED", "PAUSED")

@@ -18,7 +18,7 @@ _PARENT_ID_MEMBERS = {"ad_group": "campaign_id", "ad": "ad_group_id"}
 
 
 def create_entity(request: Request) -> Response:
-    """POST /ad_accounts/{account}/{campaigns|ad_groups|ads}. What is left out of `configured_status` is ACTIVE."""
+    """POST /ad_accounts/{account}/{campaigns|ad_groups|ads}. The default of `configured_status` is ACTIVE."""
     request.parse_query()
     account = require_account(request, writing=True)
     kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
@@ -32,7 +32,7 @@ def create_entity(request: Request) -> Response:
 
 
 def update_entity(request: Request) -> Response:
-    """PATCH /campaigns/{id}, /ad_groups/{id}, /ads/{id}: what is named is replaced as a whole, the rest stays."""
+    """PATCH /campaigns/{id}, /ad_groups/{id}, /ads/{id}: replaces the named members whole, keeps the others."""
     request.parse_query()
     entity = require_entity(request)
     account = request.world.accounts[entity.account]
@@ -67,7 +67,10 @@ def _check_rules(
 
 
 def _require_parent(request: Request, kind: str, data: Mapping[str, Any], account: Account) -> StoredEntity | None:
-    """The parent that a body names. Problem where it is none of this account, or gone (chosen: 400, not 404)."""
+    """The parent that a body names.
+
+    Raises InvalidRequest if it is deleted or not of this account (chosen: 400, not 404).
+    """
     if kind not in PARENT_KINDS:
         return None
     name = _PARENT_ID_MEMBERS[kind]

@@ -1,8 +1,7 @@
 """The simulated Snap Marketing API v1: a strict, independent reading of its documentation.
 
-Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
-tables do not know are refused, though the real API may ignore some of them. Not simulated: PATCH, reading by ids,
-uploading media.
+"chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
+refused, though the real API may ignore some of them. Not simulated: PATCH, reads by several ids, uploads of media.
 """
 
 from adsunify.sandbox.network import Network, Route
@@ -14,7 +13,7 @@ from adsunify.sandbox.oauth import consent_routes
 
 ACCOUNT_PATH = "/v1/adaccounts/{account}"
 ORGANIZATION_PATH = "/v1/organizations/{organization}"
-# What is written below what.
+# The parents of each kind in writes.
 CAMPAIGNS_PATH = "/v1/{above:adaccounts}/{id}/{kind:campaigns}"
 AD_SQUADS_PATH = "/v1/{above:campaigns}/{id}/{kind:adsquads}"
 ADS_PATH = "/v1/{above:adsquads}/{id}/{kind:ads}"
@@ -55,7 +54,7 @@ NETWORK = Network(
         Route("GET", API_HOSTS, "/v1/{above:campaigns}/{id}/{kind:adsquads|ads}", entities.list_entities),
         Route("GET", API_HOSTS, ADS_PATH, entities.list_entities),
         Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/stats", stats.get_stats),
-        # an error inside a 200 is here a report that failed
+        # error_in_200: the report fails
         Route(
             "GET", API_HOSTS, f"{ACCOUNT_PATH}/stats_report", stats.get_stats_report, faults=frozenset({"error_in_200"})
         ),

@@ -10,7 +10,7 @@ from adsunify.sandbox.world import Account
 
 
 def list_organizations(request: Request) -> Response:
-    """GET /me/organizations: with the short form of their ad accounts where it is asked for."""
+    """GET /me/organizations: with the short form of their ad accounts if requested."""
     query = request.parse_query({}, {**answers.PAGING_CHECKS, "with_ad_accounts": boolean_text})
     rows = []
     for native_id, name in ORGANIZATIONS:
@@ -57,7 +57,7 @@ def list_funding_sources(request: Request) -> Response:
 
 
 def require_organization(request: Request) -> str:
-    """The organization of the path. Problem `role` where the member is not of it."""
+    """The organization of the path. Raises InvalidRequest `role` if the member does not belong to it."""
     native_id = request.path_parameters["organization"]
     if native_id not in dict(ORGANIZATIONS):
         raise answers.role_error()

@@ -1,4 +1,4 @@
-"""Envelopes, the native error shape, the guard, and lists with cursors."""
+"""Envelopes, the native error shape, authorization, and lists with cursors."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from adsunify.sandbox.paging import CursorFormat, build_next_url, paginate_after
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account
 
-# Code of a problem: HTTP status and Snap's own code. The documentation names E1008, E3002, E2023, E4001 and "E2xxx
+# Code of an InvalidRequest: HTTP status and Snap's code. The documentation names E1008, E3002, E2023, E4001 and "E2xxx
 # field rules"; the other codes are chosen.
 _ERRORS_BY_CODE: Mapping[str, tuple[int, str]] = {
     "token_missing": (401, "E1101"),
@@ -31,12 +31,12 @@ _CODES_BY_STATUS = {401: "E1101", 404: "E1103", 405: "E1104", 429: "E1105"}
 
 
 def map_error(problem: InvalidRequest) -> tuple[int, str]:
-    """HTTP status and own code of a failed check."""
+    """HTTP status and Snap's code of a failed check."""
     return _ERRORS_BY_CODE.get(problem.code, (400, "E1001"))
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A refused request as a whole."""
+    """The response to a refused request."""
     if request.route.role == "login":  # the standard shape of OAuth (chosen: none is documented)
         return format_oauth_error(problem, ("invalid_client", "invalid_grant"), problem.format_sentence())
     status, code = map_error(problem)
@@ -44,12 +44,12 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: unknown path or method, or a told fault. 429 comes without Retry-After."""
+    """The response of a bare status: unknown path or method, or a requested fault. 429 comes without Retry-After."""
     return _build_error(request, status, _CODES_BY_STATUS.get(status, "E1000"), f"HTTP {status}")
 
 
 def _build_error(request: Request, status: int, code: str, message: str) -> Response:
-    """An error of the API. Every 401 has the documented header."""
+    """An error of the API. Every 401 has the documented header `WWW-Authenticate`."""
     body = {
         "request_status": "ERROR",
         "request_id": request.stable_id.hex,
@@ -61,22 +61,22 @@ def _build_error(request: Request, status: int, code: str, message: str) -> Resp
 
 
 def build_response(request: Request, more: Mapping[str, Any], status: str = "success") -> Response:
-    """The envelope around an answer. Reads say `success` and writes `SUCCESS`: both occur."""
+    """The envelope around an answer. Reads have `success` and writes `SUCCESS`, as in the documentation."""
     return Response(200, {"request_status": status, "request_id": request.stable_id.hex, **more})
 
 
 def authorize_request(request: Request) -> None:
-    """The bearer token."""
+    """Check the bearer token."""
     require_bearer_token(request)
 
 
 def require_account(request: Request, *, writing: bool = False) -> Account:
-    """The ad account of the path. Problem `role` where the member may not see it, or may not write in it."""
+    """The ad account of the path. Raises InvalidRequest `role` if the member may not see it, or may not write in it."""
     return require_permitted_account(request, request.path_parameters["account"], writing=writing)
 
 
 def require_permitted_account(request: Request, native_id: str, *, writing: bool = False) -> Account:
-    """The ad account of this id. Problem as `account_of`."""
+    """The ad account of this id. Raises InvalidRequest `role`."""
     account = request.find_account(native_id)
     if account is None or (writing and not account.extra["writes"]):
         raise role_error()
@@ -84,7 +84,7 @@ def require_permitted_account(request: Request, native_id: str, *, writing: bool
 
 
 def role_error() -> InvalidRequest:
-    """What a member may not do or see."""
+    """The InvalidRequest for a call that the member's role does not allow."""
     return InvalidRequest("role", "", "the member has no role that permits this")
 
 
@@ -100,7 +100,7 @@ def build_page_response(
     query: Mapping[str, Any],
     view: Callable[[Any], Any] = dict,
 ) -> Response:
-    """A list of rows with `id` in the order of creation: a page of it with `limit`, else all of it, unsorted."""
+    """A list of rows with `id` in the order of creation: one page with `limit`, or all rows, unsorted."""
     page, paging = paginate(request, rows, query)
     items = [{"sub_request_status": "success", word: view(row)} for row in page]
     return build_response(request, {"paging": paging, key: items} if "limit" in query else {key: items})
@@ -109,9 +109,11 @@ def build_page_response(
 def paginate(
     request: Request, rows: Sequence[Mapping[str, Any]], query: Mapping[str, Any]
 ) -> tuple[Sequence[Mapping[str, Any]], dict[str, str]]:
-    """One page and its `paging`. The cursor names the last id of a page, so what is created meanwhile shifts nothing.
+    """One page and its `paging`.
 
-    Problem where a cursor comes without `limit` (chosen: the order would be another) or is not one of this list.
+    The cursor names the last id of a page, so entities created between two requests do not shift the pages.
+
+    Raises InvalidRequest for a cursor without `limit` (chosen: the order would differ) or of another list.
     """
     if "limit" not in query:
         if "cursor" in query:
@@ -132,5 +134,5 @@ INSTANT = InstantFormat(
 
 
 def not_found_error(request: Request, object_name: str) -> AbortRequest:
-    """What is raised for an object that is not there."""
+    """The error for an object that does not exist."""
     return AbortRequest(_build_error(request, 404, "E1103", f"{object_name} not found"))

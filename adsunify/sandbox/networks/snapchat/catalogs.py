@@ -1,4 +1,4 @@
-"""Media, audiences, pixels, and what can be targeted. The entries are a choice of the real ones."""
+"""Media, audiences, pixels, and targeting options. The entries are a sample of the real ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ _COUNTRIES: Mapping[str, str] = parse_names("""
 _COUNTRY_PARTS: Mapping[str, tuple[str, int, int]] = {
     "region": ("id", 10150, 60),
     "metro": ("id", 501, 12),
-    "postal_code": ("code", 10001, 9),  # an entry without `id`: its `code` identifies it
+    "postal_code": ("code", 10001, 9),  # entries without `id`: `code` identifies them
 }
 _FLAT_CATALOGS: Mapping[tuple[str, str], tuple[str, tuple[tuple[str, str], ...]]] = {
     ("demographics", "languages"): (
@@ -68,7 +68,7 @@ def get_media(request: Request) -> Response:
 
 
 def list_segments(request: Request) -> Response:
-    """GET /adaccounts/{account}/segments. Their ids are numbers as text."""
+    """GET /adaccounts/{account}/segments. Their ids are numbers in strings."""
     return _list_account_entries(request, "segments", "segment", ("5603670370513719", "5677923948298240"), "Customers")
 
 

@@ -1,4 +1,4 @@
-"""Campaigns, ad squads, ads and creatives as the network answers them, and what it makes of their state."""
+"""Campaigns, ad squads, ads and creatives in responses, and their derived states."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from adsunify.sandbox.networks.snapchat.tables import ACCOUNTS, AD_TYPE_BY_CREAT
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import StoredEntity, World
 
-# path word -> word of one object
+# path word -> name of one object in responses
 KIND_BY_COLLECTION: Mapping[str, str] = {
     "campaigns": "campaign",
     "adsquads": "adsquad",
@@ -32,7 +32,7 @@ _AUTHOR_MEMBERS = {"created_by_app_id": "sandbox", "created_by_user": "demo@tea.
 
 
 def get_entity(request: Request) -> Response:
-    """GET /{kind}/{id}. A deleted one is there only with `read_deleted_entities=true`."""
+    """GET /{kind}/{id}. A deleted object is returned only with `read_deleted_entities=true`."""
     query = request.parse_query({}, _read_checks(request.path_parameters["kind"]))
     kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
     if kind == "creative":
@@ -88,7 +88,7 @@ def _read_checks(word: str) -> dict[str, Any]:
 
 
 def render_entity(world: World, entity: StoredEntity, *, placement: bool = True) -> dict[str, Any]:
-    """An object as it is answered. `placement_v2` only where it was asked for."""
+    """An object in a response. `placement_v2` only if requested."""
     data = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     if not placement:
         data.pop("placement_v2", None)
@@ -118,7 +118,7 @@ def get_review_status(world: World, ad: StoredEntity) -> str:
 
 
 def get_delivery_status(world: World, entity: StoredEntity) -> list[str]:
-    """Why an object cannot deliver, or VALID."""
+    """The reasons why an object cannot deliver, or VALID."""
     issues = _list_own_delivery_issues(world.now, entity)
     kind, parent, above = PARENT_KINDS.get(entity.kind), entity.parent, []
     while kind is not None:
@@ -150,9 +150,9 @@ def _list_own_delivery_issues(now: datetime, entity: StoredEntity) -> list[str]:
 
 
 def find_creative(world: World, native_id: str) -> dict[str, Any] | None:
-    """A creative by its id. Any well-formed id that is not of here belongs to the first demo account (chosen).
+    """A creative by its id. Any other well-formed id belongs to the first demo account (chosen).
 
-    `missing` in it: there is none. `ineligible`: it was rejected. `processing`: it is still being packaged.
+    An id with `missing` does not exist, one with `ineligible` was rejected, one with `processing` is being packaged.
     """
     if (entity := world.find("creative", native_id)) is not None:
         return render_entity(world, entity)
@@ -180,5 +180,5 @@ def find_creative(world: World, native_id: str) -> dict[str, Any] | None:
 
 
 def get_ad_type(creative_type: str) -> str | None:
-    """The ad type that goes with a creative type; None for PREVIEW, which cannot be promoted."""
+    """The ad type of a creative type; None for PREVIEW, which cannot be promoted."""
     return None if creative_type == "PREVIEW" else AD_TYPE_BY_CREATIVE_TYPE.get(creative_type, creative_type)

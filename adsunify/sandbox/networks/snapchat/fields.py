@@ -1,7 +1,7 @@
-"""What each kind of object is made of: members, types and enumerations.
+"""The members of each kind of object: types and enumerations.
 
 `CREATE` checks an object of a POST and `REPLACE` one of a PUT, which names the whole object: the same members, its
-`id`, and what only the server sets and a reader may send back unchanged (`DERIVED`).
+`id`, and read-only members that a client may send back (`DERIVED`).
 """
 
 from collections.abc import Mapping
@@ -105,14 +105,14 @@ _CREATIVE_MEMBERS: tuple[Mapping[str, Check], Mapping[str, Check]] = (
         "web_view_properties": record(required={"url": text()}),
     },
 )
-# What the server derives and answers, and no reader need drop before a PUT (not sent at creation).
+# Members that the server derives. A PUT may send them back; a POST must not.
 DERIVED_MEMBERS: Mapping[str, Mapping[str, Check]] = {
     "campaign": {},
     "adsquad": {"delivery_constraint": text(), "child_ad_type": choice(*tables.AD_TYPES)},
     "ad": {},
     "creative": {},
 }
-# Set once and then fixed; `start_time` of a campaign besides, once it is past.
+# Members that are fixed once set; also `start_time` of a campaign once it has passed.
 IMMUTABLE_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("ad_account_id", "objective_v2_properties", "objective", "buy_model"),
     "adsquad": ("campaign_id", "optimization_goal", "type", "billing_event", "delivery_constraint", "child_ad_type"),

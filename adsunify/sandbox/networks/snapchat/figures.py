@@ -1,7 +1,8 @@
-"""What ads did in an hour: plausible, and the same whenever it is asked for. Above that everything is a sum.
+"""What ads did in an hour: plausible, and the same on every request. Figures of campaigns and accounts are sums.
 
-The figures of an ad are integers drawn from a digest of its id and the day; a day of the account's zone has them spread
-over its hours. Statuses have no history: what is active now counts as delivering since it was made.
+The figures of an ad are integers drawn from a digest of its id and the day; the figures of a day of the account's time
+zone are spread over its hours. Statuses have no history: an ad that is active now counts as delivering since its
+creation.
 """
 
 from collections.abc import Mapping

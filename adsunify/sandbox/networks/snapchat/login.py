@@ -1,4 +1,4 @@
-"""Tokens, and who is logged in. There is no call that revokes a token."""
+"""Tokens, and the logged-in member. No call revokes a token."""
 
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.snapchat.answers import build_response
@@ -7,7 +7,7 @@ from adsunify.sandbox.oauth import redeem_token_form, render_tokens
 
 
 def issue_token(request: Request) -> Response:
-    """POST /login/oauth2/access_token: a code, or a refresh token, against new tokens."""
+    """POST /login/oauth2/access_token: exchanges a code or a refresh token for new tokens."""
     request.parse_query()
     _, issued = redeem_token_form(request, LOGIN)
     return Response(200, render_tokens(LOGIN, issued))

@@ -1,4 +1,4 @@
-"""What must be true of an object beside its members' types."""
+"""Rules for objects, beyond the types of their members."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -16,13 +16,13 @@ from adsunify.sandbox.world import Account, StoredEntity
 
 _CONSTRAINT_BY_BUDGET = {"daily_budget_micro": "DAILY_BUDGET", "lifetime_budget_micro": "LIFETIME_BUDGET"}
 _SAME_CREATIVE_WINDOW = timedelta(seconds=1)
-_MAX_SAME_CREATIVE = 2  # Snap Marketing API refuses several within one second: more than two is chosen
+_MAX_SAME_CREATIVE = 2  # Snap Marketing API refuses several within one second: the limit of two is chosen
 
 
 def check_immutable(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> None:
-    """What was set once stays (E2023): to leave it out of a PUT is to change it as well."""
+    """Check members that are fixed once set (E2023); a PUT without such a member changes it, too."""
     for name in IMMUTABLE_MEMBERS[kind]:
-        left_out = name in DERIVED_MEMBERS[kind] and name not in new  # the server derives it again
+        left_out = name in DERIVED_MEMBERS[kind] and name not in new  # the server derives it
         if old.get(name) != new.get(name) and not left_out:
             raise InvalidRequest("immutable", f"/{name}", f"{name} cannot be changed once set")
     start = old.get("start_time", "")
@@ -31,13 +31,13 @@ def check_immutable(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], n
 
 
 def check_campaign(data: dict[str, Any], old: Mapping[str, Any] | None, account: Account, now: str) -> dict[str, Any]:
-    """The campaign as it is kept. Problem."""
+    """The campaign as the network stores it. Raises InvalidRequest."""
     if data["ad_account_id"] != account.id:
         raise rule_error("/ad_account_id", "must be the ad account of the path")
     if "objective" in data and "objective_v2_properties" in data:
         raise rule_error("/objective", "cannot go with objective_v2_properties")
     if "objective" not in data and "objective_v2_properties" not in data:
-        raise rule_error("/objective_v2_properties", "is required")  # chosen: the fields' table does not say so
+        raise rule_error("/objective_v2_properties", "is required")  # chosen: the table of fields does not say so
     _check_times(data, old, now)
     signals = data.get("regulations", {}).get("restricted_delivery_signals", False)
     if signals and not account.extra["native"]["regulations"]["restricted_delivery_signals"]:
@@ -48,7 +48,7 @@ def check_campaign(data: dict[str, Any], old: Mapping[str, Any] | None, account:
 def check_ad_squad(
     data: dict[str, Any], old: Mapping[str, Any] | None, above: StoredEntity, now: str
 ) -> dict[str, Any]:
-    """The ad squad as it is kept. Problem."""
+    """The ad squad as the network stores it. Raises InvalidRequest."""
     _check_times(data, old, now)
     objective = above.data.get("objective_v2_properties", {}).get("objective_v2_type")
     if objective is not None and data["optimization_goal"] not in GOALS_BY_OBJECTIVE[objective]:
@@ -76,7 +76,7 @@ def check_ad_squad(
 
 
 def _complete_bidding(data: dict[str, Any]) -> dict[str, Any]:
-    # what a strategy left out becomes is chosen
+    # the default strategy is chosen
     strategy = data.get("bid_strategy") or ("LOWEST_COST_WITH_MAX_BID" if "bid_micro" in data else "AUTO_BID")
     if strategy == "AUTO_BID" and "bid_micro" in data:
         raise rule_error("/bid_micro", "must not be given with AUTO_BID")
@@ -91,7 +91,7 @@ def _derive_members(budget_names: list[str], old: Mapping[str, Any] | None) -> d
 
 
 def check_ad(request: Request, data: dict[str, Any], above: StoredEntity) -> None:
-    """Problem where an ad does not go with its creative or its ad squad."""
+    """Check an ad against its creative and its ad squad. Raises InvalidRequest."""
     creative = find_creative(request.world, data["creative_id"])
     if creative is None or creative["ad_account_id"] != above.account:
         raise rule_error("/creative_id", "no such creative in this ad account")
@@ -108,7 +108,7 @@ def check_ad(request: Request, data: dict[str, Any], above: StoredEntity) -> Non
 
 
 def check_creative_reuse(request: Request, data: dict[str, Any]) -> None:
-    """Ads with the same creative several times within one second: 429."""
+    """Refuse several ads with the same creative within one second with 429."""
     since = request.world.now - _SAME_CREATIVE_WINDOW
     same = [
         ad
@@ -120,7 +120,7 @@ def check_creative_reuse(request: Request, data: dict[str, Any]) -> None:
 
 
 def media_pending_error() -> InvalidRequest:
-    """The media behind a creative is not there yet: nothing was applied."""
+    """The error for media that is not ready yet. Nothing is applied."""
     return rule_error("/creative_id", "the media of this creative hasn't been uploaded yet")
 
 
@@ -135,5 +135,5 @@ def _check_times(data: Mapping[str, Any], old: Mapping[str, Any] | None, now: st
 
 
 def format_now(request: Request) -> str:
-    """The present as instants are kept."""
+    """The present instant as stored text."""
     return INSTANT.format(request.now)

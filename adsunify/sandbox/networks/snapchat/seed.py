@@ -1,4 +1,4 @@
-"""What is there from the start: on every account creatives of the sorts that matter, media, a campaign that runs."""
+"""The entities of a fresh world: on every account creatives of the relevant types, media, a campaign that runs."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""Statistics: asked for at once, or as a report whose file lies on another host."""
+"""Statistics: synchronous, or as a report with a file on another host."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -16,7 +16,7 @@ from adsunify.sandbox.world import Account, StoredEntity
 
 _MAX_RANGES = {"DAY": timedelta(days=31), "HOUR": timedelta(days=7)}
 _FINALIZATION_TIME = timedelta(hours=48)
-_REPORT_RUN_TIME = timedelta(seconds=1)  # how long a report takes (chosen)
+_REPORT_RUN_TIME = timedelta(seconds=1)  # duration of a report (chosen)
 _REQUIRED_CHECKS = {"granularity": choice("TOTAL", "DAY", "HOUR", "LIFETIME")}
 _OPTIONAL_CHECKS = {
     **answers.PAGING_CHECKS,
@@ -47,7 +47,7 @@ def get_stats(request: Request) -> Response:
 
 
 def get_stats_report(request: Request) -> Response:
-    """GET /adaccounts/{account}/stats_report: how far a report is."""
+    """GET /adaccounts/{account}/stats_report: the state of a report."""
     account = answers.require_account(request)
     report = request.world.find("report", request.parse_query({"report_run_id": text()})["report_run_id"], account.id)
     if report is None:
@@ -56,7 +56,7 @@ def get_stats_report(request: Request) -> Response:
 
 
 def download_report(request: Request) -> Response:
-    """The file of a report: the answer that `stats` would have given, kept for 7 days."""
+    """The file of a report: the response of `stats`, stored for 7 days."""
     report = request.world.find("report", request.path_parameters["report"])
     if report is None or request.now - report.created_at > timedelta(days=7) or not _is_completed(request, report):
         return Response(404, b"<Error><Code>NoSuchKey</Code></Error>", media_type="application/xml")
@@ -86,7 +86,7 @@ def _is_completed(request: Request, report: StoredEntity) -> bool:
 
 
 def _parse_stats_query(query: Mapping[str, Any], account: Account) -> tuple[datetime, datetime, list[str]]:
-    """First and last instant and the fields. Problem `stats` or `window`."""
+    """First and last instant and the fields. Raises InvalidRequest `stats` or `window`."""
     granularity, zone = query["granularity"], account.zone
     fields = query.get("fields", "spend").split(",")
     metrics = figures.DAILY_METRICS + (figures.TOTAL_ONLY_METRICS if granularity in ("TOTAL", "LIFETIME") else ())
@@ -106,14 +106,14 @@ def _parse_stats_query(query: Mapping[str, Any], account: Account) -> tuple[date
     start, end = (_check_bound(query[name], f"/{name}", granularity, zone) for name in ("start_time", "end_time"))
     if end <= start:
         raise InvalidRequest("stats", "/end_time", "must be after start_time")
-    # between instants, not by the wall clock: a window with the autumn change is an hour longer
+    # between instants, not local times: a window with the end of summer time is an hour longer
     if granularity in _MAX_RANGES and end.astimezone(UTC) - start.astimezone(UTC) > _MAX_RANGES[granularity]:
         raise InvalidRequest("window", "/end_time", f"at most {_MAX_RANGES[granularity].days} days with {granularity}")
     return start, end, fields
 
 
 def _check_bound(value: str, where: str, granularity: str, zone: ZoneInfo) -> datetime:
-    """A bound is a full hour, and for days local midnight of the account with the offset it has there."""
+    """Check a bound: a full hour, and for days the account's local midnight with its offset."""
     instant = answers.INSTANT.check_datetime(value, where)
     local = instant.astimezone(zone)
     if (instant.minute, instant.second, instant.microsecond) != (0, 0, 0):
@@ -174,7 +174,7 @@ def _build_stats(
 
 
 def _get_ancestor_ids(request: Request, ad: StoredEntity) -> tuple[str, ...]:
-    """The ids of an ad and of what is above it."""
+    """The ids of an ad and of its ancestors."""
     line, kind, parent = [ad.id], PARENT_KINDS.get(ad.kind), ad.parent
     while kind is not None and parent is not None:
         line.append(parent)
@@ -226,7 +226,7 @@ def _select_metrics(total: Mapping[str, int], fields: list[str]) -> dict[str, An
 
 
 def _split_range(granularity: str, start: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """The days (by the wall clock of the zone) or hours from `start` to `end`."""
+    """The days (by local time) or hours from `start` to `end`."""
     zone = start.tzinfo
     while start < end:
         if granularity == "DAY":
@@ -254,7 +254,7 @@ def _sum_figures(
 
 
 def _format_finalized_until(request: Request, account: Account) -> str:
-    """The last local midnight whose day before it is 48 hours past."""
+    """The last local midnight that is at least 48 hours past."""
     zone = account.zone
     last: date = (request.now - _FINALIZATION_TIME).astimezone(zone).date()
     return datetime.combine(last, datetime.min.time(), zone).isoformat(timespec="milliseconds")

@@ -9,9 +9,9 @@ from adsunify.sandbox.world import Account
 
 API_HOSTS = ("adsapi.snapchat.com",)
 ACCOUNTS_HOST = "accounts.snapchat.com"
-# the download host is not fixed by any document: any other host will do
+# the documentation does not name the download host: this one is chosen
 STORAGE_HOST = "storage.googleapis.com"
-# samples show other hosts in next_link: whoever follows it as it stands gets nowhere
+# samples show other hosts in next_link: a client that follows it unchanged fails
 NEXT_LINK_HOST = "adsapi-internal.snapchat.example"
 
 LOGIN = OAuthConfig(
@@ -21,7 +21,8 @@ LOGIN = OAuthConfig(
     pkce="refused",
     access_seconds=3600,
     refresh_seconds=None,
-    rotates_refresh_tokens=True,  # Snap Marketing API: it may; here it always does, and the old one dies at once
+    # Snap Marketing API: refresh tokens may rotate. Here they always do, and the old one expires immediately.
+    rotates_refresh_tokens=True,
     token_type="Bearer",
     token_members=("access_token", "token_type", "expires_in", "refresh_token", "scope"),
 )
@@ -34,8 +35,8 @@ LEGACY_OBJECTIVES = split_words("""
     BRAND_AWARENESS APP_CONVERSION APP_INSTALL CATALOG_SALES ENGAGEMENT LEAD_GENERATION VIDEO_VIEW WEB_CONVERSION
     PROMOTE_STORIES PROMOTE_PLACES
 """)
-# Which optimization goals an objective admits. The first objective has no variants; of the others every variant the
-# tables list is put together.
+# The optimization goals of an objective. The first has no variants; the others join all variants of the documentation's
+# tables.
 GOALS_BY_OBJECTIVE: Mapping[str, tuple[str, ...]] = {
     "AWARENESS_AND_ENGAGEMENT": ("IMPRESSIONS", "SWIPES", "STORY_OPENS", "USES", "VIDEO_VIEWS", "VIDEO_VIEWS_15_SEC"),
     "TRAFFIC": ("SWIPES", "PIXEL_PAGE_VIEW", "LANDING_PAGE_VIEW"),
@@ -59,7 +60,7 @@ AD_TYPES = split_words("""
     SNAP_AD APP_INSTALL REMOTE_WEBPAGE DEEP_LINK STORY AD_TO_LENS AD_TO_CALL AD_TO_MESSAGE FILTER LENS LENS_WEB_VIEW
     LENS_APP_INSTALL LENS_DEEP_LINK COLLECTION LEAD_GENERATION REMINDER
 """)
-# The ad type that goes with a creative type, where it is not the same word. PREVIEW has none.
+# The ad type of a creative type, if the names differ. PREVIEW has none.
 AD_TYPE_BY_CREATIVE_TYPE: Mapping[str, str] = {"WEB_VIEW": "REMOTE_WEBPAGE", "COMPOSITE": "STORY"}
 CREATIVE_TYPES = split_words("""
     SNAP_AD APP_INSTALL WEB_VIEW DEEP_LINK AD_TO_LENS AD_TO_CALL AD_TO_MESSAGE PREVIEW COMPOSITE LENS LENS_WEB_VIEW
@@ -94,7 +95,7 @@ def _make_account(
     writes: bool = True,
     signals: bool = False,
 ) -> Account:
-    """`writes`: whether the member's role there is more than `reports`."""
+    """`writes`: whether the member has a role other than `reports`."""
     native: dict[str, Any] = {
         "id": f"11111111-aaaa-4bbb-8ccc-{last:012}",
         "updated_at": "2026-01-02T10:00:00.000Z",

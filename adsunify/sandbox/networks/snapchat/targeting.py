@@ -4,7 +4,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, country_code, record, rule_error, text
 
-# Snap Marketing API: objects inside one entry are ANDed; which may be excluded is not said: here all kinds may.
+# Snap Marketing API: objects inside one entry are ANDed. It does not say which may be excluded: here all kinds may.
 _OPERATION_CHECK = choice("INCLUDE", "EXCLUDE")
 AGE_GROUPS = ("13-17", "18-20", "21-24", "25-34", "35-44", "45-54", "55+")
 _WORDS_CHECK = array(text(), 1)
@@ -68,7 +68,7 @@ _DEFAULT_EXPANSION = {
 
 
 def check_targeting(value: Any, where: str) -> dict[str, Any]:
-    """The checked targeting of an ad squad. Problem."""
+    """The checked targeting of an ad squad. Raises InvalidRequest."""
     targeting: dict[str, Any] = _TARGETING_CHECK(value, where)
     for position, geo in enumerate(targeting["geos"]):
         if not geo["country_code"].isascii() or not geo["country_code"].islower():
@@ -81,17 +81,19 @@ def check_targeting(value: Any, where: str) -> dict[str, Any]:
         _check_several_countries(targeting, where)
     whole = {geo["country_code"] for geo in included if not {*geo} - {"operation", "country_code"}}
     if any(geo["country_code"] in whole and {*geo} - {"operation", "country_code"} for geo in included):
-        raise rule_error(f"{where}/geos", "a whole country beside a part of it")  # chosen: the part would mean nothing
+        raise rule_error(
+            f"{where}/geos", "a whole country beside a part of it"
+        )  # chosen: such a part would have no effect
     return targeting
 
 
 def add_defaults(value: dict[str, Any]) -> dict[str, Any]:
-    """What creation adds: expansion is on unless it is told otherwise."""
+    """The defaults of creation: expansion is on."""
     return {"regulated_content": False, "auto_expansion_options": _DEFAULT_EXPANSION, **value}
 
 
 def _check_several_countries(targeting: dict[str, Any], where: str) -> None:
-    """Every entry says INCLUDE, and exactly one language is mandatory."""
+    """Check that every entry is an INCLUDE, and that there is exactly one language."""
     for position, geo in enumerate(targeting["geos"]):
         if "operation" not in geo:
             raise rule_error(f"{where}/geos/{position}/operation", "is required with several countries")

@@ -1,9 +1,9 @@
 """POST, PUT and DELETE.
 
 The objects of one request succeed or fail alone: a failed one is an item with `sub_request_status` ERROR in a 200, and
-nothing of it is applied. What is wrong with the shape of a body refuses the whole request with 400 (where the line lies
-is chosen: the envelope, 400; anything about an object, its item). PUT replaces: what is left out is lost, and refused
-where it is required or locked.
+is not applied. A wrong shape of the body refuses the whole request with 400 (chosen: errors of the envelope are 400,
+errors of an object are in its item). PUT replaces: a member that is left out is lost, and refused if it is required or
+fixed.
 """
 
 import uuid
@@ -31,7 +31,7 @@ def replace_entities(request: Request) -> Response:
 
 
 def delete_entity(request: Request) -> Response:
-    """DELETE of one object. What is below it stays and says so in its `delivery_status` (chosen)."""
+    """DELETE of one object. Objects below it stay, and their `delivery_status` changes (chosen)."""
     request.parse_query()
     word = request.path_parameters["kind"]
     kind = entities.KIND_BY_COLLECTION[word]
@@ -72,7 +72,7 @@ def _apply_each(request: Request, apply: Callable[[Request, str, Account, Any], 
 
 
 def _require_account(request: Request) -> Account:
-    """The ad account that the parent of the path is of. Problem `role`, or the refusal of a parent that is not."""
+    """The ad account of the parent in the path. Raises InvalidRequest `role`, or AbortRequest for an unknown parent."""
     above, native_id = request.path_parameters["above"], request.path_parameters["id"]
     if above == "adaccounts":
         return answers.require_permitted_account(request, native_id, writing=True)
@@ -115,7 +115,7 @@ def _create_entity(request: Request, kind: str, account: Account, item: Any) -> 
 def _replace_entity(request: Request, kind: str, account: Account, item: Any) -> StoredEntity:
     _reject_members(
         item, (*fields.DEPRECATED_MEMBERS, *fields.READ_ONLY_MEMBERS), "is read-only"
-    )  # chosen: refused, not passed over
+    )  # chosen: refused, not ignored
     data = fields.REPLACE_CHECKS[kind](item, "")
     entity = request.world.find(kind, data.pop("id"), account.id)
     if entity is None or "_deleted" in entity.data:
@@ -135,7 +135,7 @@ def _replace_entity(request: Request, kind: str, account: Account, item: Any) ->
 
 
 def _check_parent_in_path(request: Request, kind: str, data: Mapping[str, Any]) -> None:
-    """The parent that an object names is the one of the path."""
+    """Check that an object names the parent of the path."""
     if kind != "campaign" and data[entities.PARENT_ID_MEMBERS[kind]] != request.path_parameters["id"]:
         raise rule_error(f"/{entities.PARENT_ID_MEMBERS[kind]}", "must be the parent of the path")
 

@@ -1,8 +1,8 @@
 """The simulated TikTok API for Business v1.3: a strict, independent reading of its documentation.
 
-Where the documentation is silent, the choice made is marked "chosen" at its place. Not simulated: TikTok's own sandbox
-host, rates (only as told faults), the five seconds between writes to one Smart+ ad, spend (so "105 % of the spend"
-never binds), and the announced end of manual creation, for which the documentation knows no answer.
+"chosen" marks a choice where the documentation is silent. Not simulated: TikTok's own sandbox host, rate limits (only
+as requested faults), the five seconds between writes to one Smart+ ad, spend (so "105 % of the spend" never binds), and
+the announced end of manual creation, for which the documentation gives no response.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def _post_route(path: str, handler: Handler, *faults: str) -> Route:
 
 
 def _flow_routes(root: str, smart: bool) -> tuple[Route, ...]:
-    """Lists and status changes of one flow."""
+    """The routes of lists and status changes of one flow."""
     lists = (_get_route(f"{root}/{kind}/get/", partial(list_entities, kind=kind, smart=smart)) for kind in KINDS)
     switches = (
         _post_route(f"{root}/{kind}/status/update/", partial(update_status, kind=kind, smart=smart), "partial")
@@ -50,7 +50,7 @@ def _flow_routes(root: str, smart: bool) -> tuple[Route, ...]:
 
 
 def _seed_world(world: World) -> None:
-    """A campaign of the old Smart+, which can only be read."""
+    """Create a campaign of the old Smart+, which can only be read."""
     defaults = {"campaign_automation_type": LEGACY_SMART_FLOW, "operation_status": "ENABLE"}
     campaign = world.create(
         "campaign",

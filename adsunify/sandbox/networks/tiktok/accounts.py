@@ -1,4 +1,4 @@
-"""The demo accounts, and the money of their currencies."""
+"""The demo accounts and their currencies."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -11,24 +11,24 @@ from adsunify.sandbox.world import Account
 
 @frozen
 class Currency:
-    """`ratio` scales every floor and cap, which are given for the US dollar; `digits` after the point."""
+    """`usd_ratio` scales floors and caps, which are in US dollars; `decimals` counts digits after the point."""
 
     usd_ratio: int
     decimals: int
 
     @property
     def min_ad_group_budget(self) -> Decimal:
-        """The least budget of an ad group for one day, in major units."""
+        """The minimum daily budget of an ad group, in major units."""
         return Decimal(20 * self.usd_ratio)
 
     @property
     def min_campaign_budget(self) -> Decimal:
-        """The least budget of a campaign, in major units."""
+        """The minimum budget of a campaign, in major units."""
         return Decimal(50 * self.usd_ratio)
 
     @property
     def max_daily_budget(self) -> Decimal:
-        """What a daily budget must stay below, in major units."""
+        """The exclusive upper limit of a daily budget, in major units."""
         return Decimal(10_000_000 * self.usd_ratio)
 
 

@@ -1,4 +1,4 @@
-"""The envelope of every answer, the codes of refusals, the guard, and whose account is meant."""
+"""The envelope of every response, error codes, authorization, and the account of a request."""
 
 import secrets
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from adsunify.sandbox.world import Account, Token
 HOSTS = ("business-api.tiktok.com",)
 API_PATH = "/open_api/v1.3"
 RATE_LIMITED = "rate_limited"
-# A problem that is not named here is 40002, "parameter error (see message)".
+# All other codes are 40002, "parameter error (see message)".
 CODE_BY_PROBLEM: Mapping[str, int] = {
     "forbidden": 40001,
     "missing": 40007,
@@ -44,15 +44,15 @@ def build_response(data: Mapping[str, Any], code: int = 0, message: str = "OK") 
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A failed check: its code, and a message that names the parameter."""
+    """The response to a failed check: its code, and a message that names the parameter."""
     del request
     return build_response({}, CODE_BY_PROBLEM.get(problem.code, PARAMETER_ERROR), problem.format_sentence())
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """What never reached the API: an unknown path (a missing slash at the end too) or method, or a told fault.
+    """The response of a bare status: unknown path (also one without the final slash) or method, or a requested fault.
 
-    The API refuses a token with a code in a 200, so a told 401 is code 40105.
+    The API refuses a token with a code in a 200, so the fault `status` 401 gives code 40105.
     """
     if status == 401:
         return format_error(request, InvalidRequest("token_invalid", "", INVALID_TOKEN_MESSAGE))
@@ -61,7 +61,7 @@ def format_status_error(request: Request, status: int) -> Response:
 
 
 def authorize_request(request: Request) -> Token:
-    """The token of the header `Access-Token`; neither `Authorization` nor the query will do."""
+    """The token of the header `Access-Token`; `Authorization` and the query are not accepted."""
     if not request.headers.get("Access-Token"):
         raise InvalidRequest("token_missing", "Access-Token", "Access token is empty. Please fill in a correct one")
     token = require_access_token(request, request.headers["Access-Token"])
@@ -71,7 +71,7 @@ def authorize_request(request: Request) -> Token:
 
 
 def require_account_by_id(request: Request, advertiser_id: str) -> Account:
-    """The account of this id. Problem."""
+    """The account of this id. Raises InvalidRequest."""
     if (account := request.find_account(advertiser_id)) is None:
         raise InvalidRequest("advertiser", "/advertiser_id", f"advertiser {advertiser_id} does not exist or is deleted")
     return account

@@ -1,4 +1,4 @@
-"""Languages, interests, audiences, pixels and apps: a few plausible rows of each."""
+"""Languages, interests, audiences, pixels and apps: a few plausible rows each."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is common to campaigns, ad groups and ads of both flows: names, finding them, their state."""
+"""Shared by campaigns, ad groups and ads of both flows: names, look-up and state."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,19 +16,19 @@ _KIND_NAMES = {"campaign": "campaign", "adgroup": "ad group", "ad": "ad"}
 
 
 def get_automation_type(smart: bool) -> str:
-    """`campaign_automation_type` of what a flow makes."""
+    """The `campaign_automation_type` of entities of a flow."""
     return SMART_FLOW if smart else MANUAL_FLOW
 
 
 def get_id_name(kind: str, smart: bool = False) -> str:
-    """The name of the id of a kind; an ad of Upgraded Smart+ has one of its own."""
+    """The name of the id of a kind; an ad of Upgraded Smart+ has a different one."""
     return "smart_plus_ad_id" if smart and kind == "ad" else f"{kind}_id"
 
 
 def require_entity(
     request: Request, account: Account, kind: str, entity_id: str, smart: bool, where: str
 ) -> StoredEntity:
-    """A living entity of this account and flow. Problem."""
+    """An entity of this account and flow that is not deleted. Raises InvalidRequest."""
     entity = request.world.find(kind, entity_id)
     if entity is None:
         raise InvalidRequest("missing", where, f"{_KIND_NAMES[kind]} {entity_id} does not exist")
@@ -55,7 +55,7 @@ def list_ancestors(world: World, entity: StoredEntity) -> list[StoredEntity]:
 
 
 def is_deleted(world: World, entity: StoredEntity) -> bool:
-    """Deleted itself or with a parent."""
+    """Whether the entity or a parent is deleted."""
     return any(ancestor.data["operation_status"] == "DELETE" for ancestor in (entity, *list_ancestors(world, entity)))
 
 

@@ -1,8 +1,8 @@
-"""Plausible figures of any day, that follow from the account, the subject and the day alone.
+"""Plausible figures of any day, that depend only on the account, the subject and the day.
 
-Every account has delivered on every day up to today, whatever else is in it, so that a report has rows at once.
-Levels below show the ads that are delivering now, from the day on which they were made. In an account with quiet days
-the 13th of a month had no delivery, and has no row.
+Every account has delivered on every day up to today, whatever it contains, so a report always has rows. Levels below
+show the ads that are delivering now, from the day of their creation. In an account with quiet days the 13th of a month
+has no delivery and no row.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ _QUIET_DAY_OF_MONTH = 13
 
 
 def generate_daily_counts(account: Account, subject: str, day: date, share: int = 1) -> Counts:
-    """What a subject (account or ad) did on a day, or in one of `share` equal parts of it."""
+    """The counts of a subject (account or ad) on a day, or in one of `share` equal parts of it."""
     seed = draw_bytes("tiktok", account.id, subject, day)
     impressions = (4000 + int.from_bytes(seed[:2], "big") % 6000) // share
     clicks = impressions * (8 + seed[2] % 12) // 1000
@@ -50,7 +50,7 @@ def list_delivery_days(account: Account, first: date, last: date) -> Iterable[da
 
 
 def sum_counts(parts: Iterable[Counts]) -> Counts:
-    """Sums; `reach` counts people once, so the sum of several days is too high and is cut down."""
+    """Sums. `reach` counts people once, so the sum of several days is reduced."""
     together = list(parts)
     added = {name: sum(part[name] for part in together) for name in together[0]}
     return added if len(together) == 1 else {**added, "reach": added["reach"] * 6 // 10}
@@ -76,7 +76,7 @@ def _format_rate(account: Account, above: int, below: int, factor: int = 1) -> s
     return _format_money(account, Decimal(above) * factor / below) if below else _format_money(account, Decimal(0))
 
 
-# Every value is a string; of a campaign that is optimized for clicks conversions mean nothing: 0, or "-" (weekends).
+# Every value is a string; a campaign optimized for clicks has no conversions: 0, or "-" on weekends.
 METRICS: Mapping[str, Callable[[Account, Counts], str]] = {
     **{
         name: _count_getter(name)
@@ -99,5 +99,5 @@ METRICS: Mapping[str, Callable[[Account, Counts], str]] = {
 
 
 def render_metrics(account: Account, counts: Counts, metrics: Iterable[str]) -> dict[str, Any]:
-    """The asked metrics of one row."""
+    """The requested metrics of one row."""
     return {name: METRICS[name](account, counts) for name in metrics}

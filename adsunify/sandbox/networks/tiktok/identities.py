@@ -1,4 +1,4 @@
-"""Identities, business centers, and what the creative of an ad must be."""
+"""Identities, business centers, and rules for the creatives of ads."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -45,7 +45,7 @@ def _make_authorized_identity(identity: str, name: str) -> dict[str, Any]:
     return {**_make_tiktok_identity(identity, name), **more}
 
 
-# Every account has the same. An identity that is not listed here, an ad may still name: it was made elsewhere.
+# Every account has these. An ad may also use any other identity: it was made elsewhere.
 IDENTITIES: tuple[dict[str, Any], ...] = (
     _make_tiktok_identity("6bd1-aa", "Street Shoes"),
     _make_tiktok_identity("6bd1-private", "Private Shoes", status="IS_PRIVATE_ACCOUNT"),
@@ -64,10 +64,10 @@ _BUSINESS_CENTERS = (
 
 
 def list_identities(request: Request) -> Response:
-    """GET /identity/get/: with BC_AUTH_TT the business center must be named; without a type all types come.
+    """GET /identity/get/: BC_AUTH_TT requires the business center; without a type the list has all types.
 
-    Of the account in Tokyo the list of all types tells no business center: one identity comes without it, another not
-    at all, so that the centers have to be asked one by one.
+    For the account in Tokyo that list names no business center: one identity comes without it, another is missing, so
+    clients must query each center.
     """
     query = request.parse_query(
         {"advertiser_id": ADVERTISER_CHECK},
@@ -106,7 +106,7 @@ def list_business_centers(request: Request) -> Response:
 
 
 def check_identity(account: Account, creative: Data, where: str) -> None:
-    """The identity of a creative: whole, usable, and of the type it is said to be. Problem."""
+    """Check the identity of a creative: complete, usable, and of the named type. Raises InvalidRequest."""
     for name in ("identity_type", "identity_id"):
         if name not in creative:
             raise InvalidRequest("required", f"{where}/{name}", "is required")
@@ -138,7 +138,7 @@ def check_identity(account: Account, creative: Data, where: str) -> None:
 
 
 def check_creative(request: Request, account: Account, creative: Data, where: str) -> None:
-    """One creative as an ad would hold it, whole. Only SINGLE_VIDEO is held to rules of its own. Problem."""
+    """Check one whole creative of an ad. Only SINGLE_VIDEO has rules. Raises InvalidRequest."""
     for name in ("ad_name", "ad_format"):
         if name not in creative:
             raise InvalidRequest("required", f"{where}/{name}", "is required")
@@ -173,7 +173,7 @@ def _check_dark_post(account: Account, creative: Data, where: str) -> None:
 
 
 def _check_post(creative: Data, where: str) -> None:
-    """An existing TikTok post ("Spark Ads pull"): the post has video and text already."""
+    """An existing TikTok post ("Spark Ads pull"): the post has its video and text."""
     if creative["identity_type"] == "CUSTOMIZED_USER":
         raise InvalidRequest("value", f"{where}/tiktok_item_id", "does not go with CUSTOMIZED_USER")
     for name in ("video_id", "image_ids"):

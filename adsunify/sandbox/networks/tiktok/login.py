@@ -1,4 +1,4 @@
-"""Consent and the token, which has no end and no refresh token."""
+"""Consent and the token, which does not expire and has no refresh token."""
 
 from adsunify.sandbox.checks import Check, boolean, record, text
 from adsunify.sandbox.network import Request, Response
@@ -16,7 +16,8 @@ LOGIN = OAuthConfig(
     access_seconds=None,
     issues_refresh_tokens=False,
 )
-# Ad account, ads, audience, reporting, measurement, creative, app, pixel: the app's, not asked for in the consent.
+# Ad account, ads, audience, reporting, measurement, creative, app, pixel: set for the app, not requested in the
+# consent.
 SCOPE_IDS = [1, 2, 3, 4, 5, 6, 7, 8]
 _CLIENT_CHECKS: dict[str, Check] = {"app_id": text(), "secret": text()}
 
@@ -34,7 +35,7 @@ def issue_access_token(request: Request) -> Response:
 
 
 def revoke_token(request: Request) -> Response:
-    """POST /oauth2/revoke_token/: answers the accounts that are out of reach from now on."""
+    """POST /oauth2/revoke_token/: returns the accounts that the token reached."""
     request.parse_query()
     body = request.parse_json(record({**_CLIENT_CHECKS, "access_token": text()}))
     check_client(request, body["app_id"], body["secret"])
@@ -44,7 +45,7 @@ def revoke_token(request: Request) -> Response:
 
 
 def list_advertisers(request: Request) -> Response:
-    """GET /oauth2/advertiser/get/: what the token reaches."""
+    """GET /oauth2/advertiser/get/: the accounts of the token."""
     query = request.parse_query(_CLIENT_CHECKS)
     check_client(request, query["app_id"], query["secret"])
     accounts = request.world.accounts.values()

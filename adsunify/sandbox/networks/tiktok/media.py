@@ -31,7 +31,7 @@ from adsunify.sandbox.networks.tiktok.shapes import (
 from adsunify.sandbox.parsing import InvalidRequest
 
 PORTRAIT = (720, 1280)
-# The library of every account: id, file name, size. Any other video id was uploaded elsewhere and is a portrait one.
+# The library of every account: id, file name, size. Any other video id is a portrait video uploaded elsewhere.
 VIDEOS: Mapping[str, tuple[str, tuple[int, int]]] = {
     "v10033g50000abc": ("autumn.mp4", PORTRAIT),
     "v10033g50000wide": ("landscape.mp4", (1280, 720)),
@@ -60,7 +60,7 @@ _UPLOAD_CHECK = record(
 
 
 def check_video(value: str, where: str) -> None:
-    """A video that an ad may use. Problem: 40053 unknown, 40901 still transcoding, 40002 not eligible."""
+    """Check a video of an ad. Errors: 40053 unknown, 40901 still transcoding, 40002 not eligible."""
     try:
         external_id()(value, where)
     except InvalidRequest as problem:
@@ -70,7 +70,7 @@ def check_video(value: str, where: str) -> None:
 
 
 def check_cover(request: Request, video_id: str, image_id: str, where: str) -> None:
-    """The aspect ratio of the cover is that of the video, where the image is known here. Problem."""
+    """Check that a known cover has the aspect ratio of the video. Raises InvalidRequest."""
     uploaded = request.world.find("image", image_id)
     image = IMAGES.get(image_id) if uploaded is None else ("", (uploaded.data["width"], uploaded.data["height"]))
     if image is None:
@@ -81,7 +81,7 @@ def check_cover(request: Request, video_id: str, image_id: str, where: str) -> N
 
 
 def get_video_info(request: Request) -> Response:
-    """GET /file/video/ad/info/: an unknown id is silently absent; one that is transcoded still is not displayable."""
+    """GET /file/video/ad/info/: an unknown id is left out; a video that is still transcoding is not displayable."""
     query = request.parse_query(_INFO_CHECKS)
     require_account_by_id(request, query["advertiser_id"])
     video_ids = [
@@ -213,7 +213,10 @@ def _build_link(name: str) -> str:
 
 
 def _parse_multipart(request: Request) -> dict[str, str]:
-    """The text fields of a multipart/form-data body. Problem `media_type`, `unreadable` or `duplicate`."""
+    """The text fields of a multipart/form-data body.
+
+    Raises InvalidRequest `media_type`, `unreadable` or `duplicate`.
+    """
     request.require_media_type("multipart/form-data")
     head = f"Content-Type: {request.headers['Content-Type']}\r\n\r\n".encode()
     message = BytesParser(policy=HTTP).parsebytes(head + request.body)

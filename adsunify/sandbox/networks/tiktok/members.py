@@ -1,4 +1,4 @@
-"""The bodies of the manual flow: names, types, what is required, enums (of the published descriptions)."""
+"""The bodies of the manual flow: names, types, required members and enums (from the published descriptions)."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ from adsunify.sandbox.networks.tiktok.shapes import (
 from adsunify.sandbox.parsing import fill_keys, parse_names
 
 NAME_CHECK = counted_text(512)
-SWITCH_CHECK = one_of("ENABLE DISABLE")  # on create; DELETE and FROZEN are not written there
+SWITCH_CHECK = one_of("ENABLE DISABLE")  # a create does not accept DELETE and FROZEN
 STRINGS_CHECK = array(TEXT_CHECK)
 OBJECTS_CHECK = array(any_value)
 AGE_GROUPS = "AGE_13_17 AGE_18_24 AGE_25_34 AGE_35_44 AGE_45_54 AGE_55_100"
@@ -54,7 +54,7 @@ LANGUAGES = parse_names("""
 """)
 IDENTITY_TYPES = "TT_USER BC_AUTH_TT AUTH_CODE CUSTOMIZED_USER"
 
-# Targeting that both flows have.
+# Targeting of both flows.
 TARGETING_MEMBERS: Mapping[str, Check] = {
     "location_ids": array(ID_CHECK),
     "zipcode_ids": array(external_id()),
@@ -123,7 +123,7 @@ _CREATIVE_MEMBERS: Mapping[str, Check] = {
     "identity_type": one_of(IDENTITY_TYPES),
     "identity_id": external_id(),
     "identity_authorized_bc_id": external_id(),
-    "video_id": text(),  # what it may be is a rule of its own (`creatives`)
+    "video_id": text(),  # `identities` checks it
     "image_ids": array(external_id()),
     "music_id": external_id(),
     "tiktok_item_id": external_id(),
@@ -164,7 +164,7 @@ CREATIVE_CREATE_MEMBERS: Mapping[str, Check] = {
     ),
 }
 CREATIVE_UPDATE_MEMBERS: Mapping[str, Check] = {**_CREATIVE_MEMBERS, "vast_moat_enabled": boolean}
-PATCHABLE_MEMBERS = (  # what an update with `patch_update` may hold
+PATCHABLE_MEMBERS = (  # members of an update with `patch_update`
     "ad_name",
     "identity_id",
     "identity_type",
@@ -224,7 +224,7 @@ CREATE_CHECKS: Mapping[str, Check] = {
         {"advertiser_id": ADVERTISER_CHECK, "campaign_name": NAME_CHECK, "objective_type": one_of(OBJECTIVES)},
         _CAMPAIGN_CREATE_MEMBERS,
     ),
-    # budget and budget_mode are required by the models too, but a campaign with CBO holds the budget: see `rules`
+    # the models also require budget and budget_mode, but with CBO the campaign has the budget: see `rules`
     "adgroup": record(
         {
             "advertiser_id": ADVERTISER_CHECK,
@@ -273,7 +273,7 @@ UPDATE_CHECKS: Mapping[str, Check] = {
         {"patch_update": boolean},
     ),
 }
-# Every name an entity can have beside those that are computed (`reads`).
+# Every name of an entity except the computed ones (`reads`).
 STORED_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": (
         "campaign_name",

@@ -1,4 +1,4 @@
-"""The places that TikTok knows (GeoNames ids), each inside another, and the calls about them."""
+"""Places (GeoNames ids) with their parents, and the calls for them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -36,7 +36,7 @@ class Location:
     parent: str = "0"
 
 
-# Country code and id. A country that is not here cannot be delivered to.
+# Country code and id. Ads cannot be delivered to other countries.
 _COUNTRIES = split_words("""
     US 6252001 CA 6251999 MX 3996063 BR 3469034 AR 3865483 CL 3895114 CO 3686110 PE 3932488 EC 3658394 UY 3439705
     PY 3437598 BO 3923057 CR 3624060 PA 3703430 GT 3595528 DO 3508796 GB 2635167 IE 2963597 FR 3017382 DE 2921044
@@ -132,14 +132,14 @@ _INFO_CHECK = record(
 
 
 def iterate_ancestors(place: Location) -> Iterator[Location]:
-    """The places that contain this one, the nearest first."""
+    """The parents of a place, the nearest first."""
     while place.parent != "0":
         place = LOCATIONS[place.parent]
         yield place
 
 
 def check_locations(ids: Sequence[str], where: str) -> None:
-    """Known places, none twice and none inside another (overlap is refused). Problem."""
+    """Check that places are known, unique and not inside each other. Raises InvalidRequest."""
     for position, location_id in enumerate(ids):
         if location_id not in LOCATIONS:
             raise InvalidRequest(
@@ -162,7 +162,7 @@ def list_regions(request: Request) -> Response:
 
 
 def search_locations(request: Request) -> Response:
-    """POST /tool/targeting/search/: by name; a fuzzy search takes one keyword. Post codes are not simulated."""
+    """POST /tool/targeting/search/: by name; a fuzzy search accepts one keyword. Post codes are not simulated."""
     request.parse_query()
     body = request.parse_json(_SEARCH_CHECK)
     require_account_by_id(request, body["advertiser_id"])
@@ -184,7 +184,7 @@ def search_locations(request: Request) -> Response:
 
 
 def get_location_info(request: Request) -> Response:
-    """POST /tool/targeting/info/: of known ids; others are left out."""
+    """POST /tool/targeting/info/: the places the places of known ids; others are left out."""
     request.parse_query()
     body = request.parse_json(_INFO_CHECK)
     require_account_by_id(request, body["advertiser_id"])

@@ -1,4 +1,4 @@
-"""What can be read of campaigns, ad groups and ads, and their lists."""
+"""Reads and lists of campaigns, ad groups and ads."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -48,7 +48,7 @@ _FILTER_CHECKS: Mapping[str, Check] = {
     "buying_types": array(one_of("AUCTION RESERVATION_RF RESERVATION_TOP_VIEW"), 1),
 }
 _COMMON_FILTERS = "primary_status secondary_status creation_filter_start_time creation_filter_end_time objective_type"
-# Filters that the documentation names; other ones are not simulated and refused.
+# The simulated filters; others are refused.
 _FILTERS_BY_KIND: Mapping[tuple[str, bool], str] = {
     ("campaign", False): f"{_COMMON_FILTERS} campaign_ids campaign_name buying_types",
     (
@@ -66,7 +66,7 @@ _FILTERS_BY_KIND: Mapping[tuple[str, bool], str] = {
 
 
 def get_advertiser_info(request: Request) -> Response:
-    """GET /advertiser/info/: two fields come only when they are asked for; a foreign id refuses the call."""
+    """GET /advertiser/info/: two fields only if requested; an id of another account refuses the call."""
     query = request.parse_query(
         {"advertiser_ids": json_text(array(shapes.ADVERTISER_CHECK, 1, 100))},
         {"fields": shapes.field_names(_ACCOUNT_FIELDS)},
@@ -103,7 +103,7 @@ def list_entities(request: Request, *, kind: str, smart: bool) -> Response:
 
 
 def render_entity(request: Request, entity: StoredEntity, smart: bool) -> dict[str, Any]:
-    """An entity in the words of one flow: in the manual one every member it does not have is null."""
+    """An entity in the shape of one flow: the manual flow has null for absent members."""
     members = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     parents = entities.list_ancestors(request.world, entity)
     common: dict[str, Any] = {
@@ -166,7 +166,7 @@ def _matches_filters(
 ) -> bool:
     state = str(row["secondary_status"])
     primary, status = entities.get_primary_status(state), filters.get("primary_status", "STATUS_NOT_DELETE")
-    if status == "STATUS_NOT_DELETE" and primary == "STATUS_DELETE":  # hidden unless asked for
+    if status == "STATUS_NOT_DELETE" and primary == "STATUS_DELETE":  # hidden unless requested
         return False
     if status not in ("STATUS_ALL", "STATUS_NOT_DELETE", primary):
         return False

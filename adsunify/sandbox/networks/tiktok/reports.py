@@ -1,4 +1,4 @@
-"""Reports at once and as tasks."""
+"""Synchronous reports and report tasks."""
 
 import csv
 import hashlib
@@ -17,7 +17,7 @@ from adsunify.sandbox.networks.tiktok.entities import get_secondary_status, list
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
-# TikTok API for Business: the file lies on another host, which is not named; this one is chosen.
+# TikTok API for Business does not name the host of report files; this one is chosen.
 DOWNLOAD_HOST = "ads-report-sg.tiktokcdn.example"
 LINK_SECONDS = 3600
 ID_DIMENSIONS: Mapping[str, str] = {  # data level: its id dimension
@@ -28,7 +28,7 @@ ID_DIMENSIONS: Mapping[str, str] = {  # data level: its id dimension
 }
 DAY_DIMENSION, HOUR_DIMENSION = "stat_time_day", "stat_time_hour"
 MAX_DAYS = {DAY_DIMENSION: 30, HOUR_DIMENSION: 1, None: 365}
-_TASK_STATES = ("QUEUING", "PROCESSING", "SUCCESS")  # what the first, second and every later look finds
+_TASK_STATES = ("QUEUING", "PROCESSING", "SUCCESS")  # status at the first, second and every later look
 
 
 _check_date = date_check("must be YYYY-MM-DD")
@@ -76,7 +76,7 @@ def get_integrated_report(request: Request) -> Response:
 
 
 def create_task(request: Request) -> Response:
-    """POST /report/task/create/: makes a report and nothing else."""
+    """POST /report/task/create/: creates a report task."""
     request.parse_query()
     body = request.parse_json(_TASK_CHECK)
     account = _check_request(request, body)[0]
@@ -85,7 +85,7 @@ def create_task(request: Request) -> Response:
 
 
 def check_task(request: Request) -> Response:
-    """GET /report/task/check/: each look finds the next state."""
+    """GET /report/task/check/: each call finds the next state."""
     task = _require_task(request, request.parse_query(_TASK_ID_CHECKS))
     looks = task.data["looks"]
     state = "CANCELED" if looks < 0 else _TASK_STATES[min(looks, len(_TASK_STATES) - 1)]
@@ -95,7 +95,7 @@ def check_task(request: Request) -> Response:
 
 
 def cancel_task(request: Request) -> Response:
-    """POST /report/task/cancel/: one that is not finished."""
+    """POST /report/task/cancel/: cancels an unfinished task."""
     request.parse_query()
     task = _require_task(request, request.parse_json(record(_TASK_ID_CHECKS)))
     if not 0 <= task.data["looks"] < len(_TASK_STATES):
@@ -105,7 +105,7 @@ def cancel_task(request: Request) -> Response:
 
 
 def download_task(request: Request) -> Response:
-    """GET /report/task/download/: CSV_STRING is the text itself; CSV_DOWNLOAD a link that is good for an hour."""
+    """GET /report/task/download/: CSV_STRING is the text, CSV_DOWNLOAD a link that is valid for an hour."""
     task = _require_task(request, request.parse_query(_TASK_ID_CHECKS))
     if task.data["looks"] < len(_TASK_STATES):
         raise InvalidRequest("not_ready", "/task_id", "the report is not ready")
@@ -119,7 +119,7 @@ def download_task(request: Request) -> Response:
 
 
 def download_file(request: Request) -> Response:
-    """The file itself, on a foreign host: the signed link is enough, and credentials are not taken there."""
+    """The file on the download host, which needs the signed link and refuses credentials."""
     if "Access-Token" in request.headers or "Authorization" in request.headers:
         return Response(400, b"unexpected credentials", media_type="text/plain")
     query = dict(request.query_pairs)
@@ -141,7 +141,7 @@ def _require_task(request: Request, parameters: Mapping[str, Any]) -> StoredEnti
 
 
 def _check_request(request: Request, parameters: Mapping[str, Any]) -> list[Account]:
-    """The accounts of a report that can be made. Problem."""
+    """Check the parameters of a report and return its accounts. Raises InvalidRequest."""
     ids = parameters.get("advertiser_ids") or [parameters[name] for name in ("advertiser_id",) if name in parameters]
     if not ids:
         raise InvalidRequest("required", "/advertiser_id", "advertiser_id or advertiser_ids is required")
@@ -160,7 +160,7 @@ def _check_request(request: Request, parameters: Mapping[str, Any]) -> list[Acco
 
 
 def _check_dimensions(parameters: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The id dimension and the time dimension. Problem."""
+    """The id dimension and the time dimension. Raises InvalidRequest."""
     dimensions, subject = parameters["dimensions"], ID_DIMENSIONS[parameters["data_level"]]
     periods = [dimension for dimension in dimensions if dimension in (DAY_DIMENSION, HOUR_DIMENSION)]
     for position, dimension in enumerate(dimensions):
@@ -173,7 +173,7 @@ def _check_dimensions(parameters: Mapping[str, Any]) -> tuple[str, str | None]:
 
 
 def _build_rows(request: Request, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All rows; without `order_field` the newest day first (chosen: TikTok promises no order)."""
+    """All rows; without `order_field` the newest day first (chosen: TikTok guarantees no order)."""
     subject, period = _check_dimensions(parameters)
     metrics = parameters.get("metrics", ["spend", "impressions"])
     rows = []
@@ -217,7 +217,7 @@ def _split_periods(day: date, period: str | None) -> Iterator[tuple[str, int]]:
 def _list_subjects(
     request: Request, account: Account, subject: str
 ) -> Iterator[tuple[str, Sequence[tuple[str, date]]]]:
-    """Each row subject with the ads in it and the day of their birth; the account itself needs no ads."""
+    """Each row subject with its ads and the day of their creation; the account needs no ads."""
     if subject == "advertiser_id":
         yield account.id, [("", date.min)]
         return

@@ -1,4 +1,4 @@
-"""How the members of a campaign and an ad group fit together."""
+"""Rules between the members of campaigns and ad groups."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ NO_BID, CUSTOM_BID = "BID_TYPE_NO_BID", "BID_TYPE_CUSTOM"
 SCHEDULE_START_END, SCHEDULE_FROM_NOW = "SCHEDULE_START_END", "SCHEDULE_FROM_NOW"
 LATEST_START, LATEST_END = datetime(2028, 1, 1, tzinfo=UTC), datetime(2038, 1, 1, tzinfo=UTC)
 MAX_LOCATIONS = 3000
-# what an optimization goal is billed by; a goal that is not here is not simulated further.
+# The billing event of an optimization goal; other goals are not checked.
 BILLING_BY_GOAL: Mapping[str, str] = parse_names("""
     CLICK CPC, REACH CPM, SHOW CPM, CONVERT OCPM, INSTALL OCPM, TRAFFIC_LANDING_PAGE_VIEW OCPM, DESTINATION_VISIT OCPM,
     ENGAGED_VIEW CPV
@@ -28,9 +28,9 @@ BILLING_BY_GOAL: Mapping[str, str] = parse_names("""
 
 @frozen
 class AdGroupChange:
-    """An ad group as it would be after a write: all its members, what it was (None: a create), and its campaign.
+    """An ad group after a write: its members, its data before (None on creation), and its campaign.
 
-    `targeting` stands apart: flat in the manual flow, `targeting_spec` in the other; `place` is where it stands.
+    `targeting` is flat in the manual flow and `targeting_spec` in the other; `place` is its position in the body.
     """
 
     account: Account
@@ -44,7 +44,7 @@ class AdGroupChange:
 
     @property
     def currency(self) -> Currency:
-        """The money of the account."""
+        """The currency of the account."""
         return CURRENCIES[self.account.currency]
 
     def is_changed(self, name: str) -> bool:
@@ -53,17 +53,17 @@ class AdGroupChange:
 
 
 def invalid_value_error(where: str, message: str) -> InvalidRequest:
-    """A value that does not go with the others."""
+    """The error for a value that conflicts with others."""
     return InvalidRequest("value", f"/{where}", message)
 
 
 def missing_value_error(where: str, message: str = "is required") -> InvalidRequest:
-    """A member that the others call for."""
+    """The error for a member that others require."""
     return InvalidRequest("required", f"/{where}", message)
 
 
 def check_campaign(account: Account, data: Data) -> None:
-    """Budget of a campaign: with a mode other than INFINITE, and only then. Problem."""
+    """Budget of a campaign: required with a mode other than INFINITE, and only then. Raises InvalidRequest."""
     currency, mode = CURRENCIES[account.currency], data["budget_mode"]
     if mode == INFINITE_BUDGET:
         if data["budget_optimize_on"]:
@@ -83,7 +83,7 @@ def check_campaign(account: Account, data: Data) -> None:
 
 
 def check_ad_group(change: AdGroupChange) -> None:
-    """Everything about an ad group. Problem."""
+    """Check an ad group against all rules. Raises InvalidRequest."""
     _check_placement(change)
     _check_schedule(change)
     _check_budget(change)
@@ -92,14 +92,14 @@ def check_ad_group(change: AdGroupChange) -> None:
 
 
 def check_money(currency: Currency, where: str, value: Decimal) -> None:
-    """No more digits than the currency has; noughts at the end aside. Problem."""
+    """Check that an amount has no more digits than the currency; trailing zeros do not count. Raises InvalidRequest."""
     exponent = value.normalize().as_tuple().exponent
     if isinstance(exponent, int) and -exponent > currency.decimals:
         raise invalid_value_error(where, f"must have at most {currency.decimals} digits after the point")
 
 
 def check_range(where: str, value: Decimal, least: Decimal, below: Decimal | None) -> None:
-    """`least` inclusive, `below` exclusive. Problem."""
+    """Check an amount against `least` (inclusive) and `below` (exclusive). Raises InvalidRequest."""
     if value < least:
         raise invalid_value_error(where, f"must be {least} or more")
     if below is not None and value >= below:
@@ -161,7 +161,7 @@ def _check_budget(change: AdGroupChange) -> None:
         raise invalid_value_error("budget_mode", f"{SCHEDULE_FROM_NOW} forbids {TOTAL_BUDGET}")
     check_money(currency, "budget", data["budget"])
     least = currency.min_ad_group_budget
-    if mode == TOTAL_BUDGET:  # per scheduled day, begun ones counted
+    if mode == TOTAL_BUDGET:  # per scheduled day; a started day counts
         days = -(
             (parse_instant(data["schedule_start_time"]) - parse_instant(data["schedule_end_time"])) // timedelta(days=1)
         )

@@ -1,4 +1,4 @@
-"""The shapes that TikTok's parameters share."""
+"""Shared shapes of TikTok's parameters."""
 
 import re
 import unicodedata
@@ -54,7 +54,7 @@ def check_instant(value: Any, where: str) -> str:
 
 
 def parse_instant(content: str) -> datetime:
-    """The instant that such a text stands for. ValueError."""
+    """Parse an instant. Raises ValueError."""
     return datetime.strptime(content, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
 
 
@@ -64,7 +64,7 @@ def format_instant(at: datetime) -> str:
 
 
 def field_names(names: Sequence[str]) -> Check:
-    """Query value: a JSON array of known names, none twice."""
+    """The check of a query value: a JSON array of known names, each once."""
 
     def check(value: Any, where: str) -> list[str]:
         fields: list[str] = json_text(array(choice(*names), 1))(value, where)

@@ -22,7 +22,7 @@ _TARGETING_SPEC_CHECK = record(
     optional={
         **members.TARGETING_MEMBERS,
         "spc_audience_age": one_of("OVER_EIGHTEEN OVER_TWENTY_FIVE"),
-    }  # no brand safety here
+    }  # without brand safety
 )
 _TARGETING_SPEC_CREATE_CHECK = record(
     optional={
@@ -31,7 +31,7 @@ _TARGETING_SPEC_CREATE_CHECK = record(
         "app_targeting_type": one_of("PROSPECT RETARGETING"),
     }
 )
-# Members of an ad group that can be created and updated; an update knows neither bid_type nor the goal.
+# Members of an ad group that can be created and updated; an update accepts neither bid_type nor the goal.
 _AD_GROUP_MEMBERS: Mapping[str, Check] = {
     **fill_keys(shapes.MONEY_CHECK, "bid_price budget conversion_bid_price min_budget"),
     "roas_bid": number(0),

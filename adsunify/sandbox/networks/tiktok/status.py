@@ -1,4 +1,4 @@
-"""The one way to enable, disable and delete."""
+"""The call that enables, disables and deletes."""
 
 from adsunify.sandbox.checks import array, boolean, one_of, record
 from adsunify.sandbox.network import Request, Response
@@ -12,7 +12,7 @@ def update_status(request: Request, *, kind: str, smart: bool) -> Response:
     """POST /{kind}/status/update/ and /smart_plus/{kind}/status/update/: all or none, unless partial success is
     allowed (ad groups of the manual flow only).
 
-    Told `partial`, the last one fails: an ad group in `error_list`, any other with code 20001.
+    With the fault `partial` the last one fails: an ad group in `error_list`, any other with code 20001.
     """
     name = get_id_name(kind, smart)
     shape = record(

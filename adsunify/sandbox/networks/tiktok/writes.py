@@ -20,7 +20,7 @@ _ADDRESSING_MEMBERS = ("advertiser_id", "campaign_id", "adgroup_id", "ad_id", "s
 
 
 def create_campaign(request: Request, *, smart: bool) -> Response:
-    """POST /campaign/create/ and /smart_plus/campaign/create/. What is left out: enabled; Smart+ with CBO (chosen)."""
+    """POST /campaign/create/ and /smart_plus/campaign/create/. Defaults: enabled, and for Smart+ with CBO (chosen)."""
     account, members = _parse_body(request, "campaign", _CREATE_CHECKS[smart])
     _reserve_request_id(request, account, members)
     data = {
@@ -71,7 +71,7 @@ def create_ads(request: Request) -> Response:
 
 
 def create_smart_ad(request: Request) -> Response:
-    """POST /smart_plus/ad/create/. The manual lists show it under an ad id of its own."""
+    """POST /smart_plus/ad/create/. The manual lists show it under another ad id."""
     account, members = _parse_body(request, "ad", smart_plus.CREATE_CHECKS)
     group = require_entity(request, account, "adgroup", members["adgroup_id"], True, "/adgroup_id")
     _check_transcoded(request, "/creative_list/0/creative_info/video_info/video_id")
@@ -100,7 +100,7 @@ def update_campaign(request: Request, *, smart: bool) -> Response:
 
 
 def update_ad_group(request: Request, *, smart: bool) -> Response:
-    """POST /adgroup/update/ and /smart_plus/adgroup/update/: what is left out stays."""
+    """POST /adgroup/update/ and /smart_plus/adgroup/update/: absent members keep their values."""
     account, entity, members = _parse_update(request, "adgroup", smart)
     for name in ("schedule_start_time", "schedule_end_time"):
         if name in members and "schedule_type" not in members:
@@ -112,7 +112,7 @@ def update_ad_group(request: Request, *, smart: bool) -> Response:
             if name in members:
                 raise rules.invalid_value_error(name, "is locked: the campaign holds the budget (budget_optimize_on)")
     data = {**entity.data, **members}
-    if members.get("bid_type") == rules.NO_BID:  # the bid of before goes
+    if members.get("bid_type") == rules.NO_BID:  # the old bid is removed
         for name in ("bid_price", "conversion_bid_price"):
             if name not in members:
                 data.pop(name, None)
@@ -123,7 +123,7 @@ def update_ad_group(request: Request, *, smart: bool) -> Response:
 
 
 def update_ads(request: Request) -> Response:
-    """POST /ad/update/: with `patch_update` some members, without it the whole creative anew."""
+    """POST /ad/update/: changes some members with `patch_update`, or replaces the whole creative without it."""
     account, body = _parse_body(request, "ad", members.UPDATE_CHECKS)
     group = require_entity(request, account, "adgroup", body["adgroup_id"], False, "/adgroup_id")
     patch, changed = body.get("patch_update", False), []
@@ -147,7 +147,7 @@ def update_ads(request: Request) -> Response:
 
 
 def update_smart_ad(request: Request) -> Response:
-    """POST /smart_plus/ad/update/: what is left out stays (chosen); each list is replaced whole."""
+    """POST /smart_plus/ad/update/: absent members keep their values (chosen); each list is replaced whole."""
     account, entity, members = _parse_update(request, "ad", smart=True)
     data = {**entity.data, **members, **_start_review(request)}
     _check_smart_ad(request, account, data)
@@ -174,7 +174,7 @@ def _extract_members(members: Mapping[str, Any]) -> Data:
 
 
 def _reserve_request_id(request: Request, account: Account, members: Mapping[str, Any]) -> None:
-    """A request_id succeeds once per advertiser, whatever it made. A refused create leaves it free."""
+    """Refuse a request_id that has succeeded for this advertiser. A refused create does not use it up."""
     if "request_id" not in members:
         return
     key = f"{account.id}:{int(members['request_id'])}"
@@ -204,13 +204,13 @@ def _start_review(request: Request) -> Data:
 
 
 def _check_transcoded(request: Request, where: str) -> None:
-    """The told fault slow_media; TikTok has no place where it would say how long to wait."""
+    """Perform the fault slow_media. TikTok's error names no time to wait."""
     if request.get_fault("slow_media"):
         raise InvalidRequest("processing", where, "the video is being transcoded")
 
 
 def _check_smart_ad(request: Request, account: Account, data: Data) -> None:
-    """Each creative in the words of the manual flow."""
+    """Each creative in the shape of the manual flow."""
     if "creative_list" not in data:
         raise InvalidRequest("required", "/creative_list", "is required")
     texts, links = data.get("ad_text_list"), data.get("landing_page_url_list")

@@ -1,4 +1,4 @@
-"""Accounts and what the user may do there."""
+"""Accounts and the user's permissions."""
 
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.x.answers import Data, build_response, check_flag, parse_parameters, require_account

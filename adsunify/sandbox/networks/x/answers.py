@@ -1,4 +1,4 @@
-"""Answers and errors of X, times and ids, and the parameters of a request."""
+"""Responses and errors of X, times and ids, and the parameters of a request."""
 
 import re
 from collections.abc import Mapping
@@ -30,28 +30,28 @@ _CODE_BY_STATUS = {
 
 
 def require_account(request: Request) -> Account:
-    """The account of a guarded request."""
+    """The account of an authorized request."""
     account = request.find_account(request.path_parameters["account"])
-    assert account is not None  # the guard has seen it
+    assert account is not None  # authorize_request has checked it
     return account
 
 
 def parse_parameters(
     request: Request, required: Mapping[str, Check] = NO_CHECKS, optional: Mapping[str, Check] = NO_CHECKS
 ) -> Data:
-    """The checked parameters: of the query, and of a form body. The signature vouches that none stands there twice."""
+    """The checked parameters: of the query, and of a form body. The signature check has refused duplicates."""
     parameters = dict(request.query_pairs) | (request.parse_form() if request.body else {})
     checked: Data = record(required, optional)(parameters, "")
     return checked
 
 
 def build_response(request: Request, data: Any, **beside: Any) -> Response:
-    """`{"request": {"params": ...}, "data": ...}` and what stands beside them."""
+    """`{"request": {"params": ...}, "data": ...}` and further members."""
     return Response(200, {"request": {"params": echo_parameters(request)}, **beside, "data": data}, VERSION_HEADERS)
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A refused request."""
+    """The response to a refused request."""
     if request.host == LOGIN_HOST:  # numeric codes there; 32 and 214 are our choice
         status, code = (
             (401, 89 if problem.code == "token_invalid" else 32) if problem.code in _CODE_BY_PROBLEM else (400, 214)
@@ -77,7 +77,7 @@ def render_error(problem: InvalidRequest) -> Data:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """A bare status: unknown path or method, or a told fault."""
+    """The response of a bare status: unknown path or method, or a requested fault."""
     headers = VERSION_HEADERS | build_retry_headers(request, status)
     if request.host == LOGIN_HOST:
         number = 131 if status >= 500 else 89 if status == 401 else 34  # 89: the token is invalid or expired
@@ -88,7 +88,7 @@ def format_status_error(request: Request, status: int) -> Response:
 
 
 def build_retry_headers(request: Request, status: int) -> dict[str, str]:
-    """When to come again: 429 with the account's reset, which wins over the other, 503 with seconds."""
+    """The time to wait: a 429 has two resets, of which the account's takes precedence, a 503 has seconds."""
     if status == 503:
         return {"retry-after": str(RETRY_AFTER_SECONDS)}
     if status != 429:
@@ -104,7 +104,7 @@ def build_retry_headers(request: Request, status: int) -> dict[str, str]:
 
 
 def echo_parameters(request: Request) -> dict[str, str]:
-    """The parameters as an answer echoes them."""
+    """The parameters as a response echoes them."""
     try:
         return dict(request.query_pairs)
     except InvalidRequest:
@@ -124,7 +124,7 @@ def allocate_native_id(world: World) -> str:
 
 
 def render_timestamps(entity: StoredEntity) -> Data:
-    """When it was made and changed last."""
+    """The times of creation and of the last change."""
     return {"created_at": format_instant(entity.created_at), "updated_at": format_instant(entity.updated_at)}
 
 
@@ -153,7 +153,7 @@ def check_instant(value: Any, where: str) -> str:
 
 
 def parse_instant(text: str) -> datetime:
-    """An instant that `moment` has answered."""
+    """Parse an instant that `check_instant` has returned."""
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 

@@ -1,4 +1,4 @@
-"""What may be looked up: targeting options, bidding rules, placements, audiences, tags."""
+"""Catalogs: targeting options, bidding rules, placements, audiences, tags."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ def _make_location(location_type: str, country: str, name: str, value: str | Non
     }
 
 
-# the documentation gives the id of the United States, its example that of France; all others are drawn from the name
+# the documentation gives the ids of the United States and, in an example, of France; all others derive from the name
 _COUNTRIES: Mapping[str, str] = parse_names("""
     AT Austria, AU Australia, BE Belgium, BR Brazil, CA Canada, CH Switzerland, DE Germany, DK Denmark, ES Spain,
     FI Finland, FR France, GB United Kingdom, IE Ireland, IN India, IT Italy, JP Japan, KR Korea, MX Mexico,
@@ -59,7 +59,10 @@ def _make_options(targeting_type: str, names: Mapping[str, str], **beside: objec
 
 @frozen
 class TargetingOptions:
-    """A list of targeting options: its rows, and the parameters it takes. `by`: parameter -> member it selects by."""
+    """A list of targeting options: its rows and parameters.
+
+    `member_by_parameter`: the member that a parameter selects by.
+    """
 
     rows: Sequence[answers.Data]
     search: bool = True
@@ -196,7 +199,7 @@ _TARGETING_NAMES = {
 
 
 def get_targeting_name(targeting_type: str, value: str) -> str:
-    """What people call a targeting value."""
+    """The display name of a targeting value."""
     return str(_TARGETING_NAMES.get((targeting_type, value), value))
 
 
@@ -223,7 +226,7 @@ def _to_texts(value: object) -> list[str]:
 
 
 def list_bidding_rules(request: Request) -> Response:
-    """`GET /12/bidding_rules`: of one currency, or of those of the accounts."""
+    """`GET /12/bidding_rules`: of one currency, or of the currencies of the accounts."""
     query = answers.parse_parameters(request, optional={"currency": text(3, 3, "[A-Z]{3}")})
     currencies = (
         [query["currency"]] if query else sorted({currency.currency for currency in request.world.accounts.values()})

@@ -18,7 +18,7 @@ _ID_CHECK = text(pattern="[0-9a-z]+")
 
 
 def make_list_handler(resource: Resource) -> Handler:
-    """`GET accounts/:a/<resource>`. Drafts only with with_draft."""
+    """`GET accounts/:a/<resource>`. Drafts are included only with with_draft."""
 
     def handle(request: Request) -> Response:
         drafts = dict(request.query_pairs).get("with_draft") == "true"
@@ -35,7 +35,7 @@ def make_list_handler(resource: Resource) -> Handler:
 
 
 def make_get_handler(resource: Resource) -> Handler:
-    """`GET accounts/:a/<resource>/:id`; a deleted one only with with_deleted."""
+    """`GET accounts/:a/<resource>/:id`; a deleted entity only with with_deleted."""
 
     def handle(request: Request) -> Response:
         query = answers.parse_parameters(request, optional={"with_deleted": answers.check_flag})
@@ -64,7 +64,7 @@ def make_create_handler(resource: Resource) -> Handler:
 
 
 def make_update_handler(resource: Resource) -> Handler:
-    """`PUT accounts/:a/<resource>/:id`: what is not sent stays."""
+    """`PUT accounts/:a/<resource>/:id`: members that are not sent keep their values."""
 
     def handle(request: Request) -> Response:
         account = answers.require_account(request)
@@ -78,7 +78,7 @@ def make_update_handler(resource: Resource) -> Handler:
 
 
 def make_delete_handler(resource: Resource) -> Handler:
-    """`DELETE accounts/:a/<resource>/:id`: for good; children keep their own `deleted`."""
+    """`DELETE accounts/:a/<resource>/:id`: final; children keep their `deleted`."""
 
     def handle(request: Request) -> Response:
         answers.parse_parameters(request)
@@ -111,7 +111,7 @@ def make_batch_handler(resource: Resource) -> Handler:
 def make_batch_operation_handler(
     most: int, operations: tuple[str, ...], apply: Callable[[Request, str, Any], answers.Data]
 ) -> Handler:
-    """A JSON array of `{operation_type, params}`: faults of an item stand in `operation_errors`, at its index."""
+    """A JSON array of `{operation_type, params}`: errors of an item are in `operation_errors`, at its index."""
     check = array(record({"operation_type": choice(*operations), "params": any_value}), 1)
 
     def handle(request: Request) -> Response:
@@ -127,7 +127,7 @@ def make_batch_operation_handler(
                 errors.append([])
             except InvalidRequest as problem:
                 errors.append([answers.render_error(problem)])
-        if request.get_fault("error_in_200"):  # nothing applied although the status is good
+        if request.get_fault("error_in_200"):  # the status is 200, but nothing is applied
             locked = InvalidRequest("LOCK_ACQUISITION_TIMEOUT", "", "could not acquire the lock")
             raise AbortRequest(
                 _build_batch_errors(request, 200, [*([] for _ in items[1:]), [answers.render_error(locked)]])
@@ -145,7 +145,7 @@ def _build_batch_errors(request: Request, status: int, errors: list[list[answers
 
 
 def json_checks(checks: Any) -> dict[str, Check]:
-    """Checks of parameter texts for the members of a JSON object: numbers, booleans and lists stand there as such."""
+    """Checks of parameter texts for the members of a JSON object: JSON has numbers, booleans and lists, not texts."""
     return {name: _accept_json_value(check) for name, check in checks.items()}
 
 

@@ -1,4 +1,4 @@
-"""What campaigns and line items are made of: their parameters, what holds between them, and how they are shown."""
+"""Campaigns and line items: their parameters, rules and responses."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -27,7 +27,8 @@ _UPDATE_STATUS_CHECK = choice("ACTIVE", "PAUSED")  # DRAFT is for creation only
 class Resource:
     """A resource that is created, changed and deleted one by one or in batches of 40.
 
-    `settle(world, account, data, before)` fits the parts together and answers what is kept; `before` None: a creation.
+    `settle(world, account, data, before)` checks the members together and returns the stored data; `before` is None on
+    creation.
     """
 
     kind: str
@@ -43,12 +44,12 @@ class Resource:
 
     @property
     def not_found_code(self) -> str:
-        """The code of one that is not there."""
+        """The error code for an entity that does not exist."""
         return f"{self.kind.upper()}_NOT_FOUND"
 
 
 def require_live_entity(world: World, kind: str, entity_id: str, account: Account) -> StoredEntity:
-    """An entity of the account that was not deleted."""
+    """An entity of the account that is not deleted."""
     entity = world.find(kind, entity_id, account.id)
     if entity is None or entity.data["deleted"]:
         raise InvalidRequest(f"{kind.upper()}_NOT_FOUND", f"{kind}_id", f"no such {kind}", entity_id)
@@ -67,7 +68,7 @@ def _settle_campaign(world: World, account: Account, data: answers.Data, before:
             raise InvalidRequest("TOO_MANY_CAMPAIGNS", "", "the account has as many campaigns as it may")
     _check_denomination(data, paying.currency, DAILY_BUDGET, TOTAL_BUDGET)
     daily, total = data.get(DAILY_BUDGET), data.get(TOTAL_BUDGET)
-    # an instrument type that insists on a daily budget answers 400
+    # an instrument type that requires a daily budget answers 400
     if daily is None and (total is None or paying.type == tables.DAILY_BUDGET_ONLY_TYPE):
         raise InvalidRequest("required", DAILY_BUDGET, f"{DAILY_BUDGET} is required for this funding instrument")
     if daily is not None and total is not None and daily > total:
@@ -109,7 +110,7 @@ def _render_campaign(request: Request, entity: StoredEntity) -> answers.Data:
 
 
 def list_unservable_reasons(world: World, campaign: StoredEntity, now: datetime) -> list[str]:
-    """Why a campaign does not serve; nothing where it does."""
+    """The reasons why a campaign does not serve; empty if it serves."""
     items = [
         line_item
         for line_item in world.list_entities("line_item", campaign.account, campaign.id)
@@ -192,7 +193,7 @@ def _settle_line_item(world: World, account: Account, data: answers.Data, before
 
 
 def _settle_bidding(whole: answers.Data) -> None:
-    """A strategy left out is AUTO without a bid and MAX with one (our choice)."""
+    """The default strategy is AUTO without a bid and MAX with one (our choice)."""
     strategy = whole.setdefault("bid_strategy", "AUTO" if whole.get(BID_AMOUNT) is None else "MAX")
     if strategy == "MAX" and whole["objective"] in tables.OBJECTIVES_WITHOUT_MAX_BID:
         raise InvalidRequest("value", "bid_strategy", f"MAX is not allowed for {whole['objective']}", strategy)
@@ -210,7 +211,7 @@ def _settle_bidding(whole: answers.Data) -> None:
 def _render_line_item(request: Request, entity: StoredEntity) -> answers.Data:
     data = entity.data
     campaign = request.world.find("campaign", data["campaign_id"])
-    assert campaign is not None  # nothing is ever forgotten here, only marked as deleted
+    assert campaign is not None  # entities are never removed, only marked as deleted
     names = (
         "name",
         "campaign_id",
@@ -277,7 +278,7 @@ LINE_ITEM_RESOURCE = Resource(
         "placements": answers.comma_separated(choice(*tables.ALL_PLACEMENTS), len(tables.ALL_PLACEMENTS)),
         "start_time": answers.check_instant,
     },
-    # the parameter table calls end_time required, the documentation's own example leaves it out
+    # the table of parameters requires end_time, the example of the documentation leaves it out
     optional={
         **_OPTIONAL_LINE_ITEM_MEMBERS,
         "entity_status": choice(*tables.STATUSES),
@@ -286,7 +287,7 @@ LINE_ITEM_RESOURCE = Resource(
         "standard_delivery": answers.check_flag,
         "primary_web_event_tag": text(),
     },
-    # campaign, objective, product and placements are not in PUT, pay_by is locked after creation
+    # PUT has no campaign, objective, product and placements; pay_by is fixed after creation
     update_checks={
         **_OPTIONAL_LINE_ITEM_MEMBERS,
         "entity_status": _UPDATE_STATUS_CHECK,
@@ -305,7 +306,7 @@ LINE_ITEM_RESOURCE = Resource(
 
 
 def _check_denomination(data: Mapping[str, Any], currency: str, *names: str) -> None:
-    """No more digits than the currency has."""
+    """Check that an amount has no more digits than the currency."""
     smallest = tables.get_smallest_amount(currency)
     for name in names:
         if (amount := data.get(name)) is not None and amount % smallest:
@@ -315,7 +316,7 @@ def _check_denomination(data: Mapping[str, Any], currency: str, *names: str) -> 
 
 
 def _check_campaign_budget(item: Mapping[str, Any], campaign: Mapping[str, Any], *names: str) -> None:
-    """A line item's budget does not exceed its campaign's."""
+    """Check that a line item's budget does not exceed its campaign's."""
     for name in names:
         above, own = campaign.get(name), item.get(name)
         if above is not None and own is not None and own > above:
@@ -323,7 +324,7 @@ def _check_campaign_budget(item: Mapping[str, Any], campaign: Mapping[str, Any],
 
 
 def record_activity(data: answers.Data, now: datetime) -> answers.Data:
-    """What is kept about a campaign's past: since when it runs, and until when it ran."""
+    """The history of a campaign: the start and the end of its last run."""
     if data["entity_status"] == "ACTIVE" and not data["deleted"]:
         return {**data, "ran_from": data.get("ran_from") or answers.format_instant(now), "ran_until": None}
     return {**data, "ran_until": data.get("ran_until") or answers.format_instant(now)}

@@ -1,6 +1,6 @@
-"""What a campaign did on a day: plausible, and the same whenever it is asked for.
+"""What a campaign did on a day: plausible, and the same on every request.
 
-Drawn from a digest of campaign and day; money in micros, a multiple of what the currency can hold.
+Drawn from a digest of campaign and day; money in micros, a multiple of the smallest amount of the currency.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Figures = dict[str, int]
 
 
 def has_run(campaign: StoredEntity, day: date, zone: tzinfo, today: date) -> bool:
-    """Whether the campaign ran on a day: metrics of what is paused or deleted now stay."""
+    """Whether the campaign ran on a day: campaigns that are paused or deleted now keep their metrics."""
     begun, ended = campaign.data.get("ran_from"), campaign.data.get("ran_until")
     if begun is None or day > today or day < _get_local_date(begun, zone):
         return False
@@ -28,7 +28,7 @@ def _get_local_date(text: str, zone: tzinfo) -> date:
 
 
 def generate_daily_figures(campaign: StoredEntity, day: date) -> Figures:
-    """One campaign on one day."""
+    """The figures of one campaign on one day."""
     numbers = draw_numbers(campaign.account, campaign.id, day)
     smallest = get_smallest_amount(campaign.data["currency"])
     impressions = 2_000 + numbers[0] % 6_000
@@ -57,7 +57,7 @@ def generate_daily_figures(campaign: StoredEntity, day: date) -> Figures:
 
 
 def compute_metrics(groups: Sequence[str], days: Sequence[Sequence[Figures]]) -> Data:
-    """The metrics of the groups; `days`: for each slot of the series the figures of all that ran.
+    """The metrics of the groups; `days`: for each slot of the series the figures of all campaigns that ran.
 
     A metric without any data in the range is null, not a list: these posts have no video.
     """
@@ -81,6 +81,6 @@ def _compute_metric(name: str, days: Sequence[Sequence[Figures]]) -> Any:
 
 
 def list_local_days(start: datetime, offset: Any, length: int) -> list[date]:
-    """The local days from `start` on, counted with one offset for all of them."""
+    """The local days from `start` on, with one UTC offset for all of them."""
     first = (start + offset).date()
     return [date.fromordinal(first.toordinal() + step) for step in range(length)]

@@ -1,4 +1,4 @@
-"""Funding instruments: those of the tables, and any other that is named and well-formed."""
+"""Funding instruments: those of the tables, and any other well-formed id."""
 
 import re
 
@@ -13,7 +13,7 @@ _CREATED_AT = "2019-03-01T00:00:00Z"
 
 
 def require_instrument(account: Account, instrument_id: str) -> FundingInstrument:
-    """The account's funding instrument. Problem FUNDING_INSTRUMENT_NOT_FOUND."""
+    """The account's funding instrument. Raises InvalidRequest FUNDING_INSTRUMENT_NOT_FOUND."""
     for candidate in account.extra["instruments"]:
         if candidate.id == instrument_id:
             instrument: FundingInstrument = candidate
@@ -30,7 +30,7 @@ def require_instrument(account: Account, instrument_id: str) -> FundingInstrumen
 
 
 def check_instrument_usable(instrument: FundingInstrument) -> None:
-    """Problem INVALID_FUNDING_INSTRUMENT where the instrument cannot fund (code: our choice)."""
+    """Raises InvalidRequest INVALID_FUNDING_INSTRUMENT if the instrument cannot fund (code: our choice)."""
     if instrument.problem is not None:
         raise InvalidRequest(
             "INVALID_FUNDING_INSTRUMENT", "funding_instrument_id", "is not able to fund", instrument.id
@@ -38,14 +38,14 @@ def check_instrument_usable(instrument: FundingInstrument) -> None:
 
 
 def list_instruments(request: Request) -> Response:
-    """`GET accounts/:a/funding_instruments`: asked for by id, instruments of other people's tests are found as well."""
+    """`GET accounts/:a/funding_instruments`: a filter by id also finds instruments that the tables do not list."""
     account = require_account(request)
     by_id: dict[str, FundingInstrument] = {instrument.id: instrument for instrument in account.extra["instruments"]}
     for instrument_id in dict(request.query_pairs).get("funding_instrument_ids", "").split(","):
         try:
             by_id[instrument_id] = require_instrument(account, instrument_id)
         except InvalidRequest:
-            continue  # a filter finds what there is
+            continue  # a filter ignores unknown ids
     return build_page_response(
         request,
         [_render_instrument(account, instrument) for instrument in by_id.values()],

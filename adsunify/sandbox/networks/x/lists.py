@@ -23,7 +23,7 @@ def build_page_response(
     search: str | None = None,
     page: int = MAX_PAGE_SIZE,
 ) -> Response:
-    """One page of the rows. `filters`: parameter -> member it selects by; `search`: the member that `q` looks into."""
+    """One page of the rows. `filters`: parameter -> member it selects by; `search`: the member that `q` searches."""
     checks: dict[str, Check] = {
         "count": integer_text(1, page),
         "cursor": text(),

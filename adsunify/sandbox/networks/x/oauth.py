@@ -1,7 +1,7 @@
 """OAuth 1.0a, as the documentation describes it: three legs, and the signature of every request.
 
-A token's secret is drawn from the token, so nothing has to be kept beside it. Nonces and request tokens live among
-the world's codes until they are over.
+A token's secret derives from the token, so it is not stored. Nonces and request tokens are entries of the world's codes
+until they expire.
 """
 
 import base64
@@ -27,7 +27,7 @@ from adsunify.sandbox.oauth import (
 from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import CLIENT_SECRET, AuthorizationCode
 
-MAX_CLOCK_SKEW_SECONDS = 300  # X Ads API: a timestamp too far off is refused; how far is our choice
+MAX_CLOCK_SKEW_SECONDS = 300  # X Ads API refuses a timestamp that is too far off; the limit is our choice
 REQUEST_TOKEN_SECONDS = 600
 FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
 _REQUIRED_OAUTH_PARAMETERS = frozenset(
@@ -40,7 +40,7 @@ _REQUIRED_OAUTH_PARAMETERS = frozenset(
 
 
 def authorize_request(request: Request) -> None:
-    """Every call of the ad API: the signature, the account, and who may write."""
+    """Check the signature, the account and the write permission of a call of the ad API."""
     signed = _parse_authorization(request, "oauth_token")
     token = require_access_token(request, signed["oauth_token"])
     _verify_signature(request, signed, derive_token_secret(token.text))
@@ -56,7 +56,7 @@ def authorize_request(request: Request) -> None:
 
 
 def issue_request_token(request: Request) -> Response:
-    """Leg 1: signed with the app alone; the callback stands inside the OAuth parameters."""
+    """Leg 1: signed with the app only; the callback is an OAuth parameter."""
     signed = _parse_authorization(request, "oauth_callback")
     _verify_signature(request, signed, "")
     query = parse_parameters(request, optional={"x_auth_access_type": choice("read", "write")})
@@ -75,7 +75,7 @@ def issue_request_token(request: Request) -> Response:
 
 
 def show_consent_page(request: Request) -> Response:
-    """Leg 2: the consent page, which always asks."""
+    """Leg 2: the consent page."""
     try:
         _parse_consent_query(request)
     except InvalidRequest as problem:
@@ -98,7 +98,7 @@ def grant_consent(request: Request) -> Response:
 
 
 def issue_access_token(request: Request) -> Response:
-    """Leg 3: signed with the request token; the verifier is a parameter. Request tokens serve once."""
+    """Leg 3: signed with the request token; the verifier is a parameter. A request token is valid once."""
     signed = _parse_authorization(request, "oauth_token", optional="oauth_verifier")
     token = signed["oauth_token"]
     code = _find_request_token(request, token)
@@ -119,7 +119,7 @@ def issue_access_token(request: Request) -> Response:
 
 
 def invalidate_token(request: Request) -> Response:
-    """`POST /1.1/oauth/invalidate_token.json`, signed with the token that dies."""
+    """`POST /1.1/oauth/invalidate_token.json`, signed with the token to invalidate."""
     signed = _parse_authorization(request, "oauth_token")
     token = require_access_token(request, signed["oauth_token"])
     _verify_signature(request, signed, derive_token_secret(token.text))
@@ -142,7 +142,7 @@ def percent_encode(value: str) -> str:
 
 
 def _parse_authorization(request: Request, further: str, optional: str | None = None) -> dict[str, str]:
-    """The values of `Authorization: OAuth k="v", ...`: the six of every request, and `further`."""
+    """The values of `Authorization: OAuth k="v", ...`: the six of every request, and one further parameter."""
     scheme, _, parameters = request.headers.get("Authorization", "").partition(" ")
     if scheme != "OAuth":
         raise InvalidRequest("token_missing", "Authorization", "This request is not properly authenticated")
@@ -162,7 +162,7 @@ def _parse_authorization(request: Request, further: str, optional: str | None = 
 
 
 def _verify_signature(request: Request, signed: dict[str, str], token_secret: str) -> None:
-    """The app, method, version, time, signature and nonce of a request. Problem `signature`."""
+    """Check the app, method, version, time, signature and nonce of a request. Raises InvalidRequest `signature`."""
     expected = {
         "oauth_consumer_key": request.world.client_id,
         "oauth_signature_method": "HMAC-SHA1",
@@ -199,7 +199,7 @@ def _build_base_string(request: Request, signed: dict[str, str]) -> str:
 
 
 def _iterate_query(request: Request) -> Iterator[tuple[str, str]]:
-    """The query as it came. What is signed is RFC 3986, so a comma or colon sent bare is no longer what was signed."""
+    """The query as sent. The signature covers RFC 3986 encoding, so a bare comma or colon breaks it."""
     for part in request.raw_query.split("&") if request.raw_query else ():
         name, _, value = part.partition("=")
         if percent_encode(unquote(name)) != name or percent_encode(unquote(value)) != value:
@@ -213,7 +213,7 @@ def _use_nonce(request: Request, nonce: str) -> None:
         del codes[first[0]]
     if nonce in codes:
         raise InvalidRequest("signature", "oauth_nonce", "The nonce was used before.")
-    # no timestamp that is still in bounds may be used with it again
+    # no timestamp within bounds may be used with this nonce again
     until = request.now + timedelta(seconds=2 * MAX_CLOCK_SKEW_SECONDS + 1)
     codes[nonce] = AuthorizationCode(request.world.client_id, "", (), None, until)
 
@@ -231,13 +231,16 @@ def _parse_consent_query(request: Request) -> tuple[str, AuthorizationCode]:
 
 
 def _find_request_token(request: Request, token: str) -> AuthorizationCode | None:
-    """The request token of this text: one with a callback, unlike a nonce, and not over."""
+    """The request token of this text: one with a callback, unlike a nonce, and not expired."""
     code = request.world.codes.get(token)
     return code if code is not None and code.redirect_uri and code.expires_at > request.now else None
 
 
 def _check_callback(value: str) -> str:
-    """A callback that may be registered. What varies would not match the registered one: there is no query."""
+    """A callback that may be registered.
+
+    It has no query, because a variable part would not match the registered one.
+    """
     parts = urlsplit(value)
     loopback = parts.hostname in ("127.0.0.1", "localhost", "::1")
     schemes = ("http", "https") if loopback else ("https",)

@@ -17,7 +17,7 @@ _PROMOTABLE_USERS: Mapping[str, str] = {tables.FULL_USER: "FULL", tables.REPOSTS
 
 
 def find_post(post_id: str) -> tuple[str, str] | None:
-    """Owner and text of a post: any of digits is there, and is the full user's where the table says nothing else."""
+    """Owner and text of a post. Any id of digits exists; by default it belongs to the account's full user."""
     if post_id in tables.POSTS:
         return tables.POSTS[post_id]
     return (
@@ -28,12 +28,12 @@ def find_post(post_id: str) -> tuple[str, str] | None:
 
 
 def list_posts(request: Request) -> Response:
-    """`GET accounts/:a/tweets`: of the account's full user unless `user_id` names another."""
+    """`GET accounts/:a/tweets`: those of the account's full user, or of `user_id`."""
     answers.require_account(request)
     parameters = dict(request.query_pairs)
     user = parameters.get("user_id", tables.FULL_USER)
     post_ids = parameters["tweet_ids"].split(",") if "tweet_ids" in parameters else list(tables.POSTS)
-    # every post here is published and organic: the default timeline, NULLCAST, shows none of them
+    # every simulated post is published and organic: the default timeline, NULLCAST, has none of them
     visible = parameters.get("tweet_type") == "PUBLISHED" and parameters.get("timeline_type") in ("ALL", "ORGANIC")
     brief = parameters.get("trim_user") == "true"
     posts = [
@@ -56,7 +56,7 @@ def list_posts(request: Request) -> Response:
 def _render_post(post_id: str, owner: str, words: str, brief: bool) -> answers.Data:
     user: answers.Data = {"id": int(owner), "id_str": owner}
     return {
-        "id": int(post_id),  # a JSON integer over 2^53: whoever reads it as a double has another post
+        "id": int(post_id),  # a JSON integer above 2^53: a client that reads it as a double gets another post
         "id_str": post_id,
         "tweet_id": post_id,
         "tweet_type": "PUBLISHED",
@@ -127,7 +127,7 @@ def _check_promotable(item: StoredEntity, post_id: str) -> None:
 
 
 def list_promoted_posts(request: Request) -> Response:
-    """`GET accounts/:a/promoted_tweets`. Posts under a deleted line item hide, though not deleted themselves."""
+    """`GET accounts/:a/promoted_tweets`. Posts under a deleted line item are hidden, although they are not deleted."""
     world, account = request.world, answers.require_account(request)
     hidden = dict(request.query_pairs).get("with_deleted") == "true"
     rows = []
@@ -150,7 +150,7 @@ def get_promoted_post(request: Request) -> Response:
 
 
 def delete_promoted_post(request: Request) -> Response:
-    """`DELETE accounts/:a/promoted_tweets/:id`: for good."""
+    """`DELETE accounts/:a/promoted_tweets/:id`: final."""
     answers.parse_parameters(request)
     tweet = require_live_entity(
         request.world, "promoted_tweet", request.path_parameters["id"], answers.require_account(request)
@@ -161,6 +161,6 @@ def delete_promoted_post(request: Request) -> Response:
 
 
 def render_promoted_post(entity: StoredEntity) -> answers.Data:
-    """A promoted post as it is shown."""
+    """A promoted post in a response."""
     names = ("line_item_id", "tweet_id", "entity_status", "approval_status", "deleted")
     return {"id": entity.id, **{name: entity.data[name] for name in names}, **answers.render_timestamps(entity)}

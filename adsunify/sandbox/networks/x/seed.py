@@ -1,4 +1,4 @@
-"""What every account has from the start: a campaign that has run for years, one that is paused, one deleted."""
+"""The entities of a fresh world, by account: a campaign that has run for years, one that is paused, one deleted."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Analytics: synchronous, by jobs with a gzip file on a foreign host, active entities, reach."""
+"""Analytics: synchronous, by jobs with a gzip file on another host, active entities, reach."""
 
 import gzip
 import hashlib
@@ -71,7 +71,7 @@ def create_job(request: Request) -> Response:
 
 
 def list_jobs(request: Request) -> Response:
-    """`GET /12/stats/jobs/accounts/:a`: the second look at a job finds it done. A cursor says nothing here."""
+    """`GET /12/stats/jobs/accounts/:a`: the second look at a job finds it done. The cursor has no meaning."""
     world, account = request.world, answers.require_account(request)
     job_ids = dict(request.query_pairs).get("job_ids")
     rows = []
@@ -82,12 +82,12 @@ def list_jobs(request: Request) -> Response:
     page = build_page_response(
         request, rows, {}, optional={"job_ids": answers.comma_separated(text(pattern="[0-9]+"), MAX_FILTER_IDS)}
     )
-    # may be set although all asked jobs are there
+    # may be set although the response has all requested jobs
     return Response(200, {**page.body, "next_cursor": page.body["next_cursor"] or "c-2gkd4"}, answers.VERSION_HEADERS)
 
 
 def download_report(request: Request) -> Response:
-    """The file of a job, on the foreign host: no credentials there, and only while the link lives."""
+    """The file of a job on the download host: without credentials, and only until the link expires."""
     if "Authorization" in request.headers:
         return Response(400, b"<html><body>Bad Request</body></html>", media_type="text/html")
     job = next(
@@ -101,13 +101,13 @@ def download_report(request: Request) -> Response:
     if job is None or job.data["looks"] < 2 or request.now > job.created_at + _LINK_LIFETIME or request.raw_query:
         return Response(404, b"<html><body>Not Found</body></html>", media_type="text/html")
     account = request.find_account(job.account)
-    assert account is not None  # jobs are made for accounts only
+    assert account is not None  # jobs exist for accounts only
     content = gzip.compress(serialize_json(_build_report(request, account, job.data["asked"])).encode(), mtime=0)
     return Response(200, content, media_type="application/gzip")
 
 
 def list_active_entities(request: Request) -> Response:
-    """`GET /12/stats/accounts/:a/active_entities`: what had activity, within at most 90 days."""
+    """`GET /12/stats/accounts/:a/active_entities`: entities with activity within at most 90 days."""
     account = answers.require_account(request)
     ids = dict.fromkeys(
         ("campaign_ids", "funding_instrument_ids", "line_item_ids"), answers.comma_separated(_ID_CHECK, MAX_FILTER_IDS)
@@ -178,7 +178,7 @@ def _check_request(request: Request, account: Account, query: answers.Data, most
     offset = _get_utc_offset(request, account)
     for name, instant in (("start_time", start), ("end_time", end)):
         local = instant + offset
-        if query["granularity"] == "DAY" and local.hour:  # with today's offset, whatever the day's own was
+        if query["granularity"] == "DAY" and local.hour:  # with today's offset, whatever the offset of the day
             raise InvalidRequest("value", name, f"must be midnight in {account.timezone}", query[name])
     groups = query["metric_groups"]
     if len(groups) > 1 and (
@@ -191,14 +191,14 @@ def _check_request(request: Request, account: Account, query: answers.Data, most
 
 
 def _get_utc_offset(request: Request, account: Account) -> timedelta:
-    """The account's distance from UTC today, which X applies to all days of a request."""
+    """The account's UTC offset of today, which X applies to all days of a request."""
     offset = request.now.astimezone(account.zone).utcoffset()
     assert offset is not None  # an aware instant
     return offset
 
 
 def _require_entity(request: Request, account: Account, kind: str, entity_id: str, where: str) -> StoredEntity:
-    """Deleted ones have figures, too."""
+    """The entity with this id, deleted ones included, which have figures, too."""
     entity = request.world.find(kind, entity_id, account.id)
     if entity is None:
         raise InvalidRequest(f"{kind.upper()}_NOT_FOUND", where, f"no such {kind}", entity_id)
@@ -218,7 +218,7 @@ def _build_report(request: Request, account: Account, query: answers.Data) -> an
         series = [_list_entity_figures(request, account, query, entity_id, day) for day in days]
         if query["granularity"] == "TOTAL":
             series = [[slot_figures for slot in series for slot_figures in slot]]
-        elif query["granularity"] == "HOUR":  # all of a day stands in its first hour (our choice)
+        elif query["granularity"] == "HOUR":  # the first hour has all figures of a day (our choice)
             series = [series[hour // 24] if hour % 24 == 0 else [] for hour in range(hours)]
         metrics = compute_metrics(query["metric_groups"], series)
         rows.append({"id": entity_id, "id_data": [{"segment": None, "metrics": metrics}]})
@@ -233,7 +233,7 @@ def _build_report(request: Request, account: Account, query: answers.Data) -> an
 def _list_entity_figures(
     request: Request, account: Account, query: answers.Data, entity_id: str, day: date
 ) -> list[Figures]:
-    """The figures of all that an entity stands for. Other placements than X itself serve none of these posts."""
+    """The figures of an entity. Placements other than X itself do not serve these posts."""
     if query["placement"] != "ALL_ON_TWITTER":
         return []
     kind = _KIND_BY_ENTITY.get(query["entity"])
@@ -241,7 +241,7 @@ def _list_entity_figures(
         every = request.world.list_entities("campaign", account.id)
         return [figures for campaign in every for figures in _list_campaign_figures(request, account, campaign, [day])]
     entity = request.world.find(kind, entity_id, account.id)
-    assert entity is not None  # checked when it was asked for
+    assert entity is not None  # checked when the job was created
     return _list_campaign_figures(request, account, _require_campaign(request, entity), [day])
 
 
@@ -254,11 +254,11 @@ def _list_campaign_figures(
 
 
 def _require_campaign(request: Request, entity: StoredEntity) -> StoredEntity:
-    """The campaign an entity hangs under; each has one line item and post that matter here."""
+    """The campaign of an entity; each campaign has one line item and one post."""
     while entity.kind != "campaign":
         kind = "line_item" if entity.kind == "promoted_tweet" else "campaign"
         above = request.world.find(kind, entity.parent or "", entity.account)
-        assert above is not None  # parents are only ever marked as deleted
+        assert above is not None  # parents are never removed, only marked as deleted
         entity = above
     return entity
 

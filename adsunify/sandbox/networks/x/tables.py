@@ -12,7 +12,7 @@ HOST = "ads-api.x.com"
 LOGIN_HOST = "api.x.com"
 DOWNLOAD_HOST = "ton.twimg.com"
 
-# access tokens do not end and there is nothing to refresh; the user's id stands before the dash
+# access tokens do not expire and cannot be refreshed; the user's id is before the dash
 USER_ID, SCREEN_NAME = "1730999", "sandbox_x"
 LOGIN = OAuthConfig(
     consent_pages=((LOGIN_HOST, "/oauth/authorize"),),
@@ -33,7 +33,7 @@ def get_smallest_amount(currency: str) -> int:
 
 @frozen
 class FundingInstrument:
-    """A funding instrument that is there from the start. `problem`: why it cannot fund, where it cannot."""
+    """A funding instrument of a fresh world. `problem`: the reason why it cannot fund, or None."""
 
     id: str
     type: str
@@ -53,7 +53,7 @@ def _make_account(
     return Account(native_id, name, currency, timezone, {"instruments": instruments, "permissions": permissions})
 
 
-# The account object has no currency: it is that of the first instrument that is able to fund.
+# The account object has no currency: the first instrument that can fund has it.
 ACCOUNTS = (
     _make_account(
         "18ce54d4x5t",
@@ -88,26 +88,26 @@ ACCOUNTS = (
     ),
 )
 WRITER_PERMISSIONS = frozenset({"ACCOUNT_ADMIN", "AD_MANAGER"})
-DAILY_BUDGET_ONLY_TYPE = "AGENCY_CREDIT_LINE"  # some types insist on a daily budget; which ones is our choice
+DAILY_BUDGET_ONLY_TYPE = "AGENCY_CREDIT_LINE"  # some types require a daily budget; the list is our choice
 
-# every post of digits exists for the account's full user, except these; posts are those of promotable users
+# every other id of digits is a post of the account's full user; these belong to promotable users
 FULL_USER, REPOSTS_USER = "756201191646691328", "2417045708"
-REPOSTED_POST = "1880000000000000002"  # belongs to REPOSTS_USER, whose posts are promoted as
+REPOSTED_POST = "1880000000000000002"  # a post of REPOSTS_USER, whose posts are promoted as
 HIDDEN_REPOST = "1880000000000990017"  # ... hidden reposts
-POST_WITHOUT_LINK = "1880000000000000003"  # neither website card nor link: not for WEBSITE_CLICKS
+POST_WITHOUT_LINK = "1880000000000000003"  # without website card and link: not for WEBSITE_CLICKS
 POSTS: Mapping[str, tuple[str, str]] = {
     "1880000000000000001": (FULL_USER, "Winter sale: ski boots from 89. https://shop.example/boots"),
     REPOSTED_POST: (REPOSTS_USER, "We wear these all winter. https://shop.example/boots"),
     POST_WITHOUT_LINK: (FULL_USER, "Snow is coming."),
 }
 
-MAX_CAMPAIGNS_PER_ACCOUNT = 8_000  # 200 by default, up to 8,000 on request: the accounts asked for it
+MAX_CAMPAIGNS_PER_ACCOUNT = 8_000  # 200 by default, up to 8,000 on request: these accounts have 8,000
 MAX_LINE_ITEMS_PER_CAMPAIGN = 100
 MAX_JOBS_IN_PROGRESS = 100
-MAX_FILTER_IDS = 200  # of an id filter
+MAX_FILTER_IDS = 200  # ids of a filter
 
 STATUSES = ("ACTIVE", "PAUSED", "DRAFT")
-# objective -> its goals, the default first. The documentation says it for WEBSITE_CLICKS; the rest is our choice.
+# objective -> its goals, the default first. The documentation gives those of WEBSITE_CLICKS; the others are our choice.
 GOALS: Mapping[str, tuple[str, ...]] = {
     "WEBSITE_CLICKS": ("LINK_CLICKS", "SITE_VISITS", "WEBSITE_CONVERSIONS"),
     "REACH": ("MAX_REACH", "REACH_WITH_ENGAGEMENT"),
@@ -159,7 +159,7 @@ TARGETING_VALUE_PATTERNS: Mapping[str, str] = {
     "AGE": "|".join(AGES),
 }
 KEYWORD_TYPES = frozenset({"BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD"})
-# how many criteria of these types one line item holds
+# the maximum number of criteria of these types per line item
 MAX_CRITERIA: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset({"LOCATION"}), 2_000),
     (KEYWORD_TYPES, 1_000),
