@@ -184,6 +184,14 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def tables(session: nox.Session) -> None:
+    """Write the generated parts of the documents, the missing example briefs, and the records of new networks."""
+    install(session, "test")
+    session.run("python", "-m", "tests.docs.tables")
+    session.run("python", "-m", "tests.golden", "--new-networks")
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """The documentation; a warning is an error."""
     install(session, "docs")

@@ -1,4 +1,4 @@
-"""One advertising API over 12 ad networks: prepare a change, have it reviewed, execute it, read its results.
+"""One advertising API over many ad networks: prepare a change, have it reviewed, execute it, read its results.
 
 ``import adsunify`` is fast: each public name is imported when it is first used.
 """

@@ -11,7 +11,7 @@ from .protocol import INVALID_PARAMS, MethodHandler, RpcError, negotiate_version
 from .tools import TOOLS, Tool, call_tool
 
 INSTRUCTIONS = (
-    "One advertising API over 12 ad networks. Changes are prepared, reviewed, and only then executed: validate or "
+    "One advertising API over many ad networks. Changes are prepared, reviewed, and only then executed: validate or "
     "search first, prepare with call_tool, prepare or set_status, show the plan to the person, then execute with "
     "confirmed true. An outcome that is unknown is never repeated. Where the workspace wants a person's approval, "
     "execute writes nothing: show the reviewUrl to the person, who executes there."

@@ -68,7 +68,7 @@ def make_document(base_url: str) -> dict[str, Any]:
         "info": {
             "title": "adsunify",
             "version": API_VERSION,
-            "summary": "One advertising API over 12 ad networks.",
+            "summary": "One advertising API over many ad networks.",
             "description": "Writes are prepared, reviewed, and only then executed.",
             "contact": {"name": "The maintainers of adsunify"},
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},

@@ -81,7 +81,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="adsunify")
 def adsunify() -> None:
-    """One advertising API over 12 ad networks."""
+    """One advertising API over many ad networks."""
 
 
 ESCAPE_HANDLER = "adsunify-escaped"

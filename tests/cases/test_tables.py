@@ -76,7 +76,7 @@ def test_each_cell_has_an_example_brief_that_plans(network: Network) -> None:
         for period in one.periods
     }
     files = {path.stem: path for path in list_example_briefs(network.code)}
-    assert set(files) == cells
+    assert set(files) == cells, "`nox -s tables` writes those that are missing"
     for name, path in files.items():
         brief = read_brief(path.read_bytes())
         assert name.endswith(f"-{brief.goal}-{brief.budget.period}")

@@ -19,11 +19,6 @@ AHEAD = timedelta(days=60)
 NETWORKS = [get_adapter(code).network for code in ADAPTER_PACKAGES]
 
 
-def test_the_documentation_is_current() -> None:
-    """Where it is not: ``adsunify networks --markdown`` prints what belongs below its first paragraph."""
-    assert (ROOT / "docs" / "networks.md").read_text().endswith(f"\n\n{render_capability_matrix()}")
-
-
 def test_all_combinations_stand() -> None:
     found = {one.code: sum(len(form.goals) * len(form.periods) for form in one.formats) for one in NETWORKS}
     samples = {one.code: get_samples(one.code) for one in NETWORKS}

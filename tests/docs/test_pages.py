@@ -16,10 +16,9 @@ import pytest
 
 from adsunify.cli.commands import adsunify
 from adsunify.contract.answers.webhooks import CreatedWebhook
-from adsunify.contract.requests import NewWebhook, get_credential_sets, list_credential_networks
+from adsunify.contract.requests import NewWebhook
 from adsunify.events import DEFAULT_EVENTS
 from adsunify.models.base import parse_model
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
 
 ROOT = Path(__file__).parents[2]
@@ -99,19 +98,6 @@ def test_clients_of_agents_are_set_up_as_shown(tmp_path: Path) -> None:
         [sys.executable, "-m", "adsunify", *arguments], input=f"{dumps(asked)}\n", capture_output=True, text=True
     )
     assert len(json.loads(ran.stdout)["result"]["tools"]) == 7
-
-
-def test_what_connects_each_network() -> None:
-    text = (ROOT / "docs" / "connecting.md").read_text()
-    rows = {row[0]: row[1:] for row in re.findall(r"^\| (\w+) \| (.+) \| (.+) \|$", text, re.MULTILINE)}
-    for network in list_credential_networks():
-        members = [one.name for names in get_credential_sets(network) for one in names]
-        taken, variables = rows[network]
-        assert re.findall("`(.+?)`", taken) == members
-        assert re.findall("`(.+?)`", variables) == [f"ADSUNIFY_{network}_{name}".upper() for name in members]
-    pages = [code for code in ADAPTER_PACKAGES if get_adapter(code).network.login.kind != "credentials"]
-    named = re.search(r"^NETWORK is (.+)\.$", text, re.MULTILINE)
-    assert named is not None and re.findall("`(.+?)`", named[1]) == pages
 
 
 def headings(page: str) -> set[str]:

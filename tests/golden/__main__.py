@@ -1,8 +1,16 @@
-"""Records all held interfaces."""
+"""Records all held interfaces; with ``--new-networks`` only those in which nothing changed but for new networks."""
 
 from __future__ import annotations
 
-from .recording import FOLDER, HELD, as_text
+import json
+import sys
 
+from .recording import FOLDER, HELD, as_text, drop_networks, list_new_networks
+
+new = list_new_networks() if "--new-networks" in sys.argv else None
 for name, read in HELD.items():
-    (FOLDER / name).write_text(as_text(read()))
+    text, file = as_text(read()), FOLDER / name
+    if new is None or drop_networks(json.loads(text), new) == json.loads(file.read_text()):
+        file.write_text(text)
+    else:
+        print(f"{name} is not recorded: more changed than new networks explain")

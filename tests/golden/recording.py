@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import click
 
 import tests.networks
 from adsunify.cli.commands import adsunify as root_command
+from adsunify.networks import ADAPTER_PACKAGES
 from adsunify_server.openapi import make_document
 from tests.cases.twice import digests
 
@@ -77,6 +78,28 @@ HELD: Mapping[str, Callable[[], Any]] = {
     "plans.json": read_plans,
 }
 """The recorded files, and what reads the interface as it is now."""
+
+
+def list_new_networks() -> set[str]:
+    """The networks that the recorded command line does not know."""
+    recorded = json.loads((FOLDER / "commands.json").read_text())
+    return set(ADAPTER_PACKAGES).difference(recorded["adsunify accounts"]["network"]["choices"])
+
+
+def drop_networks(value: Any, codes: Set[str]) -> Any:
+    """A copy without some networks: neither their choices, nor what only they take, nor the plans of their cases."""
+    if isinstance(value, list):
+        return [drop_networks(item, codes) for item in value if not is_of_network(item, codes)]
+    if not isinstance(value, Mapping):
+        return value
+    return {name: drop_networks(one, codes) for name, one in value.items() if name.partition("/")[0] not in codes}
+
+
+def is_of_network(item: Any, codes: Set[str]) -> bool:
+    """Whether a choice is one of the codes, or an alternative of a schema is for one of them alone."""
+    if isinstance(item, Mapping):
+        item = item.get("properties", {}).get("network", {}).get("const")
+    return isinstance(item, str) and item in codes
 
 
 def as_text(value: Any) -> str:
