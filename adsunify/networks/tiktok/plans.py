@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from datetime import datetime
 from functools import cache, partial
 
-from adsunify.adapter.edit_members import check_edit, merge_edit_parts
+from attrs import evolve
+
+from adsunify.adapter import lifecycle
+from adsunify.adapter.edit_members import EditPart, check_edit, merge_edit_parts
 from adsunify.adapter.edits import Edit, apply_edit, assess_risk, require_change
 from adsunify.adapter.flows import completed_flow
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.network import Account, get_level, is_number, to_native_amount
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, check_same_id, completed_plan
+from adsunify.adapter.network import Account, Level, get_level, is_number, to_native_amount
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.marks import IdempotencyMark
-from adsunify.plans.records import (
-    Action,
-    Binding,
-    Change,
-    Expectation,
-    ItemBatch,
-    Kind,
-    Output,
-    Outputs,
-    Plan,
-    Risk,
-    Step,
-    StepAction,
-    make_plan,
-)
+from adsunify.plans.records import Binding, Change, Expectation, ItemBatch, Kind, Output, Outputs, Plan, Risk, Step
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_value, parse_id, require_id, set_value, split_pointer
+from adsunify.values.json_pointer import get_value, require_id, set_value, split_pointer
 
 from . import native as tiktok
 from .reads import fetch_editable_entity, fetch_entity, get_entity_flow
 from .settings import check_conflicts, check_smart_plus_edit
-from .tables import NETWORK, WRITABLE_STATUSES
+from .tables import AD, AD_GROUP, CAMPAIGN, NETWORK
 from .tables import get_account_flow as create_flow
 from .targeting import BriefLookups, ensure_video_usable, fetch_brief_lookups, fetch_suggested_cover, merge_targeting
 
-ID_OUTPUT, IMAGE_OUTPUT = "id", "image_id"
+IMAGE_OUTPUT = "image_id"
 COVER_KEY = "cover"
 REQUEST_ID_MARK = IdempotencyMark("/body/request_id")
-SUCCESS_PROMISES = (Expectation("/body/code", tiktok.SUCCESS_CODE),)
+SUCCESS = (Expectation("/body/code", tiktok.SUCCESS_CODE),)
 Body = dict[str, Json]
 
 
@@ -52,40 +42,70 @@ Body = dict[str, Json]
 
 
 @cache
-def _build_path(flow: tiktok.CreateFlow, kind: Kind, verb: str) -> str:
-    return f"{tiktok.PATH_PREFIXES[flow]}/{tiktok.RESOURCES[kind]}/{verb}/"
+def _build_path(flow: tiktok.CreateFlow, level: Level, verb: str) -> str:
+    return f"{tiktok.PATH_PREFIXES[flow]}/{level.path}/{verb}/"
 
 
-def _get_id_member(flow: tiktok.CreateFlow, kind: Kind) -> str:
-    return tiktok.SMART_AD_ID_MEMBER if flow == tiktok.SMART_PLUS_FLOW and kind == "ad" else tiktok.ID_MEMBERS[kind]
+def _get_id_member(flow: tiktok.CreateFlow, level: Level) -> str:
+    return tiktok.SMART_AD_ID_MEMBER if flow == tiktok.SMART_PLUS_FLOW and level is AD else level.id.removeprefix("/")
 
 
-def _build_create_step(
-    account: Account, flow: tiktok.CreateFlow, kind: Kind, does: str, body: Body, *bindings: Binding
-) -> Step:
-    """A step that makes one entity. API for Business: an ad has no request_id, so nothing tells a repeat."""
-    request = tiktok.build_account_write_request(account, _build_path(flow, kind, "create"), body)
-    marks = () if kind == "ad" else (REQUEST_ID_MARK,)
-    outputs = _get_created_outputs(flow, kind)
+def _is_manual_ad(flow: tiktok.CreateFlow, level: Level) -> bool:
+    """Whether the endpoint takes a list of creatives."""
+    return flow == tiktok.MANUAL_FLOW and level is AD
+
+
+def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
+    """A step that creates one entity in the account's flow. API for Business: an ad takes no request_id."""
+    flow = create_flow(account)
+    request = tiktok.build_account_write_request(account, _build_path(flow, level, "create"), members)
     return Step(
-        kind, kind, does, request, bindings=bindings, outputs=outputs, expectations=SUCCESS_PROMISES, marks=marks
+        *(level.kind, level.kind, does, request),
+        bindings=bindings,
+        outputs=_get_created_outputs(flow, level),
+        expectations=SUCCESS,
+        marks=() if level is AD else (REQUEST_ID_MARK,),
     )
 
 
 @cache
-def _get_created_outputs(flow: tiktok.CreateFlow, kind: Kind) -> tuple[Output, ...]:
-    at = (
-        "/body/data/ad_ids/0"
-        if (flow, kind) == (tiktok.MANUAL_FLOW, "ad")
-        else f"/body/data/{_get_id_member(flow, kind)}"
-    )
+def _get_created_outputs(flow: tiktok.CreateFlow, level: Level) -> tuple[Output, ...]:
+    at = "/body/data/ad_ids/0" if _is_manual_ad(flow, level) else f"/body/data/{_get_id_member(flow, level)}"
     return (Output(ID_OUTPUT, (at,), is_text_only=True),)
 
 
-def _make_plan(
-    account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()
-) -> Plan:
-    return make_plan(NETWORK.code, action, account.native_id, steps, warnings, risk)
+def _build_status_call_step(
+    account: Account, flow: tiktok.CreateFlow, level: Level, native_id: str, does: str, native_status: str
+) -> Step:
+    """A step that sets a status by the endpoint of the flow that created the entity."""
+    member = _get_id_member(flow, level)
+    body: Body = {f"{member}s": [native_id], "operation_status": native_status}
+    if flow == tiktok.MANUAL_FLOW and level is AD_GROUP:
+        body["allow_partial_success"] = False
+    request = tiktok.build_account_write_request(account, _build_path(flow, level, "status/update"), body)
+    items = ItemBatch(f"/body/{member}s", ID_OUTPUT, sent=member, many=False)
+    return Step(level.kind, level.kind, does, request, "update", native_id, items=items)
+
+
+def _get_native_id(entity: ParsedEntity, level: Level) -> str:
+    """The id by which the endpoints of its flow know the entity."""
+    return require_id(entity.native, f"/{_get_id_member(get_entity_flow(entity), level)}", level.label)
+
+
+def _build_entity_update_step(account: Account, level: Level, entity: ParsedEntity, does: str, members: Body) -> Step:
+    """A step that changes members of one entity (of a manual ad, members of its creative)."""
+    flow, native_id = get_entity_flow(entity), _get_native_id(entity, level)
+    body: Body = {_get_id_member(flow, level): native_id, **members}
+    if _is_manual_ad(flow, level):
+        body = {"adgroup_id": require_id(entity.native, "/adgroup_id", "ad")}
+        if set(members) <= tiktok.PATCHABLE_AD_MEMBERS:
+            body |= {"patch_update": True, "creatives": [{"ad_id": native_id, **members}]}
+        else:  # API for Business: without patch_update the creative is replaced, so all of it is sent
+            current = {name: entity.native[name] for name in sorted(tiktok.CREATIVE_MEMBERS & set(entity.native))}
+            current = {name: value for name, value in current.items() if value not in (None, "", [])}
+            body["creatives"] = [{**current, **members, "ad_id": native_id}]
+    request = tiktok.build_account_write_request(account, _build_path(flow, level, "update"), body)
+    return Step(level.kind, level.kind, does, request, "update", native_id, entity.parent_id, expectations=SUCCESS)
 
 
 # -- create -------------------------------------------------------------------------------------------------------
@@ -100,7 +120,7 @@ def _build_upload_step(account: Account, image_url: str) -> Step:
         "Let TikTok fetch the cover into the account's images.",
         request,
         outputs=(Output(IMAGE_OUTPUT, ("/body/data/image_id",), is_text_only=True),),
-        expectations=SUCCESS_PROMISES,
+        expectations=SUCCESS,
         marks=(IdempotencyMark("/body/file_name", prefix="cover-"),),  # API for Business: a name is taken once
     )
 
@@ -115,10 +135,10 @@ def _build_campaign(flow: tiktok.CreateFlow, brief: CampaignBrief) -> Body:
     return body
 
 
-def _build_ad_group(account: Account, flow: tiktok.CreateFlow, brief: CampaignBrief, found: BriefLookups) -> Body:
+def _build_ad_group(account: Account, flow: tiktok.CreateFlow, brief: CampaignBrief, lookups: BriefLookups) -> Body:
     unit, end = tiktok.get_money_unit(account), brief.schedule.end
     assert end is not None
-    targeting = dict(brief.targeting.native or {}) if found.locations is None else {"location_ids": found.locations}
+    targeting = dict(brief.targeting.native or {}) if lookups.locations is None else {"location_ids": lookups.locations}
     body: Body = {
         "adgroup_name": brief.name,
         "promotion_type": tiktok.WEBSITE,
@@ -142,9 +162,9 @@ def _build_ad_group(account: Account, flow: tiktok.CreateFlow, brief: CampaignBr
     return body | {"operation_status": tiktok.DISABLE}
 
 
-def _build_identity(brief: CampaignBrief, found: BriefLookups) -> Body:
+def _build_identity(brief: CampaignBrief, lookups: BriefLookups) -> Body:
     body: Body = {"identity_type": brief.platform.identity_type, "identity_id": brief.platform.identity_id}
-    return body if found.business_center is None else body | {"identity_authorized_bc_id": found.business_center}
+    return body if lookups.business_center is None else body | {"identity_authorized_bc_id": lookups.business_center}
 
 
 def _build_ad_only_members(brief: CampaignBrief) -> Body:
@@ -152,13 +172,13 @@ def _build_ad_only_members(brief: CampaignBrief) -> Body:
     return {"dark_post_status": tiktok.ON} if brief.platform.identity_type in tiktok.TIKTOK_ACCOUNTS else {}
 
 
-def _build_manual_ad(brief: CampaignBrief, found: BriefLookups) -> Body:
+def _build_manual_ad(brief: CampaignBrief, lookups: BriefLookups) -> Body:
     creative: Body = {
         "ad_name": brief.name,
         "ad_format": tiktok.SINGLE_VIDEO,
-        **_build_identity(brief, found),
+        **_build_identity(brief, lookups),
         "video_id": brief.creative.existing_id,
-        "image_ids": [] if found.cover is None else [found.cover],
+        "image_ids": [] if lookups.cover is None else [lookups.cover],
         "ad_text": brief.creative.body,
         "call_to_action": tiktok.LEARN_MORE,
         "landing_page_url": brief.creative.url,
@@ -168,12 +188,12 @@ def _build_manual_ad(brief: CampaignBrief, found: BriefLookups) -> Body:
     return {"creatives": [creative]}
 
 
-def _build_smart_ad(brief: CampaignBrief, found: BriefLookups) -> Body:
+def _build_smart_ad(brief: CampaignBrief, lookups: BriefLookups) -> Body:
     creative: Body = {
         "ad_format": tiktok.SINGLE_VIDEO,
         "video_info": {"video_id": brief.creative.existing_id},
-        "image_info": [{} if found.cover is None else {"web_uri": found.cover}],
-        **_build_identity(brief, found),
+        "image_info": [{} if lookups.cover is None else {"web_uri": lookups.cover}],
+        **_build_identity(brief, lookups),
     }
     body: Body = {
         "ad_name": brief.name,
@@ -217,281 +237,189 @@ def _collect_warnings(account: Account, brief: CampaignBrief, now: datetime | No
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign, ad group with budget, schedule and targeting, and one video ad; all paused."""
-    found = yield from fetch_brief_lookups(NETWORK, account, brief)
+    lookups = yield from fetch_brief_lookups(NETWORK, account, brief)
     flow = create_flow(account)
-    called = "manual flow" if flow == tiktok.MANUAL_FLOW else "Upgraded Smart+ flow"
+    flow_name = "manual flow" if flow == tiktok.MANUAL_FLOW else "Upgraded Smart+ flow"
     steps = [] if brief.creative.image_url is None else [_build_upload_step(account, brief.creative.image_url)]
-    does = f"Create the campaign in the {called}, paused."
-    steps.append(_build_create_step(account, flow, "campaign", does, _build_campaign(flow, brief)))
+    does = f"Create the campaign in the {flow_name}, paused."
+    steps.append(_build_create_step(account, CAMPAIGN, does, _build_campaign(flow, brief)))
     does = "Create the ad group with budget, schedule and targeting, paused."
-    in_campaign = Binding("/body/campaign_id", "campaign", ID_OUTPUT)
-    steps.append(
-        _build_create_step(account, flow, "adGroup", does, _build_ad_group(account, flow, brief, found), in_campaign)
-    )
-    bindings = [Binding("/body/adgroup_id", "adGroup", ID_OUTPUT)]
+    in_campaign = Binding("/body/campaign_id", CAMPAIGN.kind, ID_OUTPUT)
+    ad_group = _build_ad_group(account, flow, brief, lookups)
+    steps.append(_build_create_step(account, AD_GROUP, does, ad_group, in_campaign))
+    bindings = [Binding("/body/adgroup_id", AD_GROUP.kind, ID_OUTPUT)]
     if brief.creative.image_url is not None:
         bindings.append(Binding(COVER_POINTERS[flow], COVER_KEY, IMAGE_OUTPUT))
-    ad = _build_manual_ad(brief, found) if flow == tiktok.MANUAL_FLOW else _build_smart_ad(brief, found)
-    steps.append(_build_create_step(account, flow, "ad", "Create the video ad, paused.", ad, *bindings))
-    return _make_plan(account, "create", *steps, warnings=tuple(_collect_warnings(account, brief, now)))
+    ad = _build_manual_ad(brief, lookups) if flow == tiktok.MANUAL_FLOW else _build_smart_ad(brief, lookups)
+    steps.append(_build_create_step(account, AD, "Create the video ad, paused.", ad, *bindings))
+    return build_plan(NETWORK, account, "create", *steps, warnings=tuple(_collect_warnings(account, brief, now)))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def _build_status_step(
-    account: Account,
-    flow: tiktok.CreateFlow,
-    kind: Kind,
-    entity_id: str,
-    native: str,
-    does: str,
-    *,
-    key: str = "",
-    action: StepAction = "update",
-    changes: Sequence[Change] = (),
-) -> Step:
-    name = f"{_get_id_member(flow, kind)}s"
-    body: Body = {name: [entity_id], "operation_status": native}
-    if (flow, kind) == (tiktok.MANUAL_FLOW, "adGroup"):
-        body["allow_partial_success"] = False
-    request = tiktok.build_account_write_request(account, _build_path(flow, kind, "status/update"), body)
-    answered = ItemBatch(f"/body/{name}", ID_OUTPUT, sent=name.removesuffix("s"), many=False)
-    return Step(
-        key or kind, kind, does, request, action, entity_id, items=answered, expectations=(), changes=tuple(changes)
-    )
-
-
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, ad group, campaign, in the flow that made them; what holds all of them is switched on last."""
-    smart = f"{tiktok.PATH_PREFIXES[tiktok.SMART_PLUS_FLOW]}/" in source.get_step("campaign").request.url
-    flow = tiktok.SMART_PLUS_FLOW if smart else tiktok.MANUAL_FLOW
-    kinds: tuple[Kind, ...] = ("ad", "adGroup", "campaign")
-    steps = [
-        _build_status_step(
-            account,
-            flow,
-            kind,
-            str(outputs[kind][ID_OUTPUT]),
-            tiktok.ENABLE,
-            f"Set the {tiktok.KIND_NAMES[kind]} {outputs[kind][ID_OUTPUT]} to active.",
-            key=f"activate_{kind}",
-        )
-        for kind in kinds
-    ]
-    return (yield from completed_flow(_make_plan(account, "activate", *steps, risk="spend")))
+    """Ad, ad group, campaign, in the flow that created them."""
+    is_smart = f"{tiktok.PATH_PREFIXES[tiktok.SMART_PLUS_FLOW]}/" in source.get_step("campaign").request.url
+    flow = tiktok.SMART_PLUS_FLOW if is_smart else tiktok.MANUAL_FLOW
 
+    def build_step(account: Account, level: Level, entity_id: str, status: str) -> Step:
+        does = f"Set the {level.label} {entity_id} to {status}."
+        return _build_status_call_step(account, flow, level, entity_id, does, level.writable_statuses[status])
 
-def _get_native_id(found: ParsedEntity, flow: tiktok.CreateFlow, kind: Kind) -> str:
-    """The id by which the endpoints of its flow know the entity."""
-    return require_id(found.native, f"/{_get_id_member(flow, kind)}", tiktok.KIND_NAMES[kind])
+    return lifecycle.plan_activate(NETWORK, build_step, account, outputs)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused, in the flow that it was made in."""
-    get_level(NETWORK, kind)
-    if status not in WRITABLE_STATUSES:
-        raise invalid_input("status", "choice", f"TikTok sets these: {', '.join(WRITABLE_STATUSES)}.")
-    found = yield from fetch_entity(account, kind, entity_id)
-    flow = get_entity_flow(found)
-    if found.status == "deleted":
+    """One entity set active or paused, in the flow that created it."""
+    level = get_level(NETWORK, kind)
+    lifecycle.ensure_writable_status(NETWORK, level, status)
+    entity = yield from fetch_entity(account, kind, entity_id)
+    flow = get_entity_flow(entity)
+    if entity.status == "deleted":
         raise invalid_input("entityId", "not_supported", "TikTok does not change the status of what is deleted.")
-    does = f"Set the {tiktok.KIND_NAMES[kind]} {entity_id} to {status}."
-    change = Change("status", found.status, status)
-    native_id = _get_native_id(found, flow, kind)
-    step = _build_status_step(account, flow, kind, native_id, WRITABLE_STATUSES[status], does, changes=(change,))
-    return _make_plan(account, "status", step, risk="spend" if status == "active" else "low")
+    does, native_id = f"Set the {level.label} {entity_id} to {status}.", _get_native_id(entity, level)
+    step = _build_status_call_step(account, flow, level, native_id, does, level.writable_statuses[status])
+    step = evolve(step, changes=(Change("status", entity.status, status),))
+    return build_plan(NETWORK, account, "status", step, risk=lifecycle.assess_status_risk(status))
 
 
 # -- native -------------------------------------------------------------------------------------------------------
 
 
 def _check_payload(account: Account, payload: Mapping[str, Json]) -> Iterator[Issue]:
-    """What a native payload may not carry."""
+    """Members that follow from the operation and the account."""
     if "request_id" in payload:
         yield Issue("payload.request_id", "not_supported", "It follows from the operation, so that a repeat is known.")
-    if payload.get("advertiser_id", account.native_id) != account.native_id:
-        yield Issue("payload.advertiser_id", "conflict", "It names another account.")
-
-
-def _build_parent_member(kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Body:
-    one = get_level(NETWORK, kind)
-    name = one.parent.removeprefix("/")
-    if not name:
-        if parent_id is not None:
-            raise invalid_input("parentId", "not_supported", "A campaign of TikTok has no parent.")
-        return {}
-    said = parse_id(payload.get(name))
-    if said is None and parent_id is None:
-        raise invalid_input(
-            "parentId", "required", f"Name the {tiktok.KIND_NAMES['campaign' if kind == 'adGroup' else 'adGroup']}."
-        )
-    if said is not None and parent_id is not None and said != parent_id:
-        raise invalid_input("parentId", "conflict", f"payload.{name} names another one.")
-    return {name: parent_id or said}
+    yield from check_same_id(payload, "advertiser_id", account.native_id, "the account")
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native parameters, in the account's create flow; paused where they do not say."""
-    get_level(NETWORK, kind)
-    issues = list(_check_payload(account, payload))
-    status = payload.get("operation_status", tiktok.DISABLE)
-    if status not in tiktok.CREATE_STATUSES:
-        message = f"TikTok makes these: {', '.join(tiktok.CREATE_STATUSES)}."
-        issues.append(Issue("payload.operation_status", "choice", message))
-    raise_if_issues(issues)
-    flow, parent = create_flow(account), _build_parent_member(kind, payload, parent_id)
-    own = {name: value for name, value in payload.items() if name not in ("advertiser_id", *parent)}
-    own["operation_status"] = status
-    body = {**parent, "creatives": [own]} if (flow, kind) == (tiktok.MANUAL_FLOW, "ad") else {**parent, **own}
-    active = status == tiktok.ENABLE
-    does = f"Create the {tiktok.KIND_NAMES[kind]} from native parameters, {'active' if active else 'paused'}."
-    step = _build_create_step(account, flow, kind, does, body)
-    unlisted = flow == tiktok.SMART_PLUS_FLOW and payload.get("objective_type") == tiktok.TRAFFIC
-    # A native create is not held against the present: the warning names the day itself.
-    warnings = (MANUAL_END_WARNING,) if flow == tiktok.MANUAL_FLOW else (SMART_PLUS_WARNING,) if unlisted else ()
-    return (
-        yield from completed_flow(
-            _make_plan(account, "create", step, risk="spend" if active else "low", warnings=warnings)
-        )
-    )
+    level, flow = get_level(NETWORK, kind), create_flow(account)
+    issues = _check_payload(account, payload)
+    create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
+    members = {name: value for name, value in create.members.items() if name != "advertiser_id"}
+    if _is_manual_ad(flow, level):
+        parent = lifecycle.get_parent_member(level)
+        members = {parent: members.pop(parent), "creatives": [members]}
+    does = f"Create the {level.label} from native parameters, {'active' if create.is_active else 'paused'}."
+    step = _build_create_step(account, level, does, members)
+    is_unlisted = flow == tiktok.SMART_PLUS_FLOW and payload.get("objective_type") == tiktok.TRAFFIC
+    # A native create is not compared with the present: the warning names the day itself.
+    warnings = (MANUAL_END_WARNING,) if flow == tiktok.MANUAL_FLOW else (SMART_PLUS_WARNING,) if is_unlisted else ()
+    return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk, warnings=warnings))
 
 
-def _build_update_step(
-    account: Account, flow: tiktok.CreateFlow, kind: Kind, found: ParsedEntity, body: Body, does: str, *changes: Change
-) -> Step:
-    """A step that changes one entity; ``body`` holds the changed members (of a manual ad, those of its creative)."""
-    native_id = _get_native_id(found, flow, kind)
-    whole: Body = {_get_id_member(flow, kind): native_id, **body}
-    if (flow, kind) == (tiktok.MANUAL_FLOW, "ad"):
-        whole = {"adgroup_id": require_id(found.native, "/adgroup_id", "ad")}
-        if set(body) <= tiktok.PATCHABLE_AD_MEMBERS:
-            whole |= {"patch_update": True, "creatives": [{"ad_id": native_id, **body}]}
-        else:  # API for Business: without patch_update the creative is replaced, so all of it is sent
-            kept = {name: found.native[name] for name in sorted(tiktok.CREATIVE_MEMBERS & set(found.native))}
-            kept = {name: value for name, value in kept.items() if value not in (None, "", [])}
-            whole["creatives"] = [{**kept, **body, "ad_id": native_id}]
-    request = tiktok.build_account_write_request(account, _build_path(flow, kind, "update"), whole)
-    return Step(
-        kind, kind, does, request, "update", native_id, found.parent_id, expectations=SUCCESS_PROMISES, changes=changes
-    )
-
-
-def _is_raised(found: ParsedEntity, payload: Mapping[str, Json]) -> bool:
+def _is_raised(entity: ParsedEntity, members: Mapping[str, Json]) -> bool:
     """Whether an amount is raised, or set where there was none."""
-    for name in tiktok.MONEY_MEMBERS & set(payload):
-        before, after = found.native.get(name), payload[name]
+    for name in tiktok.MONEY_MEMBERS & set(members):
+        before, after = entity.native.get(name), members[name]
         if not (is_number(before) and is_number(after) and after <= before):
             return True
     return False
+
+
+def _check_update(
+    account: Account, level: Level, payload: Mapping[str, Json], parent_id: str | None
+) -> Iterator[Issue]:
+    yield from lifecycle.check_native_update(NETWORK, level, payload, parent_id)
+    yield from _check_payload(account, payload)
+    if "operation_status" in payload:
+        message = "An update does not take it; change the status instead."
+        yield Issue("payload.operation_status", "not_supported", message)
 
 
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native parameters of one entity changed; others stay as they are."""
-    one = get_level(NETWORK, kind)
-    issues = list(_check_payload(account, payload))
-    if "operation_status" in payload:
-        message = "An update does not take it; change the status instead."
-        issues.append(Issue("payload.operation_status", "not_supported", message))
-    if parent_id is not None and not one.parent:
-        issues.append(Issue("parentId", "not_supported", "A campaign of TikTok has no parent."))
-    if not payload:
-        issues.append(Issue("payload", "required", "Name at least one parameter to change."))
-    raise_if_issues(issues)
-    found = yield from fetch_entity(account, kind, entity_id)
-    flow = get_entity_flow(found)
-    ids = {"advertiser_id": account.native_id, one.id.removeprefix("/"): entity_id}
-    ids[_get_id_member(flow, kind)] = _get_native_id(found, flow, kind)
-    if one.parent:
-        ids[one.parent.removeprefix("/")] = found.parent_id or ""
-    for name, known in ids.items():
-        if payload.get(name, known) != known:
-            raise invalid_input(f"payload.{name}", "conflict", "It names another entity.")
-    if parent_id is not None and parent_id != found.parent_id:
+    level = get_level(NETWORK, kind)
+    raise_if_issues(_check_update(account, level, payload, parent_id))
+    entity = yield from fetch_entity(account, kind, entity_id)
+    ids = {"advertiser_id": account.native_id, level.id.removeprefix("/"): entity_id}
+    ids[_get_id_member(get_entity_flow(entity), level)] = _get_native_id(entity, level)
+    if level.parent:
+        ids[lifecycle.get_parent_member(level)] = entity.parent_id or ""
+    raise_if_issues(issue for name, value in ids.items() for issue in check_same_id(payload, name, value, "the entity"))
+    if parent_id is not None and parent_id != entity.parent_id:
         raise invalid_input("parentId", "conflict", "The entity has another parent.")
-    body = {name: value for name, value in payload.items() if name not in ids}
-    does = f"Change {', '.join(payload)} of the {tiktok.KIND_NAMES[kind]} {entity_id}."
-    changes = [Change(name, found.native.get(name), value) for name, value in body.items()]
-    step = _build_update_step(account, flow, kind, found, body, does, *changes)
-    return _make_plan(account, "update", step, risk="spend" if _is_raised(found, body) else "low")
+    members = {name: value for name, value in payload.items() if name not in ids}
+    does = lifecycle.describe_update(level, entity_id, payload)
+    step = _build_entity_update_step(account, level, entity, does, members)
+    changes = tuple(Change(name, entity.native.get(name), value) for name, value in members.items())
+    risk: Risk = "spend" if _is_raised(entity, members) else "low"
+    return build_plan(NETWORK, account, "update", evolve(step, changes=changes), risk=risk)
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """One entity deleted, with all below it: a change of status."""
-    get_level(NETWORK, kind)
-    found = yield from fetch_entity(account, kind, entity_id)
-    flow = get_entity_flow(found)
-    does = f"Delete the {tiktok.KIND_NAMES[kind]} {entity_id} and all below it; this cannot be undone."
-    change = Change("status", found.status, "deleted")
-    native_id = _get_native_id(found, flow, kind)
-    step = _build_status_step(account, flow, kind, native_id, tiktok.DELETE, does, action="delete", changes=(change,))
-    return _make_plan(account, "delete", step, risk="destructive")
+    level = get_level(NETWORK, kind)
+    entity = yield from fetch_entity(account, kind, entity_id)
+    does = f"Delete the {level.label} {entity_id} and all below it; this cannot be undone."
+    flow, native_id = get_entity_flow(entity), _get_native_id(entity, level)
+    step = _build_status_call_step(account, flow, level, native_id, does, tiktok.DELETE)
+    step = evolve(step, action="delete", changes=(Change("status", entity.status, "deleted"),))
+    return build_plan(NETWORK, account, "delete", step, risk="destructive")
 
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-EditPart = tuple[Body, tuple[Change, ...]]
-
-
-def _edit_creative(
-    account: Account, kind: Kind, found: ParsedEntity, flow: tiktok.CreateFlow, edit: Edit, now: datetime | None
-) -> EditPart:
+def _edit_creative(entity: ParsedEntity, edit: Edit) -> EditPart:
     """The cover; the other members of ``creative`` are fields of the ad."""
     if "imageHash" not in edit.creative:
         return {}, ()
-    if flow == tiktok.SMART_PLUS_FLOW:
+    if get_entity_flow(entity) == tiktok.SMART_PLUS_FLOW:
         raise invalid_input("creative.imageHash", "not_supported", "Change a Smart+ ad's creative_list natively.")
     cover = [edit.creative["imageHash"]]
-    change = Change("creative.imageHash", found.native.get("image_ids"), cover)
+    change = Change("creative.imageHash", entity.native.get("image_ids"), cover)
     return {"image_ids": cover}, (require_change(change, "creative.imageHash"),)
 
 
-def _edit_fields(
-    account: Account, kind: Kind, found: ParsedEntity, flow: tiktok.CreateFlow, edit: Edit, now: datetime | None
-) -> EditPart:
-    done = apply_edit(NETWORK, account, kind, found.native, edit, now)
-    whole = deepcopy(dict(found.native))
-    for pointer, value in done.native.items():
-        set_value(whole, pointer, value)
-    members = {split_pointer(pointer)[0] for pointer in done.native}
-    return {name: whole[name] for name in sorted(members)}, done.changes
+def _edit_fields(account: Account, kind: Kind, entity: ParsedEntity, edit: Edit, now: datetime | None) -> EditPart:
+    result = apply_edit(NETWORK, account, kind, entity.native, edit, now)
+    changed = deepcopy(dict(entity.native))
+    for pointer, value in result.native.items():
+        set_value(changed, pointer, value)
+    names = {split_pointer(pointer)[0] for pointer in result.native}
+    return {name: changed[name] for name in sorted(names)}, result.changes
 
 
-def _edit_targeting(
-    account: Account, kind: Kind, found: ParsedEntity, flow: tiktok.CreateFlow, edit: Edit, now: datetime | None
-) -> EditPart:
+def _edit_targeting(kind: Kind, entity: ParsedEntity, edit: Edit) -> EditPart:
     if not edit.targeting:
         return {}, ()
-    spec = get_value(found.native, "/targeting_spec") if flow == tiktok.SMART_PLUS_FLOW else found.native
-    current = spec if isinstance(spec, Mapping) else {}
+    is_smart = get_entity_flow(entity) == tiktok.SMART_PLUS_FLOW
+    targeting = get_value(entity.native, "/targeting_spec") if is_smart else entity.native
+    current = targeting if isinstance(targeting, Mapping) else {}
     members, changes = merge_targeting(kind, current, edit.targeting)
-    body = {"targeting_spec": {**current, **members}} if flow == tiktok.SMART_PLUS_FLOW else members
-    return body, tuple(changes)
+    return {"targeting_spec": {**current, **members}} if is_smart else members, changes
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and creative of one entity in one write, held against what it is now."""
+    """Fields, targeting and creative of one entity in one write, compared with what it is now."""
+    level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
-    found = yield from fetch_editable_entity(account, kind, entity_id)
-    flow = get_entity_flow(found)
-    body, changes = merge_edit_parts(
-        partial(part, account, kind, found, flow, edit, now) for part in (_edit_creative, _edit_fields, _edit_targeting)
+    entity = yield from fetch_editable_entity(account, kind, entity_id)
+    flow = get_entity_flow(entity)
+    members, changes = merge_edit_parts(
+        [
+            partial(_edit_creative, entity, edit),
+            partial(_edit_fields, account, kind, entity, edit, now),
+            partial(_edit_targeting, kind, entity, edit),
+        ]
     )
-    raise_if_issues(
-        [*check_conflicts(account, kind, found.native, body, edit, now), *check_smart_plus_edit(kind, flow, body)]
-    )
-    if "video_id" in body:
+    conflicts = check_conflicts(account, kind, entity.native, members, edit, now)
+    raise_if_issues([*conflicts, *check_smart_plus_edit(kind, flow, members)])
+    if "video_id" in members:
         path = "creative.existingId" if "existingId" in edit.creative else "fields.existingId"
-        yield from ensure_video_usable(NETWORK, account, body["video_id"], path)
-        if "image_ids" not in body:  # the cover has to be of the video's own shape
-            body["image_ids"] = [(yield from fetch_suggested_cover(NETWORK, account, body["video_id"]))]
-    does = f"Change {', '.join(change.field for change in changes)} of the {tiktok.KIND_NAMES[kind]} {entity_id}."
-    step = _build_update_step(account, flow, kind, found, body, does, *changes)
-    warnings = ("The ad goes to review again.",) if kind == "ad" and set(body) != {"ad_name"} else ()
-    return _make_plan(account, "edit", step, risk=assess_risk(NETWORK, kind, changes), warnings=warnings)
+        yield from ensure_video_usable(NETWORK, account, members["video_id"], path)
+        if "image_ids" not in members:  # the cover has to be of the video's own shape
+            members["image_ids"] = [(yield from fetch_suggested_cover(NETWORK, account, members["video_id"]))]
+    does = lifecycle.describe_update(level, entity_id, [change.field for change in changes])
+    step = evolve(_build_entity_update_step(account, level, entity, does, members), changes=tuple(changes))
+    warnings = ("The ad goes to review again.",) if level is AD and set(members) != {"ad_name"} else ()
+    return build_plan(NETWORK, account, "edit", step, risk=assess_risk(NETWORK, kind, changes), warnings=warnings)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ WRITABLE_STATUSES = {"active": tiktok.ENABLE, "paused": tiktok.DISABLE}
 
 
 def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
-    """A level; all three are born enabled unless told otherwise."""
+    """A level; all three are enabled from creation unless the create says otherwise."""
     more |= {
         "unified_statuses": UNIFIED_STATUSES,
         "writable_statuses": WRITABLE_STATUSES,
@@ -62,33 +62,33 @@ def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
     return Level(kind, title, resource, f"/{resource}_id", f"/{resource}_name", "/operation_status", **more)
 
 
-LEVELS = (
-    _level("campaign", "campaign", "campaign", note="Lists also filter by CAMPAIGN_STATUS_..., secondary_status."),
-    _level(
-        *("adGroup", "adgroup", "ad group"),
-        parent="/campaign_id",
-        parent_kind="campaign",
-        settings_context={
-            "targeting": split_words(
-                "/location_ids /gender /age_groups /languages /interest_category_ids /operating_systems /targeting_spec"
-            ),
-            "bidding": ("/bid_type", "/bid_price", "/billing_event", "/optimization_goal"),
-        },
-        note=f"Holds budget, schedule, bid and targeting. Targeting edits take {', '.join(EDITABLE_TARGETING)}, age.",
-    ),
-    _level(
-        *("ad", "ad", "ad"),
-        parent="/adgroup_id",
-        parent_kind="adGroup",
-        settings_context={
-            "creative": split_words(
-                "/video_id /image_ids /ad_text /landing_page_url /call_to_action /identity_type /identity_id"
-                " /creative_list"
-            ),
-        },
-        note="The creative is inside the ad.",
-    ),
+CAMPAIGN = _level(
+    "campaign", "campaign", "campaign", note="Lists also filter by CAMPAIGN_STATUS_..., secondary_status."
 )
+AD_GROUP = _level(
+    *("adGroup", "adgroup", "ad group"),
+    parent="/campaign_id",
+    parent_kind="campaign",
+    settings_context={
+        "targeting": split_words(
+            "/location_ids /gender /age_groups /languages /interest_category_ids /operating_systems /targeting_spec"
+        ),
+        "bidding": ("/bid_type", "/bid_price", "/billing_event", "/optimization_goal"),
+    },
+    note=f"Holds budget, schedule, bid and targeting. Targeting edits take {', '.join(EDITABLE_TARGETING)}, age.",
+)
+AD = _level(
+    *("ad", "ad", "ad"),
+    parent="/adgroup_id",
+    parent_kind="adGroup",
+    settings_context={
+        "creative": split_words(
+            "/video_id /image_ids /ad_text /landing_page_url /call_to_action /identity_type /identity_id /creative_list"
+        ),
+    },
+    note="The creative is inside the ad.",
+)
+LEVELS = (CAMPAIGN, AD_GROUP, AD)
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
