@@ -216,12 +216,7 @@ def check_native_update(
     """What is wrong with a native payload that changes an entity."""
     yield from check_members(network, level, payload, level.payload.update)
     yield from check_status(network, level, payload, level.payload.update_statuses)
-    for name in payload:
-        if name in level.payload.fixed:
-            message = f"{network.title} never changes this member of the {level.label}; leave it out."
-            yield Issue(f"payload.{name}", "locked", message)
-    if level.payload.refuses_locked:
-        yield from check_locked_members(network, level, payload)
+    yield from check_fixed_members(network, level, payload)
     if not payload:
         yield Issue("payload", "required", "There is nothing to change: name at least one member.")
     if parent_id is not None:
@@ -277,14 +272,14 @@ def check_members(
             yield Issue(path, "not_supported", f"{message}. {hint}")
 
 
-def check_locked_members(network: Network, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
-    """Members of settings that are always locked."""
-    for setting in network.settings:
-        if setting.level == level.kind and isinstance(setting.lock, str) and isinstance(setting.native, str):
-            member = setting.native.removeprefix("/")
-            if member in payload:
-                message = f"{network.title}: {setting.field} is locked: {setting.lock}."
-                yield Issue(f"payload.{member}", "locked", message)
+def check_fixed_members(network: Network, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
+    """Members that no update changes, with the reason of the setting that is locked."""
+    locks = {setting.native: setting.lock for setting in network.settings if setting.level == level.kind}
+    for name in payload:
+        if name in level.payload.fixed:
+            lock = locks.get(f"/{name}")
+            reason = lock if isinstance(lock, str) else f"it is fixed when the {level.label} is created"
+            yield Issue(f"payload.{name}", "locked", f"{network.title}: {reason}.")
 
 
 def check_status(
@@ -326,9 +321,9 @@ def check_parent(network: Network, level: Level, payload: Mapping[str, Json], pa
         yield Issue("parentId", "conflict", f"payload.{member} names another {parent}; give only one of them.")
 
 
-def check_same_value(payload: Mapping[str, Json], member: str, value: str, source: str) -> Iterator[Issue]:
-    """A member of the payload that contradicts what the request says elsewhere; ``source`` names where."""
-    if member in payload and payload[member] != value:
+def check_same_id(payload: Mapping[str, Json], member: str, id_: str, source: str) -> Iterator[Issue]:
+    """A member of the payload that names another ID than the rest of the request; ``source``: what that names."""
+    if member in payload and parse_id(payload[member]) != id_:
         yield Issue(f"payload.{member}", "conflict", f"{member} differs from {source}; leave it out.")
 
 

@@ -228,10 +228,9 @@ class PayloadRules:
     """Which members a native payload of a level may carry.
 
     ``create`` and ``update``: the members that a create and an update take; empty: the network judges them.
-    ``read_only``: members that only the network writes. ``fixed``: members that no update changes. ``refuses_locked``:
-    an update refuses the members of settings that are always locked. ``money``: members that decide what may be spent.
-    ``create_statuses`` and ``update_statuses``: the native statuses that a payload may name; empty: those of
-    ``Level.writable_statuses``.
+    ``read_only``: members that only the network writes. ``fixed``: members that no update changes. ``money``: members
+    that decide what may be spent. ``create_statuses`` and ``update_statuses``: the native statuses that a payload may
+    name; empty: those of ``Level.writable_statuses``.
     """
 
     create: Collection[str] = ()
@@ -241,7 +240,6 @@ class PayloadRules:
     money: Collection[str] = ()
     create_statuses: Collection[str] = ()
     update_statuses: Collection[str] = ()
-    refuses_locked: bool = False
 
 
 @frozen(eq=False)
@@ -515,6 +513,12 @@ def get_level(network: Network, kind: str) -> Level:
             return one
     kinds = ", ".join(one.kind for one in network.levels)
     raise invalid_input("kind", "level_not_supported", f"{network.title} has no {kind}; it has {kinds}.")
+
+
+def list_locked_members(settings: Iterable[Setting], kind: Kind) -> tuple[str, ...]:
+    """The native members of a level's settings that are always locked."""
+    locked = [setting.native for setting in settings if setting.level == kind and isinstance(setting.lock, str)]
+    return tuple(native.removeprefix("/") for native in locked if isinstance(native, str))
 
 
 def unify_status(one: Level, native_status: Json) -> str | None:

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from attrs import evolve
 
+from adsunify.adapter import lifecycle
 from adsunify.adapter.edit_members import check_edit
 from adsunify.adapter.edits import Edit, apply_edit, assess_risk
-from adsunify.adapter.flows import completed_flow, fetch_or_none
+from adsunify.adapter.flows import fetch_or_none
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan, get_parent_member
 from adsunify.adapter.network import Account, Level, get_level, to_native_amount
-from adsunify.adapter.settings import list_settings
-from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
+from adsunify.errors import InvalidInput, Issue, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import (
-    Action,
-    Binding,
-    Change,
-    Expectation,
-    ItemBatch,
-    Kind,
-    Output,
-    Outputs,
-    Plan,
-    Risk,
-    Step,
-    make_plan,
-)
+from adsunify.plans.records import Binding, Change, Expectation, ItemBatch, Kind, Output, Outputs, Plan, Risk, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 
@@ -38,12 +27,8 @@ from .settings import check_conflicts
 from .tables import AD, AD_GROUP, CAMPAIGN, KEYWORD, NETWORK, build_app_request
 from .targeting import build_ad_group_targeting, build_campaign_targeting, get_brief_countries, merge_targeting
 
-ID_OUTPUT = "id"
-"""The output of every step: the id of what was made, or of all keywords in the order sent."""
-KIND_NAMES = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
 KEYWORDS_KEY = "keywords"
 CREATED_OUTPUTS = (Output(ID_OUTPUT, ("/body/result/id",)),)
-MONEY_MEMBERS = ("dailyBudget", "bidStrategy", "sharedBudgets", "bid")
 Body = dict[str, Json]
 
 
@@ -55,48 +40,35 @@ def _build_write_request(account: Account, method: str, path: str, body: Json) -
     return Request(method, f"{apple.API_URL}/{path}", headers=headers, body=body, encoding="json", kind="write")
 
 
-def _build_create_step(
-    account: Account, one: Level, does: str, entity: Body, *, under: Level | None = None, parent: str | None = None
-) -> Step:
-    """A step that makes one entity, under what the step of the level ``under`` makes."""
-    bindings = () if under is None else (Binding(f"/body{one.parent}", under.kind, ID_OUTPUT, cast="integer"),)
-    request = _build_write_request(account, "POST", one.path, entity)
-    return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, outputs=CREATED_OUTPUTS)
+def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
+    """A step that creates one entity; its key is its kind."""
+    request = _build_write_request(account, "POST", level.path, members)
+    return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)
 
 
-def _build_update_step(
-    account: Account,
-    one: Level,
-    entity_id: str,
-    does: str,
-    changed: Body,
-    *,
-    key: str = "",
-    told: Sequence[Change] = (),
-    parent: str | None = None,
-) -> Step:
+def _bind_parent(level: Level, entity: str = "/body") -> Binding:
+    """The parent's id, which an earlier step creates, as a number in an entity of the request."""
+    return Binding(f"{entity}{level.parent}", level.parent_kind, ID_OUTPUT, cast="integer")
+
+
+def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
     """A step that changes members of one entity; what is left out stays."""
-    request = _build_write_request(account, "PUT", f"{one.path}/{{id}}", changed)
-    same = int(entity_id) if apple.match_id_number(entity_id) else entity_id
-    return Step(
-        key or one.kind,
-        one.kind,
-        does,
-        evolve(request, path={ID_OUTPUT: entity_id}),
-        "update",
-        entity_id,
-        parent,
-        expectations=(Expectation(f"/body/result{one.id}", same),),
-        changes=tuple(told),
-    )
+    request = _build_write_request(account, "PUT", f"{level.path}/{{id}}", dict(members))
+    request = evolve(request, path={ID_OUTPUT: entity_id})
+    native_id = int(entity_id) if apple.match_id_number(entity_id) else entity_id
+    same = (Expectation(f"/body/result{level.id}", native_id),)
+    return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
+
+
+_build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 
 
 def _build_bulk_step(
     account: Account, operation: str, entities: Sequence[Body], key: str, does: str, bindings: Sequence[Binding] = ()
 ) -> Step:
     """A step that writes keywords, all or none."""
-    listed = [{"correlationId": position, "data": entity} for position, entity in enumerate(entities)]
-    body = {"allowPartialSuccess": False, "items": listed}
+    items = [{"correlationId": position, "data": entity} for position, entity in enumerate(entities)]
+    body = {"allowPartialSuccess": False, "items": items}
     return Step(
         key,
         KEYWORD.kind,
@@ -106,12 +78,6 @@ def _build_bulk_step(
         bindings=tuple(bindings),
         items=ItemBatch("/body/items", ID_OUTPUT),
     )
-
-
-def _make_plan(
-    account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()
-) -> Plan:
-    return make_plan(NETWORK.code, action, account.native_id, steps, warnings, risk)
 
 
 # -- create -------------------------------------------------------------------------------------------------------
@@ -153,17 +119,13 @@ def _build_ad_group(brief: CampaignBrief, bid: Body) -> Body:
 
 
 def _build_keyword_steps(account: Account, brief: CampaignBrief, bid: Body) -> list[Step]:
-    wanted = brief.targeting.keywords or ()
     entities: list[Body] = [
         {"text": keyword.text, "matchType": keyword.match.upper(), "status": apple.PAUSED, "bid": dict(bid)}
-        for keyword in wanted
+        for keyword in brief.targeting.keywords or ()
     ]
-    under = [
-        Binding(f"/body/items/{position}/data{KEYWORD.parent}", AD_GROUP.kind, ID_OUTPUT, cast="integer")
-        for position in range(len(entities))
-    ]
+    bindings = [_bind_parent(KEYWORD, f"/body/items/{position}/data") for position in range(len(entities))]
     does = f"Create {len(entities)} paused keywords, all or none."
-    return [_build_bulk_step(account, "create", entities, KEYWORDS_KEY, does, under)] if entities else []
+    return [_build_bulk_step(account, "create", entities, KEYWORDS_KEY, does, bindings)] if entities else []
 
 
 def _collect_warnings(brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
@@ -178,140 +140,87 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     bid = apple.build_money(account, to_native_amount(NETWORK.get_money_unit(account), brief.bid or "", "bid"))
     creative = apple.parse_id_number(brief.creative.existing_id or "", "creative.existingId")
     ad = {"name": f"{brief.name} - ad", "creativeId": creative, "status": apple.PAUSED}
+    does_campaign = "Create the campaign with budget and countries, paused."
+    does_ad_group = "Create the ad group with the bid, paused."
+    ad_group = _build_ad_group(brief, bid)
     steps = [
-        _build_create_step(
-            account, CAMPAIGN, "Create the campaign with budget and countries, paused.", _build_campaign(account, brief)
-        ),
-        _build_create_step(
-            account, AD_GROUP, "Create the ad group with the bid, paused.", _build_ad_group(brief, bid), under=CAMPAIGN
-        ),
+        _build_create_step(account, CAMPAIGN, does_campaign, _build_campaign(account, brief)),
+        _build_create_step(account, AD_GROUP, does_ad_group, ad_group, _bind_parent(AD_GROUP)),
         *_build_keyword_steps(account, brief, bid),
-        _build_create_step(account, AD, "Create the ad over the existing creative, paused.", ad, under=AD_GROUP),
+        _build_create_step(account, AD, "Create the ad over the existing creative, paused.", ad, _bind_parent(AD)),
     ]
-    return (
-        yield from completed_flow(_make_plan(account, "create", *steps, warnings=list(_collect_warnings(brief, now))))
-    )
+    warnings = tuple(_collect_warnings(brief, now))
+    return (yield from completed_plan(NETWORK, account, "create", *steps, warnings=warnings))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def _build_status_step(account: Account, one: Level, entity_id: str, status: str, key: str = "") -> Step:
-    does = f"Set the {KIND_NAMES[one.kind]} {entity_id} to {status}."
-    return _build_update_step(account, one, entity_id, does, {"status": one.writable_statuses[status]}, key=key)
-
-
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
     """Keywords, ad, ad group, then the campaign: with the last of them spending begins."""
-    made = list(outputs.get(KEYWORDS_KEY, {}).get(ID_OUTPUT, ()))
     entities: list[Body] = [
-        {ID_OUTPUT: apple.parse_id_number(one, KEYWORDS_KEY), "status": apple.ENABLED} for one in made
+        {ID_OUTPUT: apple.parse_id_number(keyword_id, KEYWORDS_KEY), "status": apple.ENABLED}
+        for keyword_id in outputs.get(KEYWORDS_KEY, {}).get(ID_OUTPUT, ())
     ]
     does = f"Enable the {len(entities)} keywords."
     steps = [_build_bulk_step(account, "update", entities, f"activate_{KEYWORDS_KEY}", does)] if entities else []
-    steps += [
-        _build_status_step(account, one, str(outputs[one.kind][ID_OUTPUT]), "active", f"activate_{one.kind}")
-        for one in (AD, AD_GROUP, CAMPAIGN)
-    ]
-    return (yield from completed_flow(_make_plan(account, "activate", *steps, risk="spend")))
+    steps += lifecycle.build_activation_steps(NETWORK, _build_status_step, account, outputs)
+    return (yield from completed_plan(NETWORK, account, "activate", *steps, risk="spend"))
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
     """One entity set active or paused."""
-    one = get_level(NETWORK, kind)
-    if status not in one.writable_statuses:
-        raise invalid_input("status", "choice", f"Apple Ads sets these: {', '.join(one.writable_statuses)}.")
-    active = status == "active"
-    warnings = ["Apple refuses a second enabled ad in an ad group."] if active and one is AD else []
-    step = _build_status_step(account, one, entity_id, status)
-    return (
-        yield from completed_flow(
-            _make_plan(account, "status", step, risk="spend" if active else "low", warnings=warnings)
-        )
-    )
+    is_activated_ad = status == "active" and kind == AD.kind
+    warnings = ("Apple refuses a second enabled ad in an ad group.",) if is_activated_ad else ()
+    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status, warnings)
 
 
 # -- native -------------------------------------------------------------------------------------------------------
 
 
-def _check_payload(payload: Mapping[str, Json]) -> Iterator[Issue]:
-    """What a native payload may not carry."""
-    if ID_OUTPUT in payload:
-        yield Issue("payload.id", "read_only", "Apple Ads gives the id itself.")
-    if "status" in payload and payload["status"] not in apple.STATUSES:
-        yield Issue("payload.status", "choice", f"Apple Ads takes these: {', '.join(apple.STATUSES)}.")
+def _check_payload(account: Account, kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
+    if kind == CAMPAIGN.kind:
+        yield from lifecycle.check_same_id(payload, "adAccountId", account.native_id, "the account")
     if "bidStrategy" in payload:
         name, goal = (get_text(payload, f"/bidStrategy/{member}") for member in ("bidStrategyType", "bidStrategyGoal"))
         if name is None or goal is None or apple.BID_STRATEGIES.get(name) != goal:
-            pairs = ", ".join(f"{one} with {other}" for one, other in apple.BID_STRATEGIES.items())
+            pairs = ", ".join(f"{type_} with {goal}" for type_, goal in apple.BID_STRATEGIES.items())
             yield Issue("payload.bidStrategy", "invalid", f"Apple Ads takes type and goal in these pairs: {pairs}.")
-
-
-def _check_locked_members(kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
-    """Members that are never changed."""
-    for setting in list_settings(NETWORK, kind):
-        if setting.native in {f"/{name}" for name in payload if name != "targeting"} and isinstance(setting.lock, str):
-            yield Issue(f"payload.{setting.field}", "locked", f"Apple Ads: {setting.field} is locked: {setting.lock}.")
-
-
-def _resolve_parent(
-    account: Account, one: Level, payload: Mapping[str, Json], parent_id: str | None
-) -> tuple[str, int | None]:
-    """The member that names what the entity belongs to, and its id as the request says it, once."""
-    if not one.parent and parent_id is not None:
-        raise invalid_input("parentId", "not_supported", "A campaign of Apple Ads has no parent.")
-    member, where = (one.parent.removeprefix("/"), "parentId") if one.parent else ("adAccountId", "account.nativeId")
-    wanted = parent_id if one.parent else account.native_id
-    said = get_text(payload, f"/{member}")
-    if member in payload and (said is None or (wanted is not None and said != wanted)):
-        at = "parentId" if one.parent else f"payload.{member}"
-        raise invalid_input(at, "conflict", f"payload.{member} names another one than the request.")
-    if wanted is None and said is None:
-        return member, None
-    return member, apple.parse_id_number(wanted or said or "", where if wanted is not None else f"payload.{member}")
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members; paused where they do not say."""
-    one = get_level(NETWORK, kind)
-    raise_if_issues(_check_payload(payload))
-    member, owner = _resolve_parent(account, one, payload, parent_id)
-    if owner is None:
-        raise invalid_input("parentId", "required", f"Name the {KIND_NAMES[one.parent_kind]} that it belongs to.")
-    entity = {"status": one.initial_status, **payload, member: owner}
-    active = entity["status"] == apple.ENABLED
-    does = f"Create the {KIND_NAMES[kind]} from native members, {'active' if active else 'paused'}."
-    step = _build_create_step(account, one, does, entity, parent=str(owner) if one.parent else None)
-    return (yield from completed_flow(_make_plan(account, "create", step, risk="spend" if active else "low")))
+    level = get_level(NETWORK, kind)
+    issues = _check_payload(account, kind, payload)
+    create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
+    member, owner, path = "adAccountId", account.native_id, "account.nativeId"
+    if create.parent_id is not None:
+        member, owner = get_parent_member(level), create.parent_id
+        path = f"payload.{member}" if parent_id is None else "parentId"
+    members = {**create.members, member: apple.parse_id_number(owner, path)}
+    does = f"Create the {level.label} from native members, {'active' if create.is_active else 'paused'}."
+    step = evolve(_build_create_step(account, level, does, members), parent=create.parent_id)
+    return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk))
 
 
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native members of one entity replaced; others stay as they are."""
-    one = get_level(NETWORK, kind)
-    issues = [*_check_payload(payload), *_check_locked_members(kind, payload)]
-    if not payload:
-        issues.append(Issue("payload", "required", "Name at least one member to change."))
-    raise_if_issues(issues)
-    if parent_id is not None:
-        _resolve_parent(account, one, payload, parent_id)
-    risky = payload.get("status") == apple.ENABLED or not set(MONEY_MEMBERS).isdisjoint(payload)
-    does = f"Change {', '.join(payload)} of the {KIND_NAMES[kind]} {entity_id}."
-    step = _build_update_step(account, one, entity_id, does, dict(payload), parent=parent_id)
-    return (yield from completed_flow(_make_plan(account, "update", step, risk="spend" if risky else "low")))
+    issues = _check_payload(account, kind, payload)
+    return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, payload, parent_id, issues)
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """One entity deleted, with all below it."""
-    one = get_level(NETWORK, kind)
-    below = "" if one is AD else " and all below it"
-    does = f"Delete the {KIND_NAMES[kind]} {entity_id}{below}; this cannot be undone."
-    url = f"{apple.API_URL}/{one.path}/{{id}}"
-    request = Request("DELETE", url, {ID_OUTPUT: entity_id}, headers=apple.build_context_headers(account), kind="write")
-    # What a deletion answers is documented nowhere: the status is all that counts.
+    level = get_level(NETWORK, kind)
+    below = "" if level is AD else " and all below it"
+    does = f"Delete the {level.label} {entity_id}{below}; this cannot be undone."
+    url, path = f"{apple.API_URL}/{level.path}/{{id}}", {ID_OUTPUT: entity_id}
+    request = Request("DELETE", url, path, headers=apple.build_context_headers(account), kind="write")
+    # The response to a deletion is not documented: only its HTTP status counts.
     step = Step(kind, kind, does, request, "delete", entity_id, can_be_empty=True)
-    return (yield from completed_flow(_make_plan(account, "delete", step, risk="destructive")))
+    return (yield from completed_plan(NETWORK, account, "delete", step, risk="destructive"))
 
 
 # -- edit ---------------------------------------------------------------------------------------------------------
@@ -330,33 +239,32 @@ def _collect_edit_warnings(changed: Body) -> Iterator[str]:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields and targeting of one entity in one write, laid over what it is now."""
-    one = get_level(NETWORK, kind)
+    """Fields and targeting of one entity in one write, compared with what it is now."""
+    level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
-    current = yield from reads.fetch_editable_entity(account, kind, entity_id)
-    changed: Body = {}
-    told: list[Change] = []
+    entity = (yield from reads.fetch_editable_entity(account, kind, entity_id)).native
+    members: Body = {}
+    changes: list[Change] = []
     issues: list[Issue] = []
     try:
-        fields = apply_edit(NETWORK, account, kind, current.native, edit, now)
-        changed = fields.native_object
-        told += fields.changes
-        issues += check_conflicts(account, kind, current.native, changed, edit, now)
+        result = apply_edit(NETWORK, account, kind, entity, edit, now)
+        members = result.native_object
+        changes += result.changes
+        issues += check_conflicts(account, kind, entity, members, edit, now)
     except InvalidInput as problem:
         issues += problem.issues
     try:
-        if edit.targeting:
-            held = changed.get("targeting", current.native.get("targeting"))
-            changed["targeting"], parts = merge_targeting(kind, held, edit.targeting)
-            told += parts
+        if edit.targeting:  # fields may have changed the targeting already
+            targeting = members.get("targeting", entity.get("targeting"))
+            members["targeting"], targeting_changes = merge_targeting(kind, targeting, edit.targeting)
+            changes += targeting_changes
     except InvalidInput as problem:
         issues += problem.issues
     raise_if_issues(issues)
-    does = f"Change {', '.join(change.field for change in told)} of the {KIND_NAMES[kind]} {entity_id}."
-    step = _build_update_step(account, one, entity_id, does, changed, told=told)
-    risky = changed.get("status") == apple.ENABLED or "bidStrategy" in edit.fields
-    risk: Risk = "spend" if risky else assess_risk(NETWORK, kind, told)
-    return _make_plan(account, "edit", step, risk=risk, warnings=list(_collect_edit_warnings(changed)))
+    step = lifecycle.build_edit_step(_build_update_step, account, level, entity_id, members, changes)
+    may_spend = members.get("status") == apple.ENABLED or "bidStrategy" in edit.fields
+    risk: Risk = "spend" if may_spend else assess_risk(NETWORK, kind, changes)
+    return build_plan(NETWORK, account, "edit", step, risk=risk, warnings=list(_collect_edit_warnings(members)))
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------
@@ -380,24 +288,26 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     issues: list[Issue] = []
     warnings: list[str] = []
     url, path = f"{apple.API_URL}/creatives/{{id}}", "creative.existingId"
-    found = yield from fetch_or_none(
+    response = yield from fetch_or_none(
         NETWORK, Request("GET", url, {ID_OUTPUT: creative_id}, headers=apple.build_context_headers(account))
     )
-    if found is None:
+    if response is None:
         issues.append(Issue(path, "not_found", "Apple Ads has no such creative in the ad account; see creatives."))
     else:
-        creative = apple.parse_object(found, "creative")
+        creative = apple.parse_object(response, "creative")
         issues += [
-            Issue(path, "ineligible", f"Apple Ads: {wrong}.") for wrong in _find_creative_errors(creative, app_id)
+            Issue(path, "ineligible", f"Apple Ads: {error}.") for error in _find_creative_errors(creative, app_id)
         ]
         if creative.get("systemStatus") == apple.PENDING:
             warnings.append("Apple still examines the creative; until it is valid the ad does not serve.")
-    found = yield from fetch_or_none(NETWORK, build_app_request(account, app_id))
-    if found is None:
+    response = yield from fetch_or_none(NETWORK, build_app_request(account, app_id))
+    if response is None:
         issues.append(Issue("platform.appId", "not_found", "Apple Ads finds no app with this App Store id."))
     else:
-        stores = apple.parse_object(found, "app").get("availableStorefronts")
-        absent = [one for one in get_brief_countries(brief) if isinstance(stores, list) and one not in stores]
+        stores = apple.parse_object(response, "app").get("availableStorefronts")
+        absent = [
+            country for country in get_brief_countries(brief) if isinstance(stores, list) and country not in stores
+        ]
         if absent:
             at = "targeting.countries" if brief.targeting.countries else "targeting.native"
             message = f"Apple Ads: the App Store does not have the app in {', '.join(absent)}."

@@ -30,13 +30,16 @@ from adsunify.adapter.network import (
     Login,
     Metric,
     Network,
+    PayloadRules,
     Period,
     Template,
+    list_locked_members,
     split_words,
 )
 from adsunify.errors import InvalidInput, Issue, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text
 
@@ -54,6 +57,13 @@ from .targeting import (
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
+
+def _payload_rules(kind: Kind) -> PayloadRules:
+    """A native update takes the targeting, which an edit changes by its members."""
+    fixed = set(list_locked_members(SETTINGS, kind)) - {"targeting"}
+    return PayloadRules(read_only=("id",), fixed=fixed, money=("dailyBudget", "bidStrategy", "sharedBudgets", "bid"))
+
+
 _level = partial(
     Level,
     id="/id",
@@ -67,11 +77,14 @@ _level = partial(
 
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
+    payload=_payload_rules("campaign"),
     settings_context={"targeting": ("/targeting",), "bidding": ("/bidStrategy", "/billingEvent")},
     note="An edit's targeting takes its countries (locations).",
 )
 AD_GROUP = _level(
     *("adGroup", "adGroup", "adgroups"),
+    label="ad group",
+    payload=_payload_rules("adGroup"),
     parent="/campaignId",
     parent_kind="campaign",
     settings_context={
@@ -81,6 +94,7 @@ AD_GROUP = _level(
 )
 AD = _level(
     *("ad", "ad", "ads"),
+    payload=_payload_rules("ad"),
     parent="/adGroupId",
     parent_kind="adGroup",
     settings_context={"creative": ("/creativeId", "/systemStatus", "/systemStatusReasons")},

@@ -212,7 +212,7 @@ def _get_owner(account: Account, level: Level) -> Mapping[str, str]:
 
 def _check_native_create(account: Account, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
     for member, value in _get_owner(account, level).items():
-        yield from lifecycle.check_same_value(payload, member, value, "the account")
+        yield from lifecycle.check_same_id(payload, member, value, "the account")
     if level is CREATIVE and ("content" in payload) == ("inlineContent" in payload):
         message = "A creative of LinkedIn has either content or inlineContent."
         yield Issue("payload.content", "required", message)

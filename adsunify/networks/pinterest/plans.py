@@ -13,7 +13,7 @@ from adsunify.adapter.brief_checks import collect_minor_unit_warnings
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import fetch_response
-from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, check_same_value, completed_plan
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, check_same_id, completed_plan
 from adsunify.adapter.network import Account, Level, NativeEntity, get_level, to_native_amount
 from adsunify.errors import Issue, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request
@@ -171,7 +171,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 
 def _check_same_ids(payload: Mapping[str, Json], ids: Mapping[str, str]) -> Iterator[Issue]:
     for member, value in ids.items():
-        yield from check_same_value(payload, member, value, "the request")
+        yield from check_same_id(payload, member, value, "the request")
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:

@@ -29,9 +29,11 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Template,
+    list_locked_members,
     split_words,
 )
 from adsunify.http.messages import Request, Response
+from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text
 
@@ -48,12 +50,12 @@ _BUDGET_MEMBERS = (
 )
 
 
-def _payload_rules(members: str) -> PayloadRules:
+def _payload_rules(kind: Kind, members: str) -> PayloadRules:
     names = split_words(f"name configured_status {members}")
     return PayloadRules(
         create=names,
         update=names,
-        refuses_locked=True,
+        fixed=list_locked_members(SETTINGS, kind),
         money=split_words("goal_value bid_value spend_cap bid_strategy"),
         create_statuses=reddit.STATUSES,
         update_statuses=reddit.STATUSES,
@@ -81,7 +83,7 @@ _level = partial(
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
     payload=_payload_rules(
-        f"objective funding_instrument_id spend_cap {reddit.CAMPAIGN_BUDGET_FLAG} {_BUDGET_MEMBERS}"
+        "campaign", f"objective funding_instrument_id spend_cap {reddit.CAMPAIGN_BUDGET_FLAG} {_BUDGET_MEMBERS}"
     ),
     settings_context={"bidding": ("/objective", "/bid_strategy", "/bid_type", "/bid_value", "/goal_type")},
     note="It is reviewed and paid for as effective_status says; our status is the configured one.",
@@ -90,7 +92,7 @@ AD_GROUP = _level(
     *("adGroup", "ad group", "ad_groups"),
     parent="/campaign_id",
     parent_kind="campaign",
-    payload=_payload_rules(f"campaign_id targeting {_BUDGET_MEMBERS}"),
+    payload=_payload_rules("adGroup", f"campaign_id targeting {_BUDGET_MEMBERS}"),
     settings_context={
         "targeting": ("/targeting",),
         "bidding": ("/bid_strategy", "/bid_type", "/bid_value", "/optimization_goal", "/goal_type"),
@@ -103,7 +105,8 @@ AD = _level(
     parent="/ad_group_id",
     parent_kind="adGroup",
     payload=_payload_rules(
-        "ad_group_id post_id profile_id click_url click_url_query_parameters event_trackers preview_expiry products"
+        "ad",
+        "ad_group_id post_id profile_id click_url click_url_query_parameters event_trackers preview_expiry products",
     ),
     settings_context={"creative": ("/post_id", "/profile_id", "/click_url", "/effective_status", "/rejection_reason")},
     note="It promotes a post, which is a thing of its own.",

@@ -197,7 +197,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 def _check_account(account: Account, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
     """A campaign that names another account."""
     if not level.parent:
-        yield from lifecycle.check_same_value(payload, "ad_account_id", account.native_id, "the account")
+        yield from lifecycle.check_same_id(payload, "ad_account_id", account.native_id, "the account")
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
