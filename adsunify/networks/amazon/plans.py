@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from functools import cache
+from functools import cache, partial
 
+from attrs import evolve
+
+from adsunify.adapter import lifecycle
 from adsunify.adapter.edit_members import check_edit
-from adsunify.adapter.edits import Edit, apply_edit, assess_risk
-from adsunify.adapter.flows import completed_flow, fetch_response
+from adsunify.adapter.edits import Edit, assess_risk
+from adsunify.adapter.flows import fetch_response
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
 from adsunify.adapter.network import Account, Level, get_level, require_timezone, to_native_amount
-from adsunify.errors import Issue, invalid_input, raise_if_issues
+from adsunify.errors import Issue
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Binding, Change, ItemBatch, Kind, Outputs, Plan, Risk, Step, make_plan
+from adsunify.plans.records import Binding, ItemBatch, Kind, Outputs, Plan, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_objects, get_text
 
@@ -21,7 +25,6 @@ from . import reads
 from .native import (
     DOWN_ONLY,
     ELIGIBLE_WITH_WARNING,
-    ENABLED,
     INELIGIBLE,
     MANUAL_TARGETING,
     PAUSED,
@@ -35,70 +38,43 @@ from .native import (
     get_serving_days,
 )
 from .settings import check_conflicts
-from .tables import AD, AD_GROUP, CAMPAIGN, KEYWORD, LIVE_STATUSES, NETWORK
+from .tables import AD, AD_GROUP, CAMPAIGN, KEYWORD, NETWORK
 from .targeting import build_eligibility_request, build_sku_products_request, parse_products
 
-ID_OUTPUT = "id"
-"""The output of every step: the id of what was written, or the ids in the order sent."""
+KEYWORDS_KEY = "keywords"
+Body = dict[str, Json]
 
 
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
-def _build_write_request(account: Account, one: Level, method: str, path: str, body: Json) -> Request:
-    headers = {"Content-Type": get_media_type(one), "Accept": get_media_type(one), SCOPE_HEADER: account.native_id}
+def _build_write_request(account: Account, level: Level, method: str, path: str, body: Json) -> Request:
+    media_type = get_media_type(level)
+    headers = {"Content-Type": media_type, "Accept": media_type, SCOPE_HEADER: account.native_id}
     return Request(method, get_base_url(account) + path, headers=headers, body=body, encoding="json", kind="write")
 
 
-def _build_create_step(
-    account: Account,
-    one: Level,
-    entities: Sequence[Mapping[str, Json]],
-    *,
-    key: str,
-    does: str,
-    bindings: Sequence[Binding] = (),
-    many: bool = False,
-    parent: str | None = None,
-) -> Step:
-    name = get_collection_member(one)
-    return Step(
-        key,
-        one.kind,
-        does,
-        _build_write_request(account, one, "POST", one.path, {name: [dict(entity) for entity in entities]}),
-        parent=parent,
-        bindings=tuple(bindings),
-        items=ItemBatch(f"/body/{name}", ID_OUTPUT, many=many),
-    )
+def _build_items_request(account: Account, level: Level, method: str, items: Sequence[Mapping[str, Json]]) -> Request:
+    return _build_write_request(account, level, method, level.path, {get_collection_member(level): list(items)})
 
 
-def _build_update_step(
-    account: Account,
-    one: Level,
-    ids: Sequence[str],
-    changed: Mapping[str, Json],
-    *,
-    key: str,
-    does: str,
-    many: bool = False,
-    changes: Sequence[Change] = (),
-    parent: str | None = None,
-) -> Step:
-    name = get_collection_member(one)
-    return Step(
-        key,
-        one.kind,
-        does,
-        _build_write_request(
-            account, one, "PUT", one.path, {name: [{get_id_member(one): id_, **changed} for id_ in ids]}
-        ),
-        action="update",
-        entity=None if many else ids[0],
-        parent=parent,
-        items=ItemBatch(f"/body/{name}", ID_OUTPUT, sent=get_id_member(one), many=many),
-        changes=tuple(changes),
-    )
+def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
+    """A step that creates one entity; its key is its kind."""
+    request = _build_items_request(account, level, "POST", [members])
+    items = ItemBatch(f"/body/{get_collection_member(level)}", ID_OUTPUT, many=False)
+    return Step(level.kind, level.kind, does, request, bindings=bindings, items=items)
+
+
+def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
+    """A step that changes members of one entity."""
+    id_member = get_id_member(level)
+    request = _build_items_request(account, level, "PUT", [{id_member: entity_id, **members}])
+    items = ItemBatch(f"/body/{get_collection_member(level)}", ID_OUTPUT, sent=id_member, many=False)
+    return Step(level.kind, level.kind, does, request, "update", entity_id, items=items)
+
+
+_build_status_step = partial(lifecycle.build_status_step, _build_update_step)
+_KEYWORD_ITEMS = f"/body/{get_collection_member(KEYWORD)}"
 
 
 # -- create -------------------------------------------------------------------------------------------------------
@@ -126,9 +102,9 @@ def _build_keywords(brief: CampaignBrief, bid: Json) -> list[dict[str, Json]]:
 
 
 @cache
-def _bind_parents(one: Level, *parents: Level, count: int = 1) -> tuple[Binding, ...]:
+def _bind_parents(level: Level, *parents: Level, count: int = 1) -> tuple[Binding, ...]:
     """Bindings that put the ids of the steps before into every entity of a step."""
-    entities = f"/body/{get_collection_member(one)}"
+    entities = f"/body/{get_collection_member(level)}"
     return tuple(
         Binding(f"{entities}/{position}/{get_id_member(parent)}", parent.kind, ID_OUTPUT)
         for position in range(count)
@@ -149,191 +125,106 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     keywords = _build_keywords(brief, bid)
     group = {"name": brief.name, "state": PAUSED, "defaultBid": bid}
     product = {"sku": sku} if sku is not None else {"asin": asin}
+    does_campaign = f"Create the paused campaign {brief.name} with its daily budget."
+    does_ad_group = "Create its paused ad group with the default bid."
+    does_ad = f"Create the paused ad for {sku or asin}."
     steps = (
-        _build_create_step(
-            account,
-            CAMPAIGN,
-            [_build_campaign(account, brief, first, last)],
-            key=CAMPAIGN.kind,
-            does=f"Create the paused campaign {brief.name} with its daily budget.",
-        ),
-        _build_create_step(
-            account,
-            AD_GROUP,
-            [group],
-            key=AD_GROUP.kind,
-            does="Create its paused ad group with the default bid.",
-            bindings=_bind_parents(AD_GROUP, CAMPAIGN),
-        ),
-        _build_create_step(
-            account,
-            AD,
-            [{"state": PAUSED, **product}],
-            key=AD.kind,
-            does=f"Create the paused ad for {sku or asin}.",
-            bindings=_bind_parents(AD, CAMPAIGN, AD_GROUP),
-        ),
-        _build_create_step(
-            account,
-            KEYWORD,
-            keywords,
-            key="keywords",
-            does=f"Create {len(keywords)} paused keywords.",
+        _build_create_step(account, CAMPAIGN, does_campaign, _build_campaign(account, brief, first, last)),
+        _build_create_step(account, AD_GROUP, does_ad_group, group, *_bind_parents(AD_GROUP, CAMPAIGN)),
+        _build_create_step(account, AD, does_ad, {"state": PAUSED, **product}, *_bind_parents(AD, CAMPAIGN, AD_GROUP)),
+        Step(
+            *(KEYWORDS_KEY, KEYWORD.kind, f"Create {len(keywords)} paused keywords."),
+            _build_items_request(account, KEYWORD, "POST", keywords),
             bindings=_bind_parents(KEYWORD, CAMPAIGN, AD_GROUP, count=len(keywords)),
-            many=True,
+            items=ItemBatch(_KEYWORD_ITEMS, ID_OUTPUT),
         ),
     )
     warnings = (_format_days_warning(account, first, last),)
-    return (yield from completed_flow(make_plan(NETWORK.code, "create", account.native_id, steps, warnings)))
+    return (yield from completed_plan(NETWORK, account, "create", *steps, warnings=warnings))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
 
-# Leaves first, so that nothing serves before all of it is ready: step key of the create, level.
-_ACTIVATION_ORDER = (("keywords", KEYWORD), ("ad", AD), ("adGroup", AD_GROUP), ("campaign", CAMPAIGN))
-
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Switches on exactly what the source operation made."""
-    steps = []
-    for key, one in _ACTIVATION_ORDER:
-        made = outputs[key][ID_OUTPUT]
-        ids = [made] if isinstance(made, str) else list(made)
-        many = not isinstance(made, str)
-        does = f"Enable the {len(ids)} keywords." if many else f"Enable the {one.native} {ids[0]}."
-        state = {"state": one.writable_statuses["active"]}
-        steps.append(_build_update_step(account, one, ids, state, key=f"activate_{key}", does=does, many=many))
-    return (yield from completed_flow(make_plan(NETWORK.code, "activate", account.native_id, steps, risk="spend")))
+    """Keywords, then ad, ad group and campaign: exactly what the source operation created."""
+    id_member, state = get_id_member(KEYWORD), {"state": KEYWORD.writable_statuses["active"]}
+    items = [{id_member: keyword_id, **state} for keyword_id in outputs[KEYWORDS_KEY][ID_OUTPUT]]
+    steps = [
+        Step(
+            *(f"activate_{KEYWORDS_KEY}", KEYWORD.kind, f"Enable the {len(items)} keywords."),
+            _build_items_request(account, KEYWORD, "PUT", items),
+            action="update",
+            items=ItemBatch(_KEYWORD_ITEMS, ID_OUTPUT, sent=id_member),
+        )
+    ]
+    for step in lifecycle.build_activation_steps(NETWORK, _build_status_step, account, outputs):
+        level = get_level(NETWORK, step.kind)
+        steps.append(evolve(step, description=f"Enable the {level.label} {step.entity}."))
+    return (yield from completed_plan(NETWORK, account, "activate", *steps, risk="spend"))
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """Sets one entity ``active`` or ``paused``."""
-    one = get_level(NETWORK, kind)
-    if status not in one.writable_statuses:
-        raise invalid_input("status", "choice", f"Amazon Ads sets a {kind} to {' or '.join(one.writable_statuses)}.")
-    state = {"state": one.writable_statuses[status]}
-    step = _build_update_step(
-        account, one, [entity_id], state, key=kind, does=f"Set the {one.native} {entity_id} to {status}."
-    )
-    risk: Risk = "spend" if status == "active" else "low"
-    return (yield from completed_flow(make_plan(NETWORK.code, "status", account.native_id, [step], risk=risk)))
+    """One entity set active or paused."""
+    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
 
 
 # -- native -------------------------------------------------------------------------------------------------------
 
-_MONEY_MEMBERS = ("budget", "defaultBid", "bid")
-
-
-def _ensure_same_id(payload: Mapping[str, Json], member: str, value: str, path: str) -> None:
-    """Refuses a payload that names another id than the request does."""
-    if member in payload and str(payload[member]) != value:
-        raise invalid_input(
-            f"payload.{member}", "conflict", f"{member} is another one than {path} says; give only one."
-        )
-
-
-def _get_payload_status(payload: Mapping[str, Json]) -> Json:
-    state = payload.get("state")
-    if "state" in payload and state not in LIVE_STATUSES:
-        raise invalid_input(
-            "payload.state", "choice", f"Amazon Ads takes the states {', '.join(LIVE_STATUSES)}; to archive, delete it."
-        )
-    return state
-
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity in native units; paused unless the payload says otherwise."""
-    one = get_level(NETWORK, kind)
-    state = _get_payload_status(payload)
-    entity = {**payload, "state": state or one.initial_status}
-    if not one.parent:
-        if parent_id is not None:
-            raise invalid_input("parentId", "not_supported", "A campaign of Amazon Ads has no parent.")
-    else:
-        member = one.parent.removeprefix("/")
-        parent_id = parent_id if parent_id is not None else get_text(payload, one.parent)
-        if parent_id is None:
-            raise invalid_input("parentId", "required", f"An Amazon Ads {one.native} needs its {one.parent_kind}'s id.")
-        _ensure_same_id(payload, member, parent_id, "parentId")
-        entity[member] = parent_id
-        if one is AD and get_id_member(CAMPAIGN) not in entity:
-            group = yield from reads.fetch_entity(account, AD_GROUP.kind, parent_id)
-            entity[get_id_member(CAMPAIGN)] = group.parent_id
-    does = f"Create one {one.native} as given, {'serving at once' if state == ENABLED else 'paused'}."
-    step = _build_create_step(account, one, [entity], key=kind, does=does, parent=parent_id)
-    return make_plan(NETWORK.code, "create", account.native_id, [step], risk="spend" if state == ENABLED else "low")
+    level = get_level(NETWORK, kind)
+    create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id)
+    members = create.members
+    if level is AD and create.parent_id is not None and get_id_member(CAMPAIGN) not in members:
+        group = yield from reads.fetch_entity(account, AD_GROUP.kind, create.parent_id)
+        members[get_id_member(CAMPAIGN)] = group.parent_id
+    does = f"Create one {level.label} as given, {'serving at once' if create.is_active else 'paused'}."
+    step = evolve(_build_create_step(account, level, does, members), parent=create.parent_id)
+    return build_plan(NETWORK, account, "create", step, risk=create.risk)
 
 
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Changed members in native units. An amount may be a raise: what it was before is not read."""
-    one = get_level(NETWORK, kind)
-    _ensure_same_id(payload, get_id_member(one), entity_id, "the path")
-    if parent_id is not None:
-        _ensure_same_id(payload, one.parent.removeprefix("/"), parent_id, "parentId")
-    changed = {name: value for name, value in payload.items() if name != get_id_member(one)}
-    if not changed:
-        raise invalid_input("payload", "nothing_to_do", "There is nothing to change.")
-    risky = _get_payload_status(payload) == ENABLED or any(member in payload for member in _MONEY_MEMBERS)
-    does = f"Change {', '.join(changed)} of the {one.native} {entity_id}."
-    step = _build_update_step(account, one, [entity_id], changed, key=kind, does=does, parent=parent_id)
-    risk: Risk = "spend" if risky else "low"
-    return (yield from completed_flow(make_plan(NETWORK.code, "update", account.native_id, [step], risk=risk)))
+    """Changed members in native units."""
+    id_member = get_id_member(get_level(NETWORK, kind))
+    issues = lifecycle.check_same_id(payload, id_member, entity_id, "the entity")
+    changed = {name: value for name, value in payload.items() if name != id_member}
+    return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, changed, parent_id, issues)
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """Archives, which is final."""
-    one = get_level(NETWORK, kind)
-    name = get_id_filter_member(one)
-    step = Step(
-        kind,
-        kind,
-        f"Archive the {one.native} {entity_id} for good.",
-        _build_write_request(account, one, "POST", f"{one.path}/delete", {name: {"include": [entity_id]}}),
-        action="delete",
-        entity=entity_id,
-        items=ItemBatch(f"/body/{name}/include", ID_OUTPUT, sent=get_id_member(one), many=False),
-    )
+    level = get_level(NETWORK, kind)
+    name = get_id_filter_member(level)
+    body = {name: {"include": [entity_id]}}
+    request = _build_write_request(account, level, "POST", f"{level.path}/delete", body)
+    items = ItemBatch(f"/body/{name}/include", ID_OUTPUT, sent=get_id_member(level), many=False)
+    does = f"Archive the {level.label} {entity_id} for good."
+    step = Step(kind, kind, does, request, action="delete", entity=entity_id, items=items)
     warnings = ("Archiving is final: it cannot be undone, and what is archived cannot be changed any more.",)
-    return (
-        yield from completed_flow(
-            make_plan(NETWORK.code, "delete", account.native_id, [step], warnings, risk="destructive")
-        )
-    )
+    return (yield from completed_plan(NETWORK, account, "delete", step, risk="destructive", warnings=warnings))
 
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields of the unified vocabulary, laid beside what stands there now."""
-    one = get_level(NETWORK, kind)
+    """Fields of one entity in one write, compared with what it is now."""
+    level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
-    entity = yield from reads.fetch_editable_entity(account, kind, entity_id)
-    change = apply_edit(NETWORK, account, kind, entity.native, edit, now)
-    changed = change.native_object
-    raise_if_issues(check_conflicts(account, kind, entity.native, changed, edit, now))
+    entity = (yield from reads.fetch_editable_entity(account, kind, entity_id)).native
+    members, changes = lifecycle.merge_edit(NETWORK, account, kind, entity, edit, now, check_conflicts)
     warnings = []
-    if {"startDate", "endDate"} & set(changed):
-        days = ", ".join(f"{name} {changed[name] or 'none'}" for name in ("startDate", "endDate") if name in changed)
+    days = ", ".join(f"{name} {members[name] or 'none'}" for name in ("startDate", "endDate") if name in members)
+    if days:
         warnings.append(f"Amazon Ads keeps whole days in the profile's time zone: {days}.")
-    if "defaultBid" in changed:
+    if "defaultBid" in members:
         warnings.append("Keywords that have a bid of their own keep it.")
-    names = ", ".join(one_.field for one_ in change.changes)
-    steps = [
-        _build_update_step(
-            account,
-            one,
-            [entity_id],
-            changed,
-            key=kind,
-            does=f"Change {names} of the {one.native} {entity_id}.",
-            changes=change.changes,
-        )
-    ]
-    risk = assess_risk(NETWORK, kind, change.changes)
-    return make_plan(NETWORK.code, "edit", account.native_id, steps, warnings, risk)
+    step = lifecycle.build_edit_step(_build_update_step, account, level, entity_id, members, changes)
+    return build_plan(NETWORK, account, "edit", step, risk=assess_risk(NETWORK, kind, changes), warnings=warnings)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------
@@ -345,20 +236,22 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     path = "platform.sku" if sku is not None else "platform.asin"
     product: dict[str, Json] = {"asin": asin}
     if sku is not None:  # eligibility is asked for by ASIN; a sku alone is not enough
-        found = parse_products((yield from fetch_response(NETWORK, build_sku_products_request(account, sku))))
-        asin = get_text(found[0], "/asin") if found else None
+        products = parse_products((yield from fetch_response(NETWORK, build_sku_products_request(account, sku))))
+        asin = get_text(products[0], "/asin") if products else None
         if asin is None:
             return [Issue(path, "not_found", "Amazon Ads: the seller has no listing with this sku.")], []
         product = {"asin": asin, "sku": sku}
     response = yield from fetch_response(NETWORK, build_eligibility_request(account, product))
     for answer in get_objects(response.body, "/productResponseList"):
         status = get_text(answer, "/overallStatus")
-        said = "; ".join(
+        reasons = "; ".join(
             get_text(reason, "/message") or get_text(reason, "/name") or ""
             for reason in get_objects(answer, "/eligibilityStatusList")
         )
         if status == INELIGIBLE:
-            return [Issue(path, "ineligible", f"Amazon Ads: the listing may not be advertised: {said or status}.")], []
+            return [
+                Issue(path, "ineligible", f"Amazon Ads: the listing may not be advertised: {reasons or status}.")
+            ], []
         if status == ELIGIBLE_WITH_WARNING:
-            return [], [f"Amazon Ads: the listing may be advertised, but may not be shown: {said or status}."]
+            return [], [f"Amazon Ads: the listing may be advertised, but may not be shown: {reasons or status}."]
     return [], []

@@ -26,6 +26,7 @@ from adsunify.adapter.network import (
     Level,
     Metric,
     Network,
+    PayloadRules,
     Template,
     require_timezone,
 )
@@ -89,6 +90,7 @@ _level = partial(
     writable_statuses=_WRITABLE_STATUSES,
     status_filters=STATUS_FILTERS,
     initial_status=PAUSED,
+    payload=PayloadRules(money=("budget", "defaultBid", "bid")),
 )
 
 CAMPAIGN = _level(

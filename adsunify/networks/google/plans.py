@@ -6,15 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 
-from adsunify.adapter.edit_members import check_edit, merge_edit_parts
+from adsunify.adapter import lifecycle
+from adsunify.adapter.edit_members import EditPart, check_edit, merge_edit_parts
 from adsunify.adapter.edits import Edit, apply_edit, assess_risk
-from adsunify.adapter.flows import completed_flow, fetch_response
-from adsunify.adapter.network import Account, Level, get_level, require_timezone, to_native_amount
+from adsunify.adapter.flows import fetch_response
+from adsunify.adapter.lifecycle import build_plan, completed_plan
+from adsunify.adapter.network import Account, Level, NativeEntity, get_level, require_timezone, to_native_amount
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Action, Change, ItemBatch, Kind, Outputs, Plan, Risk, Step, StepAction, make_plan
+from adsunify.plans.records import ENTITY_KINDS, Change, ItemBatch, Kind, Outputs, Plan, Step, StepAction
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_objects, get_text, get_value
 
@@ -26,10 +28,7 @@ from .targeting import build_criteria, build_targeting_operations, get_geo_targe
 
 NAMES_OUTPUT = "resourceNames"
 """The output of every step: the resource names of what was written, in the order of the operations."""
-KIND_NAMES = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
 Operations = Sequence[Mapping[str, Json]]
-EditPart = tuple[Mapping[str, Json], Sequence[Change]]
-"""What a part of an edit writes, pointer to native value, and its changes in words."""
 
 
 # -- steps --------------------------------------------------------------------------------------------------------
@@ -51,27 +50,19 @@ def _build_step(
     return Step(key, kind, does, request, action, entity, parent, items=items, changes=tuple(changes))
 
 
-def _make_plan(
-    account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()
-) -> Plan:
-    return make_plan(NETWORK.code, action, account.native_id, steps, warnings, risk)
-
-
 def _get_writable_level(kind: str) -> Level:
     """The level of a kind that can be changed by itself; a keyword comes with its ad group."""
-    if kind not in KIND_NAMES:
+    if kind not in ENTITY_KINDS:
         raise invalid_input(
-            "kind", "level_not_supported", f"A {kind} cannot be changed here; {', '.join(KIND_NAMES)} can."
+            "kind", "level_not_supported", f"A {kind} cannot be changed here; {', '.join(ENTITY_KINDS)} can."
         )
     return get_level(NETWORK, kind)
 
 
-def _get_resource_name(account: Account, kind: str, entity_id: str) -> str:
+def _get_resource_name(account: Account, level: Level, entity_id: str) -> str:
     """The resource name of an entity; InvalidInput where the id is not one of its level."""
-    one = _get_writable_level(kind)
-    return google.build_resource_name(
-        account, one.native, *google.parse_resource_ids(one.native, entity_id, "entityId")
-    )
+    ids = google.parse_resource_ids(level.native, entity_id, "entityId")
+    return google.build_resource_name(account, level.native, *ids)
 
 
 # -- create -------------------------------------------------------------------------------------------------------
@@ -112,7 +103,7 @@ def _build_campaign(brief: CampaignBrief, name: str, budget: str, days: ServingD
 def _build_ad(brief: CampaignBrief) -> dict[str, Json]:
     content = brief.creative
     texts = {"headlines": content.headlines or (), "descriptions": content.descriptions or ()}
-    assets = {member: [{"text": one} for one in values] for member, values in texts.items()}
+    assets = {member: [{"text": text} for text in values] for member, values in texts.items()}
     return {"finalUrls": [content.url], "responsiveSearchAd": assets}
 
 
@@ -155,9 +146,9 @@ def _build_hierarchy_operations(
 
 
 def _collect_warnings(account: Account, brief: CampaignBrief, days: ServingDays) -> Iterator[str]:
-    assumed = NETWORK.get_money_unit(account).assumption
-    if assumed:
-        yield assumed
+    assumption = NETWORK.get_money_unit(account).assumption
+    if assumption:
+        yield assumption
     first, last, local = days
     end = f"to 24:00 of {last}" if last is not None else "without an end"
     start = f"from 00:00 of {first}"
@@ -181,11 +172,8 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
         f" criteria, its paused ad group with {keywords} paused keywords, and a paused responsive search ad."
     )
     step = _build_step(account, CAMPAIGN.kind, CAMPAIGN.kind, does, operations)
-    return (
-        yield from completed_flow(
-            _make_plan(account, "create", step, warnings=list(_collect_warnings(account, brief, days)))
-        )
-    )
+    warnings = tuple(_collect_warnings(account, brief, days))
+    return (yield from completed_plan(NETWORK, account, "create", step, warnings=warnings))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
@@ -196,7 +184,7 @@ _ACTIVATION_ORDER = ("adGroupCriterion", "adGroupAd", "adGroup", "campaign")
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
     """Switches on exactly what the source operation made, in one write."""
-    made = [
+    pairs = [
         pair
         for step in source.steps
         for pair in zip(step.request.body[google.OPERATIONS], outputs[step.key][NAMES_OUTPUT], strict=True)
@@ -205,28 +193,23 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
     operations = [
         google.build_update_operation(resource, name, enabled)
         for resource in _ACTIVATION_ORDER
-        for one, name in made
-        if f"{resource}Operation" in one
+        for operation, name in pairs
+        if f"{resource}Operation" in operation
     ]
     does = "Enable, all together or nothing: the keywords, the ad, the ad group, and the campaign."
     step = _build_step(account, f"activate_{CAMPAIGN.kind}", CAMPAIGN.kind, does, operations, "update")
-    return (yield from completed_flow(_make_plan(account, "activate", step, risk="spend")))
+    return (yield from completed_plan(NETWORK, account, "activate", step, risk="spend"))
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
     """One entity set active or paused."""
-    one = _get_writable_level(kind)
-    if status not in one.writable_statuses:
-        raise invalid_input(
-            "status", "choice", f"Google Ads sets a {KIND_NAMES[kind]} to {' or '.join(one.writable_statuses)}."
-        )
-    changed = google.build_update_operation(
-        one.native, _get_resource_name(account, kind, entity_id), {"status": one.writable_statuses[status]}
-    )
-    does = f"Set the {KIND_NAMES[kind]} {entity_id} to {status}."
-    step = _build_step(account, kind, kind, does, [changed], "update", entity_id)
-    risk: Risk = "spend" if status == "active" else "low"
-    return (yield from completed_flow(_make_plan(account, "status", step, risk=risk)))
+    level = _get_writable_level(kind)
+    lifecycle.ensure_writable_status(NETWORK, level, status)
+    name, members = _get_resource_name(account, level, entity_id), {"status": level.writable_statuses[status]}
+    does = f"Set the {level.label} {entity_id} to {status}."
+    operation = google.build_update_operation(level.native, name, members)
+    step = _build_step(account, kind, kind, does, [operation], "update", entity_id)
+    return (yield from completed_plan(NETWORK, account, "status", step, risk=lifecycle.assess_status_risk(status)))
 
 
 # -- native -------------------------------------------------------------------------------------------------------
@@ -246,36 +229,33 @@ def _check_payload(payload: Mapping[str, Json]) -> Iterator[Issue]:
 
 def _list_member_names(value: Mapping[str, Json]) -> Iterator[str]:
     """The names of all members that a mask could name."""
-    for name, one in value.items():
+    for name, member in value.items():
         yield name
-        if isinstance(one, Mapping):
-            yield from _list_member_names(one)
+        if isinstance(member, Mapping):
+            yield from _list_member_names(member)
 
 
 def _build_parent_member(
     account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None
 ) -> dict[str, Json]:
     """The member that names the parent, from the payload or from ``parentId``."""
-    one = _get_writable_level(kind)
-    if not one.parent_kind:
+    level = _get_writable_level(kind)
+    if not level.parent_kind:
         if parent_id is not None:
             raise invalid_input("parentId", "not_supported", "A campaign of Google Ads has no parent.")
         return {}
-    member = one.parent_kind
-    said = payload.get(member)
-    if parent_id is None and said is None:
-        raise invalid_input("parentId", "required", f"Name the {KIND_NAMES[member]} that it belongs to.")
-    if said is not None and not google.is_resource_name(account, member, said):
-        raise invalid_input(
-            f"payload.{member}", "malformed", f"Names a {KIND_NAMES[member]} of this account, or is left out."
-        )
+    member, parent = level.parent_kind, get_level(NETWORK, level.parent_kind).label
+    named = payload.get(member)
+    if parent_id is None and named is None:
+        raise invalid_input("parentId", "required", f"Name the {parent} that the {level.label} belongs to.")
+    if named is not None and not google.is_resource_name(account, member, named):
+        message = f"It is the resource name of a {parent} of this account; or leave it out and give parentId."
+        raise invalid_input(f"payload.{member}", "malformed", message)
     if parent_id is None:
-        return {member: said}
+        return {member: named}
     name = google.build_resource_name(account, member, *google.parse_resource_ids(member, parent_id, "parentId"))
-    if said not in (None, name):
-        raise invalid_input(
-            "parentId", "conflict", f"payload.{member} contradicts it: that is another {KIND_NAMES[member]}."
-        )
+    if named not in (None, name):
+        raise invalid_input("parentId", "conflict", f"payload.{member} contradicts it: it names another {parent}.")
     return {member: name}
 
 
@@ -302,91 +282,91 @@ def _build_campaign_operations(account: Account, campaign: Mapping[str, Json]) -
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity in native members and micros; paused where they do not say."""
-    one = _get_writable_level(kind)
+    level = _get_writable_level(kind)
     raise_if_issues(_check_payload(payload))
-    entity = {"status": one.initial_status, **payload, **_build_parent_member(account, kind, payload, parent_id)}
+    members = {"status": level.initial_status, **payload, **_build_parent_member(account, kind, payload, parent_id)}
     operations = (
-        list(_build_campaign_operations(account, entity))
-        if one is CAMPAIGN
-        else [google.build_operation(one.native, create=entity)]
+        list(_build_campaign_operations(account, members))
+        if level is CAMPAIGN
+        else [google.build_operation(level.native, create=members)]
     )
-    active = entity["status"] == google.ENABLED
-    does = f"Create the {KIND_NAMES[kind]} as given, {'active' if active else 'paused'}."
+    is_active = members["status"] == google.ENABLED
+    does = f"Create the {level.label} as given, {'active' if is_active else 'paused'}."
     step = _build_step(account, kind, kind, does, operations, parent=parent_id)
-    return (yield from completed_flow(_make_plan(account, "create", step, risk="spend" if active else "low")))
+    return (yield from completed_plan(NETWORK, account, "create", step, risk="spend" if is_active else "low"))
 
 
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native members of one entity changed; a member that is null is cleared. What an amount was is not read."""
-    one = _get_writable_level(kind)
+    level = _get_writable_level(kind)
     issues = list(_check_payload(payload))
     if not payload:
-        issues.append(Issue("payload", "nothing_to_do", "Name at least one member to change."))
-    if parent_id is not None and not one.parent_kind:
+        issues.append(Issue("payload", "required", "There is nothing to change: name at least one member."))
+    if parent_id is not None and not level.parent_kind:
         issues.append(Issue("parentId", "not_supported", "A campaign of Google Ads has no parent."))
-    if parent_id is not None and one is AD and entity_id.partition("~")[0] != parent_id:
+    if parent_id is not None and level is AD and entity_id.partition("~")[0] != parent_id:
         issues.append(Issue("parentId", "conflict", "The ad's id names another ad group."))
     raise_if_issues(issues)
     places = google.build_update_mask(payload)
-    costly = payload.get("status") == google.ENABLED or any(place.endswith("Micros") for place in places)
-    changed = google.build_update_operation(one.native, _get_resource_name(account, kind, entity_id), payload)
-    does = f"Change {', '.join(places)} of the {KIND_NAMES[kind]} {entity_id}."
-    step = _build_step(account, kind, kind, does, [changed], "update", entity_id, parent_id)
-    return (yield from completed_flow(_make_plan(account, "update", step, risk="spend" if costly else "low")))
+    may_spend = payload.get("status") == google.ENABLED or any(place.endswith("Micros") for place in places)
+    name = _get_resource_name(account, level, entity_id)
+    operation = google.build_update_operation(level.native, name, payload)
+    does = lifecycle.describe_update(level, entity_id, places)
+    step = _build_step(account, kind, kind, does, [operation], "update", entity_id, parent_id)
+    return (yield from completed_plan(NETWORK, account, "update", step, risk="spend" if may_spend else "low"))
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """One entity removed for good, with all below it."""
-    one = _get_writable_level(kind)
-    removed = google.build_operation(one.native, remove=_get_resource_name(account, kind, entity_id))
-    does = f"Remove the {KIND_NAMES[kind]} {entity_id} and all below it; this cannot be undone."
-    step = _build_step(account, kind, kind, does, [removed], "delete", entity_id)
-    return (yield from completed_flow(_make_plan(account, "delete", step, risk="destructive")))
+    level = _get_writable_level(kind)
+    operation = google.build_operation(level.native, remove=_get_resource_name(account, level, entity_id))
+    does = f"Remove the {level.label} {entity_id} and all below it; this cannot be undone."
+    step = _build_step(account, kind, kind, does, [operation], "delete", entity_id)
+    return (yield from completed_plan(NETWORK, account, "delete", step, risk="destructive"))
 
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-def _edit_fields(
-    account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None
-) -> EditPart:
-    """The fields of an edit."""
-    done = apply_edit(NETWORK, account, kind, native, edit, now)
-    changed = done.native_object
-    raise_if_issues(check_conflicts(account, kind, native, changed, edit, now))
-    return changed, done.changes
+def _edit_fields(account: Account, kind: Kind, entity: NativeEntity, edit: Edit, now: datetime | None) -> EditPart:
+    result = apply_edit(NETWORK, account, kind, entity, edit, now)
+    members = result.native_object
+    raise_if_issues(check_conflicts(account, kind, entity, members, edit, now))
+    return members, result.changes
 
 
 def _build_update_operations(
-    account: Account, kind: Kind, entity_id: str, native: Mapping[str, Json], changed: Mapping[str, Json]
+    account: Account, level: Level, entity_id: str, entity: NativeEntity, changed: Mapping[str, Json]
 ) -> Iterator[Mapping[str, Json]]:
     """The operations of changed fields: one for each resource that they stand on."""
     if "campaignBudget" in changed:
-        budget = get_text(native, "/campaign/campaignBudget")
+        budget = get_text(entity, "/campaign/campaignBudget")
         if not google.is_resource_name(account, "campaignBudget", budget):
             raise ProviderUnreadable("The campaign does not name its budget.")
         yield google.build_update_operation("campaignBudget", str(budget), changed["campaignBudget"])
     # biddingStrategyType is what Google makes of the chosen member.
     campaign = {name: value for name, value in changed.get("campaign", {}).items() if name != "biddingStrategyType"}
     if campaign:
-        yield google.build_update_operation("campaign", _get_resource_name(account, kind, entity_id), campaign)
-    goals = {get_goal_name(goal): goal for goal in get_objects(native, "/campaignConversionGoals", "campaign")}
+        yield google.build_update_operation("campaign", _get_resource_name(account, level, entity_id), campaign)
+    goals = {get_goal_name(goal): goal for goal in get_objects(entity, "/campaignConversionGoals", "campaign")}
     for goal in changed.get("campaignConversionGoals", ()):
         if goal["biddable"] != (get_value(goals[get_goal_name(goal)], "/biddable") is True):
             name = google.build_resource_name(account, "campaignConversionGoal", entity_id, get_goal_name(goal))
             yield google.build_update_operation("campaignConversionGoal", name, {"biddable": goal["biddable"]})
     if "adGroup" in changed:
-        yield google.build_update_operation("adGroup", _get_resource_name(account, kind, entity_id), changed["adGroup"])
+        yield google.build_update_operation(
+            "adGroup", _get_resource_name(account, level, entity_id), changed["adGroup"]
+        )
     if "adGroupAd" in changed:
         name = google.build_resource_name(account, "ad", entity_id.partition("~")[2])
         yield google.build_update_operation("ad", name, changed["adGroupAd"]["ad"])
 
 
 def _collect_edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[str]:
-    moved = get_value(changed, "/campaign", {})
-    days = [f"{name} {moved[name] or 'none'}" for name in ("startDateTime", "endDateTime") if name in moved]
+    campaign = get_value(changed, "/campaign", {})
+    days = [f"{name} {campaign[name] or 'none'}" for name in ("startDateTime", "endDateTime") if name in campaign]
     if days:
         yield f"Google Ads keeps whole days in the account's time zone: {', '.join(days)}."
     if edit.targeting.get("languages") == []:
@@ -398,22 +378,23 @@ def _collect_edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, places and languages, or texts, in one write, held against what the entity is now."""
+    """Fields, places and languages, or texts, in one write, compared with what the entity is now."""
+    level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
-    native = (yield from fetch_editable_entity(account, kind, entity_id)).native
+    entity = (yield from fetch_editable_entity(account, kind, entity_id)).native
     criteria: list[Mapping[str, Json]] = []
 
-    def places() -> EditPart:
-        made, told = build_targeting_operations(account, entity_id, native, edit)
-        criteria.extend(made)
-        return {}, told
+    def edit_targeting() -> EditPart:
+        operations, changes = build_targeting_operations(account, entity_id, entity, edit)
+        criteria.extend(operations)
+        return {}, changes
 
-    changed, changes = merge_edit_parts([partial(_edit_fields, account, kind, native, edit, now), places])
-    operations = [*_build_update_operations(account, kind, entity_id, native, changed), *criteria]
-    does = f"Change {', '.join(change.field for change in changes)} of the {KIND_NAMES[kind]} {entity_id}."
+    changed, changes = merge_edit_parts([partial(_edit_fields, account, kind, entity, edit, now), edit_targeting])
+    operations = [*_build_update_operations(account, level, entity_id, entity, changed), *criteria]
+    does = lifecycle.describe_update(level, entity_id, [change.field for change in changes])
     step = _build_step(account, kind, kind, does, operations, "update", entity_id, changes=changes)
     warnings = list(_collect_edit_warnings(edit, changed))
-    return _make_plan(account, "edit", step, risk=assess_risk(NETWORK, kind, changes), warnings=warnings)
+    return build_plan(NETWORK, account, "edit", step, risk=assess_risk(NETWORK, kind, changes), warnings=warnings)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------
@@ -424,11 +405,11 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     places = get_geo_targets(brief)
     if not places:
         return [], []
-    names = ", ".join(google.quote_literal(f"{google.LOCATION_PREFIX}{one}") for one in places)
+    names = ", ".join(google.quote_literal(f"{google.LOCATION_PREFIX}{place}") for place in places)
     fields = ("geo_target_constant.resource_name", "geo_target_constant.status")
     query = google.build_gaql(fields, "geo_target_constant", f"geo_target_constant.resource_name IN ({names})")
     response = yield from fetch_response(NETWORK, google.build_search_request(account, query))
-    found = {
+    statuses = {
         google.parse_resource_id(get_text(row, "/geoTargetConstant/resourceName") or ""): get_text(
             row, "/geoTargetConstant/status"
         )
@@ -437,7 +418,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     issues = [
         Issue(path, "not_found", f"Google Ads cannot target this {'country' if 'countries' in path else 'location'}.")
         for place, path in places.items()
-        if place not in found
+        if place not in statuses
     ]
-    retired = [path for place, path in places.items() if found.get(place) == google.REMOVAL_PLANNED]
+    retired = [path for place, path in places.items() if statuses.get(place) == google.REMOVAL_PLANNED]
     return issues, [f"Google Ads is about to give up the place of {path}." for path in retired]

@@ -88,6 +88,7 @@ CAMPAIGN = _level(
 AD_GROUP = _level(
     *("adGroup", "adGroup", "id", "/adGroup/name"),
     "ad_group.id ad_group.name ad_group.status ad_group.campaign ad_group.type ad_group.cpc_bid_micros",
+    label="ad group",
     parent="/adGroup/campaign",
     parent_kind="campaign",
     settings_context={"bidding": ("/adGroup/cpcBidMicros", "/campaign/biddingStrategyType")},
@@ -98,6 +99,7 @@ AD = _level(
     " ad_group_ad.ad.responsive_search_ad.headlines ad_group_ad.ad.responsive_search_ad.descriptions"
     " ad_group_ad.policy_summary.approval_status ad_group_ad.policy_summary.review_status",
     id_pattern=r"[0-9]+~[0-9]+",
+    label="ad",
     parent="/adGroupAd/adGroup",
     parent_kind="adGroup",
     settings_context={"creative": ("/adGroupAd/ad", "/adGroupAd/policySummary")},
