@@ -38,6 +38,8 @@ from adsunify.values.json_pointer import parse_id
 
 ID_OUTPUT = "id"
 """The output of a step that creates: the native id, or the ids in the order of the items."""
+MAX_NAMED_MEMBERS = 30
+"""The refusal of an unknown member names those that are accepted, unless there are more than this."""
 
 
 # -- the steps of an adapter --------------------------------------------------------------------------------------
@@ -266,10 +268,12 @@ def check_members(
         if name in level.payload.read_only:
             yield Issue(path, "read_only", f"{network.title} sets this member itself.")
         elif accepted and name not in accepted:
-            message = f"{network.title} takes no such member for the {level.label} here"
-            similar = get_close_matches(name[:60], accepted, 1)
-            hint = f"Did you mean {similar[0]}?" if similar else f"It takes {', '.join(sorted(accepted))}."
-            yield Issue(path, "not_supported", f"{message}. {hint}")
+            message = f"{network.title} takes no such member for the {level.label} here."
+            if similar := get_close_matches(name[:60], accepted, 1):
+                message += f" Did you mean {similar[0]}?"
+            elif len(accepted) <= MAX_NAMED_MEMBERS:
+                message += f" It takes {', '.join(sorted(accepted))}."
+            yield Issue(path, "not_supported", message)
 
 
 def check_fixed_members(network: Network, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
@@ -283,7 +287,7 @@ def check_fixed_members(network: Network, level: Level, payload: Mapping[str, Js
 
 
 def check_status(
-    network: Network, level: Level, payload: Mapping[str, Json], accepted: Collection[str]
+    network: Network, level: Level, payload: Mapping[str, Json], accepted: Sequence[str]
 ) -> Iterator[Issue]:
     """A native status that a payload may not name; ``accepted`` empty: those of ``Level.writable_statuses``."""
     member = get_status_member(level)

@@ -238,8 +238,8 @@ class PayloadRules:
     read_only: Collection[str] = ()
     fixed: Collection[str] = ()
     money: Collection[str] = ()
-    create_statuses: Collection[str] = ()
-    update_statuses: Collection[str] = ()
+    create_statuses: tuple[str, ...] = ()
+    update_statuses: tuple[str, ...] = ()
 
 
 @frozen(eq=False)

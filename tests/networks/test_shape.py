@@ -40,6 +40,12 @@ READS = (
     *("discover_accounts", "fetch_tree", "list_entities", "fetch_entity", "fetch_editable_entity"),
     *("parse_daily_metrics", "fetch_insights", "fetch_catalog_page"),
 )
+STEP_BUILDERS: Mapping[str, Sequence[str]] = {
+    "_build_create_step": ("account", "level", "does", "members", "bindings"),
+    "_build_update_step": ("account", "level", "entity_id", "does", "members"),
+    "_build_status_step": ("account", "level", "entity_id", "status"),
+}
+"""The functions of ``plans.py`` that ``adapter/lifecycle.py`` calls, and their parameters."""
 PROTOCOLS: Mapping[str, type] = {
     "native": protocols.Native,
     "settings": protocols.Settings,
@@ -126,6 +132,14 @@ def test_the_parameters_of_a_function_have_the_names_of_its_protocol(code: str) 
             if module is not None and not name.startswith("_"):
                 _, *wanted = inspect.signature(function).parameters
                 assert list(inspect.signature(getattr(module, name)).parameters) == wanted, f"{module.__name__}.{name}"
+
+
+@pytest.mark.parametrize("code", ADAPTER_PACKAGES)
+def test_the_builders_of_steps_have_the_same_parameters(code: str) -> None:
+    plans = get_adapter(code).plans
+    for name, parameters in STEP_BUILDERS.items():
+        if (builder := getattr(plans, name, None)) is not None:
+            assert tuple(inspect.signature(builder).parameters) == parameters, f"{code}: {name}"
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
