@@ -91,7 +91,7 @@ def _build_campaign(brief: CampaignBrief, name: str, budget: str, days: ServingD
         # Natively also people who are only interested in the place are reached.
         "geoTargetTypeSetting": {"positiveGeoTargetType": google.PRESENCE, **native.get("geoTargetTypeSetting", {})},
     }
-    # CANNOT_SET_DATE_TO_PAST; without a start it is now.
+    # CANNOT_SET_DATE_TO_PAST; without a start the campaign starts now.
     if local is None or first > local.date():
         campaign["startDateTime"] = google.format_day_start(first)
     if last is not None:
@@ -122,7 +122,7 @@ def _build_hierarchy_operations(
             "resourceName": budget,
             "amountMicros": to_native_amount(unit, brief.budget.amount, "budget.amount"),
             "deliveryMethod": "STANDARD",
-            "explicitlyShared": False,  # true unless it is said
+            "explicitlyShared": False,  # the default is true
         },
     )
     yield google.build_operation("campaign", create=_build_campaign(brief, campaign, budget, days))
@@ -216,7 +216,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 
 
 def _check_payload(payload: Mapping[str, Json]) -> Iterator[Issue]:
-    """What no native payload may carry: names that are ours to give, other statuses, and members that are no names."""
+    """What no native payload may carry: a resource name, other statuses, and member names that are malformed."""
     if "resourceName" in payload:
         yield Issue("payload.resourceName", "not_supported", "The resourceName follows from the account and the id.")
     status = payload.get("status")
@@ -260,11 +260,15 @@ def _build_parent_member(
 
 
 def _build_campaign_operations(account: Account, campaign: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
-    """A campaign from a payload; a budget that stands in it as an object is made first."""
+    """A campaign from a payload; a budget that the payload holds as an object is created first."""
     budget = campaign.get("campaignBudget")
     if isinstance(budget, Mapping):
         if "resourceName" in budget:
-            raise invalid_input("payload.campaignBudget.resourceName", "not_supported", "A new budget gets its name.")
+            raise invalid_input(
+                "payload.campaignBudget.resourceName",
+                "not_supported",
+                "Google Ads names a new budget itself; leave it out.",
+            )
         name = google.build_resource_name(account, "campaignBudget", "-1")
         yield google.build_operation(
             "campaignBudget", create={"resourceName": name, "explicitlyShared": False, **budget}
@@ -272,7 +276,9 @@ def _build_campaign_operations(account: Account, campaign: Mapping[str, Json]) -
         campaign = {**campaign, "campaignBudget": name}
     elif not google.is_resource_name(account, "campaignBudget", budget):
         raise invalid_input(
-            "payload.campaignBudget", "required", "A budget of this account by its name, or one to be made."
+            "payload.campaignBudget",
+            "required",
+            "Give the resource name of a budget of this account, or a new budget as an object.",
         )
     if campaign.get("containsEuPoliticalAdvertising") not in google.POLITICAL_ADVERTISING.values():
         path, accepted = "payload.containsEuPoliticalAdvertising", ", ".join(google.POLITICAL_ADVERTISING.values())
@@ -340,7 +346,7 @@ def _edit_fields(account: Account, kind: Kind, entity: NativeEntity, edit: Edit,
 def _build_update_operations(
     account: Account, level: Level, entity_id: str, entity: NativeEntity, changed: Mapping[str, Json]
 ) -> Iterator[Mapping[str, Json]]:
-    """The operations of changed fields: one for each resource that they stand on."""
+    """The operations of changed fields: one for each resource that holds them."""
     if "campaignBudget" in changed:
         budget = get_text(entity, "/campaign/campaignBudget")
         if not google.is_resource_name(account, "campaignBudget", budget):

@@ -225,7 +225,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     creative = brief.creative.existing_id
     if creative is None:
         return [], []
-    found = yield from fetch_or_none(NETWORK, meta.build_node_request(creative, "id,name,status"))
-    if found is not None and get_text(found.body, "/status") != meta.DELETED:
+    response = yield from fetch_or_none(NETWORK, meta.build_node_request(creative, "id,name,status"))
+    if response is not None and get_text(response.body, "/status") != meta.DELETED:
         return [], []
     return [Issue("creative.existingId", "not_found", "Meta has no such creative, or does not show it.")], []

@@ -60,7 +60,7 @@ _build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 
 
 def _build_campaign(brief: CampaignBrief) -> Body:
-    # What is made without a status is ACTIVE. Without a funding instrument it would end in PENDING_BILLING_INFO.
+    # An entity that is created without a status is ACTIVE. Without a funding instrument it would end in PENDING_BILLING_INFO.
     return {
         "name": brief.name,
         "objective": reddit.CLICKS,
@@ -158,7 +158,7 @@ def plan_update(
     return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, payload, parent_id, issues)
 
 
-# Reported of the live API by one integration: the order, and the three hours (both unverified).
+# One integration reports the order and the three hours of the live API (both unverified).
 ARCHIVE_WARNING = (
     "Reddit deletes only what is archived: this archives it, which ends its delivery for good. To delete it, delete it"
     " again; Reddit may refuse that within three hours of the last change."
@@ -227,17 +227,20 @@ def _check_funding_instrument(instrument: Mapping[str, Json] | None, currency: s
         return
     if get_value(instrument, "/is_servable") is not True:
         reasons = get_value(instrument, "/reasons_not_servable")
-        said = ", ".join(map(str, reasons))[:300] if isinstance(reasons, list) and reasons else "Reddit says no reason"
-        yield Issue(path, "ineligible", f"Reddit: this funding instrument cannot pay: {said}.")
-    counts_in = get_text(instrument, "/currency")
-    if counts_in != currency:
-        yield Issue(path, "currency_mismatch", f"The funding instrument counts in {counts_in}; no conversion is made.")
+        reason = (
+            ", ".join(map(str, reasons))[:300] if isinstance(reasons, list) and reasons else "Reddit says no reason"
+        )
+        yield Issue(path, "ineligible", f"Reddit: this funding instrument cannot pay: {reason}.")
+    own_currency = get_text(instrument, "/currency")
+    if own_currency != currency:
+        message = f"The funding instrument counts in {own_currency}; no conversion is made."
+        yield Issue(path, "currency_mismatch", message)
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
     """Whether the post is complete, the funding instrument can pay, and the account has the pixel.
 
-    What cannot be looked up says nothing of the brief: it is a warning.
+    A failed look-up is a warning: it proves nothing about the brief.
     """
     issues: list[Issue] = []
     warnings: list[str] = []
@@ -248,7 +251,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     except ProviderError as problem:
         warnings.append(f"Whether the post is complete could not be checked: {problem.message}")
     try:
-        # Of all modes, so that one that cannot pay says why.
+        # All modes are read, so that the reason of one that cannot pay is known.
         instruments = reddit.build_account_get_request(account, "funding_instruments", {"mode": "ALL"})
         instrument = yield from _find_row(instruments, brief.platform.funding_instrument_id)
         issues += _check_funding_instrument(instrument, account.currency)

@@ -312,7 +312,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 
 
 def _is_raised(entity: ParsedEntity, members: Mapping[str, Json]) -> bool:
-    """Whether an amount is raised, or set where there was none."""
+    """Whether an amount is raised, or set for the first time."""
     for name in tiktok.MONEY_MEMBERS & set(members):
         before, after = entity.native.get(name), members[name]
         if not (is_number(before) and is_number(after) and after <= before):

@@ -161,7 +161,7 @@ def _collect_warnings(brief: CampaignBrief, criteria: Sequence[Criterion], now: 
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Campaign and line item, paused; its targeting; and last the post, so that it never lies in an untargeted one."""
+    """Campaign and line item, paused; its targeting; and last the post, so that its line item is never untargeted."""
     places = yield from fetch_country_ids(NETWORK, brief.targeting.countries or ())
     criteria = build_criteria(brief, places)
     does = f"Create the campaign {brief.name} with its budget, paused."
@@ -263,7 +263,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 def _build_fields_steps(
     account: Account, kind: Kind, entity_id: str, entity: NativeEntity, edit: Edit, now: datetime | None
 ) -> list[Step]:
-    """The step that changes fields; no step where the edit names none."""
+    """The step that changes fields; no step for an edit without fields."""
     if not edit.fields:
         return []
     members, changes = lifecycle.merge_edit(NETWORK, account, kind, entity, edit, now, check_conflicts)
@@ -276,7 +276,7 @@ def _build_fields_steps(
 
 
 def _build_criteria_steps(account: Account, entity_id: str, diff: CriteriaDiff) -> list[Step]:
-    """The batch that changes the criteria of a line item; no step where none changes."""
+    """The batch that changes the criteria of a line item; no step where they stay the same."""
     operations = [build_create_operation(entity_id, criterion) for criterion in diff.created]
     operations += [build_delete_operation(criterion) for criterion in diff.deleted]
     if not operations:
