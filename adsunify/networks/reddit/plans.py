@@ -60,7 +60,7 @@ _build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 
 
 def _build_campaign(brief: CampaignBrief) -> Body:
-    # An entity that is created without a status is ACTIVE. Without a funding instrument it would end in PENDING_BILLING_INFO.
+    # Without a status it would be created ACTIVE; without a funding instrument it would end in PENDING_BILLING_INFO.
     return {
         "name": brief.name,
         "objective": reddit.CLICKS,
