@@ -1,6 +1,6 @@
-"""The one place that holds a brief against a network's tables, before anything is planned or saved.
+"""Checks a brief against the tables of a network, before anything is planned or stored.
 
-Each refusal names the network, the member, the reason and what would be accepted. All issues come at once.
+Each issue names the network, the member, the reason and what would be accepted. All issues are reported at once.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _PATHS_BY_PART: Mapping[str, Mapping[str, str]] = {
     part: {name: f"{part}.{to_camel(name)}" for name in model.model_fields}
     for part, model in (("targeting", Targeting), ("creative", Creative), ("platform", Platform))
 }
-"""The parts of a brief whose members are all optional, each member with its path."""
+"""Part of a brief whose members are all optional -> its members -> the path of each member."""
 OPTIONAL_MEMBERS = ("bid", "schedule.endAt", *(path for paths in _PATHS_BY_PART.values() for path in paths.values()))
-"""The optional members of a brief: what a format's ``inputs`` speak of. The others are required of every brief."""
+"""The paths of the optional members of a brief, to which a format's ``inputs`` refer. All others are required."""
 
 EXISTING_CREATIVE_PATH, NATIVE_TARGETING_PATH = "creative.existingId", "targeting.native"
 
 
 def deny_political_ads(reason: str = "it has no such declaration") -> Input:
-    """The row of a network without a declaration of political ads: ``false`` declares an absence, and passes."""
+    """Return the row of a network that has no declaration of political ads. ``false`` is accepted, ``true`` refused."""
     return Input("platform.euPoliticalAdvertising", "optional", choices=(False,), reason=f"true is refused: {reason}")
 
 
 def collect_given_members(brief: CampaignBrief) -> dict[str, Any]:
-    """The optional members that the brief has, by path; empty lists and objects count as absent."""
+    """Return the optional members that the brief has, by path. Empty lists and objects count as absent."""
     members: dict[str, Any] = {}
     if brief.bid is not None:
         members["bid"] = brief.bid
@@ -53,7 +53,11 @@ def collect_given_members(brief: CampaignBrief) -> dict[str, Any]:
 
 
 def check_brief(network: Network, account: Account, brief: CampaignBrief, now: datetime | None = None) -> Format:
-    """The format that the brief is. Raises InvalidInput with every issue; ``now`` None: no check against today."""
+    """Check a brief and return its format. If ``now`` is None its times are not compared with the present.
+
+    Raises:
+        InvalidInput: the network cannot carry out the brief; the error holds all issues.
+    """
     members = collect_given_members(brief)
     chosen = select_format(network, members)
     issues = [
@@ -79,11 +83,14 @@ def check_brief(network: Network, account: Account, brief: CampaignBrief, now: d
 
 
 _PREFIXES_READ_BY_RULES = ("goal", "budget", "account")
-"""What the rules of formats read of a brief without looking whether it is right."""
+"""The members that the rules of formats read without checking them."""
 
 
 def _check_rules(chosen: Format, account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """What the rules say of a brief that is refused already; one that trips over what was refused says no more."""
+    """Yield the issues of the rules for a brief that is refused already.
+
+    A rule that fails because of a refused member is skipped.
+    """
     for rule in chosen.rules:
         try:
             yield from rule(account, brief, now)
@@ -96,7 +103,10 @@ def _check_rules(chosen: Format, account: Account, brief: CampaignBrief, now: da
 def check_partial_brief(
     network: Network, account: Account, campaign: Mapping[str, Any], issue_paths: Iterable[str], now: datetime | None
 ) -> list[Issue]:
-    """What a network says of the members that can be read of a refused brief; ``told``: paths of the others."""
+    """Return a network's issues for the valid members of a refused brief.
+
+    ``issue_paths`` are the paths of the others.
+    """
     members = {_truncate_path(path) for path in issue_paths}
     if "" in members or "goal" in members:
         return []
@@ -130,12 +140,16 @@ def check_partial_brief(
 
 
 def _truncate_path(path: str) -> str:
-    """The member of a brief that a path leads to or into, two names deep."""
+    """Return the first two names of a path, which name a member of the brief."""
     return ".".join(path.split(".")[:2])
 
 
 def select_format(network: Network, members: Mapping[str, Any]) -> Format:
-    """The one format whose ``when`` holds; the first format where none does, so that its issues can be told."""
+    """Return the only format that matches the members. If none matches, the first format is used to report issues.
+
+    Raises:
+        ValueError: two formats match, which is a defect of the tables.
+    """
     fitting = [candidate for candidate in network.formats if candidate.is_match(members)]
     if len(fitting) > 1:
         raise ValueError(f"{network.code}: a brief is {fitting[0].code} and {fitting[1].code} at once")
@@ -153,7 +167,7 @@ def _check_goal_and_period(network: Network, chosen: Format, brief: CampaignBrie
 
 @frozen
 class ApplicableInputs:
-    """The rows of a format that count for one goal, period and kind of account: one a path."""
+    """The rows of a format that apply to one goal, period and kind of account: one row for each path."""
 
     inputs_by_path: Mapping[str, Input]
     required_paths: tuple[str, ...]
@@ -161,7 +175,7 @@ class ApplicableInputs:
 
 
 def select_applicable_inputs(chosen: Format, goal: str, period: str, account: Account) -> ApplicableInputs:
-    """The rows that count for this goal, period and account: of each path the first."""
+    """Return the rows that apply to this goal, period and account: the first one of each path."""
     return _select_applicable_inputs(
         chosen, goal, period, tuple([unless(account) for unless in _list_exemptions(chosen)])
     )
@@ -174,7 +188,7 @@ def _list_exemptions(chosen: Format) -> tuple[Callable[[Account], bool], ...]:
 
 @lru_cache(1024)
 def _select_applicable_inputs(chosen: Format, goal: str, period: str, hold: tuple[bool, ...]) -> ApplicableInputs:
-    """``hold``: which of the format's conditions are true."""
+    """Select the rows; ``hold`` says which of the format's exemptions apply. The result is cached."""
     true = dict(zip(_list_exemptions(chosen), hold, strict=True))
     rows: dict[str, Input] = {}
     for row in chosen.inputs:
@@ -236,18 +250,18 @@ def _check_inputs(
 
 
 def _check_native_geography(network: Network, native: Json) -> Iterator[Issue]:
-    """An issue for each empty value in the members of a native targeting that say where is served."""
+    """Yield an issue for each empty value in the geographic members of a native targeting."""
     for pointer in network.geographies:
         for path in _find_empty_paths(native, split_pointer(pointer), NATIVE_TARGETING_PATH):
             message = (
-                f"{network.title} takes nothing empty here: it would serve everywhere, or refuse a part of the campaign"
-                " after it has made the first. Name at least one place."
+                f"must not be empty: {network.title} would serve everywhere, or refuse a later step after the campaign"
+                " exists. Name at least one place."
             )
             yield Issue(path, "too_few", message)
 
 
 def _find_empty_paths(value: Json, names: Sequence[str], path: str) -> Iterator[str]:
-    """The paths of the empty values at what a pointer finds, and below it."""
+    """Yield the paths of the empty values at and below the pointer ``names``."""
     if not names and (value is None or value in ("", [], (), {})):
         yield path
     members = dict(enumerate(value)) if _is_list(value) else value if isinstance(value, Mapping) else {}
@@ -257,7 +271,7 @@ def _find_empty_paths(value: Json, names: Sequence[str], path: str) -> Iterator[
 
 
 def _describe_accepted_members(rows: Mapping[str, Input], path: str) -> str:
-    """Why a member is not taken of which no row says it: what is taken in its place."""
+    """Describe what the network accepts instead of a member that no row mentions."""
     part = path.partition(".")[0]
     if part not in _PATHS_BY_PART:
         return "it has no place for it"
@@ -299,7 +313,10 @@ def _check_money(network: Network, chosen: Format, account: Account, brief: Camp
 
 
 def check_start_is_midnight(network: str, brief: CampaignBrief, timezone: str) -> Iterator[Issue]:
-    """Why a network that keeps whole local days refuses the start: served from its midnight, it spends money early."""
+    """Yield the issue of a start inside a day, for networks that store whole local days.
+
+    If the campaign started at midnight before, it would spend money early.
+    """
     try:
         parse_start_day(brief.schedule.start_at, "schedule.startAt", network, timezone)
     except InvalidInput as problem:
@@ -324,7 +341,7 @@ def _check_countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:
 
 
 def collect_minor_unit_warnings(network: str, account: Account, brief: CampaignBrief) -> Iterator[str]:
-    """A warning for each amount that the network can hold and that is finer than the account's smallest coin."""
+    """Yield a warning for each amount that has more digits than the account's currency, but not than the network."""
     currency = require_currency(account)
     digits = get_exponent(currency, "account.currency")
     for name, amount in (("budget", brief.budget.amount), ("bid", brief.bid or "")):

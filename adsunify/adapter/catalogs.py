@@ -1,4 +1,4 @@
-"""Catalogs: the rows that a network offers for a member, such as pages, places or audiences."""
+"""Catalogs: lists of native objects that a brief or an edit can name, such as pages, places or audiences."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from adsunify.values.json_pointer import get_objects, parse_id
 
 @frozen
 class CatalogRow:
-    """One row of a catalog."""
+    """One row of a catalog. ``native`` is the native object."""
 
     id: str
     name: str
     native: Json
 
     def to_json(self) -> dict[str, Json]:
+        """Return the row as a response shows it."""
         return {"id": self.id, "name": self.name, "native": self.native}
 
 
 @frozen
 class CatalogPage:
-    """One page of a catalog."""
+    """One page of a catalog. ``cursor`` is the network's own; None at the end."""
 
     rows: tuple[CatalogRow, ...]
     cursor: str | None = None
@@ -37,9 +38,16 @@ class CatalogPage:
 
 
 def fetch_catalog_page(network: Network, account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of an allow-listed catalog; ``resource`` is ``name`` or ``name:suffix`` (``_`` stands for a space).
+    """Fetch one page of a declared catalog.
 
-    ``query.search`` is the suffix of a catalog that takes one and was given none; others are filtered by it here.
+    Args:
+        network: the tables of the network.
+        account: the ad account.
+        resource: ``name`` or ``name:suffix``; ``_`` in the suffix means a space.
+        query: the page. ``search`` replaces a missing suffix. For catalogs without suffix it filters the rows here.
+
+    Raises:
+        InvalidInput: ``catalog_not_supported`` or ``catalog_suffix``.
     """
     name, _, suffix = resource.partition(":")
     declared = next((catalog for catalog in network.catalogs if catalog.resource == name), None)
@@ -61,7 +69,7 @@ def fetch_catalog_page(network: Network, account: Account, resource: str, query:
 
 
 def parse_catalog_rows(declared: Catalog, response: Response) -> tuple[CatalogRow, ...]:
-    """The rows of a catalog's answer; rows without an id are unreadable."""
+    """Parse the rows of a catalog's response. Raises ProviderUnreadable for a row without an id."""
     rows: list[CatalogRow] = []
     native_rows = (
         declared.items(response) if callable(declared.items) else get_objects(response.body, declared.items, "catalog")

@@ -1,4 +1,4 @@
-"""Reads a network's error responses with its ERRORS table: the rule that fits, and the error for the caller."""
+"""Reads a network's error responses with its ERRORS table: finds the matching rule, and makes the error to raise."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import StepAction
 
 _TIMEOUT_STATUSES = (408, 460, 499)
-"""Somebody on the way stopped waiting (a server, a load balancer, Google's CANCELLED); the write may go on."""
+"""A server, a load balancer or Google (CANCELLED) stopped waiting. The write may still be applied."""
 
 
 def match_error_rule(
     network: Network, parsed: ParsedError | None, status: int, action: StepAction | None
 ) -> ErrorRule | None:
-    """The ERRORS row that speaks of an error: by its codes, most specific first; then a row for exactly this status."""
+    """Return the ERRORS row of an error. Its codes are tried first, most specific first; then the HTTP status."""
     for code in parsed.codes if parsed is not None else ():
         for rule in network.errors:
             if (
@@ -43,7 +43,7 @@ def match_error_rule(
 
 
 def is_rule_for_action(rule: ErrorRule, action: StepAction | None) -> bool:
-    """Whether the row counts for this step action; reads (None) take rows that name no action."""
+    """Whether the row applies to this step action. Only rows without actions apply to reads (None)."""
     return not rule.actions or action in rule.actions
 
 
@@ -62,14 +62,14 @@ def _get_first_code(parsed: ParsedError | None) -> str | None:
 
 
 def make_native_error(response: Response, parsed: ParsedError | None) -> NativeError:
-    """The network's own error as it goes into receipts and error bodies: bounded, secrets redacted."""
+    """Make the native error for receipts and problem details: bounded, with secrets redacted."""
     if parsed is None:
         return NativeError(status=response.status)
     return redact_error(NativeError(_get_first_code(parsed), parsed.message, parsed.request_id, response.status))
 
 
 def read_retry_delay(network: Network, response: Response) -> float | None:
-    """Seconds to wait: what the network's own figures say, else ``Retry-After`` (seconds or a date; never negative)."""
+    """Return the seconds to wait, from the network's own members or from ``Retry-After``; None if neither exists."""
     delay = network.parse_retry_delay(response)
     return parse_retry_after(response.headers) if delay is None else delay
 
@@ -82,7 +82,7 @@ _ERRORS_BY_BLAME: dict[Blame, type[ProviderError]] = {
 
 
 def find_read_error(network: Network, response: Response) -> ProviderError | None:
-    """The error to raise for the answer to a READ, None where it is good."""
+    """Return the error of the response to a read; None if the response is a success."""
     parsed = network.parse_error(response) if response.state == "json" else None
     if response.status < 300 and parsed is None and response.state != "unreadable":
         return None

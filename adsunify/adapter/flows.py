@@ -1,7 +1,7 @@
-"""Flows: reads that talk to a network, as generators without I/O, and the records they return.
+"""Flows: generators that read from a network without I/O of their own.
 
-A flow yields a :class:`~adsunify.http.messages.Request` (or a ``Sleep``) and receives its ``Response``. Any driver can
-run it: the transport, a test, or :func:`replay_flow` from recorded answers.
+A flow yields a :class:`~adsunify.http.messages.Request` or a ``Sleep``, and receives the ``Response``. A driver runs
+it: the transport, a test, or :func:`replay_flow` with recorded responses.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from adsunify.values.exact_json import dumps_canonical
 
 ResultT = TypeVar("ResultT")
 MAX_PAGES = 1_000
-"""No list of an account is read further than this; a tree that is longer says ``truncated``."""
+"""The maximum number of pages of a list. A longer tree is marked ``truncated``."""
 MAX_FLOW_BYTES = 64 * 1024 * 1024
 MAX_FLOW_SECONDS = 300.0
-"""A flow asks nothing more once its answers have so many bytes together (inflated), or after so long."""
+"""A flow sends no further request after so many decompressed bytes of responses, or after so many seconds."""
 
 
-# -- asking -------------------------------------------------------------------------------------------------------
+# -- requests of a flow -------------------------------------------------------------------------------------------
 
 
 def completed_flow(result: ResultT) -> Flow[ResultT]:
-    """A flow that reads nothing and returns the result."""
+    """Return a flow that reads nothing and returns ``result``."""
     yield from ()
     return result
 
 
 def fetch_response(network: Network, request: Request) -> Flow[Response]:
-    """Send a read and return its good answer; raises the ProviderError that the ERRORS table makes of a bad one."""
+    """Send a read and return its response. An error response raises the ProviderError of its ERRORS row."""
     response = yield request
     problem = find_read_error(network, response)
     if problem is not None:
@@ -50,7 +50,7 @@ def fetch_response(network: Network, request: Request) -> Flow[Response]:
 
 
 def fetch_or_none(network: Network, request: Request) -> Flow[Response | None]:
-    """As :func:`fetch_response`, but None where the network has no such thing."""
+    """Fetch as :func:`fetch_response` does; None if the network answers that the object does not exist."""
     try:
         return (yield from fetch_response(network, request))
     except ProviderNotFound:
@@ -58,7 +58,7 @@ def fetch_or_none(network: Network, request: Request) -> Flow[Response | None]:
 
 
 def fetch_if_possible(network: Network, request: Request) -> Flow[Response | None]:
-    """As :func:`fetch_response`, but None where no good answer is to be had: refused, not reached, or not recorded."""
+    """Fetch as :func:`fetch_response` does; None if the read is refused, fails, or was not recorded."""
     try:
         return (yield from fetch_response(network, request))
     except (ProviderError, LookupNeeded):
@@ -68,9 +68,10 @@ def fetch_if_possible(network: Network, request: Request) -> Flow[Response | Non
 def fetch_pages(
     network: Network, request: Request, following: Callable[[Request, Response], Request | None]
 ) -> Generator[Request | Sleep, Response, list[Response]]:
-    """All pages of a list. ``following`` makes the request of the next page from an answer, None at the end.
+    """Fetch all pages of a list. ``following`` makes the next request from a response; None at the end.
 
-    A cursor that comes back a second time is refused as unreadable.
+    Raises:
+        ProviderUnreadable: a cursor repeats, or the list has more than :data:`MAX_PAGES` pages.
     """
     answers = [(yield from fetch_response(network, request))]
     seen: set[bytes] = set()
@@ -84,7 +85,7 @@ def fetch_pages(
 
 
 def memoize_reads(flow: Flow[ResultT]) -> Flow[ResultT]:
-    """The flow, each of its reads asked once: the same request has the same good answer again. A wait forgets."""
+    """Wrap a flow so that a repeated read gets the earlier successful response. A sleep clears these responses."""
     answers: dict[bytes, Response] = {}
     try:
         item = next(flow)
@@ -108,11 +109,11 @@ def memoize_reads(flow: Flow[ResultT]) -> Flow[ResultT]:
         return result
 
 
-# -- driving ------------------------------------------------------------------------------------------------------
+# -- drivers ------------------------------------------------------------------------------------------------------
 
 
 def run_flow(flow: Flow[ResultT], answer: Callable[[Request], Response]) -> ResultT:
-    """Run a flow with a function that answers requests; waits are passed over.
+    """Run a flow with a function that answers its requests, without sleeping.
 
     A ProviderError or LookupNeeded of ``answer`` is raised inside the flow, which may handle it.
     """
@@ -138,8 +139,10 @@ async def run_flow_async(
 ) -> ResultT:
     """Run a flow of reads to its result. A ProviderError of ``send`` is raised inside the flow, which may handle it.
 
-    Raises what the flow raises; ValueError where a flow asks for a write; ProviderUnreadable where its answers exceed
-    :data:`MAX_FLOW_BYTES` together, or it goes on asking after :data:`MAX_FLOW_SECONDS`.
+    Raises:
+        ValueError: the flow yields a write.
+        ProviderUnreadable: the responses exceed :data:`MAX_FLOW_BYTES` together, or the flow continues after
+            :data:`MAX_FLOW_SECONDS`. The flow itself may raise other errors.
     """
     loop = asyncio.get_running_loop()
     deadline, size = loop.time() + MAX_FLOW_SECONDS, 0
@@ -148,11 +151,11 @@ async def run_flow_async(
         while True:
             if size > MAX_FLOW_BYTES or loop.time() > deadline:
                 limit = f"{MAX_FLOW_BYTES // 2**20} MiB" if size > MAX_FLOW_BYTES else f"{MAX_FLOW_SECONDS:g} seconds"
-                raise ProviderUnreadable(f"The network's answers to this call take more than {limit}; ask for less.")
+                raise ProviderUnreadable(f"The network's answers take more than {limit}. Request less at once.")
             try:
                 answer = await _perform_request(item, send, sleep)
             except ProviderError as problem:
-                problem.outcome = "not_applied"  # a flow only reads, whatever became of the request
+                problem.outcome = "not_applied"  # a flow only reads, so nothing was applied
                 item = flow.throw(problem)
             else:
                 size += answer.size
@@ -178,15 +181,16 @@ async def _perform_request(
 
 
 def _normalize_url(url: str) -> tuple[str, list[tuple[str, str]]]:
-    """The address and its query parameters, whatever their order."""
+    """Return the address without its query, and the sorted query parameters."""
     address, _, query = url.partition("?")
     return address, sorted(parse_qsl(query, keep_blank_values=True))
 
 
 def replay_flow(flow: Flow[ResultT], exchange: Sequence[Mapping[str, Any]]) -> ResultT:
-    """Run a flow from recorded answers: a list of ``{"request": {"method", "url"}, "response": {"status", "body"}}``.
+    """Run a flow with recorded responses: ``[{"request": {"method", "url"}, "response": {"status", "body"}}]``.
 
-    Raises LookupNeeded where the flow asks for something that was not recorded.
+    Raises:
+        LookupNeeded: the flow sends a request that was not recorded.
     """
     recorded = list(exchange)
 
@@ -209,7 +213,7 @@ def replay_flow(flow: Flow[ResultT], exchange: Sequence[Mapping[str, Any]]) -> R
                 Issue(
                     "lookups",
                     "lookup_needed",
-                    f"The plan needs an answer to {request.method} {url}; give it as a recorded look-up.",
+                    f"The plan needs the answer to {request.method} {url}. Pass it as a recorded look-up.",
                 ),
             )
         )

@@ -1,4 +1,4 @@
-"""The hierarchy of an account as reads return it: entities, pages of entities, and the tree."""
+"""Records that reads of an account's hierarchy return: entities, pages of entities, and the tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, parse_id
 
 MAX_FILTER_PAGES = 20
-"""A list that is filtered on our side reads at most this many provider pages for one call."""
+"""The maximum number of native pages that one call reads if the list is filtered on our side."""
 
 
 # -- what reads return --------------------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ MAX_FILTER_PAGES = 20
 
 @frozen
 class ParsedEntity:
-    """One native entity: ``status`` is the unified one (None where unknown), ``native`` the whole as it was read."""
+    """One native entity. ``status`` is the unified status (None if unknown); ``native`` is the whole native object."""
 
     kind: str
     id: str
@@ -38,6 +38,7 @@ class ParsedEntity:
     native: Mapping[str, Json]
 
     def to_json(self) -> dict[str, Json]:
+        """Return the entity as a response shows it."""
         return {
             "kind": self.kind,
             "id": self.id,
@@ -51,7 +52,7 @@ class ParsedEntity:
 
 @frozen
 class EntityPage:
-    """One page of entities or catalog rows; ``cursor`` is the network's own, None at the end."""
+    """One page of entities. ``cursor`` is the network's own; None at the end."""
 
     entities: tuple[ParsedEntity, ...]
     cursor: str | None = None
@@ -59,7 +60,7 @@ class EntityPage:
 
 @frozen
 class ListQuery:
-    """How a list is asked for. ``cursor`` is the network's own (the service signs and unsigns it)."""
+    """The parameters of a list. ``cursor`` is the network's own; the service signs it for callers."""
 
     limit: int = 50
     cursor: str | None = None
@@ -78,7 +79,7 @@ class EntityTree:
 
 @frozen
 class DiscoveredAccount:
-    """An ad account that a token reaches; ``status`` is ``active`` or a native word where it cannot serve."""
+    """An ad account that a token can use. ``status`` is ``active``, or the native status of one that cannot serve."""
 
     native_id: str
     name: str
@@ -89,7 +90,7 @@ class DiscoveredAccount:
 
 
 def parse_entity(level: Level, native: Mapping[str, Json], parent_id: str | None = None) -> ParsedEntity:
-    """A native entity read by its level's pointers; raises ProviderUnreadable where it has no id."""
+    """Parse a native entity with the pointers of its level. Raises ProviderUnreadable if it has no id."""
     entity_id = parse_id(get_value(native, level.id))
     if entity_id is None:
         raise ProviderUnreadable(f"A {level.native} in the answer has no id.")
@@ -107,8 +108,10 @@ def parse_entity(level: Level, native: Mapping[str, Json], parent_id: str | None
 
 
 def drop_orphans(nodes: Iterable[ParsedEntity]) -> tuple[ParsedEntity, ...]:
-    """The nodes, given parents first, without those whose parent was not read (deleted, or out of reach) and all that
-    hangs on them."""
+    """Return the nodes without those whose parent is missing (deleted, or not readable), and without their descendants.
+
+    ``nodes`` has parents before children.
+    """
     connected: list[ParsedEntity] = []
     connected_ids: set[str] = set()
     for node in nodes:
@@ -118,23 +121,29 @@ def drop_orphans(nodes: Iterable[ParsedEntity]) -> tuple[ParsedEntity, ...]:
     return tuple(connected)
 
 
-# -- whose an entity is --------------------------------------------------------------------------------------------
+# -- ownership of entities ----------------------------------------------------------------------------------------
 
 
 def require_valid_id(network: Network, kind: str, entity_id: str) -> None:
-    """Raise ProviderNotFound for what is no id of this kind: nothing is asked for it."""
+    """Raise ProviderNotFound if the text cannot be an id of this kind, so that no request is sent for it."""
     level = get_level(network, kind)
     if re.fullmatch(level.id_pattern, entity_id) is None:
-        raise ProviderNotFound(f"{network.title} has no {level.native} of such an id.")
+        raise ProviderNotFound(f"{network.title} has no {level.native} with such an id.")
 
 
 def ensure_owned(
     network: Network, account: Account, entity: ParsedEntity, above: Callable[[Level, str], Flow[ParsedEntity]]
 ) -> Flow[tuple[ParsedEntity, ...]]:
-    """The entity as it was read, for a network whose requests do not name the account; then what it hangs on, as far
-    up as has to be read for one that says whose it is. ``above`` reads one without asking whose it is.
+    """Check that an entity belongs to the account, for networks whose requests do not name the account.
 
-    Raises ProviderNotFound for another account's, ProviderUnreadable where the network does not say.
+    The flow reads parents until one of them names its account. ``above`` reads an entity without this check.
+
+    Returns:
+        The entity and the parents that were read.
+
+    Raises:
+        ProviderNotFound: the entity belongs to another account.
+        ProviderUnreadable: the network does not name the account.
     """
     line = [entity]
     while True:
@@ -155,7 +164,7 @@ def ensure_owned(
 
 
 def check_query(network: Network, kind: str, query: ListQuery) -> Level:
-    """The level of a list, its parent and status filters held against the table."""
+    """Check the parent and status filters of a list against the table, and return the level."""
     level = get_level(network, kind)
     issues: list[Issue] = []
     if query.parent_id is not None and not level.parent_kind:

@@ -1,11 +1,12 @@
 """Normalized daily insights of one account.
 
 Counts (impressions, clicks, videoViews, reach) are integers. Spend, conversionValue and conversions are exact decimal
-strings: the amounts in major units of the account's currency, and conversions because some networks attribute
-fractions of one. None means "not reported": it is never 0, and a sum with a None in it is None.
+strings. Amounts are in major units of the account's currency. Conversions are decimals because some networks attribute
+fractions of a conversion. None means "not reported" and never 0; a sum that includes None is None.
 
-An adapter hands over what its report says as pairs of a day and its figures (by the names :data:`METRIC_NAMES`, int or
-Decimal in major units, None or absent where the report is silent), in any order, any number per day::
+An adapter passes the figures of its report as pairs of a day and its values, in any order and with any number of pairs
+for a day. The values have the names :data:`METRIC_NAMES` and are int or Decimal in major units; None or absent means
+"not reported"::
 
     Insights.of([(day, {"impressions": 120, "spend": Decimal("4.50")}), ...], coverage, "zero", native_rows)
 """
@@ -30,23 +31,26 @@ COUNT_METRICS = ("impressions", "clicks", "videoViews", "reach")
 METRIC_NAMES = ("impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach")
 _METRIC_ATTRIBUTES = ("impressions", "clicks", "spend", "conversions", "conversion_value", "video_views", "reach")
 MissingDayMeaning = Literal["zero", "zero_once_final", "gap"]
-"""What a day without a row is. ``zero``: nothing was delivered on it. ``zero_once_final``: the same, once its figures
-are no longer provisional; before, nothing is known of it. ``gap``: nothing is known of it."""
+"""The meaning of a day without a row.
+
+``zero``: nothing was delivered on that day. ``gap``: its figures are unknown. ``zero_once_final``: unknown while its
+figures are provisional, and ``zero`` afterwards.
+"""
 NON_ADDITIVE_METRICS = frozenset({"reach"})
-"""People reached on two days, or by two campaigns, are partly the same: there is no sum."""
+"""Metrics that cannot be added up: two days, or two campaigns, may reach the same people."""
 
 QUIET_DAYS_NOTE = "A day without a row had no delivery: the network leaves it out."
-UNKNOWN_DAYS_NOTE = "Nothing is known of a day without a row: the network does not say that it means no delivery."
+UNKNOWN_DAYS_NOTE = "The figures of a day without a row are unknown: the network does not say that it had no delivery."
 NO_CAMPAIGNS_NOTE = "The account has no campaign, so nothing was delivered."
 _ONE_DAY = datetime.timedelta(days=1)
 
-# Numbers of reports have a bounded length, so sums never need as many digits: exact, or an error.
+# Numbers in reports have a bounded length, so sums fit into this precision. The context raises if they do not.
 _EXACT_CONTEXT = Context(prec=4 * MAX_NUMBER_CHARACTERS, traps=[Inexact, InvalidOperation, Overflow])
 
 
 @frozen(kw_only=True)
 class MetricValues:
-    """The figures of a day, or their totals."""
+    """The figures of a day, or the totals of several days."""
 
     impressions: int | None = None
     clicks: int | None = None
@@ -87,7 +91,7 @@ class DateRange:
 
     @classmethod
     def join_days(cls, days: Iterable[datetime.date]) -> tuple[Self, ...]:
-        """The ranges that hold exactly these days, in order."""
+        """Return the ranges that consist of exactly these days, in order."""
         ranges: list[Self] = []
         for day in sorted(days):
             if ranges and day - ranges[-1].end == _ONE_DAY:
@@ -97,7 +101,7 @@ class DateRange:
         return tuple(ranges)
 
     def iterate_days(self) -> Iterator[datetime.date]:
-        """Every day of the range."""
+        """Yield every day of the range."""
         return (self.start + number * _ONE_DAY for number in range((self.end - self.start).days + 1))
 
     def to_json(self) -> dict[str, Json]:
@@ -106,11 +110,12 @@ class DateRange:
 
 @frozen
 class Coverage:
-    """What the rows cover: account-local days, both included.
+    """The days that the rows cover, in local days of the account; both ends are included.
 
-    ``is_complete``: everything asked for has been reported. ``provisional_from``: the network still restates figures
-    from this day on. ``missing_ranges``: days of which nothing is known. A day without a row that is not missing had no
-    delivery.
+    Attributes:
+        is_complete: the network has reported all requested days.
+        provisional_from: the network may still correct figures from this day on.
+        missing_ranges: days whose figures are unknown. Another day without a row had no delivery.
     """
 
     start: datetime.date
@@ -122,7 +127,7 @@ class Coverage:
     notes: Sequence[str] = ()
 
     def mark_missing_days(self, reported: Collection[datetime.date], missing_day: MissingDayMeaning) -> Self:
-        """The same with the days that have no row counted as ``missing_day`` says, and a note of what they are."""
+        """Return the coverage with days without a row treated as ``missing_day`` says, and with a note about them."""
         range_days = set(DateRange(self.start, self.end).iterate_days())
         lost = {day for days in self.missing_ranges for day in days.iterate_days()}
         silent = range_days - lost - set(reported)
@@ -146,7 +151,7 @@ class Coverage:
 
 @frozen
 class PendingReport:
-    """A report that the network is still making; ``job`` is one string that resumes it."""
+    """A report that the network has not finished. ``job`` is a string that resumes it."""
 
     job: str
     status: str
@@ -158,7 +163,7 @@ class PendingReport:
 
 @frozen
 class Insights:
-    """The answer: a row per day with activity, their totals, the native rows as they came, and what they cover."""
+    """A row for each day with activity, the totals, the native rows, and the coverage."""
 
     rows: Sequence[DailyMetrics]
     totals: MetricValues
@@ -170,10 +175,12 @@ class Insights:
     def from_days(
         cls, days: DatedValues, coverage: Coverage, missing_day: MissingDayMeaning, native_rows: Sequence[Json] = ()
     ) -> Self:
-        """Sum the figures per day and over the days; totals of an incomplete range are None.
+        """Add up the figures of each day and of all days. Totals of an incomplete range are None.
 
-        ``missing_day`` says what a day without a row is; where it is a gap, the coverage names it as missing.
-        Raises ProviderUnreadable for a figure that is no number.
+        ``missing_day`` is the meaning of a day without a row. If it is a gap, the coverage lists the day as missing.
+
+        Raises:
+            ProviderUnreadable: a figure is not a number.
         """
         rows = sum_by_day(days)
         coverage = coverage.mark_missing_days([row.date for row in rows], missing_day)
@@ -181,9 +188,9 @@ class Insights:
 
     @classmethod
     def without_campaigns(cls, coverage: Coverage) -> Self:
-        """The answer for an account that has no campaign, deleted ones included: no day had a delivery.
+        """Return the insights of an account that has never had a campaign, so that no day had a delivery.
 
-        It is for networks whose report names campaigns, so that there is nothing to ask for.
+        Networks whose report requests name campaigns need it, because there is nothing to request.
         """
         return cls.from_days((), evolve(coverage, notes=(*coverage.notes, NO_CAMPAIGNS_NOTE)), "zero")
 
@@ -191,12 +198,12 @@ class Insights:
     def from_pending_report(
         cls, start: datetime.date, end: datetime.date, timezone: str | None, pending: PendingReport
     ) -> Self:
-        """Nothing yet: the network is still making the report of these days."""
+        """Return insights without rows, because the network has not finished the report of these days."""
         coverage = Coverage(start, end, timezone, is_complete=False, missing_ranges=(DateRange(start, end),))
         return cls((), MetricValues(), coverage, pending=pending)
 
     def extend_to(self, end: datetime.date) -> Self:
-        """The same with the days up to ``end``, of which nothing can be known yet, missing: totals are None."""
+        """Return the insights with the future days up to ``end`` added as missing. Totals are None then."""
         if end <= self.coverage.end:
             return self
         following = DateRange(self.coverage.end + _ONE_DAY, end)
@@ -215,9 +222,10 @@ class Insights:
 
 
 def sum_by_day(days: DatedValues) -> tuple[DailyMetrics, ...]:
-    """One row per day, in order; a figure is None where any part of the day is silent about it.
+    """Add up the figures of each day, in order of days. A figure is None if any part of the day lacks it.
 
-    Raises ProviderUnreadable for a figure that is no number.
+    Raises:
+        ProviderUnreadable: a figure is not a number.
     """
     sums: dict[datetime.date, list[MetricValue]] = {}
     for day, figures in days:
@@ -230,7 +238,7 @@ def sum_by_day(days: DatedValues) -> tuple[DailyMetrics, ...]:
 
 
 def sum_metrics(rows: Iterable[DailyMetrics]) -> MetricValues:
-    """The sums over the rows; None without rows, or where any row is silent."""
+    """Return the sums over the rows. A sum is None without rows, or if any row lacks the figure."""
     total: list[MetricValue] = []
     for row in rows:
         values: list[MetricValue] = [
@@ -273,4 +281,4 @@ def _format_values(values: list[MetricValue]) -> dict[str, Any]:
 
 
 def _not_a_number_error(name: str) -> ProviderUnreadable:
-    return ProviderUnreadable(f"The report's {name} is not a number that it can be.")
+    return ProviderUnreadable(f"The report's {name} is not a valid number.")

@@ -1,11 +1,11 @@
-"""What an adapter has to be: one Protocol for each of its modules, and :class:`Adapter`, which holds them.
+"""The interface of an adapter: a Protocol for each of its modules, and :class:`Adapter`, which holds the modules.
 
-The package of each adapter makes its ``ADAPTER`` from its modules, so mypy checks them there: a module that lacks a
-function, or has another signature, is an error in the adapter's ``__init__.py``.
+The package of each adapter makes its ``ADAPTER`` from its modules, and mypy checks them there. If a module lacks a
+function or has another signature, mypy reports an error in the adapter's ``__init__.py``.
 
 Flows are generators that yield a :class:`~adsunify.http.messages.Request` or a ``Sleep``, receive the ``Response``, and
-return their result. ``now`` of plans and edits is an instant; None means that nothing is compared with the present.
-``now`` of connecting is in milliseconds.
+return their result. In plans and edits ``now`` is an instant; None means that nothing is compared with the present. In
+logins ``now`` is in milliseconds since 1970.
 """
 
 from __future__ import annotations
@@ -52,32 +52,35 @@ class Native(Protocol):
         ...
 
     def get_money_unit(self, account: Account) -> MoneyUnit:
-        """How the network counts the account's money; InvalidInput where the currency is not known or not sold."""
+        """Return the money unit of the account. Raises InvalidInput if the currency is unknown or not supported."""
         ...
 
     def parse_error(self, response: Response) -> ParsedError | None:
-        """The native error in any response, an unreadable one too; None where there is none. Never raises."""
+        """Parse the native error of any response, even an unreadable one; None if there is none. Never raises."""
         ...
 
 
 class NativeTargeting(Protocol):
-    """``targeting.py`` of a network whose briefs take ``targeting.native``."""
+    """``targeting.py`` of a network that accepts ``targeting.native`` in briefs."""
 
     def find_native_targeting_error(self, targeting: Mapping[str, Json]) -> str | None:
-        """What is wrong with a targeting in the network's own names; None where nothing is."""
+        """Return what is wrong with a native targeting; None if it is valid."""
         ...
 
 
 class EditableTargeting(Protocol):
-    """``targeting.py`` of a network where an edit changes targeting that is a member of the entity."""
+    """``targeting.py`` of a network whose entities have their targeting as a member, which an edit changes."""
 
     def merge_targeting(
         self, kind: Kind, current: Json, wanted: Mapping[str, Json]
     ) -> tuple[dict[str, Json], list[Change]]:
-        """Merge the ``wanted`` members of an edit into the native targeting that an entity of this kind has.
+        """Merge the ``wanted`` members of an edit into the native targeting of an entity.
 
-        Returns what is sent, and each change before and after. Raises InvalidInput with all issues, ``no_change`` for a
-        member that has the value already.
+        Returns:
+            The native targeting to send, and each change with its value before and after.
+
+        Raises:
+            InvalidInput: all issues; ``no_change`` for a member that has the value already.
         """
         ...
 
@@ -92,7 +95,7 @@ class Settings(Protocol):
 
     @property
     def EDITS(self) -> tuple[EditMember, ...]:
-        """The members of ``targeting`` and ``creative`` that an edit takes or refuses."""
+        """The members of ``targeting`` and ``creative`` that an edit accepts or refuses."""
         ...
 
     def check_conflicts(
@@ -104,10 +107,15 @@ class Settings(Protocol):
         edit: Edit,
         now: datetime | None,
     ) -> Iterator[Issue]:
-        """What the changed members contradict: each other, the entity as it is, or the present.
+        """Yield an issue for each changed member that contradicts another one, the present entity, or the present time.
 
-        ``before``: the entity as it was read. ``changed``: the native members that ``edit.fields`` changes, as they are
-        nested in the entity. ``now``: an instant of any time zone.
+        Args:
+            account: the ad account.
+            kind: the kind of the entity.
+            before: the entity as it was read.
+            changed: the native members that ``edit.fields`` changes, nested as in the entity.
+            edit: the edit.
+            now: the present, in any time zone.
         """
         ...
 
@@ -116,39 +124,59 @@ class Tables(Protocol):
     """``tables.py``: what the network can do; :mod:`adsunify.adapter.network` describes the records."""
 
     @property
-    def LEVELS(self) -> tuple[Level, ...]: ...
+    def LEVELS(self) -> tuple[Level, ...]:
+        """The levels of the hierarchy, parents first."""
+        ...
+
     @property
-    def FORMATS(self) -> tuple[Format, ...]: ...
+    def FORMATS(self) -> tuple[Format, ...]:
+        """The formats of briefs."""
+        ...
+
     @property
-    def CATALOGS(self) -> tuple[Catalog, ...]: ...
+    def CATALOGS(self) -> tuple[Catalog, ...]:
+        """The catalogs."""
+        ...
+
     @property
-    def TEMPLATES(self) -> tuple[Template, ...]: ...
+    def TEMPLATES(self) -> tuple[Template, ...]:
+        """Native payloads to start from."""
+        ...
+
     @property
-    def METRICS(self) -> tuple[Metric, ...]: ...
+    def METRICS(self) -> tuple[Metric, ...]:
+        """The source of each normalized metric."""
+        ...
+
     @property
-    def ERRORS(self) -> tuple[ErrorRule, ...]: ...
+    def ERRORS(self) -> tuple[ErrorRule, ...]:
+        """The meaning of the network's errors."""
+        ...
+
     @property
-    def NETWORK(self) -> Network: ...
+    def NETWORK(self) -> Network:
+        """All tables together."""
+        ...
 
 
 class Plans(Protocol):
-    """``plans.py``: changes become plans. All are flows; what they read is frozen into the plan.
+    """``plans.py``: turns changes into plans. All functions are flows, and their plans contain what they read.
 
-    They assume a brief that :func:`adsunify.adapter.brief_checks.check_brief` accepted. All raise InvalidInput with all
-    issues at once, and the ProviderError of a read without which there is no plan.
+    Briefs must have passed :func:`adsunify.adapter.brief_checks.check_brief`. The flows raise InvalidInput with all
+    issues, and the ProviderError of a read that the plan needs.
     """
 
     def plan_create(self, account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-        """Everything that a brief becomes, parents first, every entity of it paused.
+        """Plan the entities of a brief, parents first. Every entity is created paused.
 
-        An id that the network gives to an earlier step is bound into a later one; none is guessed.
+        Ids that the network assigns in an earlier step are bound into later steps.
         """
         ...
 
     def plan_activate(self, account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-        """Switch on what a create made: leaves first, the campaign last, and nothing else of the account.
+        """Plan the activation of the entities of a create operation: leaves first, the campaign last.
 
-        ``source`` is the create's plan, ``outputs`` what its steps brought, by step key.
+        ``source`` is the plan of the create operation; ``outputs`` are the outputs of its steps, by step key.
         """
         ...
 
@@ -202,26 +230,35 @@ class CredentialFlows(Protocol):
     def fetch_credentials(
         self, app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
     ) -> Flow[Credentials]:
-        """``answer``: the query that came back to ``redirect_uri`` (``code``, or what the network calls it), or the
-        credentials that a person gave. Raises InvalidInput for an answer that lacks what is needed, TokenRefused where
-        the network does not take it."""
+        """Fetch the first credentials of a login.
+
+        ``answer`` holds the query parameters that the network sent to ``redirect_uri``, or the credentials that a
+        person entered.
+
+        Raises:
+            InvalidInput: ``answer`` lacks a member.
+            TokenRefused: the network refuses it.
+        """
         ...
 
     def refresh_credentials(self, app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-        """New credentials for old ones, with what the network did not send again; TokenRefused: a person has to connect
-        again."""
+        """Refresh credentials. Members that the network does not send again are kept.
+
+        Raises:
+            TokenRefused: a person must connect again.
+        """
         ...
 
     def revoke_credentials(self, app: OAuthClient, credentials: Credentials) -> Flow[None]:
-        """Tell the network to forget the credentials; nothing where it has no call for that."""
+        """Revoke the credentials at the network. The flow does nothing if the network cannot revoke them."""
         ...
 
     def sign_request(
         self, request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str
     ) -> Request:
-        """The request with the credentials added: the last thing that is done to it, never part of a plan.
+        """Add the credentials to a request, right before it is sent. Plans never contain credentials.
 
-        ``now`` in milliseconds and ``nonce``, 32 random hexadecimal digits, are for signatures (OAuth 1.0a).
+        ``now`` (milliseconds) and ``nonce`` (32 random hexadecimal digits) are for signatures (OAuth 1.0a).
         """
         ...
 
@@ -230,8 +267,10 @@ class AuthorizationFlows(CredentialFlows, Protocol):
     """A login that begins with the network's consent page (``Login.kind`` is ``oauth2``)."""
 
     def build_authorization_url(self, app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
-        """The address of the consent page; ``state`` comes back with the answer. With PKCE, the verifier's challenge
-        goes along."""
+        """Build the address of the consent page. With PKCE it contains the challenge of ``verifier``.
+
+        The network returns ``state`` with its answer.
+        """
         ...
 
 
@@ -239,8 +278,9 @@ class RequestTokenFlows(CredentialFlows, Protocol):
     """A login that begins with a request token (``Login.kind`` is ``oauth1``)."""
 
     def fetch_request_token(self, app: OAuthClient, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
-        """The token is the ``state``, its secret the ``verifier`` of ``fetch_credentials``. ``state`` here is only
-        random.
+        """Fetch a request token. The caller uses it as state, and its secret as ``verifier`` of ``fetch_credentials``.
+
+        ``state`` is a random text.
         """
         ...
 
@@ -253,56 +293,61 @@ class Reads(Protocol):
     """
 
     def discover_accounts(self) -> Flow[list[DiscoveredAccount]]:
-        """Every ad account that the credentials reach, with its currency, time zone and extras."""
+        """Return all ad accounts that the credentials can use, with currency, time zone and extras."""
         ...
 
     def fetch_tree(self, account: Account) -> Flow[EntityTree]:
-        """The account's hierarchy, flat, parents first, without what is deleted; ``truncated`` where it is too long."""
+        """Return the account's hierarchy as a flat list, parents first, without deleted entities.
+
+        It is ``truncated`` if it is too long.
+        """
         ...
 
     def list_entities(self, account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-        """One page of the entities of a kind, with the network's own cursor of the next one.
+        """Return one page of the entities of a kind, with the network's own cursor of the next page.
 
-        A filter that the network does not know is applied here, so a page may be short, and still have a next one.
+        Filters that the network does not support are applied by the adapter. So a page may be short although there is a
+        next one.
         """
         ...
 
     def fetch_entity(self, account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-        """One entity of this kind that the account has, whole. Raises ProviderNotFound for everything else."""
+        """Return an entity of the account with all its members. Raises ProviderNotFound for all other ids."""
         ...
 
     def fetch_editable_entity(self, account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-        """The entity with all that its settings and an edit need to know."""
+        """Return an entity with all objects that its settings and an edit need."""
         ...
 
     def parse_daily_metrics(
         self, account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date
     ) -> DatedValues:
-        """The figures by day in the native objects of a report of these days; both days are included.
+        """Parse the figures of a report by day; ``start`` and ``end`` are included.
 
-        ``native`` are rows, or pages of rows where only the page says which fields it has (Google).
+        ``native`` has the rows, or pages of rows if only the page names its fields (Google).
         """
         ...
 
     def fetch_insights(
         self, account: Account, start: date, end: date, job: str | None, now: datetime
     ) -> Flow[Insights]:
-        """The account's daily figures, both days included; amounts are Decimals in major units.
+        """Fetch the account's daily figures; both days are included, and amounts are Decimals in major units.
 
-        A network that makes reports in its own time returns ``pending`` with a job, and is called again with it.
+        If the network makes reports asynchronously, the result is ``pending`` with a job. The caller calls again with
+        this job.
         """
         ...
 
     def fetch_catalog_page(self, account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-        """One page of a declared catalog; ``resource`` is its name, perhaps with ``:`` and a text."""
+        """Return one page of a declared catalog. ``resource`` is its name, optionally followed by ``:`` and a text."""
         ...
 
 
 @frozen
 class Adapter:
-    """One network, by its modules.
+    """The modules of one network.
 
-    ``native_targeting`` and ``editable_targeting`` are the module ``targeting``, where the network has that function.
+    ``native_targeting`` and ``editable_targeting`` are the module ``targeting`` if it has the function of the Protocol.
     Exactly one of ``authorization`` (``Login.kind`` oauth2), ``request_tokens`` (oauth1) and ``credentials``
     (credentials) is given: an :class:`~adsunify.adapter.oauth.AuthorizationCodeLogin`, or the module ``reads`` of a
     network whose login differs.

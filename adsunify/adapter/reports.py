@@ -1,4 +1,4 @@
-"""From the rows of a native report to normalized figures, through a network's METRICS."""
+"""Converts the rows of native reports to normalized figures with a network's METRICS table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ReportRow = Mapping[str, Json]
 
 
 def find_earliest_day(network: Network, account: Account, now: datetime) -> date | None:
-    """The first day that the network can still report, None where it documents no end of its history."""
+    """Return the first day that the network can report; None if it documents no limit."""
     history = network.history
     if history is None:
         return None
@@ -42,7 +42,7 @@ def find_earliest_day(network: Network, account: Account, now: datetime) -> date
 
 
 def require_history(network: Network, account: Account, start: date, now: datetime) -> None:
-    """Refuse a range that begins before the network's history. Raises InvalidInput."""
+    """Raise InvalidInput if the range begins before the network's history."""
     first, history = find_earliest_day(network, account, now), network.history
     if history is not None and first is not None and start < first:
         length = f"{history.days} days" if history.days else f"{history.months} months"
@@ -53,11 +53,18 @@ def require_history(network: Network, account: Account, start: date, now: dateti
 def parse_report_rows(
     metrics: Sequence[Metric], native: Iterable[ReportRow], at: str, read_date: Callable[[Json], date] | None = None
 ) -> DatedValues:
-    """The day of each row and its figures by metric name, for :func:`adsunify.adapter.insights.sum_by_day`.
+    """Yield the day and the figures of each row, for :func:`adsunify.adapter.insights.sum_by_day`.
 
-    ``at`` points at what a row says of its day, and ``told`` makes a day of that; without it, it is YYYY-MM-DD. Some
-    rows are taken at a time, and one metric of all of them before the next: faster than row by row, and none is kept.
-    Raises ProviderUnreadable for a figure that is no number, and for a row without a day.
+    Rows are converted in batches, one metric after the other, which is faster than row by row.
+
+    Args:
+        metrics: the network's METRICS.
+        native: the native rows.
+        at: the pointer to the day in a row.
+        read_date: converts the value at ``at`` to a date; None means text of the form YYYY-MM-DD.
+
+    Raises:
+        ProviderUnreadable: a figure is not a number, or a row has no day.
     """
     rest = iter(native)
     while some := list(islice(rest, ROW_BATCH_SIZE)):
@@ -75,7 +82,7 @@ def parse_report_rows(
 
 
 def _parse_metric_column(metric: Metric, columns: Columns) -> list[MetricValue]:
-    """The figures of one metric: of values that are all alike at once, of any others one by one."""
+    """Parse the figures of one metric: all at once if the values have the same type, else one by one."""
     values = columns.get_column(metric.native) if metric.read is None else metric.read(columns)
     if any(silent in values for silent in metric.absent_texts):
         values = [None if value in metric.absent_texts else value for value in values]
@@ -124,15 +131,18 @@ def _parse_uniform_numbers(unit: str, present: list[Json], kinds: set[type]) -> 
 
 
 def parse_metric(metric: Metric, value: Json) -> MetricValue:
-    """One figure: a count as int, else an exact Decimal; ``metric.absent`` where the row leaves it out.
+    """Parse one figure, a number or its text: a count as int, another metric as an exact Decimal.
 
-    Numbers and their texts are read alike. Raises ProviderUnreadable for anything else.
+    A missing figure is ``metric.absent``.
+
+    Raises:
+        ProviderUnreadable: the value is not a number, or a count has a fraction.
     """
     if value is None:
         return metric.absent_value
     text = get_text({"value": value}, "/value") or ""
     if len(text) > MAX_NUMBER_CHARACTERS or not _match_number(text):
-        raise ProviderUnreadable(f"The report says no number for {metric.name}.")
+        raise ProviderUnreadable(f"The report's {metric.name} is not a number.")
     number = Decimal(text)
     if metric.unit in _UNIT_FACTORS:
         return _DECIMAL_CONTEXT.multiply(number, _UNIT_FACTORS[metric.unit])
@@ -141,12 +151,12 @@ def parse_metric(metric: Metric, value: Json) -> MetricValue:
     if number != number.to_integral_value():
         if metric.unit == "whole":
             return metric.absent_value
-        raise ProviderUnreadable(f"The report says a fraction for {metric.name}.")
+        raise ProviderUnreadable(f"The report's {metric.name} has a fraction.")
     return int(number)
 
 
 def parse_date(text: Json) -> date:
-    """The day that is written YYYY-MM-DD. Raises ProviderUnreadable."""
+    """Parse a day of the form YYYY-MM-DD. Raises ProviderUnreadable."""
     return _parse_dates([text])[0]
 
 
@@ -158,7 +168,7 @@ def _parse_dates(texts: Sequence[Json]) -> list[date]:
 
 
 def gunzip(content: bytes) -> bytes:
-    """The content of a gzip file; as it is where it was inflated on the way. Raises ProviderUnreadable."""
+    """Decompress a gzip file. Content that is not gzip is returned unchanged. Raises ProviderUnreadable."""
     if not content.startswith(_GZIP_MAGIC):
         return content
     stream = zlib.decompressobj(wbits=31)  # 31: gzip, with its check sum
@@ -172,7 +182,7 @@ def gunzip(content: bytes) -> bytes:
 
 
 def download_report(url: str | None) -> Flow[Json]:
-    """The JSON of a finished report's file. It lies on a foreign host, which gets no credentials."""
+    """Download and parse the JSON file of a finished report from a foreign host, which gets no credentials."""
     if url is None or not url.lower().startswith("https://"):
         raise ProviderUnreadable("The finished report has no https address.")
     response = yield Request("GET", url, response_format="bytes", is_signed=False)
@@ -188,14 +198,14 @@ def download_report(url: str | None) -> Flow[Json]:
 
 
 def join_job_ids(reports: Sequence[str]) -> str:
-    """One job for all reports of a range: the one's id, or base64url of the list of several."""
+    """Return one job for all reports of a range: the id of a single report, or base64url of the JSON list of ids."""
     if len(reports) == 1:
         return reports[0]
     return encode_base64url(dumps_canonical(list(reports)))
 
 
 def split_job_id(job: str) -> list[str]:
-    """The ids of the reports in a job of :func:`join_job_ids`."""
+    """Return the ids of the reports in a job of :func:`join_job_ids`."""
     try:
         ids = loads(decode_base64url(job))
     except ValueError:

@@ -1,6 +1,6 @@
-"""The one contract table: an endpoint is a row and a function.
+"""The contract table as data: each endpoint is a row of :data:`ENDPOINTS`.
 
-Routes, the OpenAPI document, the agents' tools and the clients are made from :data:`ENDPOINTS`.
+The routes, the OpenAPI document, the MCP tools and the clients are generated from it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who may call what: the rule, and a Markdown table of what it gives for each endpoint."""
+"""The access rule of endpoints, and a Markdown table of its results for each endpoint and kind of caller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .endpoints import ENDPOINTS
 
 
 def authorize(actor: Actor, endpoint: Endpoint) -> None:
-    """Raise Forbidden where the actor's authority is less than the endpoint needs."""
+    """Raise Forbidden if the endpoint needs more authority than the actor has."""
     if actor.kind == "agent" and not endpoint.allows_agents:
         raise Forbidden(
             "An agent's token cannot list or change API keys, or change webhooks. Use an API key.",
@@ -39,11 +39,11 @@ CALLERS: Mapping[str, Actor | None] = {
     "OAuth, write, member": _make_caller("agent", "member", True),
     "OAuth, write, admin": _make_caller("agent", "admin", True),
 }
-"""Every kind of caller. A read-only credential reads whatever the role: an admin's stands for all."""
+"""Every kind of caller. The role of a read-only credential does not matter, so an admin represents all roles."""
 
 
 def render_access_matrix() -> str:
-    """Every endpoint and what each kind of caller is answered: ``yes``, 401, or 403 with its code."""
+    """Render the result of each endpoint for each kind of caller: ``yes``, 401, or 403 with its code."""
     return "\n".join([*render_markdown_table(("endpoint", *CALLERS), _matrix_rows()), ""])
 
 

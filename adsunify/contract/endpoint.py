@@ -1,4 +1,4 @@
-"""What a row of the contract table holds."""
+"""The row type of the contract table."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from adsunify.models.error_messages import FORM_BY_PATTERN, UUID_REGEX
 from adsunify.plans.records import Kind
 
 Access = Literal["read", "owner", "write", "admin"]
-"""``read``: any valid credential. ``owner``: any credential of the owner, whatever his role; the use case checks it.
-``write``: a write credential, role member. ``admin``: the same, role admin.
+"""Who may call an endpoint.
+
+``read``: any valid credential. ``owner``: any credential of the owner in any role, which the use case checks.
+``write``: a write-enabled credential with role member or admin. ``admin``: a write-enabled credential with role admin.
 """
 
 PREFIX = "/api/v1/ads"
 ERROR_STATUSES = (400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 429, 500, 503)
-"""Every endpoint may answer these (docs/spec.md, "Errors")."""
+"""The error statuses that every endpoint may answer (docs/spec.md, "Errors")."""
 
 
 @frozen(eq=False)
 class PathPattern:
-    """What a path parameter must look like, for machines and in words."""
+    """The form of a path parameter, as a regular expression and in words."""
 
     pattern: str
     description: str
@@ -36,7 +38,7 @@ class PathPattern:
 
 
 UUID_PATTERN = PathPattern(UUID_REGEX, FORM_BY_PATTERN[UUID_REGEX])
-"""Every parameter that is not named below."""
+"""The form of every parameter that is not named below."""
 PATH_PATTERNS = {
     "network": PathPattern(r"^[a-z]{1,20}$", "the code of a network, such as meta"),
     "entityId": PathPattern(r"^[^\x00-\x1f\x7f]{1,250}$", "an id as the network gives it, of 1 to 250 characters"),
@@ -46,11 +48,13 @@ PATH_PATTERNS = {
 
 @frozen(eq=False)
 class Endpoint:
-    """One endpoint: how it is called, what it needs and what it answers. Its use case is in ``service.dispatch``.
+    """One endpoint: its request, its access rule and its response. ``service.dispatch`` has its use case.
 
-    ``ignores_idempotency_key``: the endpoint is idempotent by itself; it accepts an idempotency key, which changes
-    nothing. ``allows_agents``: an agent's access token may call it. ``is_paged``: the answer is a list with a cursor.
-    ``kind``: the level of an endpoint that exists once for each level; its use case takes it as an argument.
+    Attributes:
+        ignores_idempotency_key: the endpoint is idempotent, so it accepts an idempotency key and ignores it.
+        allows_agents: an agent's access token may call it.
+        is_paged: the response is a list with a cursor.
+        kind: the level of an endpoint that exists for each level; the use case gets it as an argument.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -69,11 +73,11 @@ class Endpoint:
     kind: Kind | None = None
     operation_id: str = field(init=False)
     parameters: tuple[str, ...] = field(init=False)
-    """The names of the path parameters, as on the wire."""
+    """The names of the path parameters in the URL template."""
 
     @property
     def access_description(self) -> str:
-        """Who may call it, in words."""
+        """Who may call the endpoint, in words."""
         return ACCESS_WORDS[self.access] + ("" if self.allows_agents else " Not with an agent's access token.")
 
     @operation_id.default
@@ -86,7 +90,10 @@ class Endpoint:
 
 
 def make_operation_id(method: str, path: str) -> str:
-    """Method and path words in snake case; a word that its id parameter follows is singular, the parameter unnamed."""
+    """Make an operation id from the method and the words of the path, in snake case.
+
+    A word that is followed by its id parameter becomes singular. Parameters are left out.
+    """
     words = [part for part in path.split("/") if part]
     parts: list[str] = []
     for word, after in zip(words, [*words[1:], ""], strict=True):
@@ -97,13 +104,13 @@ def make_operation_id(method: str, path: str) -> str:
 
 
 def to_singular(word: str) -> str:
-    """The singular of a path word."""
+    """Return the singular of a path word."""
     return word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
 
 
 ACCESS_WORDS: dict[Access, str] = {
     "read": "Any valid credential of the workspace.",
-    "owner": "The owner, whatever his role: with a write-enabled credential, or with the key itself.",
+    "owner": "The owner in any role: with a write-enabled credential, or with the key itself.",
     "write": "A write-enabled credential of a member or admin.",
     "admin": "A write-enabled credential of an admin.",
 }

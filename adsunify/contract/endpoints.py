@@ -12,7 +12,7 @@ from .endpoint import Endpoint
 
 
 def _native_endpoints(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
-    """The native resource of a level (docs/spec.md, "Native campaign resource")."""
+    """Yield the endpoints of the native resource of a level (docs/spec.md, "Native campaign resource")."""
     section, every = f"Native {words}s", f"/accounts/{{accountId}}/{name}"
     entity_path = f"{every}/{{entityId}}"
     yield Endpoint(
@@ -351,5 +351,5 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         allows_agents=False,
     ),
 )
-"""Every endpoint. A new one is a row here, a use case in the service, and a row in ``service.dispatch``."""
+"""All endpoints. A new endpoint needs a row here, a use case in the service, and a row in ``service.dispatch``."""
 ENDPOINTS_BY_ID: Mapping[str, Endpoint] = {endpoint.operation_id: endpoint for endpoint in ENDPOINTS}

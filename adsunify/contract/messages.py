@@ -1,4 +1,4 @@
-"""A request to an endpoint and its answer, whatever the door: the REST server, the agents' tools, the library."""
+"""Requests to an endpoint and its responses. The REST server, the MCP tools and the library all use them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ModelT = TypeVar("ModelT", bound=ApiModel)
 ResultT = TypeVar("ResultT")
 MAX_KEY_LENGTH = 200
 LARGE_VALUES = 2_000
-"""A body of more values is read in a thread: that takes milliseconds, and for the largest tenths of a second."""
+"""A body with more values is parsed in a thread, because that takes from milliseconds to tenths of a second."""
 
 
 @frozen
 class ApiRequest:
-    """A call as it came through a door: path and query as text, the body as bytes."""
+    """A request before it is parsed: path and query parameters as text, the body as bytes."""
 
     path: Mapping[str, str]
     query: Mapping[str, str]
@@ -39,7 +39,7 @@ class ApiRequest:
 
 @frozen
 class ApiResponse:
-    """The envelope's content and the status. ``is_replay``: the idempotency key was bound before."""
+    """The status and the content of the envelope. ``is_replay``: an earlier request has used the idempotency key."""
 
     status: int
     data: Json
@@ -48,21 +48,26 @@ class ApiResponse:
     is_replay: bool = False
 
     def to_envelope(self) -> dict[str, Json]:
-        """``{"data": ...}``, with ``page`` where a list pages."""
+        """Return ``{"data": ...}``, with ``page`` if the response is a page of a list."""
         return {"data": self.data, "page": {"nextCursor": self.next_cursor}} if self.is_paged else {"data": self.data}
 
 
 async def run_large_in_thread(body: bytes, read: Callable[..., ResultT], *arguments: Any) -> ResultT:
-    """What ``read`` makes of its arguments; for a large body in a thread, so that other callers have their turns."""
+    """Call ``read`` with its arguments, in a thread if the body is large, so that other requests are not delayed."""
     if count_values(body) <= LARGE_VALUES:
         return read(*arguments)
     return await asyncio.to_thread(read, *arguments)
 
 
 def parse_request(endpoint: Endpoint, request: ApiRequest) -> tuple[dict[str, Any], str]:
-    """The use case's keyword arguments, and the digest of the canonical request where it takes an idempotency key.
+    """Parse and validate a request.
 
-    Raises InvalidInput with all that is wrong with path, header, query and body.
+    Returns:
+        The keyword arguments of the use case, and the digest of the canonical request (empty if the endpoint takes no
+        idempotency key).
+
+    Raises:
+        InvalidInput: all issues of path, header, query and body.
     """
     issues: list[Issue] = []
     path = {name: _parse_path_parameter(name, request.path.get(name, ""), issues) for name in endpoint.parameters}
@@ -82,7 +87,7 @@ def parse_request(endpoint: Endpoint, request: ApiRequest) -> tuple[dict[str, An
 
 
 def _digest_request(endpoint: Endpoint, path: Mapping[str, str], body: ApiModel | None) -> str:
-    """Numbers that are equal are written alike: 30 and 30.0 are one request."""
+    """Compute the digest of the canonical request. Equal numbers are written alike, so 30 and 30.0 are one request."""
     members = None if body is None else body.to_json()
     return hashlib.sha256(dumps_canonical([endpoint.operation_id, path, members], format_decimal)).hexdigest()
 
@@ -106,7 +111,7 @@ def _check_key(endpoint: Endpoint, key: str | None, issues: list[Issue]) -> None
     if key is None:
         return
     if not (endpoint.takes_idempotency_key or endpoint.ignores_idempotency_key):
-        issues.append(Issue("Idempotency-Key", "not_supported", "has no meaning for this endpoint; leave it out."))
+        issues.append(Issue("Idempotency-Key", "not_supported", "is not accepted by this endpoint; leave it out."))
     elif not 1 <= len(key) <= MAX_KEY_LENGTH:
         issues.append(Issue("Idempotency-Key", "length", f"must have 1 to {MAX_KEY_LENGTH} characters."))
     elif not (key.isascii() and key.isprintable()) and any(category(character) in ("Cc", "Cs") for character in key):

@@ -1,4 +1,4 @@
-"""Docstrings as descriptions for callers: OpenAPI, the reference page and agents show the same text."""
+"""Converts docstrings to descriptions, which OpenAPI, the reference page and the MCP tools show."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _ROLE = re.compile(r":[a-z]{1,9}:`[.~]*([^`.~][^`]*)`")
 
 
 def docstring_to_markdown(docstring: str) -> str:
-    """A docstring in CommonMark: code and roles become plain code; what it says of Python's exceptions is left out."""
+    """Convert a docstring to CommonMark. Roles become plain code; sentences about Python exceptions are removed."""
     text = _ROLE.sub(r"`\1`", inspect.cleandoc(docstring)).replace("``", "`")
     before, raises, after = text.partition("Raises ")
     return f"{before.rstrip()}{after.partition('.')[2]}".strip() if raises else text
 
 
 def convert_descriptions(part: Any) -> Any:
-    """A copy of a JSON document whose descriptions are no docstrings any more (:func:`docstring_to_markdown`)."""
+    """Copy a JSON document and convert its descriptions with :func:`docstring_to_markdown`."""
     if isinstance(part, list):
         return [convert_descriptions(member) for member in part]
     if not isinstance(part, dict):

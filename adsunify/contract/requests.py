@@ -1,6 +1,6 @@
-"""Request bodies and queries of the REST API, exactly as docs/spec.md says. Unknown members are refused everywhere.
+"""Request bodies and queries of the REST API, as docs/spec.md defines them. Unknown members are always refused.
 
-A query is text: :data:`Day` and :data:`Limit` read their one spelling of it.
+Query parameters are text; :data:`Day` and :data:`Limit` parse their only accepted spelling.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _require_true(value: bool) -> bool:
 
 
 ConfirmedTrue = Annotated[bool, AfterValidator(_require_true), WithJsonSchema({"type": "boolean", "const": True})]
-"""The word ``true`` and nothing that is like it (``Literal[True]`` takes 1, too)."""
+"""The value ``true``. ``Literal[True]`` would also accept 1."""
 
 
 def _parse_day(value: Any) -> Any:
@@ -105,11 +105,11 @@ Limit = Annotated[int, Field(ge=1, le=100), BeforeValidator(_parse_integer)]
 
 
 class Nothing(ApiModel):
-    """Nothing at all: the empty object, or a query without parameters."""
+    """An empty object, or a query without parameters."""
 
 
 class NewKey(ApiModel):
-    """A new API key. ``expiresAt`` is bounded by the expiry of the authorizing key; left out, it is that expiry."""
+    """A new API key. ``expiresAt`` must not be after the expiry of the authorizing key, which is also its default."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=80), VISIBLE]
     can_write: bool = False
@@ -117,7 +117,7 @@ class NewKey(ApiModel):
 
 
 class Authorize(ApiModel):
-    """Which network to connect through a hosted consent link."""
+    """The network to connect with a hosted consent link."""
 
     model_config = ConfigDict(defer_build=True)
 
@@ -129,7 +129,7 @@ Secret = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SECRET_LE
 
 
 def _set_credential_schemas(schema: dict[str, Any]) -> None:
-    """One schema for each network and set of members, instead of one with everything optional."""
+    """Replace the schema by one for each network and set of members, in which no member is optional."""
     for name in ("type", "properties", "required", "additionalProperties"):
         del schema[name]
     secret = {"type": "string", "minLength": 1, "maxLength": MAX_SECRET_LENGTH, "writeOnly": True}
@@ -162,26 +162,27 @@ class NewConnection(CrossFieldModel):
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:
+        """Check that the members are one of the network's sets."""
         sets = _list_member_names(members.network)
         if not sets:
             return []
         given = {name for name, value in members.model_extra.items() if value is not None}
         wanted = max(sets, key=lambda names: len(given.intersection(names)))
         accepted = " or ".join(" with ".join(names) for names in sets)
-        words = f"does not belong here; {members.network} takes {accepted}."
+        words = f"is not a credential of {members.network}, which takes {accepted}."
         return [Violation((name,), "required", "is required.") for name in wanted if name not in given] + [
             Violation((name,), "unknown_property", words) for name in sorted(given.difference(wanted))
         ]
 
 
 class AccountsQuery(ApiModel):
-    """Which accounts to list."""
+    """The filter of the list of accounts."""
 
     network: Omittable[NetworkCode] = None
 
 
 class InsightsQuery(ApiModel):
-    """Which days to report: both dates included, in the account's time zone."""
+    """The days to report. Both dates are included and are in the account's time zone."""
 
     start_date: Day
     end_date: Day
@@ -203,20 +204,20 @@ class Campaign(ApiModel):
 
 
 class Activate(ApiModel):
-    """The succeeded create operation whose hierarchy is to be activated."""
+    """The succeeded create operation whose entities are to be activated."""
 
     account_id: Uuid
     source_operation_id: Uuid
 
 
 class Confirm(ApiModel):
-    """The caller's word that the prepared change shall be written."""
+    """The confirmation that a prepared change is to be executed."""
 
     confirmed: ConfirmedTrue
 
 
 class ConfirmMany(ApiModel):
-    """The caller's word for up to 50 prepared changes."""
+    """The confirmation of up to 50 prepared changes."""
 
     operation_ids: Annotated[list[Uuid], Field(min_length=1, max_length=50)]
     confirmed: ConfirmedTrue
@@ -237,7 +238,7 @@ class BulkStatus(ApiModel):
 
 
 class BulkEdit(ApiModel):
-    """One money or number setting for up to 50 entities of one kind; ``increase`` and ``decrease`` are in percent."""
+    """One numeric setting for up to 50 entities of one kind. ``increase`` and ``decrease`` are in percent."""
 
     account_id: Uuid
     kind: Kind
@@ -248,7 +249,7 @@ class BulkEdit(ApiModel):
 
 
 class EntitiesQuery(ApiModel):
-    """A page of a network's own entities; ``status`` is a native one."""
+    """A page of native entities. ``status`` is a native status."""
 
     limit: Limit = 50
     cursor: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=4000)]] = None
@@ -258,7 +259,7 @@ class EntitiesQuery(ApiModel):
 
 
 class NativePayload(ApiModel):
-    """A payload in the network's own names and units, and the entity it stands under."""
+    """A payload with native names and units, and the id of its parent entity."""
 
     payload: FreeForm
     parent_id: Omittable[EntityId] = None
@@ -281,7 +282,10 @@ DestinationUrl = Annotated[
 
 
 class NewWebhook(ApiModel):
-    """Where to send which events, of one account or of all; without ``events`` the five of operations."""
+    """A subscription to events of one account or of all accounts.
+
+    The default of ``events`` is the five of operations.
+    """
 
     url: DestinationUrl
     account_id: Omittable[Uuid] = None
@@ -289,7 +293,7 @@ class NewWebhook(ApiModel):
 
 
 class WebhookChange(ApiModel):
-    """What shall be different for future events."""
+    """The changes of a subscription, for future events."""
 
     url: Omittable[DestinationUrl] = None
     active: Omittable[bool] = None

@@ -71,6 +71,7 @@ class EditTargeting(CrossFieldModel):
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:
+        """Check the range of ages, duplicates, and items that are both included and excluded."""
         low, high = members.age_min, members.age_max
         problems = [*find_duplicates(("genders",), members.genders)]
         if isinstance(low, int) and isinstance(high, int) and low > high:
@@ -136,6 +137,7 @@ class EditBody(CrossFieldModel):
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:
+        """Check that the edit changes something."""
         if members.fields or members.targeting is not None or members.creative is not None:
             return []
         return [Violation((), "required", "must change something: fields, targeting or creative.")]
@@ -154,6 +156,7 @@ class Mutation(CrossFieldModel):
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:
+        """Check that the members are those of the action."""
         accepted = MEMBERS_BY_ACTION.get(members.action if isinstance(members.action, str) else "")
         if accepted is None:
             return []

@@ -1,4 +1,4 @@
-"""What answers look like: the source of the response schemas. Answers are built as plain data and checked by tests."""
+"""The shapes of responses, from which the response schemas are made. Tests check the responses against them."""
 
 from __future__ import annotations
 

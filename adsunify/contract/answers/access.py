@@ -10,7 +10,7 @@ Role = Literal["viewer", "member", "admin"]
 
 
 class Verified(Shape):
-    """The credential of this request. An agent's access token also names its grant and its client."""
+    """The credential of this request. For an agent's access token, its grant and its client are included."""
 
     credential: str
     kind: Literal["key", "agent", "session", "local"]
@@ -40,13 +40,13 @@ class Key(Shape):
 
 
 class CreatedKey(Key):
-    """A new API key; ``secret`` is shown this once."""
+    """A new API key. ``secret`` is shown only in this response."""
 
     secret: str
 
 
 class ConnectedAgent(Shape):
-    """What you allow an agent in this workspace."""
+    """The permission that you gave an agent in this workspace."""
 
     grant_id: Uuid
     client_id: Uuid

@@ -1,4 +1,4 @@
-"""Connections and ad accounts, and what is found in an account."""
+"""Connections, ad accounts, and the entities and catalogs of an account."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class Node(Shape):
 
 
 class Entity(Node):
-    """One native entity: ``status`` is the unified one, null where the native one has no such meaning."""
+    """One native entity. ``status`` is the unified status; null if the native status has no unified meaning."""
 
 
 class EditableField(Shape):
-    """One field that an edit may change; ``locked``: why not now."""
+    """One field of an entity. ``locked`` is the reason why an edit cannot change it now; null if an edit can."""
 
     field: str
     value: Any
@@ -72,7 +72,7 @@ class EditableField(Shape):
 
 
 class Settings(Shape):
-    """What may be edited on an entity, and what surrounds it, in the network's own words."""
+    """The editable fields of an entity, and its related native members."""
 
     entity_id: str
     kind: str

@@ -8,7 +8,7 @@ from .shape import Milliseconds, Shape, Text, Uuid
 
 
 class Figures(Shape):
-    """Normalized figures; totals are null where any part is missing."""
+    """Normalized figures. A total is null if any part of it is missing."""
 
     impressions: int | None
     clicks: int | None
@@ -20,20 +20,20 @@ class Figures(Shape):
 
 
 class Day(Figures):
-    """One day's normalized figures; amounts are exact decimal strings in major units."""
+    """The normalized figures of one day. Amounts are exact decimal strings in major units."""
 
     date: str
 
 
 class Range(Shape):
-    """Days, both included."""
+    """A range of days; both ends are included."""
 
     start_date: str
     end_date: str
 
 
 class Coverage(Range):
-    """What the rows cover."""
+    """The days that the rows cover."""
 
     timezone: Text
     complete: bool
@@ -43,7 +43,7 @@ class Coverage(Range):
 
 
 class Pending(Shape):
-    """A report the network is still making; ask again with the same dates, or resume ``report:<job>``."""
+    """A report that the network has not finished. Ask again with the same dates, or resume ``report:<job>``."""
 
     job: str
     status: str

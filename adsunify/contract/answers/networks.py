@@ -1,4 +1,4 @@
-"""What networks can do, as their tables declare it."""
+"""The capabilities of networks, as their tables declare them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from .shape import Shape, Text
 
 
 class Requirement(Shape):
-    """One row of what a format does with a member of the brief.
+    """One rule of a format for a member of the brief.
 
-    Of several rows of a member, the first counts that fits the goal, the period and the account; ``reason`` says which
-    accounts a row is for, or why values or the member are refused. A member without a row is refused.
+    If a member has several rows, the first one that matches the goal, the period and the account applies. ``reason``
+    says to which accounts a row applies, or why values or the member are refused. A member without a row is refused.
     """
 
     path: str
@@ -47,7 +47,7 @@ class Login(Shape):
 
 
 class AccountExtra(Shape):
-    """A native fact of an account that plans depend on."""
+    """A native property of an account that plans need."""
 
     name: str
     meaning: str
@@ -56,7 +56,7 @@ class AccountExtra(Shape):
 
 
 class Level(Shape):
-    """One level of the native hierarchy: native states and what they mean, and how a unified status is set."""
+    """One level of the native hierarchy: the meaning of its native states, and how a unified status is set."""
 
     kind: str
     native: str
@@ -82,7 +82,7 @@ class Setting(Shape):
 
 
 class CatalogKind(Shape):
-    """One allow-listed catalog; ``suffix``: whether it is asked for with ``:text``."""
+    """One catalog. ``suffix``: its name is followed by ``:text``."""
 
     resource: str
     suffix: Literal["none", "optional", "required"]
@@ -90,7 +90,7 @@ class CatalogKind(Shape):
 
 
 class Metric(Shape):
-    """Where a normalized metric comes from."""
+    """The native source of a normalized metric."""
 
     name: str
     native: str
@@ -120,7 +120,7 @@ class NetworkSummary(Shape):
 
 
 class NetworkDetail(NetworkSummary):
-    """Everything the tables declare of a network."""
+    """All declarations of a network's tables."""
 
     workflows: list[Workflow]
     levels: list[Level]

@@ -1,4 +1,4 @@
-"""Prepared changes, their plans and receipts, and what went wrong."""
+"""Prepared changes, their plans and receipts, and errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ StepState = Literal["planned", "in_flight", "applied", "rejected", "throttled", 
 
 
 class ChangeInWords(Shape):
-    """One change of a step; ``exact``: what a percentage came to before it was cut to the network's unit."""
+    """One change of a step. ``exact`` is the result of a percentage before it was rounded to the network's unit."""
 
     field: str
     before: Any
@@ -23,9 +23,9 @@ class ChangeInWords(Shape):
 
 
 class FilledIn(Shape):
-    """A place of a step's request that is filled when it is sent, with what an earlier step brought.
+    """A member of a step's request that is filled with an output of an earlier step when the request is sent.
 
-    ``to``: a JSON pointer into the request: below ``/body``, or ``/path/<slot>`` and ``/query/<name>`` of the address.
+    ``to`` is a JSON pointer into the request: below ``/body``, or ``/path/<slot>`` and ``/query/<name>`` of the URL.
     ``prefix`` is put before the output.
     """
 
@@ -36,7 +36,7 @@ class FilledIn(Shape):
 
 
 class PlanStep(Shape):
-    """One native write as it will be sent; ``bindings``: what is filled in then, from earlier steps."""
+    """One native write. ``bindings`` are the members that are filled from earlier steps when it is sent."""
 
     key: str
     kind: str
@@ -76,7 +76,7 @@ class ItemReceipt(Shape):
 
 
 class ActedBy(Shape):
-    """Who executed or cancelled an operation, with what credential, and when."""
+    """Who executed or cancelled an operation, with which credential, and when."""
 
     user_id: Uuid
     credential: str
@@ -84,7 +84,7 @@ class ActedBy(Shape):
 
 
 class StepReceipt(Shape):
-    """What became of one attempt of a step; ``executedBy`` is null for attempts of version 0.1.0."""
+    """The outcome of one attempt at a step. ``executedBy`` is null for attempts of version 0.1.0."""
 
     key: str
     attempt: int
@@ -107,9 +107,10 @@ class Receipt(Shape):
 
 
 class Stopped(Shape):
-    """Why the last execution stopped; ``step`` is the step's key.
+    """Why the last execution stopped. ``step`` is the key of the step at which it stopped.
 
-    ``outcome`` speaks of the whole operation, as it is now; ``appliedSteps``: the steps of which anything was written.
+    ``outcome`` describes the whole operation as it is now. ``appliedSteps`` lists the steps that were applied,
+    completely or in part.
     """
 
     code: str
@@ -121,14 +122,14 @@ class Stopped(Shape):
 
 
 class CreatedBy(Shape):
-    """Who prepared the operation, and with what."""
+    """Who prepared the operation, and with which credential."""
 
     user_id: Uuid
     credential: str
 
 
 class Operation(Shape):
-    """A prepared change with its saved receipt; ``executedBy``: who executed it last."""
+    """A prepared change with its receipt. ``executedBy`` is the last one to execute it."""
 
     id: Uuid
     status: OperationStatus
@@ -154,7 +155,7 @@ class Operation(Shape):
 
 
 class Validated(Shape):
-    """A valid brief and the plan it would become."""
+    """A valid brief and its plan."""
 
     valid: Literal[True]
     network: str
@@ -165,7 +166,7 @@ class Validated(Shape):
 
 
 class ValidChange(Shape):
-    """A valid native change and the plan it would become."""
+    """A valid native change and its plan."""
 
     valid: Literal[True]
     network: str
@@ -182,7 +183,7 @@ class Prepared(Shape):
 
 
 class ProblemIssue(Shape):
-    """One thing wrong with the input. A path joins members and list positions by dots: targeting.keywords.0.text."""
+    """One error in the input. A path joins members and list positions by dots: targeting.keywords.0.text."""
 
     path: str
     code: str
@@ -190,10 +191,10 @@ class ProblemIssue(Shape):
 
 
 class Failure(Shape):
-    """What went wrong; ``outcome`` says whether native writes were applied.
+    """An error. ``outcome`` says whether native writes were applied.
 
-    Where ``operationId`` names an operation, ``outcome`` speaks of the whole operation, and ``appliedSteps`` names the
-    steps of which anything was written. Without one, ``outcome`` speaks of the call alone.
+    If there is an ``operationId``, ``outcome`` describes the whole operation, and ``appliedSteps`` lists the steps that
+    were applied, completely or in part. Otherwise ``outcome`` describes the call alone.
     """
 
     type: str
@@ -217,7 +218,7 @@ class Problem(Failure):
 
 
 class BatchDone(Shape):
-    """An operation of a batch as it stands after the call."""
+    """An operation of a batch after the call."""
 
     operation_id: Uuid
     status: OperationStatus
@@ -232,6 +233,6 @@ class BatchFailed(Shape):
 
 
 class Batch(Shape):
-    """Per-operation results, in the order asked for."""
+    """The results of the operations, in the order of the request."""
 
     results: list[BatchDone | BatchFailed]

@@ -1,4 +1,4 @@
-"""What all answer shapes share."""
+"""The base class of response shapes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Milliseconds = int
 
 
 class Shape(BaseModel):
-    """The base of every answer shape; members that are left out when they say nothing have a default.
+    """The base of every response shape. Members with a default may be left out of the response.
 
-    Its validator is built when it is first used, which a server never does.
+    Pydantic builds the validator at its first use; a server never uses it.
     """
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", populate_by_name=False, defer_build=True)

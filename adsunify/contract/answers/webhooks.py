@@ -11,7 +11,7 @@ EndedReason = Literal["key_revoked", "key_expired", "grant_revoked", "grant_expi
 
 
 class Webhook(Shape):
-    """A subscription, without its signing secret. Nothing is delivered to one that is ``paused`` or ``ended``."""
+    """A subscription without its signing secret. Nothing is delivered to a ``paused`` or ``ended`` subscription."""
 
     webhook_id: Uuid
     url: Url
@@ -25,13 +25,13 @@ class Webhook(Shape):
 
 
 class CreatedWebhook(Webhook):
-    """A new subscription; ``secret`` signs its deliveries and is shown this once."""
+    """A new subscription. ``secret`` signs its deliveries and is shown only in this response."""
 
     secret: str
 
 
 class Delivery(Shape):
-    """One event on its way to one subscription."""
+    """The delivery of one event to one subscription."""
 
     delivery_id: Uuid
     event_id: Uuid
@@ -42,7 +42,7 @@ class Delivery(Shape):
 
 
 class Attempt(Shape):
-    """One attempt: the status answered, or why there was no answer."""
+    """One attempt: the status of the response, or the reason why there was none."""
 
     number: int
     at: Instant
