@@ -61,6 +61,7 @@ class MetricValues:
     reach: int | None = None
 
     def to_json(self) -> dict[str, Json]:
+        """Return the record as a response shows it."""
         return {
             "impressions": self.impressions,
             "clicks": self.clicks,
@@ -79,6 +80,7 @@ class DailyMetrics(MetricValues):
     date: datetime.date
 
     def to_json(self) -> dict[str, Json]:
+        """Return the record as a response shows it."""
         return {"date": self.date.isoformat(), **MetricValues.to_json(self)}
 
 
@@ -105,6 +107,7 @@ class DateRange:
         return (self.start + number * _ONE_DAY for number in range((self.end - self.start).days + 1))
 
     def to_json(self) -> dict[str, Json]:
+        """Return the record as a response shows it."""
         return {"startDate": self.start.isoformat(), "endDate": self.end.isoformat()}
 
 
@@ -138,6 +141,7 @@ class Coverage:
         return evolve(self, is_complete=self.is_complete and not gaps, missing_ranges=missing, notes=notes)
 
     def to_json(self) -> dict[str, Json]:
+        """Return the record as a response shows it."""
         return {
             "startDate": self.start.isoformat(),
             "endDate": self.end.isoformat(),
@@ -158,6 +162,7 @@ class PendingReport:
     retry_after_ms: int | None = None
 
     def to_json(self) -> dict[str, Json]:
+        """Return the record as a response shows it."""
         return {"job": self.job, "status": self.status, "retryAfterMs": self.retry_after_ms}
 
 
@@ -212,6 +217,7 @@ class Insights:
         return evolve(self, totals=MetricValues(), coverage=coverage)
 
     def to_json(self) -> dict[str, Json]:
+        """Return the record as a response shows it."""
         return {
             "rows": [row.to_json() for row in self.rows],
             "totals": self.totals.to_json(),

@@ -308,6 +308,7 @@ class PostgresStore(Store):
         return await self._run_uncancellable(function, args, kwargs)
 
     async def upgrade(self, function: Callable[[Connection], Result]) -> Result:
+        """Run the function as a write without a time limit."""
         self._require_open()
         return await self._run_uncancellable(function, (), {}, limited=False)
 
@@ -323,14 +324,17 @@ class PostgresStore(Store):
     async def read(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
+        """Run a function that only reads."""
         self._require_open()
         return await self._reads.run(_read_attempt, function, args, kwargs)
 
     async def run_query(self, question: Query[T]) -> T:
+        """Run a query together with the other queries of this turn of the event loop."""
         self._require_open()
         return question.make_result(await self._query_batcher.submit(question.statement, question.values))
 
     async def close(self) -> None:
+        """Finish the running functions and close all connections."""
         if not self._is_open:
             return
         self._is_open = False

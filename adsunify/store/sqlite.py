@@ -165,9 +165,11 @@ class SqliteStore(Store):
     async def read(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
+        """Run a function that only reads."""
         return self._read(function, *args, **kwargs)
 
     async def run_query(self, question: Query[T]) -> T:
+        """Run a query."""
         return self._read(question.run)
 
     def _read(
@@ -192,6 +194,7 @@ class SqliteStore(Store):
             raise StoreError("The store is closed.")
 
     async def close(self) -> None:
+        """Finish the running functions and close all connections."""
         if self._is_open:
             self._is_open = False
             self._job_queue.put(None)
