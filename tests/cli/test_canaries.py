@@ -32,7 +32,7 @@ from tests.databases import LONG_RUN, empty_database
 from tests.pages.browsing import Browser
 from tests.server.served import brief
 
-from .running import BRIEF, ROOT
+from .running import BRIEF, ROOT, run
 
 PREFIX = "/api/v1/ads"
 PASSWORD = "canary-password-of-ada"
@@ -81,25 +81,22 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return empty_database(request.param, request, tmp_path)
 
 
-async def command(*arguments: str, stdin: bytes = b"", **environment: str) -> tuple[bytes, bytes]:
-    """A command in a process of its own; what it said."""
+async def run_mcp(stdin: bytes, **environment: str) -> list[str]:
+    """``adsunify mcp`` in a process of its own; what it said."""
     pipe = asyncio.subprocess.PIPE
     started = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "adsunify", *arguments,
+        sys.executable, "-m", "adsunify", "mcp",
         env={**os.environ, **environment}, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe,
     )  # fmt: skip
-    return await started.communicate(stdin)
+    return [part.decode() for part in await started.communicate(stdin)]
 
 
 @asynccontextmanager
 async def living(database: str, ring: encryption.KeyRing, log: Path) -> AsyncIterator[Life]:
     """A server with every network connected, which tells its log everything it can."""
     where = {"ADSUNIFY_DATABASE_URL": database, "ADSUNIFY_SECRET_KEYS": ring.to_text()}
-    out, _ = await command(
-        "admin", "init", "--workspace", "sandbox", "--email", "ada@shop.example", "--json",
-        **where, ADSUNIFY_PASSWORD=PASSWORD,
-    )  # fmt: skip
-    first = json.loads(out)
+    init = ("admin", "init", "--workspace", "sandbox", "--email", "ada@shop.example", "--json")
+    first = (await asyncio.to_thread(run, *init, **where, ADSUNIFY_PASSWORD=PASSWORD)).data
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "adsunify", "serve", "--sandbox", "--port", "0", "--json",
@@ -250,17 +247,22 @@ async def _agents(one: Life) -> None:
         json.dumps({"jsonrpc": "2.0", "id": n, "method": method, "params": parameters}) + "\n"
         for n, (method, parameters) in enumerate(asked)
     )
-    said = await command("mcp", stdin=lines.encode(), ADSUNIFY_SERVER=one.base_url, ADSUNIFY_TOKEN=one.token)
-    one.said += [part.decode() for part in said]
+    one.said += await run_mcp(lines.encode(), ADSUNIFY_SERVER=one.base_url, ADSUNIFY_TOKEN=one.token)
 
 
 async def _commands(one: Life) -> None:
-    where = {"ADSUNIFY_SERVER": one.base_url, "ADSUNIFY_TOKEN": one.token}
-    account = one.accounts["chatgpt"]
-    for arguments in (("operations", "--json"), ("create", account, BRIEF), ("execute", "nonsense"), ("accounts",)):
-        one.said += [part.decode() for part in await command(*arguments, **where)]
     key = get_sandbox_credentials("chatgpt")["api_key"]
-    one.said += [part.decode() for part in await command("connect", "chatgpt", **where, ADSUNIFY_CHATGPT_API_KEY=key)]
+    where = {"ADSUNIFY_SERVER": one.base_url, "ADSUNIFY_TOKEN": one.token, "ADSUNIFY_CHATGPT_API_KEY": key}
+    commands = (
+        ("operations", "--json"),
+        ("create", one.accounts["chatgpt"], BRIEF),
+        ("execute", "nonsense"),
+        ("accounts",),
+        ("connect", "chatgpt"),
+    )
+    for arguments in commands:
+        ran = await asyncio.to_thread(run, *arguments, **where)
+        one.said += [ran.out, ran.err]
 
 
 async def _inside(one: Life, store: Store) -> None:

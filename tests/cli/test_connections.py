@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from adsunify.cli.sandbox_connections import FormParser, get_sandbox_credentials
 from adsunify.contract.requests import list_credential_networks
+from tests.markers import exhaustive
 
 from .conftest import Place
 from .running import process
@@ -46,7 +47,7 @@ def said_link(stderr: object) -> str:
     return str(stderr.readline()).strip()
 
 
-@pytest.mark.parametrize("network", ["meta", "x", "tiktok"])
+@pytest.mark.parametrize("network", ["meta", exhaustive("x"), exhaustive("tiktok")])
 def test_a_consent_comes_back_to_this_machine(place: Callable[[str], Place], network: str) -> None:
     one = place(f"consent-{network}")
     with process("connect", network, "--no-browser", "--json", **one.environment) as connecting:

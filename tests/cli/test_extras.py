@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.markers import exhaustive
+
 from .test_help import DOCUMENTED
 
 WITHOUT = """
@@ -32,11 +34,11 @@ def run(missing: str, *arguments: str, folder: Path) -> subprocess.CompletedProc
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
 
 
-def test_without_the_command_line(tmp_path: Path) -> None:
-    for missing in ("click", "rich"):
-        ran = run(missing, "--help", folder=tmp_path)
-        said = f"{missing} is not installed, and this needs it: install adsunify[cli].\n"
-        assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
+@pytest.mark.parametrize("missing", ["click", exhaustive("rich")])
+def test_without_the_command_line(tmp_path: Path, missing: str) -> None:
+    ran = run(missing, "--help", folder=tmp_path)
+    said = f"{missing} is not installed, and this needs it: install adsunify[cli].\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
 
 
 EVERY_HELP = """
@@ -60,9 +62,7 @@ def test_every_command_explains_itself_without_the_server(tmp_path: Path) -> Non
 NEEDING = ["serve --sandbox", "serve", "demo", "sandbox", "webhooks listen", "connect meta"]
 
 
-@pytest.mark.parametrize(
-    "arguments", [NEEDING[0], *(pytest.param(one, marks=pytest.mark.exhaustive) for one in NEEDING[1:])]
-)
+@pytest.mark.parametrize("arguments", [NEEDING[0], *map(exhaustive, NEEDING[1:])])
 def test_what_needs_the_server_says_so(arguments: str, tmp_path: Path) -> None:
     ran = run(SERVER, *arguments.split(), folder=tmp_path)
     assert (ran.returncode, ran.stdout) == (1, "")

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.markers import exhaustive
+
 from .running import BRIEFS, run
 
 GOOGLE = BRIEFS / "google-responsive_search_ad-traffic-daily.json"
@@ -25,7 +27,7 @@ def shell(line: str, folder: Path, *arguments: str | bytes, **environment: str) 
     return subprocess.run(words, cwd=folder, env={**clean, **environment}, capture_output=True, timeout=60)
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", *map(exhaustive, ["latin-1", "cp1252", "utf-8"])])
 def test_what_an_encoding_lacks_is_escaped(tmp_path: Path, encoding: str) -> None:
     named = {**json.loads(GOOGLE.read_text()), "name": "Tee fr\u00fch \U0001f375"}
     (tmp_path / "brief.json").write_text(json.dumps(named))
@@ -41,11 +43,11 @@ def test_what_an_encoding_lacks_is_escaped(tmp_path: Path, encoding: str) -> Non
     ("line", "arguments", "code", "said"),
     [
         ('"$@" <&-', ("plan", "meta", "-", *ACCOUNT), 2, "BRIEF: must be valid JSON"),
-        ('"$@" <&-', ("connect", "chatgpt"), 2, "credentials: are needed"),
-        ('"$@" <&-', ("accounts", "--server", "http://127.0.0.1:9", "--token", "-"), 2, "token: is needed"),
-        ('"$@" <&-', ("mcp",), 0, ""),
+        exhaustive('"$@" <&-', ("connect", "chatgpt"), 2, "credentials: are needed"),
+        exhaustive('"$@" <&-', ("accounts", "--server", "http://127.0.0.1:9", "--token", "-"), 2, "token: is needed"),
+        exhaustive('"$@" <&-', ("mcp",), 0, ""),
         ('"$@" >/dev/full', ("plan", "meta", str(META), *ACCOUNT), 1, "No space left on device"),
-        ('"$@" >/dev/full', ("networks",), 1, "No space left on device"),
+        exhaustive('"$@" >/dev/full', ("networks",), 1, "No space left on device"),
         ('"$@"', ("plan", "meta", "/proc/self/mem", *ACCOUNT), 1, "The system did not do it"),
     ],
 )
@@ -61,9 +63,9 @@ def test_streams_and_files_that_fail(
     "arguments",
     [
         ("plan", "meta", str(META), *ACCOUNT, "--native-account", b"\xfc"),
-        ("validate", b"\xfc", str(META)),
-        ("operations", b"\xfc", "--server", "http://127.0.0.1:9", "--token", "t"),
-        ("admin", "init", "--workspace", b"\xfc", "--email", "ada@acme.example"),
+        exhaustive(("validate", b"\xfc", str(META))),
+        exhaustive(("operations", b"\xfc", "--server", "http://127.0.0.1:9", "--token", "t")),
+        exhaustive(("admin", "init", "--workspace", b"\xfc", "--email", "ada@acme.example")),
     ],
 )
 def test_arguments_that_are_no_text(tmp_path: Path, arguments: tuple[str | bytes, ...]) -> None:
@@ -109,7 +111,7 @@ def test_values_that_cannot_be(
     assert said in ran.err and "Traceback" not in ran.err and "secret" not in ran.err
 
 
-@pytest.mark.parametrize("command", ["sandbox", "serve"])
+@pytest.mark.parametrize("command", ["serve", exhaustive("sandbox")])
 def test_a_port_that_is_taken(tmp_path: Path, command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

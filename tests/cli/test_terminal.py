@@ -23,6 +23,7 @@ from attrs import frozen
 from rich.cells import cell_len
 
 from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, sign
+from tests.markers import exhaustive
 
 from .conftest import Place
 from .running import BRIEF, ROOT
@@ -177,7 +178,7 @@ def test_what_an_activation_begins_is_a_table_or_a_list_of_facts(screens: Screen
     assert re.search(heading, shown), shown
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [WIDTHS[0], *map(exhaustive, WIDTHS[1:])])
 def test_events_are_printed_with_whole_ids(width: int) -> None:
     ids = [f"01a2070{digit}-64d5-7699-927c-f579596a23e5" for digit in range(3)]
     data = {"operationId": ids[1], "accountId": ids[2], "network": "meta", "status": "prepared"}

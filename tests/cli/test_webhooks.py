@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -135,9 +136,10 @@ def test_what_cannot_be_listened_with(arguments: tuple[str, ...]) -> None:
 
 
 def test_a_servers_events_arrive(networks: Networks, tmp_path: Path) -> None:
-    """As a developer works: listen, serve with that target, subscribe, listen again with the secret."""
-    with process("webhooks", "listen", "--port", "0", "--json") as free:
-        url = first_line(free)["url"]
+    """As a developer works: serve with the address of a listener as target, subscribe, listen with the secret."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}/"
     where = {"ADSUNIFY_SANDBOX_URL": networks.url, "ADSUNIFY_DATABASE_URL": f"sqlite:///{tmp_path / 'w.db'}"}
     options = ("--sandbox", "--port", "0", "--json", "--webhook-dev-target", url)
     with process("serve", *options, **where) as server:
@@ -147,8 +149,7 @@ def test_a_servers_events_arrive(networks: Networks, tmp_path: Path) -> None:
             f"{ready['baseUrl']}/api/v1/ads/webhooks", json={"url": url}, headers=bearer, trust_env=False
         )
         secret = subscribed.json()["data"]["secret"]
-        port = url.rstrip("/").rpartition(":")[2]
-        with process("webhooks", "listen", "--port", port, "--json", ADSUNIFY_WEBHOOK_SECRET=secret) as listening:
+        with process("webhooks", "listen", "--port", str(port), "--json", ADSUNIFY_WEBHOOK_SECRET=secret) as listening:
             first_line(listening)
             account = next(one["accountId"] for one in ready["accounts"] if one["network"] == "chatgpt")
             there = {"ADSUNIFY_SERVER": ready["baseUrl"], "ADSUNIFY_TOKEN": ready["apiKey"]}

@@ -19,7 +19,7 @@ from tests.server.served import Served, brief, connect
 from .browsing import PASSWORD, email
 from .driver import Chromium, chromium
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.exhaustive]
 TAB = "\ue004"
 PICTURES = os.environ.get("ADSUNIFY_PICTURES")
 """A folder for pictures of the pages, for whoever wants to look at them."""
@@ -88,7 +88,6 @@ async def account(site: Served) -> str:
     return str(next(one["accountId"] for one in accounts if one["currency"] == "USD"))
 
 
-@pytest.mark.exhaustive
 async def test_a_whole_life(site: Served) -> None:
     async with chromium() as one:
         await one.open(f"{site.base_url}/operations")

@@ -216,6 +216,7 @@ async def test_large_bodies_beside_executes(server: Flooded) -> None:
 LEASE_SECONDS = 2
 
 
+@pytest.mark.exhaustive
 async def test_a_process_that_stands_still_during_three_executes(tmp_path: Path) -> None:
     """Their leases end and their answers come while it stands still: each is read, and nothing is sent twice.
 

@@ -13,7 +13,6 @@ from adsunify.service import cursors
 from adsunify.service.cursors import Position
 from adsunify.service.key_rotation import rotate_keys
 from adsunify.store import Store, consents, encrypted_secrets
-from tests.databases import LONG_RUN
 
 from .rotation import rehearse
 from .world import World
@@ -24,7 +23,7 @@ NEW = KeyRing({"new": BOTH.keys["new"]})
 SECRETS = 300
 
 
-@pytest.mark.parametrize("engine", LONG_RUN, indirect=True)
+@pytest.mark.exhaustive
 def test_a_rotation_under_load_that_is_killed(empty_url: str) -> None:
     """The small form of ``nox -s rotation``."""
     done = asyncio.run(rehearse(empty_url, SECRETS, kills=3, rate=20, batch=5))
