@@ -62,8 +62,11 @@ def fetch_catalog_page(network: Network, account: Account, resource: str, query:
     if (declared.suffix == "required" and not sought) or (declared.suffix == "none" and suffix):
         form = f"{name}:<text>" if declared.suffix == "required" else name
         raise invalid_input("resource", "catalog_suffix", f"This catalog is asked for as {form}.")
-    response = yield from fetch_response(network, declared.request(account, sought, query.cursor, query.limit))
+    request = declared.request(account, sought, query.cursor, query.limit)
+    response = yield from fetch_response(network, request)
     following = declared.next(response) if declared.next is not None else None
+    if declared.next_after is not None:
+        following = declared.next_after(request, response)
     rows = parse_catalog_rows(declared, response)
     return CatalogPage(tuple(row for row in rows if search.casefold() in row.name.casefold()), following)
 

@@ -298,7 +298,8 @@ class Setting:
     ``Network.time``; unit ``day``: a date or an instant, kept as a whole day. ``is_zero_unset``: natively, an amount of
     0 says that there is none. ``list_choices``: which of the choices an entity takes. ``native_names``: native names of
     an amount that ``native`` does not show; the refusal of such a name in an edit names the field to use. The field
-    itself never carries a native unit.
+    itself never carries a native unit. ``is_bulk_editable``: false for an amount or a number that only an edit of one
+    entity changes.
     """
 
     level: Kind
@@ -318,6 +319,7 @@ class Setting:
     lock: str | Callable[[NativeEntity, datetime | None], str | None] | None = None
     read: Callable[[NativeEntity, Account], Json] | None = None
     write: Callable[[Json, NativeEntity, Account], Mapping[str, Json]] | None = None
+    is_bulk_editable: bool = True
     note: str = ""
 
 
@@ -347,7 +349,8 @@ class Catalog:
 
     ``request`` builds the native request of one page from (account, suffix text, cursor, limit); ``items`` points at
     the list in the answer, or is a function that makes rows of what is no list of objects; ``id`` and ``name`` point
-    into a row; ``next`` finds the next cursor in an answer.
+    into a row; ``next`` finds the next cursor in an answer, ``next_after`` in a request and its answer, where the
+    answer alone does not say (an offset, a page number). A catalog of one page has neither.
     """
 
     resource: str
@@ -358,6 +361,7 @@ class Catalog:
     next: Callable[[Response], str | None] | None = None
     suffix: Literal["none", "optional", "required"] = "none"
     note: str = ""
+    next_after: Callable[[Request, Response], str | None] | None = None
 
 
 @frozen(eq=False)

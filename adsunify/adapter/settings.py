@@ -32,6 +32,15 @@ def list_settings(network: Network, kind: Kind) -> tuple[Setting, ...]:
     return tuple(setting for setting in network.settings if setting.level == kind)
 
 
+def list_bulk_fields(network: Network, kind: Kind) -> list[str]:
+    """The fields of a level that a bulk edit changes: amounts and numbers that are not always locked."""
+    return [
+        setting.field
+        for setting in list_settings(network, kind)
+        if setting.unit in ("money", "number") and setting.is_bulk_editable and not isinstance(setting.lock, str)
+    ]
+
+
 def get_setting_pointer(setting: Setting, native: Mapping[str, Json]) -> str:
     """The pointer to the setting's value in this entity."""
     return setting.native(native) if callable(setting.native) else setting.native

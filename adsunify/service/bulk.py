@@ -9,7 +9,7 @@ from decimal import Decimal
 from adsunify.actor import Actor
 from adsunify.adapter.edits import Edit, Percentage, unknown_field_issue
 from adsunify.adapter.network import Network
-from adsunify.adapter.settings import list_settings
+from adsunify.adapter.settings import list_bulk_fields
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound, raise_if_issues
 from adsunify.plans.records import Kind, Plan
 
@@ -88,8 +88,7 @@ def _find_field_issues(network: Network, mutation: Mutation) -> Iterator[Issue]:
     """
     if not mutation.edit.fields:
         return
-    rows = [setting for setting in list_settings(network, mutation.kind) if setting.unit in ("money", "number")]
-    accepted = [setting.field for setting in rows if not isinstance(setting.lock, str)]
+    accepted = list_bulk_fields(network, mutation.kind)
     for name in mutation.edit.fields:
         if name in accepted:
             continue
