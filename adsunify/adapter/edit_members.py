@@ -29,7 +29,9 @@ def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
     get_level(network, kind)
     issues: list[Issue] = []
     for part, members in (("targeting", edit.targeting), ("creative", edit.creative)):
-        if members and not any(one.path.startswith(f"{part}.") for one in network.edits if one.level == kind):
+        if members and not any(
+            edit_member.path.startswith(f"{part}.") for edit_member in network.edits if edit_member.level == kind
+        ):
             issues.append(Issue(part, "not_supported", _explain_unsupported(network, kind, part)))
             continue
         for name, value in members.items():
@@ -52,7 +54,7 @@ def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
 
 def find_edit_member(network: Network, kind: Kind, path: str) -> EditMember | None:
     """The row of a member, or the row that refuses the whole part on this level; None where there is neither."""
-    of_level = {one.path: one for one in network.edits if one.level == kind}
+    of_level = {row.path: row for row in network.edits if row.level == kind}
     return of_level.get(path) or of_level.get(path.partition(".")[0])
 
 
@@ -61,13 +63,21 @@ def _explain_unsupported(network: Network, kind: Kind, path: str) -> str:
     row = find_edit_member(network, kind, path)
     if row is not None and row.reason:
         return f"{network.title}: {row.reason}."
-    carried = [one for one in network.edits if not one.reason and f"{one.path}.".startswith(f"{path}.")]
-    natives = ", ".join(dict.fromkeys(f"{get_level(network, one.level).native} ({one.level})" for one in carried))
+    carried = [
+        edit_member
+        for edit_member in network.edits
+        if not edit_member.reason and f"{edit_member.path}.".startswith(f"{path}.")
+    ]
+    natives = ", ".join(
+        dict.fromkeys(
+            f"{get_level(network, edit_member.level).native} ({edit_member.level})" for edit_member in carried
+        )
+    )
     if natives:
         return f"{network.title} takes it on the level {natives}; edit that."
     part = path.partition(".")[0]
-    rows = [one for one in network.edits if one.level == kind and not one.reason]
-    accepted = [one.path.partition(".")[2] for one in rows if one.path.startswith(f"{part}.")]
+    rows = [edit_member for edit_member in network.edits if edit_member.level == kind and not edit_member.reason]
+    accepted = [edit_member.path.partition(".")[2] for edit_member in rows if edit_member.path.startswith(f"{part}.")]
     return f"{network.title} takes these in the {part} of this level: {', '.join(accepted) or 'none'}."
 
 
@@ -112,20 +122,20 @@ def merge_edit_parts(parts: Iterable[Callable[[], EditPart]]) -> tuple[dict[str,
     issues: list[Issue] = []
     for part in parts:
         try:
-            changed, told = part()
+            changed, part_changes = part()
         except InvalidInput as problem:
             issues.extend(problem.issues)
             continue
         body |= changed
-        changes += told
+        changes += part_changes
     raise_if_issues(issues)
     return body, changes
 
 
 def apply_targeting(
     parts: Mapping[str, RowT],
-    wanted: Mapping[str, Json],
-    lay: Callable[[str, RowT, Json, str], Change],
+    new_members: Mapping[str, Json],
+    build_change: Callable[[str, RowT, Json, str], Change],
     essence: Callable[[Json], Json] = lambda value: value,
 ) -> list[Change]:
     """The changes of an edit's targeting, whose members :func:`check_edit` let pass.
@@ -135,12 +145,12 @@ def apply_targeting(
     """
     changes: list[Change] = []
     issues: list[Issue] = []
-    for name, value in wanted.items():
+    for name, value in new_members.items():
         if name not in parts:
             continue
         path = f"targeting.{name}"
         try:
-            changes.append(require_change(lay(name, parts[name], value, path), path, essence))
+            changes.append(require_change(build_change(name, parts[name], value, path), path, essence))
         except InvalidInput as problem:
             issues.extend(problem.issues)
     raise_if_issues(issues)

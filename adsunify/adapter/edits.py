@@ -97,19 +97,21 @@ def apply_edit(
     entity of another shape. Nothing is rounded upward.
     """
     content = {f"creative.{name}": name for name in edit.creative}
-    named = {row.field: content[row.path] for row in network.edits if row.level == kind and row.path in content}
-    named.pop("", None)
-    wanted = {**edit.fields, **{field_: edit.creative[name] for field_, name in named.items()}}
+    creative_names = {
+        row.field: content[row.path] for row in network.edits if row.level == kind and row.path in content
+    }
+    creative_names.pop("", None)
+    new_values = {**edit.fields, **{field_: edit.creative[name] for field_, name in creative_names.items()}}
     table = list_settings(network, kind)
     now = to_account_time(account, now)
     known = {setting.field for setting in table}
-    issues = [unknown_field_issue(network, kind, name, f"fields.{name}") for name in wanted if name not in known]
+    issues = [unknown_field_issue(network, kind, name, f"fields.{name}") for name in new_values if name not in known]
     result: dict[str, Json] = {}
     amounts: dict[str, str] = {}
     changes: list[Change] = []
     current = deepcopy(dict(native))
     for setting in table:
-        if setting.field not in wanted:
+        if setting.field not in new_values:
             continue
         path = f"fields.{setting.field}"
         reason = find_lock_reason(setting, current, now)
@@ -118,10 +120,10 @@ def apply_edit(
             continue
         before = get_display_value(network, account, setting, current)
         try:
-            value = _to_native_value(network, account, setting, current, wanted[setting.field], path)
-            exact = _calculate_exact_amount(network, account, setting, current, wanted[setting.field], path)
+            value = _to_native_value(network, account, setting, current, new_values[setting.field], path)
+            exact = _calculate_exact_amount(network, account, setting, current, new_values[setting.field], path)
             members = {get_setting_pointer(setting, current): value}
-            if setting.write is not None and (value is None or wanted[setting.field] != ""):
+            if setting.write is not None and (value is None or new_values[setting.field] != ""):
                 members = dict(setting.write(value, current, account))
         except InvalidInput as problem:
             issues.extend(problem.issues)
@@ -140,13 +142,13 @@ def apply_edit(
         result.update(members)
         change = Change(setting.field, before, get_display_value(network, account, setting, current), exact)
         try:
-            if wanted[setting.field] == "":  # natively another value may stand for none
+            if new_values[setting.field] == "":  # natively another value may stand for none
                 require_change(Change(setting.field, before, None), path)
             changes.append(require_change(change, path))
         except InvalidInput as problem:
             issues.extend(problem.issues)
-    raise_if_issues(_map_issue_path(issue, named) for issue in issues)
-    if "bidStrategy" in wanted:
+    raise_if_issues(_map_issue_path(issue, creative_names) for issue in issues)
+    if "bidStrategy" in new_values:
         changes += _find_dropped_bids(network, account, table, native, current, now)
     return EditResult(result, tuple(changes))
 
@@ -195,8 +197,8 @@ def require_change(change: Change, path: str, essence: Callable[[Json], Json] = 
 def _to_comparable(value: Json) -> object:
     """A value without what makes no difference: the order and number of a list's items, empty members, time zones."""
     if isinstance(value, Mapping):
-        members = {name: _to_comparable(one) for name, one in value.items()}
-        return frozenset((name, one) for name, one in members.items() if one is not None) or None
+        members = {name: _to_comparable(member) for name, member in value.items()}
+        return frozenset((name, member) for name, member in members.items() if member is not None) or None
     if isinstance(value, list | tuple):
         return frozenset(map(_to_comparable, value)) or None
     if isinstance(value, str) and value:
@@ -223,9 +225,9 @@ def _find_dropped_bids(
             or not find_lock_reason(setting, after, now)
         ):
             continue
-        held = get_display_value(network, account, setting, before)
-        if held is not None:
-            yield Change(setting.field, held, None)
+        amount = get_display_value(network, account, setting, before)
+        if amount is not None:
+            yield Change(setting.field, amount, None)
 
 
 def collect_spend_warnings(network: Network, kind: Kind, changes: Iterable[Change]) -> Iterator[str]:
@@ -242,9 +244,9 @@ def collect_spend_warnings(network: Network, kind: Kind, changes: Iterable[Chang
             yield f"The end is later than {change.before}: it spends for longer."
 
 
-def _map_issue_path(issue: Issue, named: Mapping[str, str]) -> Issue:
+def _map_issue_path(issue: Issue, creative_names: Mapping[str, str]) -> Issue:
     """The issue at the member of ``creative`` that the caller sent for the field."""
-    name = named.get(issue.path.removeprefix("fields."))
+    name = creative_names.get(issue.path.removeprefix("fields."))
     return issue if name is None else issue._replace(path=f"creative.{name}")
 
 
@@ -342,14 +344,14 @@ def _to_native_value(
             raise invalid_input(path, "choice", f"{setting.field} is true or false.")
         return plain == "true"
     if setting.unit == "list":
-        found = [str(one) for one in value] if isinstance(value, list | tuple) else _parse_list(plain)
+        items = [str(item) for item in value] if isinstance(value, list | tuple) else _parse_list(plain)
         current = get_display_value(network, account, setting, native)
-        if isinstance(current, list) and found == _parse_list(",".join(map(str, current))):
+        if isinstance(current, list) and items == _parse_list(",".join(map(str, current))):
             return current  # what is shown, written back: its texts may have commas
-        if setting.choices and any(part not in setting.choices for part in found):
+        if setting.choices and any(part not in setting.choices for part in items):
             message = f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}."
             raise invalid_input(path, "choice", message)
-        return found
+        return items
     if not is_visible(plain):
         raise invalid_input(path, "blank", f"{setting.field} must have at least one visible character.")
     if setting.max_length and len(plain) > setting.max_length:
@@ -360,11 +362,11 @@ def _to_native_value(
 def _parse_list(plain: str) -> list[str]:
     """The parts of a list in one text: JSON, or parted by commas."""
     try:
-        found = loads(plain) if plain.startswith("[") else None
+        items = loads(plain) if plain.startswith("[") else None
     except ValueError:
-        found = None
-    if isinstance(found, list) and all(isinstance(one, str) for one in found):
-        return found
+        items = None
+    if isinstance(items, list) and all(isinstance(item, str) for item in items):
+        return items
     return [part.strip() for part in plain.split(",") if part.strip()]
 
 

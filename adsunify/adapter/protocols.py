@@ -72,9 +72,9 @@ class EditableTargeting(Protocol):
     """``targeting.py`` of a network whose entities have their targeting as a member, which an edit changes."""
 
     def merge_targeting(
-        self, kind: Kind, current: Json, wanted: Mapping[str, Json]
+        self, kind: Kind, current: Json, new_members: Mapping[str, Json]
     ) -> tuple[dict[str, Json], list[Change]]:
-        """Merge the ``wanted`` members of an edit into the native targeting of an entity.
+        """Merge the ``new_members`` of an edit into the native targeting of an entity.
 
         Returns:
             The native targeting to send, and each change with its value before and after.

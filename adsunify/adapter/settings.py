@@ -74,10 +74,10 @@ def _to_account_day(network: Network, account: Account, field_: str, value: str,
 
 def _parse_iso_date(text: str) -> date | None:
     try:
-        found = date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.isoformat() == text else None  # the long form only: no 20300115, no 2030-W03-2
+    return day if day.isoformat() == text else None  # the long form only: no 20300115, no 2030-W03-2
 
 
 def get_display_value(network: Network, account: Account, setting: Setting, native: Mapping[str, Json]) -> Json:
@@ -98,7 +98,7 @@ def build_settings(
     network: Network, account: Account, kind: Kind, entity_id: str, native: Mapping[str, Json], now: datetime | None
 ) -> dict[str, Json]:
     """The editable fields with current values and lock reasons, and what surrounds them (docs/spec.md, "Shapes")."""
-    one = get_level(network, kind)
+    level = get_level(network, kind)
     now = to_account_time(account, now)
     fields: list[dict[str, Json]] = []
     for setting in list_settings(network, kind):
@@ -118,7 +118,7 @@ def build_settings(
         row |= {name: value for name, value in limits.items() if value}
         fields.append(row)
     surroundings = {
-        part: {pointer.lstrip("/"): get_value(native, pointer) for pointer in one.settings_context.get(part, ())}
+        part: {pointer.lstrip("/"): get_value(native, pointer) for pointer in level.settings_context.get(part, ())}
         for part in ("targeting", "bidding", "creative")
     }
     notes = [setting.note for setting in list_settings(network, kind) if setting.note]

@@ -126,6 +126,16 @@ def get_objects(value: Json, pointer: str, label: str = "answer") -> list[Mappin
     return rows
 
 
+def require_objects(value: Json, pointer: str, label: str = "answer") -> list[Mapping[str, Json]]:
+    """Return the list of objects at the pointer.
+
+    Raises:
+        ProviderUnreadable: there is no value, or it is not a list of objects.
+    """
+    require_value(value, pointer, label)
+    return get_objects(value, pointer, label)
+
+
 class Columns:
     """Rows of JSON, read by column: for a pointer, the list of its values in all rows. Columns are cached."""
 

@@ -148,10 +148,10 @@ def check_amount_limits(account: Account, member: str, path: str, amount: Decima
     market = MARKETPLACES[country]
     lowest, highest = market.bid_limits if member == "bids" else market.budget_limits
     if amount < Decimal(lowest) or (highest and amount > Decimal(highest)):
-        text_ = f"from {lowest} to {highest}" if highest else f"of at least {lowest}"
+        limits = f"from {lowest} to {highest}" if highest else f"of at least {lowest}"
         what = "a bid" if member == "bids" else "a daily budget"
         code = "too_small" if amount < Decimal(lowest) else "too_large"
-        yield Issue(path, code, f"Amazon Ads ({country}) takes {what} {text_} {market.currency}.")
+        yield Issue(path, code, f"Amazon Ads ({country}) takes {what} {limits} {market.currency}.")
 
 
 def get_serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
@@ -177,39 +177,39 @@ def get_base_url(account: Account) -> str:
     return f"https://{HOSTS[region]}"
 
 
-def build_account_query_request(account: Account, path: str, media: tuple[str, str], body: Json) -> Request:
+def build_post_read_request(account: Account, path: str, media: tuple[str, str], body: Json) -> Request:
     """A POST that only reads, and may be repeated. ``media``: what is sent, what is accepted."""
     headers = {"Content-Type": media[0], "Accept": media[1], SCOPE_HEADER: account.native_id}
     return Request("POST", get_base_url(account) + path, headers=headers, body=body, encoding="json")
 
 
 @cache
-def get_media_type(one: Level) -> str:
+def get_media_type(level: Level) -> str:
     """The media type of a level's resource: spCampaign, spAdGroup, spProductAd, spKeyword."""
-    return f"application/vnd.sp{one.native[0].upper()}{one.native[1:]}.v3+json"
+    return f"application/vnd.sp{level.native[0].upper()}{level.native[1:]}.v3+json"
 
 
 @cache
-def get_collection_member(one: Level) -> str:
+def get_collection_member(level: Level) -> str:
     """The member that holds the entities of a level, in requests and answers."""
-    return one.path.rpartition("/")[2]
+    return level.path.rpartition("/")[2]
 
 
-def get_id_member(one: Level) -> str:
+def get_id_member(level: Level) -> str:
     """The member that holds the id of an entity of a level."""
-    return one.id.removeprefix("/")
+    return level.id.removeprefix("/")
 
 
-def build_list_request(account: Account, one: Level, body: Mapping[str, Json]) -> Request:
+def build_level_list_request(account: Account, level: Level, body: Mapping[str, Json]) -> Request:
     """The request of one page of a level's entities."""
-    return build_account_query_request(
-        account, f"{one.path}/list", (get_media_type(one), get_media_type(one)), dict(body)
+    return build_post_read_request(
+        account, f"{level.path}/list", (get_media_type(level), get_media_type(level)), dict(body)
     )
 
 
-def get_id_filter_member(one: Level | str) -> str:
+def get_id_filter_member(level: Level | str) -> str:
     """The member that a list or a deletion names ids in: those of a level, or those of the parent it points at."""
-    return f"{one.removeprefix('/') if isinstance(one, str) else get_id_member(one)}Filter"
+    return f"{level.removeprefix('/') if isinstance(level, str) else get_id_member(level)}Filter"
 
 
 def build_profiles_request(address: str) -> Request:
@@ -239,7 +239,7 @@ def parse_error(response: Response) -> ParsedError | None:
     code = get_text(body, "/code") or get_text(body, "/error")
     if code is None and response.status < 400:
         return None
-    message = next((found for at in _MESSAGE_POINTERS if (found := get_text(body, at)) is not None), None)
+    message = next((error_code for at in _MESSAGE_POINTERS if (error_code := get_text(body, at)) is not None), None)
     return ParsedError((code,) if code else (), message, parse_request_id(response))
 
 
@@ -254,30 +254,32 @@ def parse_request_id(response: Response) -> str | None:
 
 def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
     """The errors of one item as one: the one that says least about whether it was written speaks for all of them."""
-    found: list[ParsedError] = []
+    errors: list[ParsedError] = []
     listed_errors = get_value(item, "/errors")
-    for one in listed_errors if isinstance(listed_errors, list) else ():
-        kind, value = get_text(one, "/errorType"), get_value(one, "/errorValue")
+    for entry in listed_errors if isinstance(listed_errors, list) else ():
+        kind, value = get_text(entry, "/errorType"), get_value(entry, "/errorValue")
         if kind is None and isinstance(value, Mapping) and len(value) == 1:
             kind = next(iter(value))
         if kind is None:
             return ParsedError((), None, request_id)
         reason, message, place = (get_text(value, f"/{kind}{at}") for at in ("/reason", "/message", "/cause/location"))
-        said = f"{message or reason or kind}{f' (at {place})' if place else ''}"
+        text = f"{message or reason or kind}{f' (at {place})' if place else ''}"
         listed_ = () if kind in (BROKEN_ITEM_CODE, THROTTLED_ITEM_CODE) else (ITEM_ERROR,)
-        found.append(ParsedError((*((reason,) if reason else ()), kind, *listed_), said, request_id))
-    found.sort(key=lambda one: 0 if BROKEN_ITEM_CODE in one.codes else 2 if THROTTLED_ITEM_CODE in one.codes else 1)
-    return found[0] if found else ParsedError((), None, request_id)
+        errors.append(ParsedError((*((reason,) if reason else ()), kind, *listed_), text, request_id))
+    errors.sort(
+        key=lambda entry: 0 if BROKEN_ITEM_CODE in entry.codes else 2 if THROTTLED_ITEM_CODE in entry.codes else 1
+    )
+    return errors[0] if errors else ParsedError((), None, request_id)
 
 
 def parse_level_results(
     levels: Sequence[Level], step: Step, request: Request, response: Response
 ) -> Sequence[ItemResult] | None:
     """What a 207 says of each sent item, by its ``index``; never by its place in the list."""
-    one = next(level for level in levels if level.kind == step.kind)
-    found = get_value(response.body, f"/{get_collection_member(one)}")
-    success, failed = (get_value(found, at, []) for at in ("/success", "/error"))
-    if not isinstance(found, Mapping) or not isinstance(success, list) or not isinstance(failed, list):
+    native_level = next(level for level in levels if level.kind == step.kind)
+    collection = get_value(response.body, f"/{get_collection_member(native_level)}")
+    success, failed = (get_value(collection, at, []) for at in ("/success", "/error"))
+    if not isinstance(collection, Mapping) or not isinstance(success, list) or not isinstance(failed, list):
         return None
     answers: list[ItemResult] = []
     for item, refused_ in [(item, False) for item in success] + [(item, True) for item in failed]:
@@ -287,7 +289,7 @@ def parse_level_results(
         answers.append(
             ItemResult(position, error=parse_item_error(item, parse_request_id(response)))
             if refused_
-            else ItemResult(position, parse_id(get_value(item, one.id)))
+            else ItemResult(position, parse_id(get_value(item, native_level.id)))
         )
     return answers
 

@@ -43,7 +43,7 @@ from .native import (
     SCOPE_HEADER,
     SELLER,
     VENDOR,
-    build_list_request,
+    build_level_list_request,
     build_profiles_request,
     get_base_url,
     get_collection_member,
@@ -70,7 +70,7 @@ def _get_account_type(profile: Mapping[str, Json]) -> str | None:
     return VENDOR if get_text(profile, "/accountInfo/subType") == KDP_AUTHOR else get_text(profile, "/accountInfo/type")
 
 
-def _parse_account(profile: Mapping[str, Json], region: str) -> DiscoveredAccount:
+def _parse_profile(profile: Mapping[str, Json], region: str) -> DiscoveredAccount:
     extras = {
         "region": region,
         "accountType": _get_account_type(profile) or "",
@@ -89,15 +89,15 @@ def _parse_account(profile: Mapping[str, Json], region: str) -> DiscoveredAccoun
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The profiles of all three regions: a host lists only its own, and often none."""
-    found: list[DiscoveredAccount] = []
+    accounts: list[DiscoveredAccount] = []
     for region, name in HOSTS.items():
         response = yield from fetch_response(NETWORK, build_profiles_request(f"https://{name}"))
-        found.extend(
-            _parse_account(profile, region)
+        accounts.extend(
+            _parse_profile(profile, region)
             for profile in get_objects(response.body, "", "list of profiles")
             if _get_account_type(profile) in (SELLER, VENDOR)
         )
-    return found
+    return accounts
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
@@ -116,22 +116,24 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """All that is not archived."""
     nodes: list[ParsedEntity] = []
-    for one in LEVELS:
+    for level in LEVELS:
         for response in (
             yield from fetch_pages(
-                NETWORK, build_list_request(account, one, _build_status_filter(*LIVE_STATUSES)), _build_next_request
+                NETWORK,
+                build_level_list_request(account, level, _build_status_filter(*LIVE_STATUSES)),
+                _build_next_request,
             )
         ):
             nodes.extend(
-                hierarchy.parse_entity(one, native)
-                for native in get_objects(response.body, f"/{get_collection_member(one)}")
+                hierarchy.parse_entity(level, native)
+                for native in get_objects(response.body, f"/{get_collection_member(level)}")
             )
     return EntityTree(drop_orphans(nodes))
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level's entities."""
-    one = check_query(NETWORK, kind, query)
+    level = check_query(NETWORK, kind, query)
     body = _build_status_filter(query.status) if query.status is not None else _build_status_filter(*LIVE_STATUSES)
     if query.search:
         if kind not in SEARCHABLE_KINDS:
@@ -140,38 +142,39 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
             )
         body["nameFilter"] = {"queryTermMatchType": BROAD_MATCH, "include": [query.search]}
     if query.parent_id is not None:
-        body[get_id_filter_member(one.parent)] = {"include": [query.parent_id]}
+        body[get_id_filter_member(level.parent)] = {"include": [query.parent_id]}
     if query.cursor is not None:
         body["nextToken"] = query.cursor
-    request = build_list_request(account, one, body | {"maxResults": query.limit})
+    request = build_level_list_request(account, level, body | {"maxResults": query.limit})
     response = yield request
     if response.status == 400 and query.limit < MIN_PAGE_SIZE:
-        response = yield build_list_request(account, one, body | {"maxResults": MIN_PAGE_SIZE})
+        response = yield build_level_list_request(account, level, body | {"maxResults": MIN_PAGE_SIZE})
     problem = find_read_error(NETWORK, response)
     if problem is not None:
         raise problem
-    found = tuple(
-        hierarchy.parse_entity(one, native) for native in get_objects(response.body, f"/{get_collection_member(one)}")
+    entities = tuple(
+        hierarchy.parse_entity(level, native)
+        for native in get_objects(response.body, f"/{get_collection_member(level)}")
     )
-    return EntityPage(found, parse_next_cursor(response))
+    return EntityPage(entities, parse_next_cursor(response))
 
 
-def _fetch_level_entity(account: Account, one: Level, entity_id: str) -> Flow[ParsedEntity]:
+def _fetch_listed_entity(account: Account, level: Level, entity_id: str) -> Flow[ParsedEntity]:
     body = _build_status_filter(*STATUS_FILTERS) | {
-        get_id_filter_member(one): {"include": [entity_id]},
+        get_id_filter_member(level): {"include": [entity_id]},
         "includeExtendedDataFields": True,
     }
-    response = yield from fetch_response(NETWORK, build_list_request(account, one, body))
-    for native in get_objects(response.body, f"/{get_collection_member(one)}"):
-        found = hierarchy.parse_entity(one, native)
-        if found.id == entity_id:
-            return found
-    raise ProviderNotFound(f"Amazon Ads has no {one.native} {entity_id} in this profile.")
+    response = yield from fetch_response(NETWORK, build_level_list_request(account, level, body))
+    for native in get_objects(response.body, f"/{get_collection_member(level)}"):
+        entity = hierarchy.parse_entity(level, native)
+        if entity.id == entity_id:
+            return entity
+    raise ProviderNotFound(f"Amazon Ads has no {level.native} {entity_id} in this profile.")
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity, archived ones too: there is no path of its own, so the list is asked for its id."""
-    return (yield from _fetch_level_entity(account, get_level(NETWORK, kind), entity_id))
+    return (yield from _fetch_listed_entity(account, get_level(NETWORK, kind), entity_id))
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
@@ -182,9 +185,8 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 # -- insights -----------------------------------------------------------------------------------------------------
 
 
-def _build_report_request(account: Account, days: DateRange) -> Request:
-    """A report is asked for. It may be repeated: an identical one is answered by the id of the first."""
-    start, end = days.start.isoformat(), days.end.isoformat()
+def _build_report_request(account: Account, start: date, end: date) -> Request:
+    """The request that makes a report. It may be repeated: for an identical report Amazon answers the first ID."""
     configuration = {
         "adProduct": "SPONSORED_PRODUCTS",
         "reportTypeId": "spCampaigns",
@@ -193,19 +195,24 @@ def _build_report_request(account: Account, days: DateRange) -> Request:
         "format": "GZIP_JSON",
         "columns": list(REPORT_COLUMNS),
     }
-    body = {"name": f"insights {start}..{end}", "startDate": start, "endDate": end, "configuration": configuration}
+    body = {
+        "name": f"insights {start}..{end}",
+        "startDate": start.isoformat(),
+        "endDate": end.isoformat(),
+        "configuration": configuration,
+    }
     headers = {"Content-Type": REPORT_MEDIA_TYPE, SCOPE_HEADER: account.native_id}
     return Request("POST", get_base_url(account) + REPORTS_PATH, headers=headers, body=body, encoding="json")
 
 
 def _create_report(account: Account, days: DateRange) -> Flow[Mapping[str, Json]]:
     """A report's ``reportId`` and ``status``: of a new one, or of the one that it would repeat."""
-    response = yield _build_report_request(account, days)
+    response = yield _build_report_request(account, days.start, days.end)
     if response.status == 425:  # "The Request is a duplicate of : <reportId>": success in disguise
-        said = _find_duplicate(get_text(response.body, "/detail") or get_text(response.body, "/details") or "")
-        if said is None:
+        match = _find_duplicate(get_text(response.body, "/detail") or get_text(response.body, "/details") or "")
+        if match is None:
             raise ProviderUnreadable("Amazon Ads refused a duplicate report without naming the first.")
-        return {"reportId": said.group(1), "status": None}
+        return {"reportId": match.group(1), "status": None}
     problem = find_read_error(NETWORK, response)
     if problem is not None:
         raise problem
@@ -270,9 +277,9 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     covered: list[DateRange] = []
     notes = [note for note in {metric.note: None for metric in _get_metrics(account)} if note]
     if states and all(_has_failed(state) for state in states):
-        said = get_text(states[0], "/failureReason") or "no reason given"
+        failure = get_text(states[0], "/failureReason") or "no reason given"
         raise ProviderError(
-            f"Amazon Ads made no report: {said}.", native=NativeError(get_text(states[0], "/status"), said)
+            f"Amazon Ads made no report: {failure}.", native=NativeError(get_text(states[0], "/status"), failure)
         )
     for state, part in zip(states, parts, strict=True):
         # A job may be resumed without its dates: the report names its own.

@@ -54,8 +54,8 @@ def _write_strategy(value: Json, entity: NativeEntity, account: Account) -> Mapp
 
 
 def _get_placements(entity: NativeEntity) -> list[Json]:
-    found = get_value(entity, "/dynamicBidding/placementBidding")
-    return list(found) if isinstance(found, list) else []
+    placements = get_value(entity, "/dynamicBidding/placementBidding")
+    return list(placements) if isinstance(placements, list) else []
 
 
 def _placement_setting(name: str) -> Setting:
@@ -63,7 +63,11 @@ def _placement_setting(name: str) -> Setting:
 
     def show(entity: NativeEntity, account: Account) -> Json:
         return next(
-            (get_value(one, "/percentage") for one in _get_placements(entity) if get_value(one, "/placement") == name),
+            (
+                get_value(placement, "/percentage")
+                for placement in _get_placements(entity)
+                if get_value(placement, "/placement") == name
+            ),
             None,
         )
 
@@ -75,7 +79,7 @@ def _placement_setting(name: str) -> Setting:
             )
         if isinstance(value, Decimal):
             raise invalid_input(f"fields.{name}", "type", f"{name} is a whole number of percent.")
-        others = [one for one in _get_placements(entity) if get_value(one, "/placement") != name]
+        others = [placement for placement in _get_placements(entity) if get_value(placement, "/placement") != name]
         own = [] if value is None else [{"placement": name, "percentage": value}]
         return {"/dynamicBidding": {"strategy": strategy, "placementBidding": others + own}}
 

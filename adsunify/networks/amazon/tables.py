@@ -54,8 +54,8 @@ from .native import (
     THROTTLED_ITEM_CODE,
     VENDOR,
     VERSION,
-    build_account_query_request,
     build_daily_budget,
+    build_post_read_request,
     build_profiles_request,
     check_amount_limits,
     get_base_url,
@@ -259,21 +259,19 @@ def _build_eligibility_request(account: Account, suffix: str, cursor: str | None
 def _build_suggestions_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     media = "application/vnd.spkeywordsrecommendation.v5+json"
     body = {"recommendationType": "KEYWORDS_FOR_ASINS", "asins": [suffix], "sortDimension": "CLICKS"}
-    return build_account_query_request(
+    return build_post_read_request(
         account, "/sp/targets/keywords/recommendations", (media, media), body | {"maxRecommendations": limit}
     )
 
 
 def _build_portfolios_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     media = "application/vnd.spPortfolio.v3+json"
-    return build_account_query_request(
-        account, "/portfolios/list", (media, media), {"nextToken": cursor} if cursor else {}
-    )
+    return build_post_read_request(account, "/portfolios/list", (media, media), {"nextToken": cursor} if cursor else {})
 
 
 def _build_usage_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     media = "application/vnd.spcampaignbudgetusage.v1+json"
-    return build_account_query_request(account, "/sp/campaigns/budget/usage", (media, media), {"campaignIds": [suffix]})
+    return build_post_read_request(account, "/sp/campaigns/budget/usage", (media, media), {"campaignIds": [suffix]})
 
 
 def _get_used_percent(row: Mapping[str, Json]) -> str:

@@ -11,7 +11,7 @@ from adsunify.models.brief import Keyword
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_objects
 
-from .native import build_account_query_request
+from .native import build_post_read_request
 
 MAX_KEYWORD_WORDS = 10
 PRODUCTS_PATH = "/product/metadata"
@@ -61,7 +61,7 @@ def build_products_request(account: Account, suffix: str, cursor: str | None, li
     body["pageSize"] = min(limit, 300)
     if suffix:
         body |= {"asins": [suffix]} if match_asin(suffix) else {"searchStr": suffix}
-    return build_account_query_request(
+    return build_post_read_request(
         account, PRODUCTS_PATH, PRODUCT_MEDIA_TYPES, body | ({"cursorToken": cursor} if cursor else {})
     )
 
@@ -69,7 +69,7 @@ def build_products_request(account: Account, suffix: str, cursor: str | None, li
 def build_sku_products_request(account: Account, sku: str) -> Request:
     """What the seller's inventory says of a sku."""
     body = {"adType": "SP", "skus": [sku], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
-    return build_account_query_request(account, PRODUCTS_PATH, PRODUCT_MEDIA_TYPES, body)
+    return build_post_read_request(account, PRODUCTS_PATH, PRODUCT_MEDIA_TYPES, body)
 
 
 def parse_products(response: Response) -> list[Mapping[str, Json]]:
@@ -79,6 +79,6 @@ def parse_products(response: Response) -> list[Mapping[str, Json]]:
 
 def build_eligibility_request(account: Account, product: Mapping[str, Json]) -> Request:
     """Whether a product (``asin``, and ``sku`` where there is one) may be advertised."""
-    return build_account_query_request(
+    return build_post_read_request(
         account, ELIGIBILITY_PATH, JSON_MEDIA_TYPES, {"adType": "sp", "productDetailsList": [dict(product)]}
     )

@@ -14,7 +14,7 @@ from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import Step
 from adsunify.values.base64url import encode_base64url
 from adsunify.values.exact_json import Json, dumps_bytes
-from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id, require_value
+from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id, require_objects, require_value
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -106,14 +106,14 @@ def build_context_headers(account: Account) -> dict[str, str]:
     return {CONTEXT_HEADER: f"adAccountId={account.native_id}"}
 
 
-def build_account_get_request(account: Account, path: str, /, **query: str) -> Request:
+def build_account_get_request(account: Account, path: str, **query: Json) -> Request:
     """A GET in the account."""
     return Request("GET", f"{API_URL}/{path}", query=query, headers=build_context_headers(account))
 
 
-def build_entity_request(account: Account, one: Level, entity_id: str) -> Request:
+def build_entity_request(account: Account, level: Level, entity_id: str) -> Request:
     """A read of one entity."""
-    return Request("GET", f"{API_URL}/{one.path}/{{id}}", {"id": entity_id}, headers=build_context_headers(account))
+    return Request("GET", f"{API_URL}/{level.path}/{{id}}", {"id": entity_id}, headers=build_context_headers(account))
 
 
 def build_filter(field: str, operator: str, value: Json, **more: Json) -> dict[str, Json]:
@@ -151,14 +151,14 @@ def load_private_key(pem: str) -> EllipticCurvePrivateKey:
     from cryptography.hazmat.primitives.asymmetric import ec
 
     try:
-        found = serialization.load_pem_private_key(pem.encode(), None)
+        key = serialization.load_pem_private_key(pem.encode(), None)
     except (ValueError, TypeError, UnsupportedAlgorithm):  # no PEM; encrypted; a curve that nobody knows
-        found = None
-    if not isinstance(found, ec.EllipticCurvePrivateKey) or not isinstance(found.curve, ec.SECP256R1):
+        key = None
+    if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
         raise invalid_input(
             "privateKey", "malformed", "must be an EC P-256 private key in PEM form, without a password."
         )
-    return found
+    return key
 
 
 def sign_client_secret(client_id: str, team_id: str, key_id: str, pem: str, now: int) -> str:
@@ -195,27 +195,26 @@ def _encode_jwt_part(value: Json) -> str:
 
 def parse_object(response: Response, what: str) -> Mapping[str, Json]:
     """The one object of an answer."""
-    found = require_value(response.body, "/result", what)
-    if not isinstance(found, Mapping):
+    native = require_value(response.body, "/result", what)
+    if not isinstance(native, Mapping):
         raise ProviderUnreadable(f"The {what} in the answer is no object.")
-    return found
+    return native
 
 
-def parse_rows(response: Response, at: str = "/result") -> list[Mapping[str, Json]]:
-    """The objects of an answer; an answer without their list is unreadable."""
-    require_value(response.body, at)
-    return get_objects(response.body, at)
+def parse_rows(response: Response) -> list[Mapping[str, Json]]:
+    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    return require_objects(response.body, "/result")
 
 
-def get_next_offset(response: Response, asked: int, count: int) -> int | None:
+def get_next_offset(response: Response, offset: int, count: int) -> int | None:
     """Where the page after this one begins, None at the end. ``asked``: where this one was to begin.
 
     A page may be shorter than it was asked to be, so only the total, or an empty page, says that the list has ended.
     """
     total = get_value(response.body, "/pagination/totalCount")
-    if not count or (isinstance(total, int) and not isinstance(total, bool) and asked + count >= total):
+    if not count or (isinstance(total, int) and not isinstance(total, bool) and offset + count >= total):
         return None
-    return asked + count
+    return offset + count
 
 
 def parse_next_cursor(response: Response) -> str | None:
@@ -223,37 +222,37 @@ def parse_next_cursor(response: Response) -> str | None:
     offset = get_value(response.body, "/pagination/offset")
     if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
         return None
-    found = get_next_offset(response, offset, len(get_objects(response.body, "/result")))
-    return None if found is None else str(found)
+    next_offset = get_next_offset(response, offset, len(get_objects(response.body, "/result")))
+    return None if next_offset is None else str(next_offset)
 
 
 def parse_error(response: Response) -> ParsedError | None:
     """The error of an answer, in its shapes, inside a success too; those of single items are found by ``items``."""
     body = response.body if response.state == "json" else None
-    given = get_value(body, "/error")
-    if response.status < 400 and given is None:
+    error = get_value(body, "/error")
+    if response.status < 400 and error is None:
         return None
-    return parse_error_object(given, response.headers.get(REQUEST_ID_HEADER), get_text(body, "/error_description"))
+    return parse_error_object(error, response.headers.get(REQUEST_ID_HEADER), get_text(body, "/error_description"))
 
 
-def parse_error_object(given: Json, request_id: str | None, more: str | None = None) -> ParsedError:
+def parse_error_object(error: Json, request_id: str | None, more: str | None = None) -> ParsedError:
     """An error's codes, those of its details first, and all that it says."""
-    if isinstance(given, str):  # the token endpoint's
-        return ParsedError((given,), more or given, request_id)
-    parts = [*_get_error_details(given, "details"), *_get_error_details(given, "errors"), given]
-    codes = [get_text(one, "/code") for one in parts]
-    said = [_format_error_message(one) for one in parts]
-    message = "; ".join(dict.fromkeys(one for one in said if one))
-    return ParsedError(tuple(dict.fromkeys(one for one in codes if one)), message or None, request_id)
+    if isinstance(error, str):  # the token endpoint's
+        return ParsedError((error,), more or error, request_id)
+    parts = [*_get_error_details(error, "details"), *_get_error_details(error, "errors"), error]
+    codes = [get_text(part, "/code") for part in parts]
+    texts = [_format_error_message(part) for part in parts]
+    message = "; ".join(dict.fromkeys(part for part in texts if part))
+    return ParsedError(tuple(dict.fromkeys(part for part in codes if part)), message or None, request_id)
 
 
-def _get_error_details(given: Json, name: str) -> Iterator[Json]:
-    listed = get_value(given, f"/{name}")
-    yield from listed if isinstance(listed, list) else ()
+def _get_error_details(error: Json, name: str) -> Iterator[Json]:
+    details = get_value(error, f"/{name}")
+    yield from details if isinstance(details, list) else ()
 
 
-def _format_error_message(one: Json) -> str | None:
-    message, field = get_text(one, "/message"), get_text(one, "/info/field")
+def _format_error_message(detail: Json) -> str | None:
+    message, field = get_text(detail, "/message"), get_text(detail, "/info/field")
     return f"{message} ({field})" if message and field else message
 
 
@@ -263,48 +262,52 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
     Bulk operations: all or nothing, so one refused item, or an error beside the items, refuses them all; a new id
     beside a refusal contradicts that, and leaves its item open.
     """
-    sent = get_value(request.body, "/items")
-    if not isinstance(sent, list):
+    sent_items = get_value(request.body, "/items")
+    if not isinstance(sent_items, list):
         return None
     request_id = response.headers.get(REQUEST_ID_HEADER)
     outer = get_value(response.body, "/error")
-    listed = get_value(response.body, "/result")
-    if listed is None and outer is not None:  # no item was processed
+    results = get_value(response.body, "/result")
+    if results is None and outer is not None:  # no item was processed
         failed = parse_error_object(outer, request_id)
-        return [ItemResult(position, error=_mark_item_error(failed)) for position in range(len(sent))]
-    if not isinstance(listed, list):
+        return [ItemResult(position, error=_mark_item_error(failed)) for position in range(len(sent_items))]
+    if not isinstance(results, list):
         return None
-    positions = {get_value(one, "/correlationId"): position for position, one in enumerate(sent)}
-    answered: dict[int, Json] = {}
-    for one in listed:
-        correlation = get_value(one, "/correlationId")
-        if not isinstance(correlation, int) or correlation not in positions or positions[correlation] in answered:
+    positions = {get_value(result, "/correlationId"): position for position, result in enumerate(sent_items)}
+    results_by_position: dict[int, Json] = {}
+    for result in results:
+        correlation = get_value(result, "/correlationId")
+        if (
+            not isinstance(correlation, int)
+            or correlation not in positions
+            or positions[correlation] in results_by_position
+        ):
             return None
-        answered[positions[correlation]] = one
-    bad = next((one for one in answered.values() if get_value(one, "/success") is not True), None)
+        results_by_position[positions[correlation]] = result
+    bad = next((result for result in results_by_position.values() if get_value(result, "/success") is not True), None)
     failed = parse_error_object(outer if outer is not None else _get_error_object(bad), request_id)
     answers = []
-    for position, one in answered.items():
-        done = get_value(one, "/success") is True
-        named = parse_id(get_value(one, "/result/id")) if done else None
-        wanted = parse_id(get_value(sent[position], "/data/id"))
+    for position, result in results_by_position.items():
+        done = get_value(result, "/success") is True
+        answered_id = parse_id(get_value(result, "/result/id")) if done else None
+        sent_id = parse_id(get_value(sent_items[position], "/data/id"))
         if bad is None and outer is None:
-            answers.append(ItemResult(position, named if wanted in (None, named) else None))
-        elif named is not None and step.action == "create":
-            answers.append(ItemResult(position, named, parse_error_object(None, request_id)))
+            answers.append(ItemResult(position, answered_id if sent_id in (None, answered_id) else None))
+        elif answered_id is not None and step.action == "create":
+            answers.append(ItemResult(position, answered_id, parse_error_object(None, request_id)))
         else:
-            own = failed if done else parse_error_object(_get_error_object(one) or outer, request_id)
+            own = failed if done else parse_error_object(_get_error_object(result) or outer, request_id)
             answers.append(ItemResult(position, error=_mark_item_error(own)))
     return answers
 
 
 def _get_error_object(item: Json) -> Json:
-    given = get_value(item, "/error")
-    return given if given is not None else get_value(item, "/errors/0")
+    error = get_value(item, "/error")
+    return error if error is not None else get_value(item, "/errors/0")
 
 
-def _mark_item_error(found: ParsedError) -> ParsedError:
-    return ParsedError((*found.codes, ITEM_ERROR), found.message, found.request_id)
+def _mark_item_error(error: ParsedError) -> ParsedError:
+    return ParsedError((*error.codes, ITEM_ERROR), error.message, error.request_id)
 
 
 def parse_retry_delay(response: Response) -> float | None:

@@ -37,7 +37,7 @@ from adsunify.errors import (
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id
+from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_objects
 
 from . import native as apple
 from .tables import AD_GROUP, CAMPAIGN, KEYWORD, LEVELS, METRICS, NETWORK, parse_offset_cursor
@@ -49,14 +49,12 @@ CREDENTIAL_MEMBERS = ("clientId", "teamId", "keyId", "privateKey")
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def _build_token_request(given: Mapping[str, str], now: int) -> Request:
+def _build_token_request(key: Mapping[str, str], now: int) -> Request:
     return build_token_request(
         apple.TOKEN_URL,
         grant_type="client_credentials",
-        client_id=given["clientId"],
-        client_secret=apple.sign_client_secret(
-            given["clientId"], given["teamId"], given["keyId"], given["privateKey"], now
-        ),
+        client_id=key["clientId"],
+        client_secret=apple.sign_client_secret(key["clientId"], key["teamId"], key["keyId"], key["privateKey"], now),
         scope=apple.OAUTH_SCOPE,
     )
 
@@ -69,8 +67,8 @@ def fetch_credentials(
         Issue(name, "required", "Apple Ads needs it to connect.") for name in CREDENTIAL_MEMBERS if not answer.get(name)
     )
     apple.load_private_key(answer["privateKey"])
-    given = {name: answer[name] for name in CREDENTIAL_MEMBERS}
-    return (yield from oauth.fetch_token(NETWORK, _build_token_request(given, now), now, Credentials("", extras=given)))
+    key = {name: answer[name] for name in CREDENTIAL_MEMBERS}
+    return (yield from oauth.fetch_token(NETWORK, _build_token_request(key, now), now, Credentials("", extras=key)))
 
 
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
@@ -86,17 +84,17 @@ def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def _parse_account(native_id: str, listed: Mapping[str, Json], whole: Mapping[str, Json]) -> DiscoveredAccount:
-    extras = {name: get_text(whole, f"/{name}") or get_text(listed, f"/{name}") for name in ("orgId", "paymentModel")}
+def _merge_account(native_id: str, row: Mapping[str, Json], whole: Mapping[str, Json]) -> DiscoveredAccount:
+    extras = {name: get_text(whole, f"/{name}") or get_text(row, f"/{name}") for name in ("orgId", "paymentModel")}
     features, delegations = get_value(whole, "/productFeatures"), get_value(whole, "/delegations")
     if isinstance(features, list):
-        extras["productFeatures"] = ",".join(one for one in features if isinstance(one, str))
+        extras["productFeatures"] = ",".join(item for item in features if isinstance(item, str))
     if isinstance(delegations, list):
-        provided = any(get_value(one, "/resourceType") == apple.CONTENT_PROVIDER for one in delegations)
+        provided = any(get_value(item, "/resourceType") == apple.CONTENT_PROVIDER for item in delegations)
         extras["contentProvider"] = "true" if provided else "false"
     return DiscoveredAccount(
         native_id,
-        get_text(whole, "/name") or get_text(listed, "/name") or native_id,
+        get_text(whole, "/name") or get_text(row, "/name") or native_id,
         get_text(whole, "/currency"),
         get_text(whole, "/timezone"),
         get_text(whole, "/systemStatus"),
@@ -107,19 +105,19 @@ def _parse_account(native_id: str, listed: Mapping[str, Json], whole: Mapping[st
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts in which the key has a role; one that does not show itself is kept by its name."""
     response = yield from fetch_response(NETWORK, Request("GET", f"{apple.API_URL}/acls"))
-    found: list[DiscoveredAccount] = []
-    for row in apple.parse_rows(response, "/result/acls"):
+    accounts: list[DiscoveredAccount] = []
+    for row in require_objects(response.body, "/result/acls"):
         native_id = require_id(row, "/adAccount/id", "role")
-        listed = get_value(row, "/adAccount")
-        asked = apple.build_account_get_request(
+        reference = get_value(row, "/adAccount")
+        request = apple.build_account_get_request(
             Account(apple.CODE, native_id), f"ad-accounts/{_parse_id_number(native_id)}"
         )
         try:
-            whole = apple.parse_object((yield from fetch_response(NETWORK, asked)), "ad account")
+            whole = apple.parse_object((yield from fetch_response(NETWORK, request)), "ad account")
         except (PermissionRefused, ProviderNotFound):
             whole = {}
-        found.append(_parse_account(native_id, listed, whole))
-    return found
+        accounts.append(_merge_account(native_id, reference, whole))
+    return accounts
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
@@ -134,9 +132,8 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
 
 
 def _parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    return apple.parse_rows(
-        response, "/result/rows" if isinstance(get_value(response.body, "/result"), Mapping) else "/result"
-    )
+    is_report = isinstance(get_value(response.body, "/result"), Mapping)
+    return require_objects(response.body, "/result/rows" if is_report else "/result")
 
 
 def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
@@ -145,95 +142,97 @@ def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
     return [row for answer in answers for row in _parse_rows(answer)]
 
 
-def _parse_entity(one: Level, native: Mapping[str, Json]) -> ParsedEntity:
-    found = hierarchy.parse_entity(one, native)
-    return evolve(found, status="deleted") if native.get("deleted") is True else found
+def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
+    entity = hierarchy.parse_entity(level, row)
+    return evolve(entity, status="deleted") if row.get("deleted") is True else entity
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """All that is not deleted. Keywords are only listed by what they belong to."""
     nodes: list[ParsedEntity] = []
-    for one in LEVELS:
+    for level in LEVELS:
         filters: list[list[Json]] = [[]]
-        if one is KEYWORD:
+        if level is KEYWORD:
             campaigns = [node.id for node in nodes if node.kind == CAMPAIGN.kind]
-            filters = [[apple.build_filter("campaignId", "EQUALS", _parse_id_number(found))] for found in campaigns]
-        for wanted in filters:
+            filters = [[apple.build_filter("campaignId", "EQUALS", _parse_id_number(entity))] for entity in campaigns]
+        for conditions in filters:
             nodes += [
-                _parse_entity(one, native)
-                for native in (yield from _fetch_rows(apple.build_account_query_request(account, one.path, wanted)))
+                _parse_entity(level, native)
+                for native in (
+                    yield from _fetch_rows(apple.build_account_query_request(account, level.path, conditions))
+                )
             ]
     return EntityTree(drop_orphans(nodes))
 
 
-def _parse_id_number(found: str) -> int:
+def _parse_id_number(identifier: str) -> int:
     """An id that Apple gave, as it is sent back."""
-    if not apple.match_id_number(found):
+    if not apple.match_id_number(identifier):
         raise ProviderUnreadable("An id in the answer is no number.")
-    return int(found)
+    return int(identifier)
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level. Campaigns are searched by name natively; others are looked through here, page by page."""
-    one = check_query(NETWORK, kind, query)
+    level = check_query(NETWORK, kind, query)
     filters: list[Json] = []
     if query.parent_id is not None:
         filters.append(
             apple.build_filter(
-                one.parent.removeprefix("/"), "EQUALS", apple.parse_id_number(query.parent_id, "parentId")
+                level.parent.removeprefix("/"), "EQUALS", apple.parse_id_number(query.parent_id, "parentId")
             )
         )
-    elif one is KEYWORD:
+    elif level is KEYWORD:
         raise invalid_input("parentId", "required", "Apple Ads lists the keywords of an ad group only.")
     if query.status is not None:
         filters.append(apple.build_filter("status", "EQUALS", query.status))
     sought = (query.search or "").casefold()
-    if sought and one is CAMPAIGN:
+    if sought and level is CAMPAIGN:
         # What a wildcard in it means is (unverified).
         filters.append(apple.build_filter("name", "LIKE", query.search, ignoreCase=True))
         sought = ""
     start: int | None = parse_offset_cursor(query.cursor)
-    found: list[ParsedEntity] = []
+    entities: list[ParsedEntity] = []
     for _ in range(MAX_FILTER_PAGES if sought else 1):
         response = yield from fetch_response(
-            NETWORK, apple.build_account_query_request(account, one.path, filters, start or 0, query.limit)
+            NETWORK, apple.build_account_query_request(account, level.path, filters, start or 0, query.limit)
         )
-        listed = [_parse_entity(one, native) for native in apple.parse_rows(response)]
-        for position, node in enumerate(listed):
+        page = [_parse_entity(level, native) for native in apple.parse_rows(response)]
+        for position, node in enumerate(page):
             if sought in (node.name or "").casefold():
-                found.append(node)
-            if len(found) == query.limit and position + 1 < len(listed):
-                return EntityPage(tuple(found), str((start or 0) + position + 1))
-        start = apple.get_next_offset(response, start or 0, len(listed))
-        if start is None or len(found) == query.limit:
+                entities.append(node)
+            if len(entities) == query.limit and position + 1 < len(page):
+                return EntityPage(tuple(entities), str((start or 0) + position + 1))
+        start = apple.get_next_offset(response, start or 0, len(page))
+        if start is None or len(entities) == query.limit:
             break
-    return EntityPage(tuple(found), None if start is None else str(start))
+    return EntityPage(tuple(entities), None if start is None else str(start))
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity, a deleted one too."""
-    one = get_level(NETWORK, kind)
-    found = _parse_entity(
-        one,
+    level = get_level(NETWORK, kind)
+    entity = _parse_entity(
+        level,
         apple.parse_object(
-            (yield from fetch_response(NETWORK, apple.build_entity_request(account, one, entity_id))), one.native
+            (yield from fetch_response(NETWORK, apple.build_entity_request(account, level, entity_id))), level.native
         ),
     )
-    if found.id != entity_id:
-        raise ProviderUnreadable(f"Apple Ads answered another {one.native} than the one that was asked for.")
-    return found
+    if entity.id != entity_id:
+        raise ProviderUnreadable(f"Apple Ads answered another {level.native} than the one that was asked for.")
+    return entity
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """The entity; an ad group without a bid strategy of its own shows its campaign's, which it inherits."""
-    found = yield from fetch_entity(account, kind, entity_id)
-    held = get_value(found.native, "/bidStrategy")
-    held = held if isinstance(held, Mapping) else {}
-    if kind != AD_GROUP.kind or found.parent_id is None or get_text(held, "/bidStrategyType") is not None:
-        return found
-    campaign = yield from fetch_entity(account, CAMPAIGN.kind, found.parent_id)
+    entity = yield from fetch_entity(account, kind, entity_id)
+    bid_strategy = get_value(entity.native, "/bidStrategy")
+    bid_strategy = bid_strategy if isinstance(bid_strategy, Mapping) else {}
+    if kind != AD_GROUP.kind or entity.parent_id is None or get_text(bid_strategy, "/bidStrategyType") is not None:
+        return entity
+    campaign = yield from fetch_entity(account, CAMPAIGN.kind, entity.parent_id)
     pair = {name: get_value(campaign.native, f"/bidStrategy/{name}") for name in ("bidStrategyType", "bidStrategyGoal")}
-    return evolve(found, native={**found.native, "bidStrategy": {**pair, **held}})
+    return evolve(entity, native={**entity.native, "bidStrategy": {**pair, **bid_strategy}})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -243,9 +242,9 @@ _ONE_DAY = timedelta(days=1)
 ORG_TIME_ZONE = "ORTZ"  # that it always is the account's is (unverified)
 
 
-def _build_report_request(account: Account, start: date, end: date, wanted: Json) -> Request:
+def _build_campaigns_report_request(account: Account, start: date, end: date, condition: Json) -> Request:
     request = apple.build_account_query_request(
-        account, "reports/apps/campaigns", [wanted], size=apple.REPORT_PAGE_SIZE
+        account, "reports/apps/campaigns", [condition], size=apple.REPORT_PAGE_SIZE
     )
     days = {"start": start.isoformat(), "end": end.isoformat(), "timeZone": ORG_TIME_ZONE}
     if start != end:  # a daily report is longer than a day; of one day the totals are asked for
@@ -270,20 +269,22 @@ def _fetch_report_rows(account: Account, start: date, end: date, ids: Sequence[s
     for first in range(0, len(ids), apple.MAX_CAMPAIGNS_PER_REQUEST):
         some = list(ids[first : first + apple.MAX_CAMPAIGNS_PER_REQUEST])
         if together:
-            asked = _build_report_request(account, start, end, apple.build_filter("campaignId", "IN", some))
-            response = yield asked
+            request = _build_campaigns_report_request(account, start, end, apple.build_filter("campaignId", "IN", some))
+            response = yield request
             together = response.status != 400
             if together:
                 problem = find_read_error(NETWORK, response)
                 if problem is not None:
                     raise problem
                 native += _parse_rows(response)
-                more = _build_next_request(asked, response)
+                more = _build_next_request(request, response)
                 native += (yield from _fetch_rows(more)) if more is not None else []
         if not together:
-            for one in some:
+            for campaign in some:
                 native += yield from _fetch_rows(
-                    _build_report_request(account, start, end, apple.build_filter("campaignId", "EQUALS", one))
+                    _build_campaigns_report_request(
+                        account, start, end, apple.build_filter("campaignId", "EQUALS", campaign)
+                    )
                 )
     return native
 
@@ -292,10 +293,10 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
     """The days of each row of a report and their figures."""
     if start != end:
         return parse_report_rows(
-            METRICS, (one for row in native for one in get_objects(row, "/granularMetrics", "report")), "/date"
+            METRICS, (item for row in native for item in get_objects(row, "/granularMetrics", "report")), "/date"
         )
-    told = (get_value(row, "/totalMetrics") for row in native)
-    return parse_report_rows(METRICS, (one for one in told if isinstance(one, Mapping)), "", lambda one: start)
+    totals = (get_value(row, "/totalMetrics") for row in native)
+    return parse_report_rows(METRICS, (item for item in totals if isinstance(item, Mapping)), "", lambda item: start)
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:

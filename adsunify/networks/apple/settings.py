@@ -34,8 +34,8 @@ def _lock_automatic_bid(entity: NativeEntity, now: datetime | None) -> str | Non
 
 def _build_bid_strategy(entity: NativeEntity, **more: Json) -> dict[str, Json]:
     """A whole bidStrategy: its pair, which is always sent, the bid that it holds, and changes."""
-    held = get_value(entity, "/bidStrategy")
-    return {**(held if isinstance(held, Mapping) else {}), **more}
+    current = get_value(entity, "/bidStrategy")
+    return {**(current if isinstance(current, Mapping) else {}), **more}
 
 
 def _write_bid(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
@@ -63,8 +63,8 @@ def _write_budget(value: Json, entity: NativeEntity, account: Account) -> Mappin
 def _write_countries(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
     if wrong := find_native_targeting_error({COUNTRY_DIMENSION: {INCLUDE: value}}):
         raise invalid_input("fields.countries", "invalid", f"Apple Ads: {wrong}.")
-    targeting, held = get_value(entity, "/targeting"), get_value(entity, f"/targeting/{COUNTRY_DIMENSION}")
-    countries = {**(held if isinstance(held, Mapping) else {}), INCLUDE: list(dict.fromkeys(value))}
+    targeting, current = get_value(entity, "/targeting"), get_value(entity, f"/targeting/{COUNTRY_DIMENSION}")
+    countries = {**(current if isinstance(current, Mapping) else {}), INCLUDE: list(dict.fromkeys(value))}
     return {"/targeting": {**(targeting if isinstance(targeting, Mapping) else {}), COUNTRY_DIMENSION: countries}}
 
 

@@ -30,8 +30,8 @@ _match_digits = re.compile(r"[0-9]{1,19}").fullmatch
 
 def get_location_type(location: str) -> str | None:
     """The type of place that a location's id names, as the catalog spells it."""
-    found = _match_place(location)
-    return None if found is None else found[1]
+    match = _match_place(location)
+    return None if match is None else match[1]
 
 
 def _number_test(lowest: int, highest: int) -> Callable[[str], object]:
@@ -65,10 +65,10 @@ DIMENSIONS: Mapping[str, tuple[Callable[[str], object], str]] = {
 
 def get_brief_countries(brief: CampaignBrief) -> list[str]:
     """The countries that the brief names, each once."""
-    listed = (
+    countries = (
         brief.targeting.countries or get_value(brief.targeting.native or {}, f"/{COUNTRY_DIMENSION}/{INCLUDE}") or ()
     )
-    return list(dict.fromkeys(listed))
+    return list(dict.fromkeys(countries))
 
 
 def build_campaign_targeting(brief: CampaignBrief) -> dict[str, Json]:
@@ -81,16 +81,18 @@ def build_campaign_targeting(brief: CampaignBrief) -> dict[str, Json]:
 def build_ad_group_targeting(brief: CampaignBrief) -> dict[str, Json]:
     """What the ad group narrows down; empty where nothing is."""
     native = brief.targeting.native or {}
-    kept = {name: value for name, value in native.items() if name != COUNTRY_DIMENSION and name not in SUPPLY_TARGETING}
-    return {**kept, **_group_places(brief.targeting.location_ids or (), INCLUDE)}
+    own_members = {
+        name: value for name, value in native.items() if name != COUNTRY_DIMENSION and name not in SUPPLY_TARGETING
+    }
+    return {**own_members, **_group_places(brief.targeting.location_ids or (), INCLUDE)}
 
 
 def _group_places(ids: Sequence[str], part: str) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+    places: dict[str, Json] = {}
     for match in map(_match_place, dict.fromkeys(ids)):
         if match is not None:
-            found.setdefault(PLACE_DIMENSIONS[match[1]], {part: []})[part].append(match[2])
-    return found
+            places.setdefault(PLACE_DIMENSIONS[match[1]], {part: []})[part].append(match[2])
+    return places
 
 
 def find_locations_error(ids: Sequence[str]) -> str | None:
@@ -116,8 +118,8 @@ def _find_dimension_error(name: str, value: Json) -> str | None:
     if not isinstance(value, Mapping) or not value or not set(value) <= {INCLUDE, EXCLUDE}:
         return f"{name} is an object of the lists {INCLUDE} and {EXCLUDE}"
     fits, form = DIMENSIONS[name]
-    for listed in value.values():
-        if not isinstance(listed, list) or not all(isinstance(one, str) and fits(one) for one in listed):
+    for values in value.values():
+        if not isinstance(values, list) or not all(isinstance(item, str) and fits(item) for item in values):
             return f"{name} lists {form}"
     if name == "daypart" and EXCLUDE in value:
         return f"daypart takes {INCLUDE} only"
@@ -126,7 +128,7 @@ def _find_dimension_error(name: str, value: Json) -> str | None:
 
 def _find_ages_error(targeting: Mapping[str, Json]) -> str | None:
     lowest, highest = (get_value(targeting, f"/{name}/{INCLUDE}/0") for name in ("minAge", "maxAge"))
-    known = all(isinstance(one, str) and _match_digits(one) for one in (lowest, highest))
+    known = all(isinstance(age, str) and _match_digits(age) for age in (lowest, highest))
     return "the least age lies above the greatest" if known and int(lowest) > int(highest) else None
 
 
@@ -155,8 +157,8 @@ def _build_countries(items: Json, path: str) -> dict[str, dict[str, Json]]:
 
 def _locations_builder(part: str) -> TargetingPartBuilder:
     def build_part(items: Json, path: str) -> dict[str, dict[str, Json]]:
-        found = _group_places(_get_valid_ids(items, path, _match_place, PLACE_FORM), part)
-        return {name: {part: get_value(found, f"/{name}/{part}", [])} for name in PLACE_DIMENSIONS.values()}
+        match = _group_places(_get_valid_ids(items, path, _match_place, PLACE_FORM), part)
+        return {name: {part: get_value(match, f"/{name}/{part}", [])} for name in PLACE_DIMENSIONS.values()}
 
     return build_part
 
@@ -166,9 +168,9 @@ def _build_devices(items: Json, path: str) -> dict[str, dict[str, Json]]:
 
 
 def _build_genders(values: Json, path: str) -> dict[str, dict[str, Json]]:
-    if any(one not in GENDERS for one in values):
+    if any(gender not in GENDERS for gender in values):
         raise invalid_input(path, "choice", f"Apple Ads takes these genders: {', '.join(GENDERS)}.")
-    return {"gender": {INCLUDE: [GENDERS[one] for one in dict.fromkeys(values)]}}
+    return {"gender": {INCLUDE: [GENDERS[gender] for gender in dict.fromkeys(values)]}}
 
 
 def _age_builder(name: str) -> TargetingPartBuilder:
@@ -198,7 +200,7 @@ EDITABLE_TARGETING: Mapping[Kind, Mapping[str, TargetingPartBuilder]] = {
 """What an edit's targeting may name, by level."""
 
 
-def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues.
 
     Whether members that are left out would stay is (unverified), so the whole is sent; what is taken away is an empty
@@ -210,14 +212,14 @@ def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tu
         new = part(value, path)
         before = {dimension: native.get(dimension) for dimension in new if native.get(dimension) is not None}
         for dimension, lists in new.items():
-            held = native.get(dimension)
-            held = dict(held) if isinstance(held, Mapping) else {}
-            if held or any(lists.values()):
-                native[dimension] = {**held, **lists}
+            current_value = native.get(dimension)
+            current_value = dict(current_value) if isinstance(current_value, Mapping) else {}
+            if current_value or any(lists.values()):
+                native[dimension] = {**current_value, **lists}
         after = {dimension: native[dimension] for dimension in new if dimension in native}
         return Change(name, before or None, after or None)
 
-    changes = apply_targeting(EDITABLE_TARGETING.get(kind, {}), wanted, lay)
-    if {"ageMin", "ageMax"}.intersection(wanted) and (wrong := _find_ages_error(native)):
+    changes = apply_targeting(EDITABLE_TARGETING.get(kind, {}), new_members, lay)
+    if {"ageMin", "ageMax"}.intersection(new_members) and (wrong := _find_ages_error(native)):
         raise invalid_input("targeting.ageMin", "invalid", f"Apple Ads: {wrong}.")
     return native, changes

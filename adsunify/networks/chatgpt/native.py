@@ -12,7 +12,7 @@ from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.values.currencies import get_exponent
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_objects, get_text, parse_id, require_value
+from adsunify.values.json_pointer import get_text, parse_id, require_objects
 from adsunify.values.time_formats import UNIX_SECONDS
 
 CODE = "chatgpt"
@@ -92,18 +92,18 @@ def with_repeated_query(request: Request, query: Iterable[tuple[str, str]]) -> R
     return evolve(request, query_raw=urlencode(list(query), quote_via=quote))
 
 
-def build_entity_request(one: Level, entity_id: str) -> Request:
+def build_level_entity_request(level: Level, entity_id: str) -> Request:
     """The read of one entity."""
-    return build_get_request(f"{one.path}/{{id}}", id=entity_id)
+    return build_get_request(f"{level.path}/{{id}}", id=entity_id)
 
 
-def build_list_request(one: Level, parent_id: str | None, limit: int, cursor: str | None = None) -> Request:
+def build_children_request(level: Level, parent_id: str | None, limit: int, cursor: str | None = None) -> Request:
     """One page of a level. Ads API: the parent is required, though without it the whole account is told."""
-    owner = {} if parent_id is None else {one.parent.removeprefix("/"): parent_id}
-    return build_get_request(one.path, owner | build_page_query(limit, cursor))
+    owner = {} if parent_id is None else {level.parent.removeprefix("/"): parent_id}
+    return build_get_request(level.path, owner | build_page_query(limit, cursor))
 
 
-def build_page_query(limit: int, cursor: str | None = None) -> dict[str, str]:
+def build_page_query(limit: int, cursor: str | None) -> dict[str, str]:
     """The query of one page."""
     return {"limit": str(min(limit, MAX_PAGE_SIZE))} | ({} if cursor is None else {"after": cursor})
 
@@ -117,9 +117,8 @@ def build_event_settings_request(limit: int, cursor: str | None = None) -> Reque
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list; one that has none is empty, but it is there."""
-    require_value(response.body, "/data", "list")
-    return get_objects(response.body, "/data", "list")
+    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    return require_objects(response.body, "/data", "list")
 
 
 def parse_next_cursor(response: Response) -> str | None:
@@ -145,13 +144,13 @@ def parse_error(response: Response) -> ParsedError | None:
     if response.state == "unreadable" and response.status not in REFUSAL_HTTP_STATUSES:
         return ParsedError((NOT_JSON,), "The answer is no JSON.", request_id)
     body = response.body if response.state == "json" and isinstance(response.body, Mapping) else {}
-    said = body.get("error")
-    if response.status < 400 and said is None:
+    error = body.get("error")
+    if response.status < 400 and error is None:
         return None
-    if not isinstance(said, Mapping):
-        return ParsedError((), said if isinstance(said, str) else None, request_id)
-    codes = tuple(found for at in ("/code", "/type") if (found := get_text(said, at)))
-    message, member = get_text(said, "/message"), get_text(said, "/param")
+    if not isinstance(error, Mapping):
+        return ParsedError((), error if isinstance(error, str) else None, request_id)
+    codes = tuple(code for at in ("/code", "/type") if (code := get_text(error, at)))
+    message, member = get_text(error, "/message"), get_text(error, "/param")
     return ParsedError(codes, f"{message} ({member})" if message and member else message or member, request_id)
 
 

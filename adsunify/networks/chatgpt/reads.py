@@ -94,101 +94,101 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _fetch_level(one: Level, parent_id: str | None) -> Flow[list[ParsedEntity]]:
+def _fetch_children(level: Level, parent_id: str | None) -> Flow[list[ParsedEntity]]:
     """A level below one parent, to its last page."""
     answers = yield from fetch_pages(
-        NETWORK, openai.build_list_request(one, parent_id, openai.MAX_PAGE_SIZE), openai.build_next_request
+        NETWORK, openai.build_children_request(level, parent_id, openai.MAX_PAGE_SIZE), openai.build_next_request
     )
     return [
-        hierarchy.parse_entity(one, native, parent_id) for answer in answers for native in openai.parse_rows(answer)
+        hierarchy.parse_entity(level, native, parent_id) for answer in answers for native in openai.parse_rows(answer)
     ]
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, then the ad groups of each, then the ads of each: what is listed does not name its parent."""
-    nodes = above = yield from _fetch_level(CAMPAIGN, None)
-    asked = 1
-    for one in (AD_GROUP, AD):
+    nodes = above = yield from _fetch_children(CAMPAIGN, None)
+    requests = 1
+    for level in (AD_GROUP, AD):
         below: list[ParsedEntity] = []
         for parent in above:
-            if asked >= MAX_PAGES:
+            if requests >= MAX_PAGES:
                 return EntityTree((*nodes, *below), is_truncated=True)
-            below += yield from _fetch_level(one, parent.id)
-            asked += 1
+            below += yield from _fetch_children(level, parent.id)
+            requests += 1
         nodes, above = [*nodes, *below], below
     return EntityTree(tuple(nodes))
 
 
-def _fetch_parent_ids(one: Level) -> Flow[list[str]]:
+def _fetch_parent_ids(level: Level) -> Flow[list[str]]:
     """The ids of all that a level's entities may belong to, in list order."""
-    above = get_level(NETWORK, one.parent_kind)
+    above = get_level(NETWORK, level.parent_kind)
     owners: Sequence[str | None] = (yield from _fetch_parent_ids(above)) if above.parent else (None,)
-    found: list[str] = []
+    ids: list[str] = []
     for owner in owners:
-        found += [parent.id for parent in (yield from _fetch_level(above, owner))]
-    return found
+        ids += [parent.id for parent in (yield from _fetch_children(above, owner))]
+    return ids
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level; without a parent it walks the parents. OpenAI filters by nothing that we take, so status
     and search are looked for here."""
-    one = check_query(NETWORK, kind, query)
-    walks = bool(one.parent) and query.parent_id is None
+    level = check_query(NETWORK, kind, query)
+    walks = bool(level.parent) and query.parent_id is None
     parents: Sequence[str | None] = (query.parent_id,)
     after = query.cursor
     if walks:
-        parents = yield from _fetch_parent_ids(one)
+        parents = yield from _fetch_parent_ids(level)
         if query.cursor is not None:
             parent, _, last = query.cursor.partition(".")
             if parent not in parents:
                 raise invalid_input("cursor", "malformed", "This is no cursor of this list, or its place is gone.")
             parents, after = parents[parents.index(parent) :], last or None
     filtered = query.search is not None or query.status is not None
-    found: list[ParsedEntity] = []
-    asked = 0
+    entities: list[ParsedEntity] = []
+    requests = 0
     for position, owner in enumerate(parents):
         place = f"{owner}." if walks else ""
         more = True
         while more:
-            room = query.limit - len(found)
-            if not room or asked >= MAX_FILTER_PAGES:
-                return EntityPage(tuple(found), place + (after or "") if walks or after else None)
-            request = openai.build_list_request(one, owner, openai.MAX_PAGE_SIZE if filtered else room, after)
+            room = query.limit - len(entities)
+            if not room or requests >= MAX_FILTER_PAGES:
+                return EntityPage(tuple(entities), place + (after or "") if walks or after else None)
+            request = openai.build_children_request(level, owner, openai.MAX_PAGE_SIZE if filtered else room, after)
             response = yield from fetch_response(NETWORK, request)
-            asked += 1
-            listed = [hierarchy.parse_entity(one, native, owner) for native in openai.parse_rows(response)]
-            fitting = [row for row in listed if _is_match(row, query)]
-            found += fitting[:room]
-            if len(fitting) > room:  # the rest of the page is read again
-                return EntityPage(tuple(found), place + found[-1].id)
+            requests += 1
+            page = [hierarchy.parse_entity(level, native, owner) for native in openai.parse_rows(response)]
+            matches = [row for row in page if _is_match(row, query)]
+            entities += matches[:room]
+            if len(matches) > room:  # the rest of the page is read again
+                return EntityPage(tuple(entities), place + entities[-1].id)
             following = openai.parse_next_cursor(response)
             if following is not None and following == after:
                 raise ProviderUnreadable("The list of OpenAI does not end: its cursor repeats.")
             more = following is not None
-            last = following or (listed[-1].id if listed else "")
+            last = following or (page[-1].id if page else "")
             after = following
-        if len(found) == query.limit and position + 1 < len(parents):
-            return EntityPage(tuple(found), place + last)
+        if len(entities) == query.limit and position + 1 < len(parents):
+            return EntityPage(tuple(entities), place + last)
         after = None
-    return EntityPage(tuple(found))
+    return EntityPage(tuple(entities))
 
 
 def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
-    named = query.search is None or query.search.casefold() in (row.name or "").casefold()
-    return named and (query.status is None or row.native_status == query.status)
+    has_name = query.search is None or query.search.casefold() in (row.name or "").casefold()
+    return has_name and (query.status is None or row.native_status == query.status)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity, archived ones too; its parent is told by lists only."""
-    one = get_level(NETWORK, kind)
-    response = yield from fetch_response(NETWORK, openai.build_entity_request(one, entity_id))
-    native = require_value(response.body, "", one.native)
+    level = get_level(NETWORK, kind)
+    response = yield from fetch_response(NETWORK, openai.build_level_entity_request(level, entity_id))
+    native = require_value(response.body, "", level.native)
     if not isinstance(native, Mapping):
-        raise ProviderUnreadable(f"The {one.native} is no object.")
-    found = hierarchy.parse_entity(one, native)
-    if found.id != entity_id:
-        raise ProviderUnreadable(f"OpenAI answered another {one.native} than the one that was asked for.")
-    return found
+        raise ProviderUnreadable(f"The {level.native} is no object.")
+    entity = hierarchy.parse_entity(level, native)
+    if entity.id != entity_id:
+        raise ProviderUnreadable(f"OpenAI answered another {level.native} than the one that was asked for.")
+    return entity
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
@@ -232,21 +232,21 @@ def _fetch_delivery_rows(first: date, last: date, timezone: str) -> Flow[list[Ma
         return evolve(request, query_raw=f"{start.query_raw}{page}") if page else None
 
     answers = yield from fetch_pages(NETWORK, start, following)
-    found: dict[tuple[str, str], Mapping[str, Json]] = {}
+    rows: dict[tuple[str, str], Mapping[str, Json]] = {}
     for row in (row for answer in answers for row in openai.parse_rows(answer)):
         # the row's own id differs between lists of fields
-        found[require_id(row, "/campaign_id", "report's row"), parse_date(row.get("readable_time")).isoformat()] = row
-    return list(found.values())
+        rows[require_id(row, "/campaign_id", "report's row"), parse_date(row.get("readable_time")).isoformat()] = row
+    return list(rows.values())
 
 
-def _format_midnight(day_: date, timezone: str) -> str:
+def _format_midnight(day: date, timezone: str) -> str:
     """The beginning of a local day in Unix seconds."""
-    return str(openai.TIME.format(datetime.combine(day_, time(), get_timezone(timezone))))
+    return str(openai.TIME.format(datetime.combine(day, time(), get_timezone(timezone))))
 
 
 def _fetch_conversion_rows(first: date, last: date, timezone: str) -> Flow[list[Mapping[str, Json]]]:
     """A row for each whole day of the account. It is a read in spite of its POST."""
-    found: list[Mapping[str, Json]] = []
+    rows: list[Mapping[str, Json]] = []
     for since, until in split_date_range(first, last, CONVERSION_DAYS):
         days = {
             "type": "unix_range",
@@ -261,8 +261,8 @@ def _fetch_conversion_rows(first: date, last: date, timezone: str) -> Flow[list[
         }
         url = f"{openai.API_URL}/conversions/insights"
         request = Request("POST", url, headers=openai.HEADERS, body=body, encoding="json")
-        found += openai.parse_rows((yield from fetch_response(NETWORK, request)))
-    return found
+        rows += openai.parse_rows((yield from fetch_response(NETWORK, request)))
+    return rows
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
@@ -271,11 +271,11 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def _parse_conversions(account: Account, native: Sequence[Mapping[str, Json]]) -> DatedValues:
-    for row, (when, found) in zip(native, parse_report_rows(CONVERSION_METRICS, native, "/date"), strict=True):
+    for row, (when, figures) in zip(native, parse_report_rows(CONVERSION_METRICS, native, "/date"), strict=True):
         currency = get_text(row, "/order_created_attributed_sales_currency")
         if currency is None or currency != account.currency:
-            found = {**found, "conversionValue": None}
-        yield when, found
+            figures = {**figures, "conversionValue": None}
+        yield when, figures
 
 
 def _join_days(
@@ -283,13 +283,13 @@ def _join_days(
 ) -> Iterator[tuple[date, dict[str, MetricValue]]]:
     """Days with activity: what was delivered on them, and what it led to."""
     summed = {row.date: row for row in sum_by_day(delivered)}
-    for one in sorted({*summed, *(when for when, found in converted.items() if any(found.values()))}):
-        known: dict[str, MetricValue] = dict(converted.get(one, {}))
-        if one in summed:
-            row = summed[one]
+    for day in sorted({*summed, *(when for when, figures in converted.items() if any(figures.values()))}):
+        known: dict[str, MetricValue] = dict(converted.get(day, {}))
+        if day in summed:
+            row = summed[day]
             spend = None if row.spend is None else Decimal(row.spend)
             known |= {"impressions": row.impressions, "clicks": row.clicks, "spend": spend}
-        yield one, known
+        yield day, known
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
@@ -313,11 +313,11 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     newest = today - _ONE_DAY
     provisional = max(start, newest) if end >= newest else None
     coverage = Coverage(start, end, timezone, provisional_from=provisional, notes=notes)
-    found = _join_days(
+    days = _join_days(
         parse_daily_metrics(account, delivered, start, end),
         dict(_parse_conversions(account, converted)),
     )
-    return Insights.from_days(found, coverage, NETWORK.missing_day, [*delivered, *converted])
+    return Insights.from_days(days, coverage, NETWORK.missing_day, [*delivered, *converted])
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
@@ -326,21 +326,21 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 def _fetch_event_sources(account: Account, search: str) -> Flow[CatalogPage]:
     """The sources that events are linked to, each once."""
     request = openai.build_event_settings_request(openai.MAX_PAGE_SIZE)
-    found: dict[str, CatalogRow] = {}
+    sources: dict[str, CatalogRow] = {}
     for answer in (yield from fetch_pages(NETWORK, request, openai.build_next_request)):
         for setting in openai.parse_rows(answer):
             for source in get_objects(setting, "/sources", "event setting"):
                 source_id = require_id(source, "/id", "source")
-                found[source_id] = CatalogRow(source_id, get_text(source, "/name") or source_id, source)
-    return CatalogPage(tuple(row for row in found.values() if search.casefold() in row.name.casefold()))
+                sources[source_id] = CatalogRow(source_id, get_text(source, "/name") or source_id, source)
+    return CatalogPage(tuple(row for row in sources.values() if search.casefold() in row.name.casefold()))
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
     """One page of a catalog. The platforms are a list of ours; where sources are not listed, the events name them."""
     search = query.search or ""
     if resource == STATIC_CATALOG:
-        listed = [CatalogRow(name, name, {"id": name}) for name in openai.PLATFORMS if search.casefold() in name]
-        return CatalogPage(tuple(listed))
+        rows = [CatalogRow(name, name, {"id": name}) for name in openai.PLATFORMS if search.casefold() in name]
+        return CatalogPage(tuple(rows))
     try:
         return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
     except ProviderNotFound:

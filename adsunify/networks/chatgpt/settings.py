@@ -84,8 +84,8 @@ def _ensure_length(value: Json, lengths: tuple[int, int], field: str) -> None:
 
 def get_writable_members(entity: NativeEntity, part: str, members: Sequence[str]) -> dict[str, Json]:
     """A nested object as it can be written again: updates replace it whole, reads add to it."""
-    found = entity.get(part)
-    known = found if isinstance(found, Mapping) else {}
+    current = entity.get(part)
+    known = current if isinstance(current, Mapping) else {}
     return {name: known[name] for name in members if known.get(name) is not None}
 
 
@@ -125,9 +125,9 @@ def _write_hints(value: Json, entity: NativeEntity, account: Account) -> NativeV
 
 def _creative_writer(member: str, wrong: Callable[[Json], str | None], field: str) -> Callable[..., NativeValues]:
     def write(value: Json, entity: NativeEntity, account: Account) -> NativeValues:
-        found = wrong(value)
-        if found is not None:
-            raise invalid_input(f"fields.{field}", "invalid", f"OpenAI: {found}.")
+        error = wrong(value)
+        if error is not None:
+            raise invalid_input(f"fields.{field}", "invalid", f"OpenAI: {error}.")
         return {"/creative": {**get_writable_members(entity, "creative", openai.CREATIVE_MEMBERS), member: value}}
 
     return write

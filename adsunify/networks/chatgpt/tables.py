@@ -222,7 +222,7 @@ def _build_audiences_request(account: Account, sought: str, cursor: str | None, 
 
 
 def _build_ads_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return openai.build_list_request(AD, _parse_suffix_word(sought), limit, cursor)
+    return openai.build_children_request(AD, _parse_suffix_word(sought), limit, cursor)
 
 
 def _refuse_suffix(account: Account, sought: str, cursor: str | None, limit: int) -> Request:

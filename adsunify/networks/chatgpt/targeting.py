@@ -92,25 +92,25 @@ def find_native_targeting_error(targeting: Json) -> str | None:
 
 def fetch_conversion_event(network: Network, brief: CampaignBrief) -> Flow[str]:
     """The event that leads the campaign: a standard one, not archived, with a source."""
-    path, wanted = "platform.conversionEvent", brief.platform.conversion_event or ""
-    asked = openai.build_event_settings_request(openai.MAX_PAGE_SIZE)
-    found = None
-    for answer in (yield from fetch_pages(network, asked, openai.build_next_request)):
-        found = next((one for one in openai.parse_rows(answer) if get_text(one, "/id") == wanted), found)
-    if found is None:
+    path, event_id = "platform.conversionEvent", brief.platform.conversion_event or ""
+    request = openai.build_event_settings_request(openai.MAX_PAGE_SIZE)
+    event = None
+    for answer in (yield from fetch_pages(network, request, openai.build_next_request)):
+        event = next((row for row in openai.parse_rows(answer) if get_text(row, "/id") == event_id), event)
+    if event is None:
         raise invalid_input(
             path, "not_found", "OpenAI has no such event in the account; see the catalog conversion_events."
         )
-    if found.get("archived") is True:
+    if event.get("archived") is True:
         raise invalid_input(path, "ineligible", "The event is archived.")
-    if found.get("custom_event_name") is not None:
+    if event.get("custom_event_name") is not None:
         raise invalid_input(path, "ineligible", "A custom event cannot lead a campaign; take a standard one.")
-    sources = [require_id(source, "/id", "source") for source in get_objects(found, "/sources", "event setting")]
+    sources = [require_id(source, "/id", "source") for source in get_objects(event, "/sources", "event setting")]
     if not sources:
         raise invalid_input(path, "ineligible", "The event is linked to no source.")
     if brief.platform.pixel_id not in (None, *sources):
         raise invalid_input("platform.pixelId", "conflict", f"The event's sources are {', '.join(sources)}.")
-    return wanted
+    return event_id
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
@@ -118,18 +118,18 @@ def fetch_conversion_event(network: Network, brief: CampaignBrief) -> Flow[str]:
 
 def _to_writable_locations(value: Json) -> dict[str, Json]:
     """Locations as they are written: what was read is expanded by names and types."""
-    kept = _pick_members(value, "countries", "include")
-    if "include" in kept:
-        include = kept["include"]
-        if not (isinstance(include, list) and all(_is_id(get_value(one, "/id")) for one in include)):
+    writable = _pick_members(value, "countries", "include")
+    if "include" in writable:
+        include = writable["include"]
+        if not (isinstance(include, list) and all(_is_id(get_value(location, "/id")) for location in include)):
             raise ProviderUnreadable("OpenAI: a location of the campaign has no id.")
-        kept["include"] = [{"id": one["id"]} for one in include]
-    return kept
+        writable["include"] = [{"id": location["id"]} for location in include]
+    return writable
 
 
 def _pick_members(value: Json, *names: str) -> dict[str, Json]:
     """The members of these names; others would be lost, and with them what they keep out."""
-    if not isinstance(value, Mapping) or any(one for name, one in value.items() if name not in names):
+    if not isinstance(value, Mapping) or any(member for name, member in value.items() if name not in names):
         raise ProviderUnreadable("OpenAI: the campaign's targeting is not of a known form.")
     return {name: value[name] for name in names if value.get(name)}
 
@@ -144,44 +144,44 @@ def to_writable_targeting(current: Json) -> dict[str, Json]:
     """A campaign's targeting as it can be written again, from a fresh read."""
     if current is None:
         return {}
-    kept: dict[str, Json] = {}
+    writable: dict[str, Json] = {}
     for name, value in _pick_members(current, *openai.TARGETING_MEMBERS).items():
         part = (
             _pick_members(value, *_ID_LIST_MEMBERS[name]) if name in _ID_LIST_MEMBERS else _to_writable_locations(value)
         )
         if part:
-            kept[name] = part
-    return kept
+            writable[name] = part
+    return writable
 
 
 def _build_locations(items: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
-    ids = [str(one["id"]) for one in items]
-    countries = [one for one in ids if _is_country(one)]
-    others = [{"id": one} for one in ids if not _is_country(one)]
+    ids = [str(location["id"]) for location in items]
+    countries = [location for location in ids if _is_country(location)]
+    others = [{"id": location} for location in ids if not _is_country(location)]
     return ({"countries": countries} if countries else {}) | ({"include": others} if others else {})
 
 
-def _check_wanted(wanted: Mapping[str, Json]) -> Iterator[Issue]:
-    for name, value in wanted.items():
+def _check_wanted(new_members: Mapping[str, Json]) -> Iterator[Issue]:
+    for name, value in new_members.items():
         path = f"targeting.{name}"
         if not value:
             yield Issue(path, "required", "Without any, OpenAI would serve everywhere; a native update can clear it.")
-        elif name == "devices" and not all(one["id"] in openai.PLATFORMS for one in value):
+        elif name == "devices" and not all(item["id"] in openai.PLATFORMS for item in value):
             yield Issue(path, "choice", f"OpenAI's platforms are {', '.join(openai.PLATFORMS)}.")
         elif name == "locations" and len(value) > openai.MAX_LOCATIONS:
             yield Issue(path, "too_long", f"OpenAI takes at most {openai.MAX_LOCATIONS} locations.")
 
 
-def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the lists of an edit in place of those that stood there, and the changes in words."""
-    raise_if_issues(_check_wanted(wanted))
+    raise_if_issues(_check_wanted(new_members))
     targeting = to_writable_targeting(current)
 
     def lay(name: str, native: str, items: Json, path: str) -> Change:
-        new = _build_locations(items) if name == "locations" else {"included": [one["id"] for one in items]}
+        new = _build_locations(items) if name == "locations" else {"included": [item["id"] for item in items]}
         change = Change(path, targeting.get(native), new)
         targeting[native] = new
         return change
 
-    changes = apply_targeting({"locations": "locations", "devices": "platforms"}, wanted, lay)
+    changes = apply_targeting({"locations": "locations", "devices": "platforms"}, new_members, lay)
     return targeting, changes

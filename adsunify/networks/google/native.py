@@ -84,11 +84,11 @@ RESTATED_DAYS = 3  # (unverified) "some hours or days"
 
 def get_money_unit(account: Account) -> MoneyUnit:
     """Micros, in multiples of the currency's billable unit: the account's own, else the minor unit of ISO 4217."""
-    return _get_currency_unit(require_currency(account), account.extras.get("billableUnitMicros", ""))
+    return _get_billable_unit(require_currency(account), account.extras.get("billableUnitMicros", ""))
 
 
 @lru_cache(1024)
-def _get_currency_unit(currency: str, known: str) -> MoneyUnit:
+def _get_billable_unit(currency: str, known: str) -> MoneyUnit:
     if known and not is_digits(known):
         raise invalid_input(
             "account.extras.billableUnitMicros", "malformed", "The billable unit is a whole number of micros."
@@ -188,7 +188,7 @@ def build_search_request(account: Account, query: str, cursor: str | None = None
 
 def build_mutate_request(account: Account, operations: Iterable[Mapping[str, Json]]) -> Request:
     """One atomic write: all of the operations are done, or none."""
-    body = {"partialFailure": False, "validateOnly": False, OPERATIONS: [dict(one) for one in operations]}
+    body = {"partialFailure": False, "validateOnly": False, OPERATIONS: [dict(operation) for operation in operations]}
     url, path = f"{API_URL}/customers/{{customer}}/googleAds:mutate", {"customer": account.native_id}
     return Request("POST", url, path, headers=build_login_headers(account), body=body, encoding="json", kind="write")
 
@@ -206,19 +206,21 @@ def build_update_operation(resource: str, name: str, changed: Mapping[str, Json]
 
 def build_update_mask(changed: Mapping[str, Json], before: str = "") -> list[str]:
     """The leaves of an update in their order; lists and empty objects are leaves."""
-    found: list[str] = []
+    paths: list[str] = []
     for name, value in changed.items():
-        found += (
+        paths += (
             build_update_mask(value, f"{before}{name}.")
             if isinstance(value, Mapping) and value
             else [f"{before}{name}"]
         )
-    return found
+    return paths
 
 
 def _drop_nulls(value: Mapping[str, Json]) -> dict[str, Json]:
     return {
-        name: _drop_nulls(one) if isinstance(one, Mapping) else one for name, one in value.items() if one is not None
+        name: _drop_nulls(member) if isinstance(member, Mapping) else member
+        for name, member in value.items()
+        if member is not None
     }
 
 
@@ -271,7 +273,7 @@ def build_like_pattern(value: str) -> str:
     """The pattern of texts that contain this one; InvalidInput for control characters."""
     if has_control_characters(value):
         raise invalid_input("search", "malformed", "Text to search for has no control characters.")
-    return quote_literal("%" + re.sub(r"[%_\[\]]", lambda found: f"[{found[0]}]", value) + "%")
+    return quote_literal("%" + re.sub(r"[%_\[\]]", lambda match: f"[{match[0]}]", value) + "%")
 
 
 def has_control_characters(value: str) -> bool:
@@ -290,10 +292,10 @@ def parse_error(response: Response) -> ParsedError | None:
     body = response.body if response.state == "json" else None
     body = get_value(body, "/0") if isinstance(body, list) else body  # as streamed answers are
     request_id = response.headers.get("request-id")
-    said = get_value(body, "/error")
-    if isinstance(said, str):  # the token endpoint
-        return ParsedError((said,), get_text(body, "/error_description") or said, request_id)
-    native = said if isinstance(said, Mapping) else get_value(body, "/partialFailureError")
+    error = get_value(body, "/error")
+    if isinstance(error, str):  # the token endpoint
+        return ParsedError((error,), get_text(body, "/error_description") or error, request_id)
+    native = error if isinstance(error, Mapping) else get_value(body, "/partialFailureError")
     if not isinstance(native, Mapping):
         return ParsedError(request_id=request_id) if response.status >= 400 else None
     names: list[str] = []
@@ -308,7 +310,14 @@ def parse_error(response: Response) -> ParsedError | None:
     sentences += [ERROR_ADVICE[name] for name in names if name in ERROR_ADVICE]
     status = get_text(native, "/status")
     codes = [*names, *(name.partition(".")[0] for name in names), *([status] if status else [])]
-    own = next((one for one in find_values(native, "/details/*/requestId") if isinstance(one, str)), request_id)
+    own = next(
+        (
+            request_reference
+            for request_reference in find_values(native, "/details/*/requestId")
+            if isinstance(request_reference, str)
+        ),
+        request_id,
+    )
     return ParsedError(tuple(dict.fromkeys(codes)), " ".join(filter(None, sentences)) or None, own)
 
 
@@ -326,7 +335,7 @@ def _parse_error_paths(failure: Json) -> list[str]:
     """Where an error points. An index that is left out is 0, or there is none: it is not guessed."""
     places: list[str] = []
     for element in find_values(failure, "/location/fieldPathElements/*"):
-        places += [one for one in (get_text(element, "/fieldName"), get_text(element, "/index")) if one]
+        places += [part for part in (get_text(element, "/fieldName"), get_text(element, "/index")) if part]
     return places
 
 
@@ -336,8 +345,8 @@ _match_seconds = re.compile(r"([0-9]{1,8}(\.[0-9]{1,9})?)s").fullmatch
 def parse_retry_delay(response: Response) -> float | None:
     """Seconds until the quota allows more."""
     delays = find_values(response.body, "/error/details/*/errors/*/details/quotaErrorDetails/retryDelay")
-    found = [said.group(1) for one in delays if isinstance(one, str) and (said := _match_seconds(one))]
-    return max(map(float, found), default=None)
+    match = [match.group(1) for delay in delays if isinstance(delay, str) and (match := _match_seconds(delay))]
+    return max(map(float, match), default=None)
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
@@ -345,15 +354,18 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
     A name of another type, account or resource than the operation's is none.
     """
-    sent, answers = get_value(request.body, f"/{OPERATIONS}"), get_value(response.body, f"/{RESPONSES}")
-    if not isinstance(sent, list) or not isinstance(answers, list) or len(sent) != len(answers):
+    operations, answers = get_value(request.body, f"/{OPERATIONS}"), get_value(response.body, f"/{RESPONSES}")
+    if not isinstance(operations, list) or not isinstance(answers, list) or len(operations) != len(answers):
         return None
     customer = request.path.get("customer", "")
-    return [ItemResult(index, _match_written_name(one, answers[index], customer)) for index, one in enumerate(sent)]
+    return [
+        ItemResult(index, _match_written_name(operation, answers[index], customer))
+        for index, operation in enumerate(operations)
+    ]
 
 
-def _match_written_name(sent: Json, answer: Json, customer: str) -> str | None:
-    member, content = next(iter(sent.items()))
+def _match_written_name(operation: Json, answer: Json, customer: str) -> str | None:
+    member, content = next(iter(operation.items()))
     resource = member.removesuffix("Operation")
     name = get_value(answer, f"/{resource}Result/resourceName")
     if not isinstance(name, str):

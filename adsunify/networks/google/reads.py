@@ -70,26 +70,26 @@ def _fetch_client_rows(root: str) -> Flow[list[Mapping[str, Json]]]:
     fields = [f"customer_client.{name}" for name in CLIENT_FIELDS]
     query = google.build_gaql(fields, "customer_client", f"customer_client.status = '{google.ENABLED}'")
     try:
-        found = yield from _fetch_query_rows(at_root, query)
+        rows = yield from _fetch_query_rows(at_root, query)
     except PermissionRefused as problem:
         if problem.native.code == "authorizationError.CUSTOMER_NOT_ENABLED":
             return []
         raise
-    return [require_value(row, "/customerClient", "account") for row in found]
+    return [require_value(row, "/customerClient", "account") for row in rows]
 
 
 def _fetch_billable_unit(account: DiscoveredAccount) -> Flow[str | None]:
     currency = account.currency or ""
     if not (len(currency) == 3 and currency.isascii() and currency.isalpha()):
         return None
-    asked = Account(google.CODE, account.native_id, extras=account.extras)
+    target = Account(google.CODE, account.native_id, extras=account.extras)
     fields = ("currency_constant.code", "currency_constant.billable_unit_micros")
     condition = f"currency_constant.code = {google.quote_literal(currency)}"
-    found = yield from _fetch_query_rows(asked, google.build_gaql(fields, "currency_constant", condition))
-    return get_text(found[0], "/currencyConstant/billableUnitMicros") if found else None
+    rows = yield from _fetch_query_rows(target, google.build_gaql(fields, "currency_constant", condition))
+    return get_text(rows[0], "/currencyConstant/billableUnitMicros") if rows else None
 
 
-def _parse_account(client: Mapping[str, Json], root: str) -> DiscoveredAccount:
+def _parse_client(client: Mapping[str, Json], root: str) -> DiscoveredAccount:
     native_id = require_id(client, "/id", "account")
     tested = "true" if get_value(client, "/testAccount") is True else "false"
     return DiscoveredAccount(
@@ -106,55 +106,59 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The accounts that the token reaches, itself or through managers; those that it reaches itself are kept so."""
     response = yield from fetch_response(NETWORK, Request("GET", f"{google.API_URL}/customers:listAccessibleCustomers"))
     names = [name for name in find_values(response.body, "/resourceNames/*") if isinstance(name, str)]
-    found: dict[str, DiscoveredAccount] = {}
+    accounts: dict[str, DiscoveredAccount] = {}
     for root in map(google.parse_resource_id, names):
         for client in (yield from _fetch_client_rows(root)):
-            one = _parse_account(client, root)
-            if get_value(client, "/manager") is not True and (one.native_id not in found or one.native_id == root):
-                found[one.native_id] = one
-    for one in list(found.values()):
-        unit = yield from _fetch_billable_unit(one)
+            account = _parse_client(client, root)
+            if get_value(client, "/manager") is not True and (
+                account.native_id not in accounts or account.native_id == root
+            ):
+                accounts[account.native_id] = account
+    for account in list(accounts.values()):
+        unit = yield from _fetch_billable_unit(account)
         if unit is not None:
-            found[one.native_id] = evolve(one, extras={**one.extras, "billableUnitMicros": unit})
-    return list(found.values())
+            accounts[account.native_id] = evolve(account, extras={**account.extras, "billableUnitMicros": unit})
+    return list(accounts.values())
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _parse_entity(one: Level, row: Mapping[str, Json]) -> ParsedEntity:
+def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
     """A row as an entity. Its ids stand at the end of resource names; an ad's begins with that of its ad group."""
-    whole = hierarchy.parse_entity(one, row)
+    whole = hierarchy.parse_entity(level, row)
     own = google.parse_resource_id(whole.id)
     parent = google.parse_resource_id(whole.parent_id) if whole.parent_id is not None else None
-    if one.native in google.COMPOSITE_ID_RESOURCES:
+    if level.native in google.COMPOSITE_ID_RESOURCES:
         parent, joint, _ = own.partition("~")
         if not joint:
-            raise ProviderUnreadable(f"A {one.native} in the answer has no id of the form <parent>~<own id>.")
+            raise ProviderUnreadable(f"A {level.native} in the answer has no id of the form <parent>~<own id>.")
     return evolve(whole, id=own, parent_id=parent)
 
 
-def _fetch_row(account: Account, one: Level, entity_id: str, fields: Iterable[str]) -> Flow[Mapping[str, Json]]:
+def _fetch_row(account: Account, level: Level, entity_id: str, fields: Iterable[str]) -> Flow[Mapping[str, Json]]:
     """The row of one entity, removed ones too; ProviderNotFound where there is none."""
-    source = google.SOURCES[one.kind]
-    ids = google.parse_resource_ids(one.native, entity_id, "entityId")
+    source = google.SOURCES[level.kind]
+    ids = google.parse_resource_ids(level.native, entity_id, "entityId")
     conditions = [f"{name} = {id_}" for name, id_ in zip((source.parent, source.key)[-len(ids) :], ids, strict=True)]
-    found = yield from _fetch_query_rows(
+    rows = yield from _fetch_query_rows(
         account, google.build_gaql(tuple(fields), source.resource, *source.conditions, *conditions)
     )
-    if not found:
-        raise ProviderNotFound(f"Google Ads has no {one.native} {entity_id} in this account.")
-    return found[0]
+    if not rows:
+        raise ProviderNotFound(f"Google Ads has no {level.native} {entity_id} in this account.")
+    return rows[0]
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """All that is not removed; a campaign shows its geo targets."""
     nodes: list[ParsedEntity] = []
-    for one in LEVELS:
-        source = google.SOURCES[one.kind]
-        order = source.key if one is CAMPAIGN else ""
-        query = google.build_gaql(one.fields, source.resource, *source.conditions, *source.live_conditions, order=order)
-        nodes += [_parse_entity(one, row) for row in (yield from _fetch_query_rows(account, query))]
+    for level in LEVELS:
+        source = google.SOURCES[level.kind]
+        order = source.key if level is CAMPAIGN else ""
+        query = google.build_gaql(
+            level.fields, source.resource, *source.conditions, *source.live_conditions, order=order
+        )
+        nodes += [_parse_entity(level, row) for row in (yield from _fetch_query_rows(account, query))]
     condition = f"campaign_criterion.type = '{google.LOCATION}'"
     places: dict[str, list[Json]] = {}
     for row in (
@@ -164,55 +168,55 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
             require_id(row, "/campaignCriterion/resourceName", "criterion")
         ).partition("~")
         places.setdefault(campaign, []).append(row["campaignCriterion"])
-    shown = [
+    visible = [
         evolve(node, native={**node.native, "campaignCriteria": places[node.id]})
         if node.kind == CAMPAIGN.kind and node.id in places
         else node
         for node in nodes
         if node.status != "deleted"
     ]
-    return EntityTree(drop_orphans(shown))
+    return EntityTree(drop_orphans(visible))
 
 
 def _has_text(row: Mapping[str, Json], search: str) -> bool:
     texts = find_values(row, "/adGroupAd/ad/responsiveSearchAd/*/*/text")
-    return any(isinstance(one, str) and search.casefold() in one.casefold() for one in texts)
+    return any(isinstance(text, str) and search.casefold() in text.casefold() for text in texts)
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level's entities, in the order of their ids; the cursor is the last id."""
-    one = check_query(NETWORK, kind, query)
-    source = google.SOURCES[one.kind]
+    level = check_query(NETWORK, kind, query)
+    source = google.SOURCES[level.kind]
     fixed: list[str] = []
     if query.parent_id is not None:
-        (parent,) = google.parse_resource_ids(one.parent_kind, query.parent_id, "parentId")
+        (parent,) = google.parse_resource_ids(level.parent_kind, query.parent_id, "parentId")
         fixed.append(f"{source.parent} = {parent}")
     fixed += [
         *source.conditions,
         *([f"{source.resource}.status = '{query.status}'"] if query.status else source.live_conditions),
     ]
-    if query.search and one is not AD:
+    if query.search and level is not AD:
         fixed.append(f"{source.resource}.name LIKE {google.build_like_pattern(query.search)}")
     cursor = query.cursor
     for _ in range(MAX_FILTER_PAGES):
         if cursor is not None and not google.is_digits(cursor):
             raise invalid_input("cursor", "malformed", "This is no cursor of this list.")
         after = [] if cursor is None else [f"{source.key} > {cursor}"]
-        asked = google.build_gaql(one.fields, source.resource, *fixed, *after, order=source.key, limit=query.limit)
-        found = yield from _fetch_query_rows(account, asked)
-        read_ = [_parse_entity(one, row) for row in found]
-        cursor = read_[-1].id.rpartition("~")[2] if len(read_) >= query.limit else None
+        gaql = google.build_gaql(level.fields, source.resource, *fixed, *after, order=source.key, limit=query.limit)
+        rows = yield from _fetch_query_rows(account, gaql)
+        page = [_parse_entity(level, row) for row in rows]
+        cursor = page[-1].id.rpartition("~")[2] if len(page) >= query.limit else None
         # An ad has no name that Google could search.
-        fitting = [node for node in read_ if one is not AD or not query.search or _has_text(node.native, query.search)]
-        if fitting or cursor is None:
+        matches = [node for node in page if level is not AD or not query.search or _has_text(node.native, query.search)]
+        if matches or cursor is None:
             break
-    return EntityPage(tuple(fitting), cursor)
+    return EntityPage(tuple(matches), cursor)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity with the fields of its level."""
-    one = get_level(NETWORK, kind)
-    return _parse_entity(one, (yield from _fetch_row(account, one, entity_id, one.fields)))
+    level = get_level(NETWORK, kind)
+    return _parse_entity(level, (yield from _fetch_row(account, level, entity_id, level.fields)))
 
 
 _EDIT_OBJECTS: Mapping[str, tuple[str, ...]] = {
@@ -228,14 +232,16 @@ _EDIT_OBJECTS: Mapping[str, tuple[str, ...]] = {
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """The entity with its bidding, criteria and goals (a campaign), its campaign (an ad group), its paths (an ad)."""
-    one = get_level(NETWORK, kind)
-    fields = (*one.fields, *AD_PATH_FIELDS) if one is AD else one.fields
-    found = _parse_entity(one, (yield from _fetch_row(account, one, entity_id, fields)))
-    native: Mapping[str, Json] = found.native
-    if one is AD_GROUP and found.parent_id is not None:
-        native = google.merge_rows((yield from _fetch_row(account, CAMPAIGN, found.parent_id, CAMPAIGN.fields)), native)
-    if one is CAMPAIGN:
-        native = google.merge_rows(native, (yield from _fetch_row(account, one, entity_id, BIDDING_FIELDS)))
+    level = get_level(NETWORK, kind)
+    fields = (*level.fields, *AD_PATH_FIELDS) if level is AD else level.fields
+    entity = _parse_entity(level, (yield from _fetch_row(account, level, entity_id, fields)))
+    native: Mapping[str, Json] = entity.native
+    if level is AD_GROUP and entity.parent_id is not None:
+        native = google.merge_rows(
+            (yield from _fetch_row(account, CAMPAIGN, entity.parent_id, CAMPAIGN.fields)), native
+        )
+    if level is CAMPAIGN:
+        native = google.merge_rows(native, (yield from _fetch_row(account, level, entity_id, BIDDING_FIELDS)))
         own = f"campaign.id = {entity_id}"
         kinds = f"campaign_criterion.type IN ('{google.LOCATION}', '{google.LANGUAGE}')"
         criteria = yield from _fetch_query_rows(
@@ -250,8 +256,8 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
             "campaignConversionGoals": [require_value(row, "/campaignConversionGoal", "goal") for row in goals],
         }
     if any(not isinstance(get_value(native, pointer, {}), Mapping) for pointer in _EDIT_OBJECTS[kind]):
-        raise ProviderUnreadable(f"The {one.native} in the answer is not made of objects.")
-    return evolve(found, native=native)
+        raise ProviderUnreadable(f"The {level.native} in the answer is not made of objects.")
+    return evolve(entity, native=native)
 
 
 # -- insights -----------------------------------------------------------------------------------------------------

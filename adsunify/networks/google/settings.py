@@ -26,13 +26,13 @@ def _first_lock(*more: Lock) -> Lock:
     """The first reason of several; what is removed is always locked."""
 
     def lock(entity: NativeEntity, now: datetime | None) -> str | None:
-        return next((reason for one in (_lock_if_deleted, *more) if (reason := one(entity, now))), None)
+        return next((reason for lock_more in (_lock_if_deleted, *more) if (reason := lock_more(entity, now))), None)
 
     return lock
 
 
 def _lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
-    statuses = (get_text(entity, f"/{one}/status") for one in ("campaign", "adGroup", "adGroupAd"))
+    statuses = (get_text(entity, f"/{part}/status") for part in ("campaign", "adGroup", "adGroupAd"))
     return "it is removed, which is final" if google.REMOVED in statuses else None
 
 
@@ -150,19 +150,19 @@ def _read_goals(entity: NativeEntity, account: Account) -> Json:
 
 def _write_goals(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
     goals = get_objects(entity, "/campaignConversionGoals", "campaign")
-    known, wanted = [get_goal_name(goal) for goal in goals], set(value or ())
-    if not wanted <= set(known):
+    known, names = [get_goal_name(goal) for goal in goals], set(value or ())
+    if not names <= set(known):
         raise invalid_input(
             "fields.conversionGoals",
             "choice",
             f"There is no such goal; this campaign has {', '.join(known) or 'none'}.",
         )
-    return {"/campaignConversionGoals": [{**goal, "biddable": get_goal_name(goal) in wanted} for goal in goals]}
+    return {"/campaignConversionGoals": [{**goal, "biddable": get_goal_name(goal) in names} for goal in goals]}
 
 
 def _texts_reader(member: str) -> Callable[[NativeEntity, Account], Json]:
     def show(entity: NativeEntity, account: Account) -> Json:
-        return [get_text(one, "/text") for one in find_values(entity, f"/adGroupAd/ad/responsiveSearchAd/{member}/*")]
+        return [get_text(text, "/text") for text in find_values(entity, f"/adGroupAd/ad/responsiveSearchAd/{member}/*")]
 
     return show
 
@@ -173,12 +173,12 @@ def _texts_writer(
     """The whole list is replaced; a text that stays keeps the place that it is pinned to."""
 
     def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        said = wrong(value)
-        if said is not None:
-            raise invalid_input(f"fields.{member}", "invalid", f"Google Ads: {said}.")
+        error = wrong(value)
+        if error is not None:
+            raise invalid_input(f"fields.{member}", "invalid", f"Google Ads: {error}.")
         current = get_objects(entity, f"/adGroupAd/ad/responsiveSearchAd/{member}", "ad")
-        pins = {get_text(one, "/text"): one["pinnedField"] for one in current if "pinnedField" in one}
-        assets = [{"text": one} | ({"pinnedField": pins[one]} if one in pins else {}) for one in value]
+        pins = {get_text(text, "/text"): text["pinnedField"] for text in current if "pinnedField" in text}
+        assets = [{"text": text} | ({"pinnedField": pins[text]} if text in pins else {}) for text in value]
         return {f"/adGroupAd/ad/responsiveSearchAd/{member}": assets}
 
     return write
@@ -189,9 +189,9 @@ def _read_url(entity: NativeEntity, account: Account) -> Json:
 
 
 def _write_url(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    said = find_url_error(value)
-    if said is not None:
-        raise invalid_input("fields.url", "invalid", f"Google Ads: {said}.")
+    error = find_url_error(value)
+    if error is not None:
+        raise invalid_input("fields.url", "invalid", f"Google Ads: {error}.")
     return {"/adGroupAd/ad/finalUrls": [value]}
 
 

@@ -41,7 +41,9 @@ COUNTRY_CRITERION_IDS: Mapping[str, str] = {one[:2]: f"2{one[2:]}" for one in _C
 
 def count_columns(value: str) -> int:
     """The width of a text: double-width characters count two."""
-    return len(value) if value.isascii() else sum(2 if east_asian_width(one) in "WF" else 1 for one in value)
+    return (
+        len(value) if value.isascii() else sum(2 if east_asian_width(character) in "WF" else 1 for character in value)
+    )
 
 
 def _find_texts_error(values: Sequence[str], widest: int, counts: tuple[int, int]) -> str | None:
@@ -95,12 +97,14 @@ def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
 
 def find_countries_error(countries: Sequence[str]) -> str | None:
     """Which country there is not; None where all are known."""
-    return next((f"there is no country {one}" for one in countries if one not in COUNTRY_CRITERION_IDS), None)
+    return next(
+        (f"there is no country {country}" for country in countries if country not in COUNTRY_CRITERION_IDS), None
+    )
 
 
 def find_locations_error(locations: Sequence[str]) -> str | None:
     """What is wrong with ids of geo targets, None where nothing is."""
-    good = all(google.is_digits(one.removeprefix(google.LOCATION_PREFIX)) for one in locations)
+    good = all(google.is_digits(location.removeprefix(google.LOCATION_PREFIX)) for location in locations)
     return None if good else f"a location is the number of a geo target, with or without {google.LOCATION_PREFIX}"
 
 
@@ -113,49 +117,56 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     if not isinstance(geo, Mapping) or any(
         value not in google.GEO_TARGET_TYPES.get(name, ()) for name, value in geo.items()
     ):
-        said = "; ".join(f"{name}: {', '.join(values)}" for name, values in google.GEO_TARGET_TYPES.items())
-        return f"geoTargetTypeSetting takes {said}"
+        choices = "; ".join(f"{name}: {', '.join(values)}" for name, values in google.GEO_TARGET_TYPES.items())
+        return f"geoTargetTypeSetting takes {choices}"
     criteria = targeting.get("campaignCriteria", [])
     if not isinstance(criteria, list | tuple):
         return "campaignCriteria is a list"
-    for one in criteria:
-        wrong = _find_criterion_error(one)
+    for criterion in criteria:
+        wrong = _find_criterion_error(criterion)
         if wrong is not None:
             return wrong
-    if not any(("location" in one or "proximity" in one) and not one.get("negative") for one in criteria):
+    if not any(
+        ("location" in criterion or "proximity" in criterion) and not criterion.get("negative")
+        for criterion in criteria
+    ):
         return "it names no location or proximity, so that it would serve worldwide"
     return None
 
 
-def _find_criterion_error(one: Json) -> str | None:
-    if not isinstance(one, Mapping):
+def _find_criterion_error(criterion: Json) -> str | None:
+    if not isinstance(criterion, Mapping):
         return "a criterion is an object"
-    unknown = next((name for name in one if name not in (*google.CRITERION_TYPES, *google.CRITERION_OPTIONS)), None)
+    unknown = next(
+        (name for name in criterion if name not in (*google.CRITERION_TYPES, *google.CRITERION_OPTIONS)), None
+    )
     if unknown is not None:
         return f"a criterion cannot have {unknown[:60]}; it has one of {', '.join(google.CRITERION_TYPES)}"
-    contents = [one[name] for name in google.CRITERION_TYPES if name in one]
+    contents = [criterion[name] for name in google.CRITERION_TYPES if name in criterion]
     if len(contents) != 1 or not isinstance(contents[0], Mapping) or not contents[0]:
         return f"a criterion has exactly one object of {', '.join(google.CRITERION_TYPES)}"
-    if not isinstance(one.get("negative", False), bool) or not is_number(one.get("bidModifier", 1)):
+    if not isinstance(criterion.get("negative", False), bool) or not is_number(criterion.get("bidModifier", 1)):
         return "negative is true or false, and bidModifier a number"
     return None
 
 
 def get_geo_targets(brief: CampaignBrief) -> dict[str, str]:
     """The geo targets of a brief, each once, with the member that names it."""
-    found: dict[str, str] = {}
+    targets: dict[str, str] = {}
     for index, country in enumerate(brief.targeting.countries or ()):
-        found.setdefault(COUNTRY_CRITERION_IDS[country], f"targeting.countries.{index}")
+        targets.setdefault(COUNTRY_CRITERION_IDS[country], f"targeting.countries.{index}")
     for index, location in enumerate(brief.targeting.location_ids or ()):
-        found.setdefault(location.removeprefix(google.LOCATION_PREFIX), f"targeting.locationIds.{index}")
-    return found
+        targets.setdefault(location.removeprefix(google.LOCATION_PREFIX), f"targeting.locationIds.{index}")
+    return targets
 
 
 def build_criteria(brief: CampaignBrief) -> list[Mapping[str, Json]]:
     """The criteria that a brief asks for, without their campaign."""
     if brief.targeting.native is not None:
         return list(brief.targeting.native.get("campaignCriteria", ()))
-    return [{"location": {"geoTargetConstant": f"{google.LOCATION_PREFIX}{one}"}} for one in get_geo_targets(brief)]
+    return [
+        {"location": {"geoTargetConstant": f"{google.LOCATION_PREFIX}{target}"}} for target in get_geo_targets(brief)
+    ]
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
@@ -170,25 +181,25 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, bool, str]] = {
 
 def _get_wanted_ids(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list[str]:
     """The ids that an edit lists, each once, without their prefix."""
-    found: list[str] = []
+    ids: list[str] = []
     for index, item in enumerate(items):
-        one = str(item["id"]).removeprefix(prefix)
-        if not google.is_digits(one):
+        identifier = str(item["id"]).removeprefix(prefix)
+        if not google.is_digits(identifier):
             raise invalid_input(f"{path}.{index}.id", "malformed", f"An id is digits, with or without {prefix}.")
-        if one in found:
+        if identifier in ids:
             message = f"The list has an item with this id already, with or without {prefix}; name each id once."
             raise invalid_input(f"{path}.{index}", "duplicate", message)
-        found.append(one)
-    return found
+        ids.append(identifier)
+    return ids
 
 
 def _get_current_criteria(native: Mapping[str, Json], name: str) -> dict[str, str]:
     """What a campaign has now under a member of an edit's targeting: the constants' ids, and the criteria's."""
     kind, negative, place = EDITABLE_TARGETING[name]
     return {
-        google.parse_resource_id(get_text(one, place) or ""): get_text(one, "/criterionId") or ""
-        for one in get_objects(native, "/campaignCriteria", "campaign")
-        if get_text(one, "/type") == kind and (get_value(one, "/negative") is True) == negative
+        google.parse_resource_id(get_text(criterion, place) or ""): get_text(criterion, "/criterionId") or ""
+        for criterion in get_objects(native, "/campaignCriteria", "campaign")
+        if get_text(criterion, "/type") == kind and (get_value(criterion, "/negative") is True) == negative
     }
 
 
@@ -196,12 +207,12 @@ def _collect_wanted_ids(native: Mapping[str, Json], edit: Edit) -> dict[str, lis
     """The wanted ids per member of the edit's targeting. Raises InvalidInput with all issues."""
     declared = get_text(native, "/campaign/containsEuPoliticalAdvertising") in google.POLITICAL_ADVERTISING.values()
     declared = declared or "euPoliticalAdvertising" in edit.fields
-    found: dict[str, list[str]] = {}
+    ids: dict[str, list[str]] = {}
     issues: list[Issue] = []
     for name, items in edit.targeting.items():
         kind, path = EDITABLE_TARGETING[name][0], f"targeting.{name}"
         try:
-            found[name] = _get_wanted_ids(items, google.CONSTANT_PREFIXES[kind], path)
+            ids[name] = _get_wanted_ids(items, google.CONSTANT_PREFIXES[kind], path)
         except InvalidInput as problem:
             issues.extend(problem.issues)
             continue
@@ -211,40 +222,40 @@ def _collect_wanted_ids(native: Mapping[str, Json], edit: Edit) -> dict[str, lis
             issues.append(Issue(path, "locked", message))
     # mutateError.ID_EXISTS_IN_MULTIPLE_MUTATES: a place has one criterion, whether that excludes it or not.
     for name, other in (("locations", "excludedLocations"), ("excludedLocations", "locations")):
-        there = {*_get_current_criteria(native, other), *found.get(other, ())} if name in found else set()
-        if not there.isdisjoint(found.get(name, ())):
+        there = {*_get_current_criteria(native, other), *ids.get(other, ())} if name in ids else set()
+        if not there.isdisjoint(ids.get(name, ())):
             message = f"A place that stands under {other} has to be taken from there first, in an edit of its own."
             issues.append(Issue(f"targeting.{name}", "conflict", message))
     raise_if_issues(issues)
-    return found
+    return ids
 
 
 def build_targeting_operations(
     account: Account, campaign_id: str, native: Mapping[str, Json], edit: Edit
 ) -> tuple[list[Mapping[str, Json]], list[Change]]:
     """The operations of an edit's targeting: criteria are made and removed, never changed."""
-    made: list[Mapping[str, Json]] = []
+    operations: list[Mapping[str, Json]] = []
     removed: list[Mapping[str, Json]] = []
     changes: list[Change] = []
     issues: list[Issue] = []
     campaign = google.build_resource_name(account, "campaign", campaign_id)
-    for name, wanted in _collect_wanted_ids(native, edit).items():
+    for name, ids in _collect_wanted_ids(native, edit).items():
         kind, negative, place = EDITABLE_TARGETING[name]
         now = _get_current_criteria(native, name)
-        for constant in wanted:
+        for constant in ids:
             if constant not in now:
                 criterion: dict[str, Json] = {"campaign": campaign} | ({"negative": True} if negative else {})
                 set_value(criterion, place, f"{google.CONSTANT_PREFIXES[kind]}{constant}")
-                made.append(google.build_operation("campaignCriterion", create=criterion))
+                operations.append(google.build_operation("campaignCriterion", create=criterion))
         for constant, own in now.items():
-            if constant not in wanted:
+            if constant not in ids:
                 if not google.is_digits(own):
                     raise ProviderUnreadable("A criterion of the campaign has no id.")
                 gone = google.build_resource_name(account, "campaignCriterion", campaign_id, own)
                 removed.append(google.build_operation("campaignCriterion", remove=gone))
         try:
-            changes.append(require_change(Change(name, list(now), wanted), f"targeting.{name}"))
+            changes.append(require_change(Change(name, list(now), ids), f"targeting.{name}"))
         except InvalidInput as problem:
             issues.extend(problem.issues)
     raise_if_issues(issues)
-    return [*made, *removed], changes
+    return [*operations, *removed], changes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import cache
 from typing import TypeGuard
@@ -14,7 +14,7 @@ from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.values.currencies import get_exponent
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import find_values, get_objects, get_text, require_value
+from adsunify.values.json_pointer import find_values, get_text, require_objects
 from adsunify.values.time_formats import UNIX_MILLISECONDS
 
 CODE = "linkedin"
@@ -101,13 +101,13 @@ def _get_currency_unit(currency: str) -> MoneyUnit:
     return MoneyUnit(10 ** get_exponent(currency, "account.currency"), form="major_text")
 
 
-def build_money(account: Account, amount: str, path: str = "amount") -> dict[str, Json]:
+def build_money_amount(account: Account, amount: str, path: str = "amount") -> dict[str, Json]:
     """A MoneyAmount: the digits as they were given, without zeros that mean nothing to the currency."""
     to_native_units(get_money_unit(account), amount, path)
     whole, _, fraction = amount.partition(".")
-    kept = fraction[: get_exponent(require_currency(account), "account.currency")]
+    digits = fraction[: get_exponent(require_currency(account), "account.currency")]
     whole = whole.lstrip("0") or "0"
-    return {"amount": f"{whole}.{kept}" if kept else whole, "currencyCode": require_currency(account)}
+    return {"amount": f"{whole}.{digits}" if digits else whole, "currencyCode": require_currency(account)}
 
 
 TIME = UNIX_MILLISECONDS
@@ -124,13 +124,13 @@ def is_integer(value: Json) -> TypeGuard[int]:
 def encode_restli(value: Json) -> str:
     """A value as Rest.li 2.0 writes it in a query: ``( ) , :`` of the structure stay, what is inside is encoded."""
     if isinstance(value, Mapping):
-        return f"({','.join(f'{encode_restli(name)}:{encode_restli(one)}' for name, one in value.items())})"
+        return f"({','.join(f'{encode_restli(name)}:{encode_restli(member)}' for name, member in value.items())})"
     if isinstance(value, list | tuple):
         return f"List({','.join(map(encode_restli, value))})"
     return quote(str(value), safe="", errors="surrogatepass")
 
 
-def build_get_request(path: str, slots: Mapping[str, str], query: Mapping[str, Json], method: str = "") -> Request:
+def build_restli_request(path: str, slots: Mapping[str, str], query: Mapping[str, Json], method: str = "") -> Request:
     """A read. The query is written here, byte by byte: an encoder that knows no Rest.li would break it."""
     raw = "&".join(f"{name}={encode_restli(value)}" for name, value in query.items())
     headers = {**HEADERS, METHOD_HEADER: method} if method else HEADERS
@@ -142,13 +142,35 @@ def build_account_slots(account: Account) -> dict[str, str]:
     return {"account": account.native_id}
 
 
-def build_entity_request(account: Account, one: Level, entity_id: str) -> Request:
+def build_entity_request(account: Account, level: Level, entity_id: str) -> Request:
     """The read of one entity."""
-    return build_get_request(
-        f"adAccounts/{{account}}/{one.path}/{{id}}",
-        build_account_slots(account) | {"id": get_path_id(one, entity_id)},
+    return build_restli_request(
+        f"adAccounts/{{account}}/{level.path}/{{id}}",
+        build_account_slots(account) | {"id": get_path_id(level, entity_id)},
         {},
     )
+
+
+def build_list_request(
+    account: Account,
+    level: Level,
+    *,
+    parents: Sequence[str] = (),
+    statuses: Sequence[str] = LIVE_STATUSES,
+    limit: int,
+    cursor: str | None = None,
+) -> Request:
+    """One page of a level's entities, below ``parents`` (URNs) where any are given."""
+    query: dict[str, Json]
+    if level.kind == "ad":  # q=search answers 404 here
+        query = {"q": "criteria", **({"campaigns": list(parents)} if parents else {})}
+        query |= {"intendedStatuses": list(statuses)}
+    else:
+        parent = {"campaignGroup": {"values": list(parents)}} if parents else {}
+        query = {"q": "search", "search": {**parent, "status": {"values": list(statuses)}}}
+    query |= {"pageSize": limit, **({"pageToken": cursor} if cursor is not None else {}), "sortOrder": "ASCENDING"}
+    method = FINDER if level.kind == "ad" else ""
+    return build_restli_request(f"adAccounts/{{account}}/{level.path}", build_account_slots(account), query, method)
 
 
 def build_account_urn(account: Account) -> str:
@@ -174,10 +196,10 @@ def parse_urn_id(name: str | None) -> str | None:
 URN_PREFIXES: Mapping[str, str] = {"campaign": GROUP_URN, "adGroup": CAMPAIGN_URN, "ad": CREATIVE_URN}
 
 
-def get_path_id(one: Level, entity_id: str) -> str:
+def get_path_id(level: Level, entity_id: str) -> str:
     """An entity's id as paths name it, and we do: groups and campaigns by their number, creatives by their URN."""
-    prefix = URN_PREFIXES[one.kind]
-    return build_urn(prefix, entity_id) if one.kind == "ad" else entity_id.removeprefix(prefix)
+    prefix = URN_PREFIXES[level.kind]
+    return build_urn(prefix, entity_id) if level.kind == "ad" else entity_id.removeprefix(prefix)
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
@@ -189,9 +211,8 @@ def parse_next_cursor(response: Response) -> str | None:
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list; a list that has none is empty, but it is there."""
-    require_value(response.body, "/elements", "list")
-    return get_objects(response.body, "/elements", "list")
+    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    return require_objects(response.body, "/elements", "list")
 
 
 def parse_error(response: Response) -> ParsedError | None:
@@ -201,12 +222,12 @@ def parse_error(response: Response) -> ParsedError | None:
     body = response.body if response.state == "json" and isinstance(response.body, Mapping) else {}
     if response.status < 400 and not _is_error_body(body):
         return None
-    named = [get_text(body, at) for at in ("/code", "/serviceErrorCode")]
-    named += [one] if isinstance(one := body.get("error"), str) else []
-    said = [get_text(body, at) for at in ("/message", "/error_description")]
-    said += [one for at in _ERROR_DESCRIPTION_POINTERS for one in find_values(body, at) if isinstance(one, str)]
-    message = " ".join(dict.fromkeys(one for one in said if one))
-    return ParsedError(tuple(one for one in named if one), message or None, request_id)
+    codes = [get_text(body, at) for at in ("/code", "/serviceErrorCode")]
+    codes += [text] if isinstance(text := body.get("error"), str) else []
+    texts = [get_text(body, at) for at in ("/message", "/error_description")]
+    texts += [text for at in _ERROR_DESCRIPTION_POINTERS for text in find_values(body, at) if isinstance(text, str)]
+    message = " ".join(dict.fromkeys(text for text in texts if text))
+    return ParsedError(tuple(text for text in codes if text), message or None, request_id)
 
 
 _ERROR_DESCRIPTION_POINTERS = (

@@ -108,12 +108,12 @@ def _build_campaign(account: Account, brief: CampaignBrief, page: str, post: Pos
         "objectiveType": aim.objective,
         "optimizationTargetType": target,
         "costType": linkedin.OPTIMIZATION_TARGETS[aim.objective][target],
-        "unitCost": linkedin.build_money(account, brief.bid or "0", "bid"),
+        "unitCost": linkedin.build_money_amount(account, brief.bid or "0", "bid"),
     }
     if brief.budget.period == "daily":
-        body["dailyBudget"] = linkedin.build_money(account, brief.budget.amount, "budget.amount")
+        body["dailyBudget"] = linkedin.build_money_amount(account, brief.budget.amount, "budget.amount")
     else:  # the pacing can be set at creation only
-        body["totalBudget"] = linkedin.build_money(account, brief.budget.amount, "budget.amount")
+        body["totalBudget"] = linkedin.build_money_amount(account, brief.budget.amount, "budget.amount")
         body["pacingStrategy"] = linkedin.LIFETIME_PACING
     if post.format is not None:  # other formats follow from the first creative
         body["format"] = post.format
@@ -315,7 +315,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
     """Whether the audience is large enough, where LinkedIn tells. The post is looked at with the plan."""
     query = {"q": "targetingCriteriaV2", "targetingCriteria": brief.targeting.native}
-    request = linkedin.build_get_request("audienceCounts", {}, query)
+    request = linkedin.build_restli_request("audienceCounts", {}, query)
     if len(build_request_url(request)) > linkedin.MAX_URL_BYTES:
         return [], ["The targeting is too long to ask LinkedIn for the size of its audience."]
     response = yield from fetch_if_possible(NETWORK, request)

@@ -30,7 +30,7 @@ from adsunify.values.json_pointer import get_text, require_id, require_value
 
 from . import native as linkedin
 from .settings import ACCOUNT_TYPE_MEMBER
-from .tables import CAMPAIGN, CAMPAIGN_GROUP, CREATIVE, METRICS, NETWORK, build_list_request, is_enterprise
+from .tables import CAMPAIGN, CAMPAIGN_GROUP, CREATIVE, METRICS, NETWORK, is_enterprise
 
 TIMEZONE = "UTC"  # budget days, schedules and reports of every account
 ACCOUNTS_PAGE_SIZE = 500
@@ -45,8 +45,10 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
     token = linkedin.parse_next_cursor(response)
     if token is None:
         return None
-    kept = [one for one in (request.query_raw or "").split("&") if not one.startswith("pageToken=")]
-    return evolve(request, query_raw="&".join([*kept, f"pageToken={linkedin.encode_restli(token)}"]))
+    parameters = [
+        parameter for parameter in (request.query_raw or "").split("&") if not parameter.startswith("pageToken=")
+    ]
+    return evolve(request, query_raw="&".join([*parameters, f"pageToken={linkedin.encode_restli(token)}"]))
 
 
 def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
@@ -69,69 +71,73 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts in which the member has a role."""
-    found = yield from _fetch_rows(
-        linkedin.build_get_request("adAccounts", {}, {"q": "search", "pageSize": ACCOUNTS_PAGE_SIZE})
+    rows = yield from _fetch_rows(
+        linkedin.build_restli_request("adAccounts", {}, {"q": "search", "pageSize": ACCOUNTS_PAGE_SIZE})
     )
-    return [_parse_account(row) for row in found]
+    return [_parse_account(row) for row in rows]
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _parse_entity(one: Level, row: Mapping[str, Json]) -> ParsedEntity:
+def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
     """Groups and campaigns by their number, creatives by their URN; parents, natively URNs, likewise."""
-    found = hierarchy.parse_entity(one, row, linkedin.parse_urn_id(get_text(row, one.parent)) if one.parent else None)
-    return evolve(found, id=linkedin.get_path_id(one, found.id))
+    entity = hierarchy.parse_entity(
+        level, row, linkedin.parse_urn_id(get_text(row, level.parent)) if level.parent else None
+    )
+    return evolve(entity, id=linkedin.get_path_id(level, entity.id))
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """All that is active, paused or a draft."""
     nodes: list[ParsedEntity] = []
-    for one in (CAMPAIGN_GROUP, CAMPAIGN):
-        rows = yield from _fetch_rows(build_list_request(account, one, limit=PAGE_SIZE))
-        nodes.extend(_parse_entity(one, row) for row in rows)
+    for level in (CAMPAIGN_GROUP, CAMPAIGN):
+        rows = yield from _fetch_rows(linkedin.build_list_request(account, level, limit=PAGE_SIZE))
+        nodes.extend(_parse_entity(level, row) for row in rows)
     campaigns = [linkedin.build_urn(linkedin.CAMPAIGN_URN, node.id) for node in nodes if node.kind == CAMPAIGN.kind]
     for first in range(0, len(campaigns), MAX_CAMPAIGNS_PER_REQUEST):
         parents = campaigns[first : first + MAX_CAMPAIGNS_PER_REQUEST]
-        rows = yield from _fetch_rows(build_list_request(account, CREATIVE, parents=parents, limit=CREATIVES_PAGE_SIZE))
+        rows = yield from _fetch_rows(
+            linkedin.build_list_request(account, CREATIVE, parents=parents, limit=CREATIVES_PAGE_SIZE)
+        )
         nodes.extend(_parse_entity(CREATIVE, row) for row in rows)
     return EntityTree(drop_orphans(nodes))
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level. LinkedIn finds exact names only, so ``search`` filters the page here."""
-    one = check_query(NETWORK, kind, query)
+    level = check_query(NETWORK, kind, query)
     parents: Sequence[str] = ()
     if query.parent_id is not None:
-        parents = (linkedin.build_urn(linkedin.URN_PREFIXES[one.parent_kind], query.parent_id),)
+        parents = (linkedin.build_urn(linkedin.URN_PREFIXES[level.parent_kind], query.parent_id),)
     statuses = linkedin.LIVE_STATUSES if query.status is None else (query.status,)
-    request = build_list_request(
-        account, one, parents=parents, statuses=statuses, limit=query.limit, cursor=query.cursor
+    request = linkedin.build_list_request(
+        account, level, parents=parents, statuses=statuses, limit=query.limit, cursor=query.cursor
     )
     response = yield from fetch_response(NETWORK, request)
     sought = (query.search or "").casefold()
-    found = (_parse_entity(one, row) for row in linkedin.parse_rows(response))
+    entities = (_parse_entity(level, row) for row in linkedin.parse_rows(response))
     return EntityPage(
-        tuple(node for node in found if sought in (node.name or "").casefold()), linkedin.parse_next_cursor(response)
+        tuple(node for node in entities if sought in (node.name or "").casefold()), linkedin.parse_next_cursor(response)
     )
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity, whatever its status."""
-    one = get_level(NETWORK, kind)
-    response = yield from fetch_response(NETWORK, linkedin.build_entity_request(account, one, entity_id))
-    row = require_value(response.body, "", one.native)
+    level = get_level(NETWORK, kind)
+    response = yield from fetch_response(NETWORK, linkedin.build_entity_request(account, level, entity_id))
+    row = require_value(response.body, "", level.native)
     if not isinstance(row, Mapping):
-        raise ProviderUnreadable(f"The {one.native} is no object.")
-    return _parse_entity(one, row)
+        raise ProviderUnreadable(f"The {level.native} is no object.")
+    return _parse_entity(level, row)
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """As :func:`fetch_entity`; a group's locks depend on the account's type, too."""
-    found = yield from fetch_entity(account, kind, entity_id)
+    entity = yield from fetch_entity(account, kind, entity_id)
     if kind == CAMPAIGN_GROUP.kind and is_enterprise(account):
-        return evolve(found, native={**found.native, ACCOUNT_TYPE_MEMBER: linkedin.ENTERPRISE})
-    return found
+        return evolve(entity, native={**entity.native, ACCOUNT_TYPE_MEMBER: linkedin.ENTERPRISE})
+    return entity
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -145,9 +151,9 @@ REACH_DAYS = 92
 MAX_ELEMENTS = 15_000  # of an answer, which says nothing of what it leaves out
 
 
-def _parse_day(first: Json) -> date:
+def _parse_day(value: Json) -> date:
     try:
-        parts = [first.get(part) for part in ("year", "month", "day")]
+        parts = [value.get(part) for part in ("year", "month", "day")]
         if not all(map(linkedin.is_integer, parts)):
             raise ValueError
         return date(*parts)
@@ -157,11 +163,11 @@ def _parse_day(first: Json) -> date:
 
 def _build_report_request(account: Account, start: date, end: date) -> Request:
     days = {
-        name: {"year": one.year, "month": one.month, "day": one.day} for name, one in (("start", start), ("end", end))
+        name: {"year": day.year, "month": day.month, "day": day.day} for name, day in (("start", start), ("end", end))
     }
     # Reach is refused for longer ranges.
     fields = (*REPORT_FIELDS, REACH_FIELD) if (end - start).days < REACH_DAYS else REPORT_FIELDS
-    request = linkedin.build_get_request(
+    request = linkedin.build_restli_request(
         "adAnalytics",
         {},
         {
@@ -184,7 +190,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     """Days in UTC, answered at once; a row stands for a day with activity."""
     response = yield from fetch_response(NETWORK, _build_report_request(account, start, end))
     native = linkedin.parse_rows(response)
-    found = list(parse_daily_metrics(account, native, start, end))
+    days = list(parse_daily_metrics(account, native, start, end))
     today = now.date()
     notes: list[str] = []
     if (end - start).days >= REACH_DAYS:
@@ -196,7 +202,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         notes.append(f"LinkedIn cuts an answer off at {MAX_ELEMENTS} rows; ask for fewer days.")
     provisional = max(start, today) if end >= today else None
     coverage = Coverage(start, end, TIMEZONE, not cut, provisional, notes=notes)
-    return Insights.from_days(found, coverage, NETWORK.missing_day, native)
+    return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

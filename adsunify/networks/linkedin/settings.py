@@ -50,8 +50,8 @@ def _lock_enterprise_group(entity: NativeEntity, now: datetime | None) -> str | 
 
 
 def _lock_if_passed(member: str, entity: NativeEntity, now: datetime | None) -> str | None:
-    found = linkedin.TIME.parse(get_value(entity, f"/runSchedule/{member}"))
-    if now is not None and found is not None and found <= now:  # DATE_IMMUTABLE_WHEN_PASSED
+    moment = linkedin.TIME.parse(get_value(entity, f"/runSchedule/{member}"))
+    if now is not None and moment is not None and moment <= now:  # DATE_IMMUTABLE_WHEN_PASSED
         return "it has passed"
     return _lock_enterprise_group(entity, now)
 
@@ -93,8 +93,8 @@ def _write_schedule(member: str, value: Json, entity: NativeEntity, account: Acc
 
 
 def _get_object(entity: NativeEntity, at: str) -> Mapping[str, Json]:
-    found = get_value(entity, at)
-    return found if isinstance(found, Mapping) else {}
+    value = get_value(entity, at)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _get_budget_pointer(entity: NativeEntity) -> str:
@@ -102,23 +102,23 @@ def _get_budget_pointer(entity: NativeEntity) -> str:
 
 
 def _write_budget(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    return {f"/{get_budget_member(entity)}": linkedin.build_money(account, value)}
+    return {f"/{get_budget_member(entity)}": linkedin.build_money_amount(account, value)}
 
 
 def _write_cap(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    return {"/totalBudget": None if value is None else linkedin.build_money(account, value)}
+    return {"/totalBudget": None if value is None else linkedin.build_money_amount(account, value)}
 
 
 def _write_bid(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
     # Always the three together: left out, each goes back to a default.
-    kept = {f"/{name}": get_value(entity, f"/{name}") for name in ("costType", "optimizationTargetType")}
-    return {"/unitCost": linkedin.build_money(account, value), **kept}
+    unchanged = {f"/{name}": get_value(entity, f"/{name}") for name in ("costType", "optimizationTargetType")}
+    return {"/unitCost": linkedin.build_money_amount(account, value), **unchanged}
 
 
 def get_objective(entity: NativeEntity) -> str:
     """The objective; the documentation's plural words mean the singular ones."""
-    said = get_text(entity, "/objectiveType") or ""
-    return said if said in linkedin.OPTIMIZATION_TARGETS else said.removesuffix("S")
+    objective = get_text(entity, "/objectiveType") or ""
+    return objective if objective in linkedin.OPTIMIZATION_TARGETS else objective.removesuffix("S")
 
 
 def _get_optimization_targets(entity: NativeEntity) -> Mapping[str, str]:
@@ -138,7 +138,7 @@ def _write_strategy(value: Json, entity: NativeEntity, account: Account) -> Mapp
     if value not in targets:  # INVALID_CAMPAIGN_CONFIGURATION
         message = f"LinkedIn takes these with this campaign's objective: {', '.join(targets)}."
         raise invalid_input("fields.bidStrategy", "choice", message)
-    cost = linkedin.build_money(account, "0") if is_automated(value) else get_value(entity, "/unitCost")
+    cost = linkedin.build_money_amount(account, "0") if is_automated(value) else get_value(entity, "/unitCost")
     return {"/optimizationTargetType": value, "/costType": targets[value], "/unitCost": cost}
 
 

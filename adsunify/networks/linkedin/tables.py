@@ -10,7 +10,7 @@ ACTIVE and its campaign holds everything back; what is called a campaign here is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from functools import partial
@@ -241,7 +241,7 @@ def _parse_next_offset(response: Response) -> str | None:
 
 
 def _build_facets_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return linkedin.build_get_request("adTargetingFacets", {}, {})
+    return linkedin.build_restli_request("adTargetingFacets", {}, {})
 
 
 _URN_QUERY = {"queryVersion": "QUERY_USES_URNS"}
@@ -254,19 +254,19 @@ def _build_facet_entities_request(account: Account, suffix: str, cursor: str | N
         **_URN_QUERY,
     }
     query |= {"locale": {"language": "en", "country": "US"}}
-    return linkedin.build_get_request("adTargetingEntities", {}, query | _build_page_query(cursor, limit))
+    return linkedin.build_restli_request("adTargetingEntities", {}, query | _build_page_query(cursor, limit))
 
 
 def _build_typeahead_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     facet, _, sought = suffix.partition(":")
     query = {"q": "typeahead", "facet": linkedin.build_urn(linkedin.FACET_URN, facet), "query": sought}
-    return linkedin.build_get_request("adTargetingEntities", {}, query | _URN_QUERY)
+    return linkedin.build_restli_request("adTargetingEntities", {}, query | _URN_QUERY)
 
 
 def _build_posts_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     query = {"q": "author", "author": linkedin.build_urn(linkedin.ORGANIZATION_URN, suffix)}
     paged = {"count": limit, "start": _build_page_query(cursor, limit)["start"], "sortBy": "LAST_MODIFIED"}
-    return linkedin.build_get_request("posts", {}, query | paged, linkedin.FINDER)
+    return linkedin.build_restli_request("posts", {}, query | paged, linkedin.FINDER)
 
 
 def _build_ad_posts_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
@@ -275,45 +275,23 @@ def _build_ad_posts_request(account: Account, suffix: str, cursor: str | None, l
         "dscAdAccount": linkedin.build_account_urn(account),
         "dscAdTypes": ["STANDARD", "VIDEO"],
     }
-    return linkedin.build_get_request("posts", {}, query | _build_page_query(cursor, limit), linkedin.FINDER)
+    return linkedin.build_restli_request("posts", {}, query | _build_page_query(cursor, limit), linkedin.FINDER)
 
 
 def _build_pages_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     query = {"q": "roleAssignee", "state": "APPROVED"}
-    return linkedin.build_get_request("organizationAcls", {}, query | _build_page_query(cursor, limit), linkedin.FINDER)
+    return linkedin.build_restli_request(
+        "organizationAcls", {}, query | _build_page_query(cursor, limit), linkedin.FINDER
+    )
 
 
 def _build_conversions_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     query = {"q": "account", "account": linkedin.build_account_urn(account)}
-    return linkedin.build_get_request("conversions", {}, query | _build_page_query(cursor, limit))
-
-
-def build_list_request(
-    account: Account,
-    one: Level,
-    *,
-    parents: Sequence[str] = (),
-    statuses: Sequence[str] = linkedin.LIVE_STATUSES,
-    limit: int,
-    cursor: str | None = None,
-) -> Request:
-    """One page of a level's entities, below ``parents`` (URNs) where any are given."""
-    query: dict[str, Json]
-    if one is CREATIVE:  # q=search answers 404 here
-        query = {"q": "criteria", **({"campaigns": list(parents)} if parents else {})}
-        query |= {"intendedStatuses": list(statuses)}
-    else:
-        parent = {"campaignGroup": {"values": list(parents)}} if parents else {}
-        query = {"q": "search", "search": {**parent, "status": {"values": list(statuses)}}}
-    query |= {"pageSize": limit, **({"pageToken": cursor} if cursor is not None else {}), "sortOrder": "ASCENDING"}
-    method = linkedin.FINDER if one is CREATIVE else ""
-    return linkedin.build_get_request(
-        f"adAccounts/{{account}}/{one.path}", linkedin.build_account_slots(account), query, method
-    )
+    return linkedin.build_restli_request("conversions", {}, query | _build_page_query(cursor, limit))
 
 
 def _build_entities_request(one: Level, account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return build_list_request(account, one, limit=limit, cursor=cursor)
+    return linkedin.build_list_request(account, one, limit=limit, cursor=cursor)
 
 
 def _get_post_name(row: Mapping[str, Json]) -> str:

@@ -81,9 +81,9 @@ def _find_facet_conflict(groups: Sequence[Mapping[str, Json]], excluded: Mapping
         included = {value for group in groups for value in group.get(facet, ())}
         if not included.isdisjoint(values):
             return f"a value of {linkedin.parse_urn_id(facet)} is both included and excluded"
-    for one, other in CONFLICTING_FACETS:
-        if any(one in group and other in another for group in groups for another in groups if group is not another):
-            return f"{linkedin.parse_urn_id(one)} and {linkedin.parse_urn_id(other)} cannot be asked for together"
+    for pair, other in CONFLICTING_FACETS:
+        if any(pair in group and other in another for group in groups for another in groups if group is not another):
+            return f"{linkedin.parse_urn_id(pair)} and {linkedin.parse_urn_id(other)} cannot be asked for together"
     return None
 
 
@@ -106,26 +106,30 @@ class PostDetails:
 
 def fetch_post(network: Network, page: str, reference: str) -> Flow[PostDetails]:
     """The post, where it can be read. One that is not published, or whose video failed, is refused."""
-    found = yield from fetch_if_possible(network, linkedin.build_get_request("posts/{post}", {"post": reference}, {}))
-    if found is None:
+    response = yield from fetch_if_possible(
+        network, linkedin.build_restli_request("posts/{post}", {"post": reference}, {})
+    )
+    if response is None:
         return PostDetails(warnings=(UNREADABLE_POST_WARNING,))
-    state, author = get_text(found.body, "/lifecycleState"), get_text(found.body, "/author")
+    state, author = get_text(response.body, "/lifecycleState"), get_text(response.body, "/author")
     if state is not None and state != linkedin.PUBLISHED:
         raise invalid_input("creative.existingId", "ineligible", f"LinkedIn: the post is not published ({state[:60]}).")
     warnings: tuple[str, ...] = ()
     if author is not None and author != page:
         warnings = ("The post's author is another page than the campaign is for.",)
-    media = get_text(found.body, "/content/media/id") or ""
+    media = get_text(response.body, "/content/media/id") or ""
     if media.startswith(linkedin.VIDEO_URN):
         yield from _ensure_video_ready(network, media)
         return PostDetails("SINGLE_VIDEO", warnings)
-    return PostDetails("CAROUSEL" if get_value(found.body, "/content/carousel") is not None else None, warnings)
+    return PostDetails("CAROUSEL" if get_value(response.body, "/content/carousel") is not None else None, warnings)
 
 
 def _ensure_video_ready(network: Network, video: str) -> Flow[None]:
     """Refuses a video that is not there yet. Its statuses are (unverified)."""
-    found = yield from fetch_if_possible(network, linkedin.build_get_request("videos/{video}", {"video": video}, {}))
-    status = get_text(found.body, "/status") if found is not None else None
+    response = yield from fetch_if_possible(
+        network, linkedin.build_restli_request("videos/{video}", {"video": video}, {})
+    )
+    status = get_text(response.body, "/status") if response is not None else None
     if status == "PROCESSING":
         message = "LinkedIn is still processing the post's video."
         raise ProviderThrottled(message, code="media_processing", retry_after=PROCESSING_RETRY_DELAY)
@@ -165,16 +169,16 @@ def _build_urns(items: Json, criteria: Mapping[str, Json], path: str) -> list[st
 
 
 def _build_genders(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
-    if any(one not in GENDERS for one in items):
+    if any(gender not in GENDERS for gender in items):
         raise invalid_input(path, "not_supported", f"LinkedIn takes these genders: {', '.join(GENDERS)}.")
-    return [GENDERS[one] for one in items]
+    return [GENDERS[gender] for gender in items]
 
 
-def _select_age_ranges(wanted: Mapping[str, Json], criteria: Mapping[str, Json]) -> list[str]:
+def _select_age_ranges(new_members: Mapping[str, Json], criteria: Mapping[str, Json]) -> list[str]:
     """The ranges from ageMin to ageMax; the end that is not given stays as it is."""
     included = find_values(criteria, f"/include/and/*/or/{AGE_FACET}/*")
     now = [ages for ages, name in AGE_RANGES.items() if name in included] or list(AGE_RANGES)
-    least, most = wanted.get("ageMin", now[0][0]), wanted.get("ageMax", now[-1][1])
+    least, most = new_members.get("ageMin", now[0][0]), new_members.get("ageMax", now[-1][1])
     for name, age, position in (("ageMin", least, 0), ("ageMax", most, 1)):
         borders = [ages[position] for ages in AGE_RANGES]
         if age not in borders:
@@ -218,13 +222,13 @@ def _with_included(criteria: Mapping[str, Json], facet: str, values: Sequence[st
 
 def _with_excluded(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
     """The criteria with a facet's excluded values replaced."""
-    facets = {name: one for name, one in get_value(criteria, "/exclude/or", {}).items() if name != facet}
+    facets = {name: item for name, item in get_value(criteria, "/exclude/or", {}).items() if name != facet}
     facets |= {facet: list(values)} if values else {}
-    rest = {name: one for name, one in criteria.items() if name != "exclude"}
+    rest = {name: item for name, item in criteria.items() if name != "exclude"}
     return {**rest, "exclude": {"or": facets}} if facets else rest
 
 
-def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole criteria with the wanted parts laid over them, and each change. Raises InvalidInput with all issues.
 
     ``current`` has the form that :func:`find_native_targeting_error` accepts.
@@ -244,10 +248,10 @@ def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tu
         return Change(name, before, values)
 
     try:
-        changes += apply_targeting({**INCLUDED_FACETS, **EXCLUDED_FACETS}, wanted, lay)
+        changes += apply_targeting({**INCLUDED_FACETS, **EXCLUDED_FACETS}, new_members, lay)
     except InvalidInput as problem:
         issues.extend(problem.issues)
-    ages = {name: wanted[name] for name in AGE_MEMBERS if name in wanted}
+    ages = {name: new_members[name] for name in AGE_MEMBERS if name in new_members}
     if ages:
         try:
             values = _select_age_ranges(ages, native)

@@ -12,7 +12,7 @@ from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.values.dates import format_utc
 from adsunify.values.exact_json import Json, loads
-from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, require_value
+from adsunify.values.json_pointer import find_values, get_text, get_value, require_objects
 from adsunify.values.time_formats import TimeFormat, parse_iso_time
 
 VERSION = "v26.0"
@@ -219,7 +219,7 @@ def build_edge_request(owner: str, name: str, query: Mapping[str, str]) -> Reque
     return Request("GET", f"{API_URL}/{{owner}}/{name}", {"owner": owner}, query)
 
 
-def build_page_query(fields: str, limit: int, cursor: str | None) -> dict[str, str]:
+def build_fields_query(fields: str, limit: int, cursor: str | None) -> dict[str, str]:
     """The query of a list."""
     return {"fields": fields, "limit": str(limit)} | ({} if cursor is None else {"after": cursor})
 
@@ -237,14 +237,13 @@ def get_owner_account(entity: Mapping[str, Json]) -> str | None:
 
 def is_node_type_error(problem: ProviderError, node_type: str) -> bool:
     """Whether a read was refused because the id is a node's of another type: it has not all of the fields."""
-    said = _NODE_TYPE_PATTERN.search(problem.native.message or "")
-    return problem.native.code == INVALID_PARAMETER_CODE and said is not None and said[1] != node_type
+    match = _NODE_TYPE_PATTERN.search(problem.native.message or "")
+    return problem.native.code == INVALID_PARAMETER_CODE and match is not None and match[1] != node_type
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list. An empty list has its ``data`` too (Graph API): without it the answer is unreadable."""
-    require_value(response.body, "/data")
-    return get_objects(response.body, "/data")
+    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    return require_objects(response.body, "/data")
 
 
 def parse_next_cursor(response: Response) -> str | None:
@@ -269,11 +268,11 @@ def parse_error(response: Response) -> ParsedError | None:
     codes = [f"{code}/{subcode}"] if code and subcode else []
     codes += [code] if code else []
     codes += [TRANSIENT_CODE] if native.get("is_transient") is True else []
-    said = [get_text(native, f"/{name}") for name in ("message", "error_user_title", "error_user_msg")]
-    said += [_parse_blamed_parameters(native), *(ERROR_ADVICE.get(one) for one in codes)]
+    texts = [get_text(native, f"/{name}") for name in ("message", "error_user_title", "error_user_msg")]
+    texts += [_parse_blamed_parameters(native), *(ERROR_ADVICE.get(part) for part in codes)]
     message = ""
-    for one in said:
-        message += f" {one}" if one and one not in message else ""
+    for part in texts:
+        message += f" {part}" if part and part not in message else ""
     return ParsedError(tuple(codes), message.strip() or None, get_text(native, "/fbtrace_id") or request_id)
 
 
@@ -286,9 +285,9 @@ def _parse_blamed_parameters(native: Mapping[str, Json]) -> str | None:
     return f"({', '.join(fields)})" if fields else None
 
 
-def _parse_json(written: str) -> Json:
+def _parse_json(text: str) -> Json:
     try:
-        return loads(written)
+        return loads(text)
     except ValueError:
         return None
 

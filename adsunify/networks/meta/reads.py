@@ -59,7 +59,7 @@ def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, ver
     return oauth.build_consent_url(meta.CONSENT_URL, **query, response_type="code", scope=",".join(meta.OAUTH_SCOPES))
 
 
-def _build_token_request(app: OAuthClient, nature: RequestKind, **more: str) -> Request:
+def _build_exchange_request(app: OAuthClient, nature: RequestKind, **more: str) -> Request:
     query = {"client_id": app.client_id, "client_secret": app.client_secret, **more}
     return Request("GET", TOKEN_URL, query=query, kind=nature, is_signed=False)
 
@@ -67,14 +67,14 @@ def _build_token_request(app: OAuthClient, nature: RequestKind, **more: str) -> 
 def _extend_token(app: OAuthClient, token: str, now: int) -> Flow[Credentials]:
     """A token of about 60 days for one that still lives; without ``expires_in`` it does not expire."""
     query = {"grant_type": "fb_exchange_token", "fb_exchange_token": token}
-    return (yield from oauth.fetch_token(NETWORK, _build_token_request(app, "read", **query), now))
+    return (yield from oauth.fetch_token(NETWORK, _build_exchange_request(app, "read", **query), now))
 
 
 def fetch_credentials(
     app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
 ) -> Flow[Credentials]:
     """A code for a token of some hours, and that for one of about 60 days."""
-    request = _build_token_request(
+    request = _build_exchange_request(
         app, "read_once", redirect_uri=redirect_uri, code=require_value(answer, "/code", "consent")
     )
     short = yield from oauth.fetch_token(NETWORK, request, now)
@@ -119,10 +119,10 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts of the token's user."""
-    found = yield from _fetch_rows(
-        meta.build_edge_request("me", "adaccounts", meta.build_page_query(ACCOUNT_FIELDS, meta.PAGE_SIZE, None))
+    rows = yield from _fetch_rows(
+        meta.build_edge_request("me", "adaccounts", meta.build_fields_query(ACCOUNT_FIELDS, meta.PAGE_SIZE, None))
     )
-    return [_parse_account(row) for row in found]
+    return [_parse_account(row) for row in rows]
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
@@ -131,28 +131,30 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad sets and ads, each to its last page."""
     nodes: list[ParsedEntity] = []
-    for one in NETWORK.levels:
-        fields = ",".join(["id", "name", "status", "effective_status", *filter(None, [one.parent.removeprefix("/")])])
-        found = yield from _fetch_rows(
-            meta.build_edge_request(account.native_id, one.path, meta.build_page_query(fields, meta.PAGE_SIZE, None))
+    for level in NETWORK.levels:
+        fields = ",".join(["id", "name", "status", "effective_status", *filter(None, [level.parent.removeprefix("/")])])
+        rows = yield from _fetch_rows(
+            meta.build_edge_request(
+                account.native_id, level.path, meta.build_fields_query(fields, meta.PAGE_SIZE, None)
+            )
         )
-        nodes.extend(hierarchy.parse_entity(one, row) for row in found)
+        nodes.extend(hierarchy.parse_entity(level, row) for row in rows)
     return EntityTree(drop_orphans(nodes))
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level, of the whole account or of one parent."""
-    one = check_query(NETWORK, kind, query)
-    asked = meta.build_page_query(",".join(one.fields), query.limit, query.cursor)
+    level = check_query(NETWORK, kind, query)
+    page_query = meta.build_fields_query(",".join(level.fields), query.limit, query.cursor)
     if query.status is not None:
-        asked["effective_status"] = dumps([query.status])
+        page_query["effective_status"] = dumps([query.status])
     if query.search is not None:
-        asked["filtering"] = dumps([{"field": "name", "operator": "CONTAIN", "value": query.search}])
+        page_query["filtering"] = dumps([{"field": "name", "operator": "CONTAIN", "value": query.search}])
     response = yield from fetch_response(
-        NETWORK, meta.build_edge_request(query.parent_id or account.native_id, one.path, asked)
+        NETWORK, meta.build_edge_request(query.parent_id or account.native_id, level.path, page_query)
     )
-    found = tuple(hierarchy.parse_entity(one, row) for row in meta.parse_rows(response))
-    return EntityPage(found, meta.parse_next_cursor(response))
+    entities = tuple(hierarchy.parse_entity(level, row) for row in meta.parse_rows(response))
+    return EntityPage(entities, meta.parse_next_cursor(response))
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
@@ -163,16 +165,16 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
     return line[0]
 
 
-def _fetch_level_entity(one: Level, entity_id: str) -> Flow[ParsedEntity]:
+def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
     try:
         response = yield from fetch_response(
-            NETWORK, meta.build_node_request(entity_id, ",".join((*one.fields, meta.OWNER_MEMBER)))
+            NETWORK, meta.build_node_request(entity_id, ",".join((*level.fields, meta.OWNER_MEMBER)))
         )
     except ProviderError as problem:
-        if meta.is_node_type_error(problem, one.native):
-            raise ProviderNotFound(f"Meta: {entity_id} is no {one.native}.", native=problem.native) from None
+        if meta.is_node_type_error(problem, level.native):
+            raise ProviderNotFound(f"Meta: {entity_id} is no {level.native}.", native=problem.native) from None
         raise
-    return hierarchy.parse_entity(one, require_value(response.body, ""))
+    return hierarchy.parse_entity(level, require_value(response.body, ""))
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
@@ -204,9 +206,9 @@ def _fetch_pending_state(job: str) -> Flow[str | None]:
     state = (yield from fetch_response(NETWORK, meta.build_node_request(job, REPORT_STATE_FIELDS))).body
     status = get_text(state, "/async_status") or ""
     if status in FAILED_STATES:
-        said = get_text(state, "/error_message") or "ask again"
+        reason = get_text(state, "/error_message") or "ask again"
         code = get_text(state, "/error_code")
-        raise ProviderError(f"Meta made no report ({status}): {said}.", native=NativeError(code, said))
+        raise ProviderError(f"Meta made no report ({status}): {reason}.", native=NativeError(code, reason))
     # Marketing API: only both together mean that the report is ready.
     return None if status == COMPLETED_STATE and get_text(state, "/async_percent_completion") == "100" else status
 
@@ -238,13 +240,13 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
                 start, end, account.timezone, PendingReport(job, status, POLL_INTERVAL_MS)
             )
         native = yield from _fetch_rows(meta.build_edge_request(job, "insights", {"limit": REPORT_PAGE_SIZE}))
-    found = list(parse_daily_metrics(account, native, start, end))
-    if found and not all(start <= one <= end for one, _ in found):  # a job resumed without its dates
-        start, end = min(one for one, _ in found), max(one for one, _ in found)
+    dated = list(parse_daily_metrics(account, native, start, end))
+    if dated and not all(start <= day <= end for day, _ in dated):  # a job resumed without its dates
+        start, end = min(day for day, _ in dated), max(day for day, _ in dated)
     restated = today - timedelta(days=RESTATED_DAYS)
     provisional = max(start, restated) if end >= restated else None
     coverage = Coverage(start, end, account.timezone, provisional_from=provisional)
-    return Insights.from_days(found, coverage, NETWORK.missing_day, native)
+    return Insights.from_days(dated, coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -34,8 +34,8 @@ def get_budget_period(entity: NativeEntity) -> Period | None:
 
 
 def _get_budget_pointer(entity: NativeEntity) -> str:
-    held = get_budget_period(entity) or ("lifetime" if "lifetime_budget" in entity else "daily")
-    return f"/{held}_budget"
+    period = get_budget_period(entity) or ("lifetime" if "lifetime_budget" in entity else "daily")
+    return f"/{period}_budget"
 
 
 def _lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
@@ -199,12 +199,12 @@ def check_conflicts(
     if changed.get("bid_strategy") == meta.ROAS_FLOOR and "bid_constraints" not in after:
         yield Issue("fields.roasFloor", "required", "This bid strategy needs a floor; change both together.")
     unit = meta.get_money_unit(account)
-    held, left = (
+    budget, left = (
         parse_native_amount(unit, before.get("lifetime_budget")),
         parse_native_amount(unit, before.get("budget_remaining")),
     )
-    if "lifetime_budget" in changed and held is not None and left is not None:
-        least = -((left - held) * 110 // 100)  # Marketing API: at least 110 % of what was spent
+    if "lifetime_budget" in changed and budget is not None and left is not None:
+        least = -((left - budget) * 110 // 100)  # Marketing API: at least 110 % of what was spent
         if changed["lifetime_budget"] < least:
             message = f"Meta takes at least 110 % of the amount already spent, {from_units(least, unit.offset)}."
             yield Issue("fields.budget", "too_small", message)

@@ -280,7 +280,7 @@ def _account_catalog(resource: str, edge: str, fields: str = "", name: str = "/n
     """A catalog that is an edge of the account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        query = meta.build_page_query(fields, limit, cursor) if fields else {}
+        query = meta.build_fields_query(fields, limit, cursor) if fields else {}
         return Request("GET", f"{meta.API_URL}/{{account}}/{edge}", {"account": account.native_id}, query)
 
     return Catalog(resource, request, meta.parse_rows, key, name, meta.parse_next_cursor)

@@ -52,12 +52,12 @@ PLAIN_PLACE_TYPES = ("country", "country_group")  # their keys stand alone, the 
 
 def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
     """The ad set's targeting. Meta may not widen it, unless the brief's own targeting says so."""
-    wanted = brief.targeting
-    if wanted.native is not None:
-        targeting = dict(wanted.native)
+    brief_targeting = brief.targeting
+    if brief_targeting.native is not None:
+        targeting = dict(brief_targeting.native)
     else:
-        places: dict[str, Json] = {"countries": list(wanted.countries)} if wanted.countries else {}
-        for location in wanted.location_ids or ():
+        places: dict[str, Json] = {"countries": list(brief_targeting.countries)} if brief_targeting.countries else {}
+        for location in brief_targeting.location_ids or ():
             _add_place(places, location)
         targeting = {"geo_locations": places}
     # Marketing API: required on a new ad set since v23.0, in every category since v26.0.
@@ -97,8 +97,8 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
 def find_geography_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting that Meta would not accept for lack of a geography."""
     places = targeting.get("geo_locations") or {}
-    named = isinstance(places, Mapping) and any(value for name, value in places.items() if name != "location_types")
-    if named or targeting.get("custom_audiences"):
+    has_place = isinstance(places, Mapping) and any(value for name, value in places.items() if name != "location_types")
+    if has_place or targeting.get("custom_audiences"):
         return None
     return "the targeting names no geography (geo_locations or custom_audiences)"
 
@@ -111,11 +111,11 @@ def get_location_country(location: str) -> str | None:
 
 def get_targeted_countries(targeting: Json) -> tuple[str, ...]:
     """The countries that a native targeting names, or names a part of."""
-    named = [
+    codes = [
         *find_values(targeting, "/geo_locations/countries/*"),
         *find_values(targeting, "/geo_locations/zips/*/key"),
     ]
-    return tuple(dict.fromkeys(one.partition(":")[0] for one in named if isinstance(one, str)))
+    return tuple(dict.fromkeys(code.partition(":")[0] for code in codes if isinstance(code, str)))
 
 
 def is_in_europe(targeting: Mapping[str, Json]) -> bool | None:
@@ -125,9 +125,9 @@ def is_in_europe(targeting: Mapping[str, Json]) -> bool | None:
         return True
     if WORLDWIDE in find_values(targeting, "/geo_locations/country_groups/*"):
         return True
-    told = {"countries", "zips", "location_types"}
+    known_members = {"countries", "zips", "location_types"}
     places = get_value(targeting, "/geo_locations", {})
-    return False if countries and told.issuperset(places) else None
+    return False if countries and known_members.issuperset(places) else None
 
 
 def check_location_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
@@ -191,27 +191,27 @@ def _build_radius(item: Mapping[str, Json], path: str) -> dict[str, Json]:
 
 def _build_interests(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
     # The specs of flexible_spec are all required of a person; whatever else they name stays.
-    chosen = [{"id": item["id"], "name": item["name"]} for item in items]
+    entries = [{"id": item["id"], "name": item["name"]} for item in items]
     specs: list[Json] = []
     for spec in get_objects(targeting, "/flexible_spec", "targeting"):
         rest = {name: value for name, value in spec.items() if name != "interests"}
-        if chosen and "interests" in spec:
-            rest, chosen = rest | {"interests": chosen}, []
+        if entries and "interests" in spec:
+            rest, entries = rest | {"interests": entries}, []
         specs += [rest] if rest else []
-    return [*specs, {"interests": chosen}] if chosen else specs or None
+    return [*specs, {"interests": entries}] if entries else specs or None
 
 
 def _build_locales(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
     ids = [item["id"] for item in items]
-    if not all(one.isascii() and one.isdigit() for one in ids):
+    if not all(locale.isascii() and locale.isdigit() for locale in ids):
         raise invalid_input(path, "invalid", "Meta's languages are numbers; the catalog locales lists them.")
-    return [int(one) for one in ids] or None
+    return [int(locale) for locale in ids] or None
 
 
 def _build_genders(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
-    if any(one not in GENDERS for one in items):
+    if any(gender not in GENDERS for gender in items):
         raise invalid_input(path, "not_supported", f"Meta takes these genders: {', '.join(GENDERS)}.")
-    return [GENDERS[one] for one in items] or None
+    return [GENDERS[gender] for gender in items] or None
 
 
 def _build_age(age: Json, targeting: Mapping[str, Json], path: str) -> Json:
@@ -221,7 +221,7 @@ def _build_age(age: Json, targeting: Mapping[str, Json], path: str) -> Json:
 def _choice_builder(choices: tuple[str, ...]) -> TargetingPartBuilder:
     def build_part(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
         ids = [item["id"] for item in items]
-        if any(one not in choices for one in ids):
+        if any(choice not in choices for choice in ids):
             raise invalid_input(path, "choice", f"Meta takes these: {', '.join(choices)}.")
         return ids or None
 
@@ -247,14 +247,16 @@ IDENTIFYING_MEMBERS = ("id", "key", "radius", "distance_unit")
 def _strip_display_names(value: Json) -> Json:
     """A native value without the names that Meta adds to places and interests when it is read."""
     if isinstance(value, Mapping):
-        named = "id" in value or "key" in value
+        has_id = "id" in value or "key" in value
         return {
-            name: _strip_display_names(one) for name, one in value.items() if not named or name in IDENTIFYING_MEMBERS
+            name: _strip_display_names(item)
+            for name, item in value.items()
+            if not has_id or name in IDENTIFYING_MEMBERS
         }
-    return [_strip_display_names(one) for one in value] if isinstance(value, list) else value
+    return [_strip_display_names(item) for item in value] if isinstance(value, list) else value
 
 
-def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     native = dict(current)
 
@@ -266,7 +268,7 @@ def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tu
             native[member] = new
         return Change(name, before, new)
 
-    changes = apply_targeting(EDITABLE_TARGETING, wanted, lay, _strip_display_names)
+    changes = apply_targeting(EDITABLE_TARGETING, new_members, lay, _strip_display_names)
     issues: list[Issue] = []
     least, most = native.get("age_min"), native.get("age_max")
     if isinstance(least, int) and isinstance(most, int) and least > most:

@@ -18,7 +18,7 @@ from adsunify.adapter.network import (
     split_words,
 )
 from adsunify.errors import Issue
-from adsunify.http.messages import Request, RequestKind, Response
+from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Step
 from adsunify.values.currencies import get_exponent
@@ -92,7 +92,7 @@ def get_eastern_date(now: datetime) -> date:
     return now.astimezone(get_timezone(TIMEZONE)).date()
 
 
-def get_serving_days(brief: CampaignBrief) -> tuple[date, date | None]:
+def get_eastern_serving_days(brief: CampaignBrief) -> tuple[date, date | None]:
     """The first and last day; that the last one is served, too, is (unverified)."""
     return to_local_days(brief.schedule.start, brief.schedule.end, TIMEZONE)
 
@@ -142,9 +142,9 @@ def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots
     return Request("GET", f"{API_URL}/{path}", slots, query or {})
 
 
-def build_write_request(method: str, path: str, body: Json, nature: RequestKind = "write", **slots: str) -> Request:
+def build_write_request(method: str, path: str, body: Json, **slots: str) -> Request:
     """A write."""
-    return Request(method, f"{API_URL}/{path}", slots, body=body, encoding="json", kind=nature)
+    return Request(method, f"{API_URL}/{path}", slots, body=body, encoding="json", kind="write")
 
 
 def build_currencies_request() -> Request:
@@ -154,11 +154,11 @@ def build_currencies_request() -> Request:
 
 def find_currency_row(response: Response | None, currency: str) -> Mapping[str, Json] | None:
     """What the currencies say of one."""
-    listed = get_objects(response.body, "/currencies", "currencies") if response is not None else []
-    return next((row for row in listed if row.get("code") == currency), None)
+    rows = get_objects(response.body, "/currencies", "currencies") if response is not None else []
+    return next((row for row in rows if row.get("code") == currency), None)
 
 
-def build_page_query(limit: int, offset: int) -> dict[str, str]:
+def build_offset_query(limit: int, offset: int) -> dict[str, str]:
     """The query of a list."""
     return {"limit": str(limit), "offset": str(offset)}
 
@@ -169,16 +169,16 @@ def build_campaign_names_request(account: Account, *, archived: bool) -> Request
     return build_get_request("marketers/{marketer}/campaigns", query, marketer=account.native_id)
 
 
-def build_list_request(one: Level, owner: str, limit: int, offset: int, query: Mapping[str, str]) -> Request:
+def build_owner_list_request(level: Level, owner: str, limit: int, offset: int, query: Mapping[str, str]) -> Request:
     """A page of the campaigns of a marketer, or of the promoted links of a campaign."""
-    path = "marketers/{id}/campaigns" if one.kind == "campaign" else "campaigns/{id}/promotedLinks"
-    return build_get_request(path, {**build_page_query(limit, offset), **query}, id=owner)
+    path = "marketers/{id}/campaigns" if level.kind == "campaign" else "campaigns/{id}/promotedLinks"
+    return build_get_request(path, {**build_offset_query(limit, offset), **query}, id=owner)
 
 
 def parse_total(response: Response, at: str) -> int | None:
     """How many rows there are on all pages, where the answer says it."""
-    found = get_value(response.body, at)
-    return int(found) if is_number(found) and found == int(found) else None
+    total = get_value(response.body, at)
+    return int(total) if is_number(total) and total == int(total) else None
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
@@ -196,21 +196,21 @@ def parse_native_status(native: Mapping[str, Json]) -> str | None:
 def parse_error(response: Response) -> ParsedError | None:
     """The native error: a sentence without a code, in two shapes."""
     body = response.body if response.state == "json" else None
-    said = get_text(body, "/errorMessage")
-    if response.status < 400 and said is None:
+    text = get_text(body, "/errorMessage")
+    if response.status < 400 and text is None:
         return None
-    hints = [said or get_text(body, "/message"), get_text(body, "/moreInfo")]
-    return ParsedError((), ": ".join(one for one in hints if one) or None, response.headers.get(REQUEST_ID_HEADER))
+    hints = [text or get_text(body, "/message"), get_text(body, "/moreInfo")]
+    return ParsedError((), ": ".join(hint for hint in hints if hint) or None, response.headers.get(REQUEST_ID_HEADER))
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
     """What the answer to an array says of each item: HTTP 200 does not mean success."""
-    sent, listed = request.body, response.body
-    if not isinstance(sent, list) or not isinstance(listed, list) or len(listed) != len(sent):
+    sent_items, results = request.body, response.body
+    if not isinstance(sent_items, list) or not isinstance(results, list) or len(results) != len(sent_items):
         return None
-    ids = [get_value(one, "/id") for one in sent]
+    ids = [get_value(item, "/id") for item in sent_items]
     answers = []
-    for index, row in enumerate(listed):
+    for index, row in enumerate(results):
         native_id = parse_id(get_value(row, "/id")) or ids[index]
         position = ids.index(native_id) if native_id in ids else index
         if get_text(row, "/operationStatus/status") == SUCCESS:
@@ -223,11 +223,11 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
     """The error of one item of an array: a code only where it says Failure, since anything else is doubt."""
     status = get_text(item, "/operationStatus/status")
-    said = [one for one in find_values(item, "/operationStatus/reason/*") if isinstance(one, str)]
-    return ParsedError((FAILURE,) if status == FAILURE else (), "; ".join(said) or None, request_id)
+    reasons = [reason for reason in find_values(item, "/operationStatus/reason/*") if isinstance(reason, str)]
+    return ParsedError((FAILURE,) if status == FAILURE else (), "; ".join(reasons) or None, request_id)
 
 
 def parse_retry_delay(response: Response) -> float | None:
     """Seconds to wait: Outbrain counts them in milliseconds, in a header of its own."""
-    said = response.headers.get(RETRY_DELAY_HEADER, "").strip()
-    return int(said) / 1000 if said.isascii() and said.isdigit() and len(said) < 12 else None
+    text = response.headers.get(RETRY_DELAY_HEADER, "").strip()
+    return int(text) / 1000 if text.isascii() and text.isdigit() and len(text) < 12 else None

@@ -130,7 +130,7 @@ def _collect_warnings(brief: CampaignBrief, targeting: Body) -> Iterator[str]:
         yield WORLDWIDE_WARNING
     end = brief.schedule.end
     if end is not None and end != get_midnight(outbrain.get_eastern_date(end), outbrain.TIMEZONE):
-        first, last = outbrain.get_serving_days(brief)
+        first, last = outbrain.get_eastern_serving_days(brief)
         until = "without an end" if last is None else f"through {last}"
         yield f"Outbrain keeps whole days of US Eastern time: it serves from 00:00 of {first} {until}."
     if brief.creative.headline is not None:

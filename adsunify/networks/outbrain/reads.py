@@ -99,60 +99,60 @@ def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The marketers. The currency is that of any of their budgets: they all have the same one."""
     response = yield from fetch_response(NETWORK, outbrain.build_get_request("marketers"))
-    found: list[DiscoveredAccount] = []
+    accounts: list[DiscoveredAccount] = []
     for native in get_objects(response.body, "/marketers", "list of marketers"):
         native_id = require_id(native, "/id", "marketer")
         answer = yield from fetch_response(
             NETWORK, outbrain.build_get_request("marketers/{marketer}/budgets", marketer=native_id)
         )
-        named = [get_text(one, "/currency") for one in get_objects(answer.body, "/budgets", "list of budgets")]
-        currency = next((one for one in named if one), None)
+        currencies = [get_text(item, "/currency") for item in get_objects(answer.body, "/budgets", "list of budgets")]
+        currency = next((item for item in currencies if item), None)
         status = outbrain.parse_native_status(native)
-        found.append(
+        accounts.append(
             DiscoveredAccount(native_id, get_text(native, "/name") or native_id, currency, outbrain.TIMEZONE, status)
         )
-    return found
+    return accounts
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _parse_entities(one: Level, response: Response, owner: str) -> list[ParsedEntity]:
-    parent = owner if one is AD else None
+def _parse_owned_entities(level: Level, response: Response, owner: str) -> list[ParsedEntity]:
+    parent = owner if level is AD else None
     return [
-        hierarchy.parse_entity(one, native, parent) for native in get_objects(response.body, f"/{one.path}", "list")
+        hierarchy.parse_entity(level, native, parent) for native in get_objects(response.body, f"/{level.path}", "list")
     ]
 
 
-def _is_last_page(one: Level, response: Response, offset: int, limit: int) -> bool:
+def _is_last_page(level: Level, response: Response, offset: int, limit: int) -> bool:
     """Whether no page follows: by the total where it is said, else by a page that is not full."""
     count, total = (
-        len(get_objects(response.body, f"/{one.path}", "list")),
+        len(get_objects(response.body, f"/{level.path}", "list")),
         outbrain.parse_total(response, "/totalCount"),
     )
     return count == 0 or (count < limit if total is None else offset + count >= total)
 
 
-def _fetch_level(one: Level, owner: str, limit: int) -> Flow[list[ParsedEntity]]:
+def _fetch_level(level: Level, owner: str, limit: int) -> Flow[list[ParsedEntity]]:
     def following(request: Request, response: Response) -> Request | None:
         offset = int(request.query["offset"])
-        if _is_last_page(one, response, offset, limit):
+        if _is_last_page(level, response, offset, limit):
             return None
-        offset += len(get_objects(response.body, f"/{one.path}"))
+        offset += len(get_objects(response.body, f"/{level.path}"))
         return evolve(request, query={**request.query, "offset": str(offset)})
 
     answers = yield from fetch_pages(
-        NETWORK, outbrain.build_list_request(one, owner, limit, 0, _build_status_filter(one, None)), following
+        NETWORK, outbrain.build_owner_list_request(level, owner, limit, 0, _build_status_query(level, None)), following
     )
-    return [row for answer in answers for row in _parse_entities(one, answer, owner)]
+    return [row for answer in answers for row in _parse_owned_entities(level, answer, owner)]
 
 
-def _build_status_filter(one: Level, status: str | None) -> dict[str, str]:
+def _build_status_query(level: Level, status: str | None) -> dict[str, str]:
     """What a list can be asked for: archived campaigns, and links that are enabled or not."""
-    if one is CAMPAIGN:
+    if level is CAMPAIGN:
         return {"includeArchived": "true" if status == outbrain.ARCHIVED else "false"}
-    asked = status in (outbrain.ENABLED, outbrain.DISABLED)
-    return {"enabled": "true" if status == outbrain.ENABLED else "false"} if asked else {}
+    is_by_status = status in (outbrain.ENABLED, outbrain.DISABLED)
+    return {"enabled": "true" if status == outbrain.ENABLED else "false"} if is_by_status else {}
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
@@ -166,9 +166,9 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 _match_cursor = re.compile(r"(?:([^.]+)\.)?([0-9]{1,9})").fullmatch
 
 
-def _fetch_owner_ids(account: Account, one: Level, query: ListQuery) -> Flow[list[str]]:
+def _fetch_owner_ids(account: Account, level: Level, query: ListQuery) -> Flow[list[str]]:
     """Whose lists are walked: the marketer's, the parent's, or those of every campaign."""
-    if one is CAMPAIGN:
+    if level is CAMPAIGN:
         return [account.native_id]
     if query.parent_id is not None:
         return [query.parent_id]
@@ -179,58 +179,63 @@ def _fetch_owner_ids(account: Account, one: Level, query: ListQuery) -> Flow[lis
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level; links without a named campaign are read campaign by campaign."""
-    one = check_query(NETWORK, kind, query)
+    level = check_query(NETWORK, kind, query)
     place = _match_cursor(query.cursor or "0")
-    if place is None or (one is CAMPAIGN and place[1]):
+    if place is None or (level is CAMPAIGN and place[1]):
         raise invalid_input("cursor", "malformed", "This is no cursor of this list.")
     offset = int(place[2])
-    owners = yield from _fetch_owner_ids(account, one, query)
+    owners = yield from _fetch_owner_ids(account, level, query)
     if place[1]:
         owners = owners[owners.index(place[1]) :] if place[1] in owners else []
-    size = min(query.limit, outbrain.MAX_PAGE_SIZE if one is CAMPAIGN else outbrain.LINKS_PAGE_SIZE)
-    found: list[ParsedEntity] = []
+    size = min(query.limit, outbrain.MAX_PAGE_SIZE if level is CAMPAIGN else outbrain.LINKS_PAGE_SIZE)
+    entities: list[ParsedEntity] = []
     for _ in range(MAX_FILTER_PAGES):
-        if not owners or len(found) == query.limit:
+        if not owners or len(entities) == query.limit:
             break
-        request = outbrain.build_list_request(one, owners[0], size, offset, _build_status_filter(one, query.status))
+        request = outbrain.build_owner_list_request(
+            level, owners[0], size, offset, _build_status_query(level, query.status)
+        )
         response = yield from fetch_response(NETWORK, request)
-        listed = _parse_entities(one, response, owners[0])
-        ended = _is_last_page(one, response, offset, size)
-        for row in listed:
-            if len(found) == query.limit:
+        page = _parse_owned_entities(level, response, owners[0])
+        ended = _is_last_page(level, response, offset, size)
+        for row in page:
+            if len(entities) == query.limit:
                 ended = False
                 break
-            found += [row] if _is_match(row, query) else []
+            entities += [row] if _is_match(row, query) else []
             offset += 1
         if ended:
             owners, offset = owners[1:], 0
     if not owners:
-        return EntityPage(tuple(found))
-    return EntityPage(tuple(found), f"{owners[0]}.{offset}" if one is AD else str(offset))
+        return EntityPage(tuple(entities))
+    return EntityPage(tuple(entities), f"{owners[0]}.{offset}" if level is AD else str(offset))
 
 
 def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
-    named = query.search is None or query.search.casefold() in (row.name or "").casefold()
-    return named and (query.status is None or row.native_status == query.status)
+    has_name = query.search is None or query.search.casefold() in (row.name or "").casefold()
+    return has_name and (query.status is None or row.native_status == query.status)
 
 
-def _fetch_level_entity(one: Level, entity_id: str, query: Mapping[str, str] | None = None) -> Flow[ParsedEntity]:
+def _fetch_with_query(level: Level, entity_id: str, query: Mapping[str, str] | None = None) -> Flow[ParsedEntity]:
     response = yield from fetch_response(
-        NETWORK, outbrain.build_get_request(f"{one.path}/{{id}}", query or {}, id=entity_id)
+        NETWORK, outbrain.build_get_request(f"{level.path}/{{id}}", query or {}, id=entity_id)
     )
     if not isinstance(response.body, Mapping):
-        raise ProviderUnreadable(f"Outbrain: the {one.native} in the answer is no object.")
-    found = hierarchy.parse_entity(one, response.body)
-    if found.id != entity_id:
-        raise ProviderUnreadable(f"Outbrain answered another {one.native} than the one that was asked for.")
-    return found
+        raise ProviderUnreadable(f"Outbrain: the {level.native} in the answer is no object.")
+    entity = hierarchy.parse_entity(level, response.body)
+    if entity.id != entity_id:
+        raise ProviderUnreadable(f"Outbrain answered another {level.native} than the one that was asked for.")
+    return entity
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity; of a link, its campaign says which marketer has it."""
     return (
         yield from ensure_owned(
-            NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
+            NETWORK,
+            account,
+            (yield from _fetch_with_query(get_level(NETWORK, kind), entity_id)),
+            _fetch_with_query,
         )
     )[0]
 
@@ -239,15 +244,15 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
     """The entity; a campaign with its whole targeting, and with its budget as it is."""
     if get_level(NETWORK, kind) is not CAMPAIGN:
         return (yield from fetch_entity(account, kind, entity_id))
-    whole = yield from _fetch_level_entity(CAMPAIGN, entity_id, {"extraFields": outbrain.EXTRA_CAMPAIGN_FIELDS})
-    found, *_ = yield from ensure_owned(NETWORK, account, whole, _fetch_level_entity)
-    budget = parse_id(get_value(found.native, "/budget/id"))
+    whole = yield from _fetch_with_query(CAMPAIGN, entity_id, {"extraFields": outbrain.EXTRA_CAMPAIGN_FIELDS})
+    entity, *_ = yield from ensure_owned(NETWORK, account, whole, _fetch_with_query)
+    budget = parse_id(get_value(entity.native, "/budget/id"))
     if budget is None:
-        return found
+        return entity
     response = yield from fetch_response(NETWORK, outbrain.build_get_request("budgets/{id}", id=budget))
     if parse_id(get_value(response.body, "/id")) != budget:
         raise ProviderUnreadable("Outbrain answered another budget than the one that was asked for.")
-    return evolve(found, native={**found.native, "budget": response.body})
+    return evolve(entity, native={**entity.native, "budget": response.body})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -255,12 +260,12 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 _ONE_DAY = timedelta(days=1)
 
 
-def _build_report_request(account: Account, first: date, last: date) -> Request:
+def _build_report_request(account: Account, start: date, end: date) -> Request:
     query = {
-        "from": first.isoformat(),
-        "to": last.isoformat(),
+        "from": start.isoformat(),
+        "to": end.isoformat(),
         "breakdown": "daily",
-        **outbrain.build_page_query(outbrain.REPORT_PAGE_SIZE, 0),
+        **outbrain.build_offset_query(outbrain.REPORT_PAGE_SIZE, 0),
         "sort": "+fromDate",
         "includeArchivedCampaigns": "true",
         # Amplify reference: since January 2025 the default hides campaigns that are paused.
@@ -291,9 +296,9 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     native = [row for answer in answers for row in get_objects(answer.body, "/results", "report")]
     fresh = yield from fetch_if_possible(NETWORK, outbrain.build_get_request("reports/fullDay"))
     partial = outbrain.get_eastern_date(now)  # where it is not told up to which day the figures are full
-    told = get_text(fresh.body, "/fullDayDate") if fresh is not None else None
-    if told is not None:
-        partial = parse_date(told[:10]) + _ONE_DAY
+    full_day = get_text(fresh.body, "/fullDayDate") if fresh is not None else None
+    if full_day is not None:
+        partial = parse_date(full_day[:10]) + _ONE_DAY
     provisional = max(start, partial) if partial <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, outbrain.TIMEZONE, provisional_from=provisional, notes=notes)
@@ -305,13 +310,13 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 def _fetch_links_page(account: Account, campaign: str, query: ListQuery) -> Flow[CatalogPage]:
     """A page of a campaign's links; where it goes on, only the offset tells."""
-    declared = next(one for one in NETWORK.catalogs if one.resource == LINKS_CATALOG)
-    asked = declared.request(account, campaign, query.cursor, query.limit)
-    response = yield from fetch_response(NETWORK, asked)
-    found, sought = parse_catalog_rows(declared, response), (query.search or "").casefold()
-    offset, limit = int(asked.query["offset"]), int(asked.query["limit"])
-    cursor = None if _is_last_page(AD, response, offset, limit) else str(offset + len(found))
-    return CatalogPage(tuple(row for row in found if sought in row.name.casefold()), cursor)
+    declared = next(catalog for catalog in NETWORK.catalogs if catalog.resource == LINKS_CATALOG)
+    request = declared.request(account, campaign, query.cursor, query.limit)
+    response = yield from fetch_response(NETWORK, request)
+    rows, search = parse_catalog_rows(declared, response), (query.search or "").casefold()
+    offset, limit = int(request.query["offset"]), int(request.query["limit"])
+    cursor = None if _is_last_page(AD, response, offset, limit) else str(offset + len(rows))
+    return CatalogPage(tuple(row for row in rows if search in row.name.casefold()), cursor)
 
 
 LINKS_CATALOG = "promoted_links"

@@ -59,10 +59,10 @@ def _lock_reviewed(entity: NativeEntity, now: datetime | None) -> str | None:
 
 def _write_objective(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
     kind = get_value(entity, "/campaignOptimization/optimizationType")
-    fitting = outbrain.OPTIMIZATIONS[value]
+    optimizations = outbrain.OPTIMIZATIONS[value]
     return {
         "/objective": value,
-        "/campaignOptimization": {"optimizationType": kind if kind in fitting else fitting[0]},
+        "/campaignOptimization": {"optimizationType": kind if kind in optimizations else optimizations[0]},
     }
 
 
@@ -82,8 +82,8 @@ def _write_suffix(value: Json, entity: NativeEntity, account: Account) -> Mappin
 
 def _write_prefix(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
     before = get_value(entity, "/prefixTrackingCode")
-    kept = dict(before) if isinstance(before, Mapping) else {}
-    return {"/prefixTrackingCode": {**kept, "prefix": outbrain.EMPTY_PREFIX if value is None else value}}
+    tracking = dict(before) if isinstance(before, Mapping) else {}
+    return {"/prefixTrackingCode": {**tracking, "prefix": outbrain.EMPTY_PREFIX if value is None else value}}
 
 
 def _ids_reader(member: str) -> Callable[[NativeEntity, Account], Json]:

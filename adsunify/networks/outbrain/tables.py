@@ -104,7 +104,7 @@ def has_content(members: Mapping[str, Json]) -> bool:
 
 def _check_days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     yield from check_start_is_midnight(NETWORK.title, brief, outbrain.TIMEZONE)
-    first, _ = outbrain.get_serving_days(brief)
+    first, _ = outbrain.get_eastern_serving_days(brief)
     if now is not None and first < outbrain.get_eastern_date(now):
         yield Issue("schedule.startAt", "past", "Outbrain takes no start before today in US Eastern time.")
 
@@ -119,7 +119,7 @@ def _check_budget_floor(account: Account, brief: CampaignBrief, now: datetime | 
 
 def build_budget(brief: CampaignBrief, amount: Json) -> dict[str, Json]:
     """The budget that carries amount, dates and pacing; its name is that of the operation."""
-    first, last = outbrain.get_serving_days(brief)
+    first, last = outbrain.get_eastern_serving_days(brief)
     kind = outbrain.BUDGET_TYPE_BY_PERIOD[brief.budget.period]
     return {
         "amount": amount,
@@ -234,7 +234,7 @@ def _parse_words(response: Response) -> list[Mapping[str, Json]]:
 
 def _build_links_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     offset = int(cursor) if cursor is not None and cursor.isascii() and cursor.isdigit() else 0
-    return outbrain.build_list_request(AD, sought, min(limit, outbrain.LINKS_PAGE_SIZE), offset, {})
+    return outbrain.build_owner_list_request(AD, sought, min(limit, outbrain.LINKS_PAGE_SIZE), offset, {})
 
 
 CATALOGS = (

@@ -45,11 +45,11 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
         return f"its targeting has no member {unknown[0][:60]}"
     for name, choices in MEMBER_CHOICES.items():
         value = targeting.get(name, [])
-        if not isinstance(value, list) or any(one not in choices for one in value):
+        if not isinstance(value, list) or any(item not in choices for item in value):
             return f"{name} is a list of {', '.join(choices)}"
     for name in LOCATION_MEMBERS:
         value = targeting.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             return f"{name} is a list of ids of the catalog locations"
     return None
 
@@ -97,7 +97,7 @@ COUNTRY_NAMES: Mapping[str, str] = {
 
 def find_countries_error(countries: Iterable[str]) -> str | None:
     """What is wrong with country codes; None where nothing is."""
-    strange = [one for one in countries if one not in COUNTRY_NAMES]
+    strange = [country for country in countries if country not in COUNTRY_NAMES]
     return f"{', '.join(strange)} is no country" if strange else None
 
 
@@ -105,8 +105,8 @@ def build_targeting(brief: CampaignBrief, places: Sequence[str]) -> dict[str, Js
     """The campaign's targeting, its countries found out (``places``)."""
     if brief.targeting.native is not None:
         return with_default_members(brief.targeting.native)
-    found = list(dict.fromkeys((*places, *(brief.targeting.location_ids or ()))))
-    return with_default_members({"platform": list(PLATFORMS)} | ({"locations": found} if found else {}))
+    ids = list(dict.fromkeys((*places, *(brief.targeting.location_ids or ()))))
+    return with_default_members({"platform": list(PLATFORMS)} | ({"locations": ids} if ids else {}))
 
 
 def with_default_members(targeting: Mapping[str, Json]) -> dict[str, Json]:
@@ -131,62 +131,66 @@ def fetch_country_id(network: Network, code: str) -> Flow[str]:
     }
     response = yield from fetch_response(network, outbrain.build_get_request("locations/search", query))
     for row in get_objects(response.body, "/geoLocations", "list of locations"):
-        found = parse_id(get_value(row, "/id"))
-        if row.get("geoType") == "Country" and (get_text(row, "/code") or "").strip() == code and found is not None:
-            return found
+        country_id = parse_id(get_value(row, "/id"))
+        if (
+            row.get("geoType") == "Country"
+            and (get_text(row, "/code") or "").strip() == code
+            and country_id is not None
+        ):
+            return country_id
     raise invalid_input("targeting.countries", "not_found", f"Outbrain has no location {COUNTRY_NAMES[code]} ({code}).")
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 
-def get_ids(listed: Json) -> list[str]:
+def get_ids(items: Json) -> list[str]:
     """Ids of a list as it is read: of objects, or of the ids themselves."""
-    found = [parse_id(get_value(one, "/id") if isinstance(one, Mapping) else one) for one in find_values(listed, "/*")]
-    if None in found:
+    ids = [parse_id(get_value(item, "/id") if isinstance(item, Mapping) else item) for item in find_values(items, "/*")]
+    if None in ids:
         raise ProviderUnreadable("A location of the campaign has no id.")
-    return [one for one in found if one is not None]
+    return [item for item in ids if item is not None]
 
 
 def to_writable_targeting(targeting: Json) -> dict[str, Json]:
     """A targeting as it is read in the form that a write takes: locations as ids, without what is only shown."""
     if not isinstance(targeting, Mapping):
         raise ProviderUnreadable("The campaign's targeting is no object.")
-    kept = {name: value for name, value in targeting.items() if name in TARGETING_MEMBERS and value is not None}
-    return kept | {name: get_ids(kept[name]) for name in LOCATION_MEMBERS if name in kept}
+    writable = {name: value for name, value in targeting.items() if name in TARGETING_MEMBERS and value is not None}
+    return writable | {name: get_ids(writable[name]) for name in LOCATION_MEMBERS if name in writable}
 
 
 TargetingPartBuilder = Callable[[list[str], str], Json]
 """From the wanted ids, and the path to name in a refusal, to the member's value."""
 
 
-def _build_ids(found: list[str], path: str) -> Json:
-    return found
+def _build_ids(ids: list[str], path: str) -> Json:
+    return ids
 
 
-def _build_language(found: list[str], path: str) -> Json:
-    if len(found) != 1:
+def _build_language(ids: list[str], path: str) -> Json:
+    if len(ids) != 1:
         raise invalid_input(path, "choice", "Outbrain targets exactly one language.")
-    return found[0]
+    return ids[0]
 
 
-def build_interests_member(found: list[str]) -> dict[str, Json]:
+def build_interests_member(ids: list[str]) -> dict[str, Json]:
     """Any of these interests."""
-    return {"op": "Or", "ids": found}
+    return {"op": "Or", "ids": ids}
 
 
-def _build_interests(found: list[str], path: str) -> Json:
-    if not found:
+def _build_interests(ids: list[str], path: str) -> Json:
+    if not ids:
         raise invalid_input(
             path, "required", "Outbrain documents no way to take all interests away; name at least one."
         )
-    return build_interests_member(found)
+    return build_interests_member(ids)
 
 
-def _build_platforms(found: list[str], path: str) -> Json:
-    if not found or any(one not in PLATFORMS for one in found):
+def _build_platforms(names: list[str], path: str) -> Json:
+    if not names or any(name not in PLATFORMS for name in names):
         raise invalid_input(path, "choice", f"Outbrain takes these devices: {', '.join(PLATFORMS)}.")
-    return found
+    return names
 
 
 EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
@@ -199,7 +203,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
 """An edit's part to its native member and how it is written."""
 
 
-def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The members that the wanted parts become, and each change. Raises InvalidInput with all issues."""
     changed: dict[str, Json] = {}
 
@@ -208,4 +212,4 @@ def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tu
         changed[member] = part(list_item_ids(value), path)
         return Change(name, current.get(member), changed[member])
 
-    return changed, apply_targeting(EDITABLE_TARGETING, wanted, lay)
+    return changed, apply_targeting(EDITABLE_TARGETING, new_members, lay)

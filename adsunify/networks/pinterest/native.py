@@ -15,7 +15,13 @@ from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import Step
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, parse_id, require_value
+from adsunify.values.json_pointer import (
+    find_values,
+    get_text,
+    get_value,
+    parse_id,
+    require_objects,
+)
 from adsunify.values.money import MICROS
 from adsunify.values.time_formats import UNIX_SECONDS
 
@@ -127,20 +133,20 @@ TIME = UNIX_SECONDS
 # -- requests -----------------------------------------------------------------------------------------------------
 
 
-def build_get_request(url: str, path: Mapping[str, str] | None = None, *query: tuple[str, str]) -> Request:
+def build_pairs_request(url: str, path: Mapping[str, str] | None = None, *query: tuple[str, str]) -> Request:
     """A GET. A name of the query may come several times: that is how v5 takes lists."""
     raw = urlencode(query, quote_via=quote) if query else None
     return Request("GET", f"{API_URL}{url}", path or {}, headers=HEADERS, query_raw=raw)
 
 
-def build_account_get_request(account: Account, edge: str, *query: tuple[str, str]) -> Request:
+def build_account_pairs_request(account: Account, edge: str, *query: tuple[str, str]) -> Request:
     """A GET below the ad account."""
-    return build_get_request(f"/ad_accounts/{{account}}/{edge}", {"account": account.native_id}, *query)
+    return build_pairs_request(f"/ad_accounts/{{account}}/{edge}", {"account": account.native_id}, *query)
 
 
 def build_organic_get_request(account: Account, url: str, path: Mapping[str, str], *query: tuple[str, str]) -> Request:
     """A GET of pins or boards, with the owner of the ad account as the acting user."""
-    return build_get_request(url, path, ("ad_account_id", account.native_id), *query)
+    return build_pairs_request(url, path, ("ad_account_id", account.native_id), *query)
 
 
 def build_account_write_request(account: Account, method: str, edge: str, body: Json) -> Request:
@@ -157,18 +163,17 @@ def build_pin_request(account: Account, pin_id: str) -> Request:
 
 def build_countries_request() -> Request:
     """The countries that ads are sold in."""
-    return build_get_request("/resources/ad_account_countries")
+    return build_pairs_request("/resources/ad_account_countries")
 
 
-def build_status_filter(*wanted: str) -> list[tuple[str, str]]:
+def build_status_filter(*statuses: str) -> list[tuple[str, str]]:
     """The filter of a list by status."""
-    return [("entity_statuses", status) for status in wanted]
+    return [("entity_statuses", status) for status in statuses]
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list; an empty one has its ``items`` too, and without them the answer is unreadable."""
-    require_value(response.body, "/items")
-    return get_objects(response.body, "/items")
+    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    return require_objects(response.body, "/items")
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
@@ -176,12 +181,12 @@ def parse_rows(response: Response) -> list[Mapping[str, Json]]:
 
 def parse_next_cursor(response: Response) -> str | None:
     """The cursor of the next page; none, or an empty one, is the end. ProviderUnreadable for one no query can carry."""
-    found = get_text(response.body, "/bookmark") or None
+    bookmark = get_text(response.body, "/bookmark") or None
     try:
-        (found or "").encode()
+        (bookmark or "").encode()
     except UnicodeEncodeError:  # half of a surrogate pair
         raise ProviderUnreadable("The bookmark of the next page is no text.") from None
-    return found
+    return bookmark
 
 
 def build_next_request(request: Request, response: Response) -> Request | None:
@@ -193,7 +198,7 @@ def build_next_request(request: Request, response: Response) -> Request | None:
     return evolve(request, query_raw=urlencode([*query, ("bookmark", cursor)], quote_via=quote))
 
 
-def build_page_query(limit: int, cursor: str | None) -> list[tuple[str, str]]:
+def build_page_pairs(limit: int, cursor: str | None) -> list[tuple[str, str]]:
     """The size of a page, and where it begins."""
     return [("page_size", str(limit)), *([] if cursor is None else [("bookmark", cursor)])]
 
@@ -224,24 +229,24 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
     """What an answer says of each sent item: keywords by their own words, all others by their place in the array."""
     if step.kind == "keyword":
         return _parse_keyword_results(request, response)
-    found = get_value(response.body, "/items")
-    if not isinstance(found, list):
+    results = get_value(response.body, "/items")
+    if not isinstance(results, list):
         return None
-    return [_parse_item_result(index, one, parse_request_id(response)) for index, one in enumerate(found)]
+    return [_parse_item_result(index, result, parse_request_id(response)) for index, result in enumerate(results)]
 
 
 def _parse_item_result(index: int, item: Json, request_id: str | None) -> ItemResult:
     """Surely refused is what has an exception and no data; both, or neither, leave it open."""
     data, exceptions = get_value(item, "/data"), get_value(item, "/exceptions")
     # An array for campaigns and ad groups, a single object for ads.
-    told = [exceptions] if isinstance(exceptions, Mapping) and exceptions else exceptions or []
-    if not told:
+    errors = [exceptions] if isinstance(exceptions, Mapping) and exceptions else exceptions or []
+    if not errors:
         return ItemResult(index, parse_id(get_value(data, "/id")))
-    if data is not None or not isinstance(told, list) or not all(isinstance(one, Mapping) for one in told):
+    if data is not None or not isinstance(errors, list) or not all(isinstance(error, Mapping) for error in errors):
         return ItemResult(index)
-    codes = dict.fromkeys(code for one in told if (code := get_text(one, "/code")))
-    said = "; ".join(message for one in told if (message := get_text(one, "/message")))
-    return ItemResult(index, error=ParsedError((*codes, ITEM_ERROR), said or None, request_id))
+    codes = dict.fromkeys(code for error in errors if (code := get_text(error, "/code")))
+    text = "; ".join(message for error in errors if (message := get_text(error, "/message")))
+    return ItemResult(index, error=ParsedError((*codes, ITEM_ERROR), text or None, request_id))
 
 
 def _get_keyword_key(keyword: Json) -> tuple[str | None, str]:
@@ -251,24 +256,24 @@ def _get_keyword_key(keyword: Json) -> tuple[str | None, str]:
 
 def _parse_keyword_results(request: Request, response: Response) -> list[ItemResult] | None:
     """An answer has no positions: a keyword is known by its match and words."""
-    made, failed = get_value(response.body, "/keywords"), get_value(response.body, "/errors") or []
-    if not isinstance(made, list) or not isinstance(failed, list):
+    created, failed = get_value(response.body, "/keywords"), get_value(response.body, "/errors") or []
+    if not isinstance(created, list) or not isinstance(failed, list):
         return None
     places = {
         _get_keyword_key(keyword): index for index, keyword in enumerate(get_value(request.body, "/keywords") or ())
     }
     answers: list[ItemResult] = []
-    for keyword in made:
+    for keyword in created:
         place = places.get(_get_keyword_key(keyword))
         if place is None:
             return None
         answers.append(ItemResult(place, parse_id(get_value(keyword, "/id"))))
-    for one in failed:
-        place = places.get(_get_keyword_key(get_value(one, "/data")))
+    for failure in failed:
+        place = places.get(_get_keyword_key(get_value(failure, "/data")))
         if place is None:
             return None
-        said = "; ".join(message for message in find_values(one, "/error_messages/*") if isinstance(message, str))
-        refusal = ParsedError((ITEM_ERROR,), said or None, parse_request_id(response))
-        made_too = parse_id(get_value(one, "/data/id"))
+        text = "; ".join(message for message in find_values(failure, "/error_messages/*") if isinstance(message, str))
+        refusal = ParsedError((ITEM_ERROR,), text or None, parse_request_id(response))
+        made_too = parse_id(get_value(failure, "/data/id"))
         answers.append(ItemResult(place, error=refusal) if made_too is None else ItemResult(place))
     return answers

@@ -64,7 +64,7 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts that the user owns, or that others share."""
-    request = pinterest.build_get_request(
+    request = pinterest.build_pairs_request(
         "/ad_accounts", None, ("include_shared_accounts", "true"), *_build_full_page_query()
     )
     return [_parse_account(row) for row in (yield from _fetch_rows(request))]
@@ -74,62 +74,64 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 
 def _build_full_page_query() -> list[tuple[str, str]]:
-    return pinterest.build_page_query(pinterest.PAGE_SIZE, None)
+    return pinterest.build_page_pairs(pinterest.PAGE_SIZE, None)
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """What is active or paused, each level to its last page; keywords by their ad groups."""
     nodes: list[ParsedEntity] = []
-    for one in (CAMPAIGN, AD_GROUP, AD):
-        request = pinterest.build_account_get_request(
-            account, one.path, *pinterest.build_status_filter(*pinterest.LIVE_STATUSES), *_build_full_page_query()
+    for level in (CAMPAIGN, AD_GROUP, AD):
+        request = pinterest.build_account_pairs_request(
+            account, level.path, *pinterest.build_status_filter(*pinterest.LIVE_STATUSES), *_build_full_page_query()
         )
-        nodes.extend(hierarchy.parse_entity(one, row) for row in (yield from _fetch_rows(request)))
+        nodes.extend(hierarchy.parse_entity(level, row) for row in (yield from _fetch_rows(request)))
     groups = [node.id for node in nodes if node.kind == AD_GROUP.kind]
     for first in range(0, len(groups), pinterest.PAGE_SIZE):
-        some = [("ad_group_ids", one) for one in groups[first : first + pinterest.PAGE_SIZE]]
-        request = pinterest.build_account_get_request(account, KEYWORD.path, *some, *_build_full_page_query())
+        some = [("ad_group_ids", group) for group in groups[first : first + pinterest.PAGE_SIZE]]
+        request = pinterest.build_account_pairs_request(account, KEYWORD.path, *some, *_build_full_page_query())
         nodes.extend(hierarchy.parse_entity(KEYWORD, row) for row in (yield from _fetch_rows(request)))
     return EntityTree(drop_orphans(nodes))
 
 
 def _get_readable_level(kind: str) -> Level:
     """The level of a kind that is listed and read by its own; keywords are not."""
-    one = get_level(NETWORK, kind)
-    if one is KEYWORD:
+    level = get_level(NETWORK, kind)
+    if level is KEYWORD:
         raise invalid_input("kind", "not_supported", "Pinterest's keywords are read in the tree, or as a catalog.")
-    return one
+    return level
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level; a search goes on to further pages until something is found."""
-    one = _get_readable_level(kind)
+    level = _get_readable_level(kind)
     check_query(NETWORK, kind, query)
-    asked = pinterest.build_status_filter(*([query.status] if query.status is not None else pinterest.LIVE_STATUSES))
+    status_filter = pinterest.build_status_filter(
+        *([query.status] if query.status is not None else pinterest.LIVE_STATUSES)
+    )
     if query.parent_id is not None:
-        asked.append((f"{one.parent.removeprefix('/')}s", query.parent_id))
+        status_filter.append((f"{level.parent.removeprefix('/')}s", query.parent_id))
     sought = (query.search or "").casefold()
     cursor = query.cursor
-    found: tuple[ParsedEntity, ...] = ()
+    matches: tuple[ParsedEntity, ...] = ()
     for _ in range(MAX_FILTER_PAGES):
-        request = pinterest.build_account_get_request(
-            account, one.path, *asked, *pinterest.build_page_query(query.limit, cursor)
+        request = pinterest.build_account_pairs_request(
+            account, level.path, *status_filter, *pinterest.build_page_pairs(query.limit, cursor)
         )
         response = yield from fetch_response(NETWORK, request)
-        read_here = [hierarchy.parse_entity(one, row) for row in pinterest.parse_rows(response)]
-        found = tuple(entity for entity in read_here if sought in (entity.name or "").casefold())
+        page = [hierarchy.parse_entity(level, row) for row in pinterest.parse_rows(response)]
+        matches = tuple(entity for entity in page if sought in (entity.name or "").casefold())
         cursor = pinterest.parse_next_cursor(response)
-        if found or cursor is None:
+        if matches or cursor is None:
             break
-    return EntityPage(found, cursor)
+    return EntityPage(matches, cursor)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity as it is."""
-    one = _get_readable_level(kind)
-    url, path = f"/ad_accounts/{{account}}/{one.path}/{{id}}", {"account": account.native_id, "id": entity_id}
-    response = yield from fetch_response(NETWORK, pinterest.build_get_request(url, path))
-    return hierarchy.parse_entity(one, require_value(response.body, ""))
+    level = _get_readable_level(kind)
+    url, path = f"/ad_accounts/{{account}}/{level.path}/{{id}}", {"account": account.native_id, "id": entity_id}
+    response = yield from fetch_response(NETWORK, pinterest.build_pairs_request(url, path))
+    return hierarchy.parse_entity(level, require_value(response.body, ""))
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
@@ -146,11 +148,11 @@ TIMEZONE_FIELD, ACCOUNT_TIMEZONE = "reporting_timezone", "AD_ACCOUNT_TIME_ZONE"
 UTC_TIMEZONES = (None, pinterest.UTC_TIMEZONE, "Etc/UTC")
 
 
-def _fetch_in_account_zone(account: Account, asking: Request, plain: Request) -> Flow[tuple[Response, str | None]]:
+def _fetch_in_account_zone(account: Account, request: Request, plain: Request) -> Flow[tuple[Response, str | None]]:
     """The answer in days of the account, or in days of UTC (``plain``) where it is refused those; and which zone."""
-    response = yield asking
+    response = yield request
     zone = account.timezone
-    if response.status == 400 and asking != plain:
+    if response.status == 400 and request != plain:
         response, zone = (yield plain), pinterest.UTC_TIMEZONE
     problem = find_read_error(NETWORK, response)
     if problem is not None:
@@ -162,13 +164,13 @@ def _fetch_sync_rows(account: Account, start: date, end: date) -> Flow[tuple[lis
     days = (("start_date", start.isoformat()), ("end_date", end.isoformat()))
     query = (*days, ("granularity", "DAY"), ("columns", ",".join(REPORT_COLUMNS)))
     own = () if account.timezone in UTC_TIMEZONES else ((TIMEZONE_FIELD, ACCOUNT_TIMEZONE),)
-    asking, plain = (pinterest.build_account_get_request(account, "analytics", *query, *more) for more in (own, ()))
-    response, zone = yield from _fetch_in_account_zone(account, asking, plain)
+    request, plain = (pinterest.build_account_pairs_request(account, "analytics", *query, *more) for more in (own, ()))
+    response, zone = yield from _fetch_in_account_zone(account, request, plain)
     require_value(response.body, "", "report")
     return get_objects(response.body, "", "report"), zone
 
 
-def _build_report_request(account: Account, start: date, end: date, own: bool) -> Request:
+def _build_zoned_report_request(account: Account, start: date, end: date, own: bool) -> Request:
     """A report is asked for. Nothing of the account changes: repeated, it is another report."""
     body: dict[str, Json] = {
         "start_date": start.isoformat(),
@@ -188,8 +190,11 @@ def _start_reports(account: Account, start: date, end: date) -> Flow[tuple[list[
     zone = account.timezone
     for first, last in split_date_range(start, end, pinterest.REPORT_DAYS):
         own = zone not in UTC_TIMEZONES
-        asking, plain = (_build_report_request(account, first, last, wanted) for wanted in (own, own and bool(tokens)))
-        response, here = yield from _fetch_in_account_zone(account, asking, plain)
+        request, plain = (
+            _build_zoned_report_request(account, first, last, in_account_zone)
+            for in_account_zone in (own, own and bool(tokens))
+        )
+        response, here = yield from _fetch_in_account_zone(account, request, plain)
         zone = here
         tokens.append(require_id(response.body, "/token", "report"))
     return tokens, zone
@@ -213,24 +218,26 @@ def decode_job(job: str) -> tuple[list[str], bool]:
             "resource", "malformed", "A report is named by the job that its first answer gave."
         ) from None
     try:
-        found = loads(whole)
+        decoded = loads(whole)
     except ValueError:
-        found = None
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        decoded = None
+    if not isinstance(decoded, list) or not all(isinstance(token, str) for token in decoded):
         return [whole], False
-    tokens = [one for one in found if one]
-    return tokens, len(tokens) < len(found)
+    tokens = [token for token in decoded if token]
+    return tokens, len(tokens) < len(decoded)
 
 
 def _fetch_report_url(account: Account, token: str) -> Flow[tuple[str, str | None]]:
     """The state of a report, and where its file is."""
     state = (
-        yield from fetch_response(NETWORK, pinterest.build_account_get_request(account, "reports", ("token", token)))
+        yield from fetch_response(NETWORK, pinterest.build_account_pairs_request(account, "reports", ("token", token)))
     ).body
     status = get_text(state, "/report_status") or ""
     if status not in (pinterest.IN_PROGRESS, pinterest.FINISHED):
-        said = get_text(state, "/message") or "ask again"
-        raise ProviderError(f"Pinterest made no report ({status}): {said}.", native=NativeError(status or None, said))
+        reason = get_text(state, "/message") or "ask again"
+        raise ProviderError(
+            f"Pinterest made no report ({status}): {reason}.", native=NativeError(status or None, reason)
+        )
     return status, get_text(state, "/url")
 
 
@@ -247,7 +254,7 @@ def _download_rows(url: str | None) -> Flow[list[Mapping[str, Json]]]:
     ]
 
 
-def _fetch_report_rows(account: Account, tokens: Sequence[str]) -> Flow[list[Mapping[str, Json]] | str]:
+def _fetch_job_rows(account: Account, tokens: Sequence[str]) -> Flow[list[Mapping[str, Json]] | str]:
     """The rows of all reports, or the state of one that is still being made."""
     urls: list[str | None] = []
     for token in tokens:
@@ -269,28 +276,28 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account. Up to 90 days back are asked for at once; older ones are reports, to be resumed."""
     today = now.astimezone(UTC).date()
-    reached = max(start, min(end, (to_account_time(account, now) or now).date()))
+    last_day = max(start, min(end, (to_account_time(account, now) or now).date()))
     if job is None and start >= today - timedelta(days=pinterest.SYNC_DAYS):
-        native, zone = yield from _fetch_sync_rows(account, start, reached)
+        native, zone = yield from _fetch_sync_rows(account, start, last_day)
     else:
         if job is None:
-            tokens, zone = yield from _start_reports(account, start, reached)
+            tokens, zone = yield from _start_reports(account, start, last_day)
             utc = zone != account.timezone
             pending = PendingReport(encode_job(tokens, utc), pinterest.IN_PROGRESS, POLL_INTERVAL_MS)
             return Insights.from_pending_report(start, end, zone, pending)
         tokens, utc = decode_job(job)
         zone = pinterest.UTC_TIMEZONE if utc else account.timezone
-        found = yield from _fetch_report_rows(account, tokens)
-        if isinstance(found, str):
-            return Insights.from_pending_report(start, end, zone, PendingReport(job, found, POLL_INTERVAL_MS))
-        native = found
-    told = list(parse_daily_metrics(account, native, start, end))
-    if told and not all(start <= one <= end for one, _ in told):  # a job resumed without its dates
-        start, end = min(one for one, _ in told), max(one for one, _ in told)
+        rows = yield from _fetch_job_rows(account, tokens)
+        if isinstance(rows, str):
+            return Insights.from_pending_report(start, end, zone, PendingReport(job, rows, POLL_INTERVAL_MS))
+        native = rows
+    days = list(parse_daily_metrics(account, native, start, end))
+    if days and not all(start <= day <= end for day, _ in days):  # a job resumed without its dates
+        start, end = min(day for day, _ in days), max(day for day, _ in days)
     restated = max(start, today - timedelta(days=RESTATED_DAYS))
     notes = [] if zone == account.timezone else ["Days are those of UTC: the account's own are not to be had."]
     coverage = Coverage(start, end, zone, True, restated if restated <= end else None, (), notes)
-    return Insights.from_days(told, coverage, NETWORK.missing_day, native)
+    return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

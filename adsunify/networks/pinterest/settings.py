@@ -46,8 +46,8 @@ def _lock_cap(campaign: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _get_budget_period(ad_group: NativeEntity) -> Period | None:
-    found = pinterest.AD_GROUP_BUDGET_PERIODS.get(str(ad_group.get("budget_type")))
-    return "daily" if found == "daily" else "lifetime" if found == "lifetime" else None
+    period = pinterest.AD_GROUP_BUDGET_PERIODS.get(str(ad_group.get("budget_type")))
+    return "daily" if period == "daily" else "lifetime" if period == "lifetime" else None
 
 
 def _lock_budget(ad_group: NativeEntity, now: datetime | None) -> str | None:
@@ -63,8 +63,8 @@ def _lock_start(ad_group: NativeEntity, now: datetime | None) -> str | None:
 
 def _lock_schedule(ad_group: NativeEntity, now: datetime | None) -> str | None:
     # Under a campaign budget it is a closed beta.
-    held = ad_group.get("budget_type") == pinterest.CAMPAIGN_BUDGET_TYPE
-    return "schedule is held by the campaign" if held else None
+    is_campaign_budget = ad_group.get("budget_type") == pinterest.CAMPAIGN_BUDGET_TYPE
+    return "schedule is held by the campaign" if is_campaign_budget else None
 
 
 def _lock_bid(ad_group: NativeEntity, now: datetime | None) -> str | None:
@@ -93,8 +93,8 @@ def _write_frequency(value: Json, entity: NativeEntity, account: Account) -> Map
 
 
 def _read_order_line(entity: NativeEntity, account: Account) -> Json:
-    found = get_value(entity, "/order_line_id")
-    return None if found == pinterest.NO_ORDER_LINE else found
+    order_line = get_value(entity, "/order_line_id")
+    return None if order_line == pinterest.NO_ORDER_LINE else order_line
 
 
 def _write_order_line(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
@@ -104,8 +104,8 @@ def _write_order_line(value: Json, entity: NativeEntity, account: Account) -> Ma
 
 
 def _read_tracking(entity: NativeEntity, account: Account) -> Json:
-    found = get_value(entity, "/tracking_urls")
-    return dumps(found) if found else None
+    urls = get_value(entity, "/tracking_urls")
+    return dumps(urls) if urls else None
 
 
 def _tracking_writer(cleared: Json) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
@@ -113,23 +113,23 @@ def _tracking_writer(cleared: Json) -> Callable[[Json, NativeEntity, Account], M
         if value is None:
             return {"/tracking_urls": cleared}
         try:
-            found = loads(value)
+            urls = loads(value)
         except ValueError:
-            found = None
-        if not _is_tracking(found):
+            urls = None
+        if not _is_tracking(urls):
             message = (
                 f'trackingUrls is the JSON text of an object such as {{"click": ["https://..."]}}, with the members '
                 f"{', '.join(pinterest.TRACKED_EVENTS)}, up to {pinterest.MAX_TRACKING_URLS} addresses each, of up to "
                 f"{pinterest.MAX_TRACKING_URL_LENGTH} characters."
             )
             raise invalid_input("fields.trackingUrls", "invalid", message)
-        return {"/tracking_urls": found}
+        return {"/tracking_urls": urls}
 
     return write
 
 
-def _is_tracking(found: Json) -> bool:
-    if not isinstance(found, dict) or not found or not set(found) <= set(pinterest.TRACKED_EVENTS):
+def _is_tracking(tracking: Json) -> bool:
+    if not isinstance(tracking, dict) or not tracking or not set(tracking) <= set(pinterest.TRACKED_EVENTS):
         return False
     return all(
         isinstance(urls, list)
@@ -138,7 +138,7 @@ def _is_tracking(found: Json) -> bool:
             isinstance(url, str) and is_web_address(url) and len(url) <= pinterest.MAX_TRACKING_URL_LENGTH
             for url in urls
         )
-        for urls in found.values()
+        for urls in tracking.values()
     )
 
 

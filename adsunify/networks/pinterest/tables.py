@@ -288,13 +288,13 @@ def _pins_request_builder(url: str) -> CatalogRequestBuilder:
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         path = {"board": _require_digits(sought)} if sought else {}
-        return pinterest.build_organic_get_request(account, url, path, *pinterest.build_page_query(limit, cursor))
+        return pinterest.build_organic_get_request(account, url, path, *pinterest.build_page_pairs(limit, cursor))
 
     return request
 
 
 def _build_boards_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    query = (("privacy", "ALL"), *pinterest.build_page_query(pinterest.PAGE_SIZE, cursor))
+    query = (("privacy", "ALL"), *pinterest.build_page_pairs(pinterest.PAGE_SIZE, cursor))
     return pinterest.build_organic_get_request(account, "/boards", {}, *query)
 
 
@@ -302,19 +302,19 @@ def _account_request_builder(edge: str, *more: tuple[str, str]) -> CatalogReques
     """A page of a list of the ad account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        return pinterest.build_account_get_request(account, edge, *more, *pinterest.build_page_query(limit, cursor))
+        return pinterest.build_account_pairs_request(account, edge, *more, *pinterest.build_page_pairs(limit, cursor))
 
     return request
 
 
 def _build_keywords_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return pinterest.build_account_get_request(
-        account, KEYWORD.path, ("ad_group_id", _require_digits(sought)), *pinterest.build_page_query(limit, cursor)
+    return pinterest.build_account_pairs_request(
+        account, KEYWORD.path, ("ad_group_id", _require_digits(sought)), *pinterest.build_page_pairs(limit, cursor)
     )
 
 
 def _build_tags_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return pinterest.build_account_get_request(account, "conversion_tags")
+    return pinterest.build_account_pairs_request(account, "conversion_tags")
 
 
 def _build_countries_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
@@ -326,8 +326,8 @@ def _targeting_catalog(kind: str) -> Catalog:
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         if pinterest.match_digits(sought):
-            return pinterest.build_get_request("/resources/targeting/interests/{interest}", {"interest": sought})
-        return pinterest.build_get_request("/resources/targeting/{kind}", {"kind": kind})
+            return pinterest.build_pairs_request("/resources/targeting/interests/{interest}", {"interest": sought})
+        return pinterest.build_pairs_request("/resources/targeting/{kind}", {"kind": kind})
 
     resource, suffix = TARGETING_CATALOGS[kind]
     note = f"{resource}:<id> for one of them" if suffix == "optional" else ""

@@ -57,18 +57,18 @@ TARGETING_MEMBERS = (*LIST_CHOICES, *AGE_CHOICES, *OBJECT_MEMBERS)
 
 def build_places(locations: Iterable[str]) -> dict[str, Json]:
     """Where the ids of locations stand natively: each in LOCATION or GEO, once."""
-    found: dict[str, Json] = {}
+    places: dict[str, Json] = {}
     for location in dict.fromkeys(locations):
-        found.setdefault("LOCATION" if match_location(location) else "GEO", []).append(location)
-    return found
+        places.setdefault("LOCATION" if match_location(location) else "GEO", []).append(location)
+    return places
 
 
 def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
     """The ad group's targeting; the brief's own native one is taken as it stands."""
-    wanted = brief.targeting
-    if wanted.native is not None:
-        return dict(wanted.native)
-    return build_places([*(wanted.countries or ()), *(wanted.location_ids or ())])
+    targeting = brief.targeting
+    if targeting.native is not None:
+        return dict(targeting.native)
+    return build_places([*(targeting.countries or ()), *(targeting.location_ids or ())])
 
 
 def find_locations_error(locations: Sequence[str]) -> str | None:
@@ -98,17 +98,17 @@ def _find_member_error(name: str, value: Json) -> str | None:
         return f"{name} is a list"
     if name in OBJECT_MEMBERS:
         return None
-    if not all(isinstance(one, str) for one in value):
+    if not all(isinstance(item, str) for item in value):
         return f"{name} is a list of texts"
     choices = LIST_CHOICES[name]
     return f"{name} takes {', '.join(choices)}" if choices and not set(value) <= set(choices) else None
 
 
 def _find_ages_error(targeting: Mapping[str, Json]) -> str | None:
-    given = [name for name in AGE_CHOICES if name in targeting]
-    if not given:
+    age_members = [name for name in AGE_CHOICES if name in targeting]
+    if not age_members:
         return None
-    if len(given) < len(AGE_CHOICES):
+    if len(age_members) < len(AGE_CHOICES):
         return f"{' and '.join(AGE_CHOICES)} are given both or neither"
     if "AGE_BUCKET" in targeting:
         return f"AGE_BUCKET stands for {' and '.join(AGE_CHOICES)}: give one or the others"
@@ -147,14 +147,14 @@ def fetch_creative_type(network: Network, account: Account, pin_id: str) -> Flow
         return pinterest.REGULAR, [f"The pin {pin_id} could not be read: it is taken for a {pinterest.REGULAR} one."]
     if response is None:
         raise invalid_input(path, "not_found", "Pinterest has no such pin, or does not show it.")
-    found = get_text(response.body, "/creative_type") or pinterest.REGULAR
-    if found not in pinterest.PROMOTABLE_PIN_TYPES:
+    creative_type = get_text(response.body, "/creative_type") or pinterest.REGULAR
+    if creative_type not in pinterest.PROMOTABLE_PIN_TYPES:
         accepted = ", ".join(pinterest.PROMOTABLE_PIN_TYPES)
-        message = f"Pinterest: the pin is of the type {found[:40]}; these can be planned: {accepted}."
+        message = f"Pinterest: the pin is of the type {creative_type[:40]}; these can be planned: {accepted}."
         raise invalid_input(path, "not_supported", message)
     if get_value(response.body, "/is_owner") is False:
-        return found, [f"The pin {pin_id} belongs to another user: whether it may be promoted is not certain."]
-    return found, []
+        return creative_type, [f"The pin {pin_id} belongs to another user: whether it may be promoted is not certain."]
+    return creative_type, []
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
@@ -168,8 +168,8 @@ def _locations_builder(suffix: str) -> TargetingPartBuilder:
         ids = [item["id"] for item in items]
         if wrong := find_locations_error(ids):
             raise invalid_input(path, "invalid", f"Pinterest: {wrong}.")
-        found = build_places(ids)
-        return {f"{name}{suffix}": found.get(name) for name in ("LOCATION", "GEO")}
+        places = build_places(ids)
+        return {f"{name}{suffix}": places.get(name) for name in ("LOCATION", "GEO")}
 
     return part
 
@@ -182,7 +182,7 @@ def _ids_builder(name: str) -> TargetingPartBuilder:
 
 
 def _build_genders(items: Json, path: str) -> dict[str, Json]:
-    if any(one not in GENDERS for one in items):
+    if any(gender not in GENDERS for gender in items):
         raise invalid_input(path, "choice", f"Pinterest takes these genders: {', '.join(GENDERS)}.")
     return {"GENDER": list(items) or None}
 
@@ -208,22 +208,22 @@ EDITABLE_TARGETING: Mapping[str, TargetingPartBuilder] = {
 }
 
 
-def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     native = {name: value for name, value in current.items() if value is not None}
 
     def lay(name: str, part: TargetingPartBuilder, value: Json, path: str) -> Change:
         new = part(value, path)
         before = {member: native.pop(member, None) for member in new}
-        native.update({member: held for member, held in new.items() if held is not None})
+        native.update({member: ids for member, ids in new.items() if ids is not None})
         return Change(name, _display_members(before), _display_members(new))
 
-    changes = apply_targeting(EDITABLE_TARGETING, wanted, lay)
+    changes = apply_targeting(EDITABLE_TARGETING, new_members, lay)
     issues: list[Issue] = []
     if wrong := find_geography_error(native):
         issues.append(Issue("targeting.locations", "required", f"Pinterest: {wrong}."))
-    if not issues and {"ageMin", "ageMax"}.intersection(wanted) and (wrong := _find_ages_error(native)):
-        missing = next((name for name in ("ageMin", "ageMax") if name not in wanted), "ageMin")
+    if not issues and {"ageMin", "ageMax"}.intersection(new_members) and (wrong := _find_ages_error(native)):
+        missing = next((name for name in ("ageMin", "ageMax") if name not in new_members), "ageMin")
         issues.append(Issue(f"targeting.{missing}", "invalid", f"Pinterest: {wrong}."))
     raise_if_issues(issues)
     return native, changes

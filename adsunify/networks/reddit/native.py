@@ -13,7 +13,7 @@ from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_objects, get_text, get_value, require_value
+from adsunify.values.json_pointer import get_text, get_value, require_objects, require_value
 from adsunify.values.money import MICROS
 from adsunify.values.time_formats import ISO_TIME
 
@@ -94,61 +94,51 @@ TIME = ISO_TIME
 # -- requests -----------------------------------------------------------------------------------------------------
 
 
-def build_get_request(
-    url: str, path: Mapping[str, str] | None = None, query: Mapping[str, str] | None = None
-) -> Request:
-    """A GET."""
-    return Request("GET", f"{API_URL}{url}", path or {}, query or {}, HEADERS)
+def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots: str) -> Request:
+    """A read."""
+    return Request("GET", f"{API_URL}/{path}", slots, query or {}, HEADERS)
 
 
-def build_account_get_request(account: Account, edge: str, query: Mapping[str, str] | None = None) -> Request:
-    """A GET below the ad account."""
-    return build_get_request(f"/ad_accounts/{{account}}/{edge}", {"account": account.native_id}, query)
+def build_account_get_request(account: Account, path: str, **query: Json) -> Request:
+    """A read below the ad account."""
+    return build_get_request(f"ad_accounts/{{account}}/{path}", query, account=account.native_id)
 
 
-def build_write_request(method: str, url: str, path: Mapping[str, str], data: Mapping[str, Json]) -> Request:
-    """A POST or PATCH with its body in Reddit's envelope. It is a write; :func:`build_query_request` is not."""
-    return Request(
-        method, f"{API_URL}{url}", path, headers=HEADERS, body=_wrap_data(data), encoding="json", kind="write"
-    )
+def build_write_request(method: str, path: str, body: Json, **slots: str) -> Request:
+    """A write with its body in Reddit's envelope."""
+    url, envelope = f"{API_URL}/{path}", {"data": dict(body)}
+    return Request(method, url, slots, headers=HEADERS, body=envelope, encoding="json", kind="write")
 
 
-def build_query_request(
-    url: str, path: Mapping[str, str], query: Mapping[str, str], data: Mapping[str, Json]
-) -> Request:
+def build_query_request(path: str, query: Mapping[str, str], body: Json, **slots: str) -> Request:
     """A POST that only reads, and may be repeated."""
-    return Request("POST", f"{API_URL}{url}", path, query, HEADERS, _wrap_data(data), "json")
-
-
-def _wrap_data(data: Mapping[str, Json]) -> dict[str, Json]:
-    return {"data": dict(data)}
+    return Request("POST", f"{API_URL}/{path}", slots, query, HEADERS, {"data": dict(body)}, "json")
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
-def parse_rows(response: Response, at: str = "/data") -> list[Mapping[str, Json]]:
-    """The rows of a list; an empty one has its member too, and without it the answer is unreadable."""
-    require_value(response.body, at)
-    return get_objects(response.body, at)
+def parse_rows(response: Response) -> list[Mapping[str, Json]]:
+    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    return require_objects(response.body, "/data")
 
 
 def parse_object(response: Response, what: str) -> Mapping[str, Json]:
     """The single object of an answer."""
-    found = require_value(response.body, "/data", what)
-    if not isinstance(found, Mapping):
+    native = require_value(response.body, "/data", what)
+    if not isinstance(native, Mapping):
         raise ProviderUnreadable(f"The {what} in the answer is no object.")
-    return found
+    return native
 
 
 def parse_next_cursor(response: Response) -> str | None:
     """The address of the next page, as it is to be followed; None at the end. Raises for one that leads elsewhere."""
-    found = get_value(response.body, "/pagination/next_url")
-    if found is None or found == "":
+    url = get_value(response.body, "/pagination/next_url")
+    if url is None or url == "":
         return None
-    if not _is_api_url(found):
+    if not _is_api_url(url):
         raise ProviderUnreadable("The address of the next page is not one of the Reddit Ads API.")
-    return str(found)
+    return str(url)
 
 
 def _is_api_url(address: Json) -> bool:
@@ -177,8 +167,8 @@ def _with_url(request: Request, address: str) -> Request:
 
 def build_next_request(request: Request, response: Response) -> Request | None:
     """The request of the next page; a POST sends its body again."""
-    found = parse_next_cursor(response)
-    return None if found is None else _with_url(request, found)
+    url = parse_next_cursor(response)
+    return None if url is None else _with_url(request, url)
 
 
 MAX_ERROR_FIELDS, MAX_ERROR_LENGTH = 5, 300  # of a refusal: it may list every value of an enum
@@ -188,33 +178,33 @@ _find_limits = re.compile(r";\s*(r|t)\s*=\s*([0-9]{1,7})(?![0-9.])").findall
 def parse_error(response: Response) -> ParsedError | None:
     """The error of an answer, inside a success too. The login service names its errors by a word."""
     body = response.body if response.state == "json" else None
-    found = get_value(body, "/error")
-    word = found if isinstance(found, str) else None
-    if found is None:
-        found = get_value(body, "/errors/0")  # some surfaces answer a list
-    if found is None and response.status < 400:
+    error = get_value(body, "/error")
+    word = error if isinstance(error, str) else None
+    if error is None:
+        error = get_value(body, "/errors/0")  # some surfaces answer a list
+    if error is None and response.status < 400:
         return None
-    code = get_text(found, "/code") or word
-    said = [
+    code = get_text(error, "/code") or word
+    texts = [
         get_text(body, "/error_description"),
-        get_text(found, "/message"),
-        *_parse_error_fields(found),
+        get_text(error, "/message"),
+        *_parse_error_fields(error),
         get_text(body, "/message"),
     ]
-    said += [found] if isinstance(found, str) and word is None else []
-    message = "; ".join(dict.fromkeys(one[:MAX_ERROR_LENGTH] for one in said if one))
+    texts += [error] if isinstance(error, str) and word is None else []
+    message = "; ".join(dict.fromkeys(text[:MAX_ERROR_LENGTH] for text in texts if text))
     return ParsedError((code,) if code else (), message or None)
 
 
-def _parse_error_fields(found: Json) -> Iterator[str]:
-    fields = get_value(found, "/fields")
+def _parse_error_fields(error: Json) -> Iterator[str]:
+    fields = get_value(error, "/fields")
     for field in fields[:MAX_ERROR_FIELDS] if isinstance(fields, list) else ():
         yield ": ".join(part for name in ("field", "message") if (part := get_text(field, f"/{name}")))
 
 
 def parse_retry_delay(response: Response) -> float | None:
     """Seconds until every used-up limit is open again (``RateLimit: "name";r=remaining;t=seconds``)."""
-    limits = [dict(_find_limits(one)) for one in response.headers.get("ratelimit", "").split(",")]
-    timed = [one for one in limits if "t" in one]
-    used_up = [one for one in timed if int(one.get("r", "0")) == 0] or timed
-    return max((float(one["t"]) for one in used_up), default=None)
+    limits = [dict(_find_limits(limit)) for limit in response.headers.get("ratelimit", "").split(",")]
+    timed = [limit for limit in limits if "t" in limit]
+    used_up = [limit for limit in timed if int(limit.get("r", "0")) == 0] or timed
+    return max((float(limit["t"]) for limit in used_up), default=None)

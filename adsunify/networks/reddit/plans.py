@@ -40,15 +40,15 @@ Body = dict[str, Json]
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
     """A step that creates one entity under the account; its key is its kind."""
-    url = f"/ad_accounts/{{account}}/{level.path}"
-    request = reddit.build_write_request("POST", url, {"account": account.native_id}, members)
+    path = f"ad_accounts/{{account}}/{level.path}"
+    request = reddit.build_write_request("POST", path, members, account=account.native_id)
     return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
     """A step that changes members of one entity; the answer names the same entity."""
-    path = {"id": reddit.ensure_valid_id(entity_id)}
-    request = reddit.build_write_request("PATCH", f"/{level.path}/{{id}}", path, members)
+    id_ = reddit.ensure_valid_id(entity_id)
+    request = reddit.build_write_request("PATCH", f"{level.path}/{{id}}", members, id=id_)
     same = (Expectation("/body/data/id", entity_id),)
     return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
 
@@ -206,9 +206,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 def _has_post(post_id: str) -> Flow[bool]:
     """Whether there is such a post: one of either form is complete once it can be read."""
     for path in ("posts", "structured_posts"):
-        if (
-            yield from fetch_or_none(NETWORK, reddit.build_get_request(f"/{path}/{{id}}", {"id": post_id}))
-        ) is not None:
+        if (yield from fetch_or_none(NETWORK, reddit.build_get_request(f"{path}/{{id}}", id=post_id))) is not None:
             return True
     return False
 
@@ -252,7 +250,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
         warnings.append(f"Whether the post is complete could not be checked: {problem.message}")
     try:
         # All modes are read, so that the reason of one that cannot pay is known.
-        instruments = reddit.build_account_get_request(account, "funding_instruments", {"mode": "ALL"})
+        instruments = reddit.build_account_get_request(account, "funding_instruments", mode="ALL")
         instrument = yield from _find_row(instruments, brief.platform.funding_instrument_id)
         issues += _check_funding_instrument(instrument, account.currency)
     except ProviderError as problem:

@@ -29,7 +29,7 @@ from adsunify.http.messages import Flow, Request
 from adsunify.plans.records import Kind
 from adsunify.values.dates import format_utc, get_timezone
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, get_value, require_id
+from adsunify.values.json_pointer import get_text, get_value, require_id, require_objects
 
 from . import native as reddit
 from .tables import AD, LEVELS, METRICS, NETWORK
@@ -67,45 +67,43 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 def _fetch_business_accounts(business: str) -> Flow[list[Mapping[str, Json]]]:
     """The accounts that the business owns or shares; where that is not told, those it owns."""
-    path = {"business": business}
+    path = "businesses/{business}/ad_accounts"
     try:
-        return (
-            yield from _fetch_rows(reddit.build_query_request("/businesses/{business}/ad_accounts/query", path, {}, {}))
-        )
+        return (yield from _fetch_rows(reddit.build_query_request(f"{path}/query", {}, {}, business=business)))
     except ProviderError as problem:
         if problem.native.status not in (400, 403, 404):
             raise
-    return (yield from _fetch_rows(reddit.build_get_request("/businesses/{business}/ad_accounts", path)))
+    return (yield from _fetch_rows(reddit.build_get_request(path, business=business)))
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts of every business of the user, each once."""
-    found: dict[str, DiscoveredAccount] = {}
-    for business in (yield from _fetch_rows(reddit.build_get_request("/me/businesses"))):
+    accounts: dict[str, DiscoveredAccount] = {}
+    for business in (yield from _fetch_rows(reddit.build_get_request("me/businesses"))):
         for row in (yield from _fetch_business_accounts(require_id(business, "/id", "business"))):
-            one = _parse_account(row)
-            found.setdefault(one.native_id, one)
-    return list(found.values())
+            account = _parse_account(row)
+            accounts.setdefault(account.native_id, account)
+    return list(accounts.values())
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _parse_entity(one: Level, row: Mapping[str, Json]) -> ParsedEntity:
-    found = hierarchy.parse_entity(one, row)
-    if not isinstance(get_value(row, one.id), str):  # Ads API: all ids are texts
-        raise ProviderUnreadable(f"The id of a {one.native} in the answer is no text.")
-    return found
+def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
+    entity = hierarchy.parse_entity(level, row)
+    if not isinstance(get_value(row, level.id), str):  # Ads API: all ids are texts
+        raise ProviderUnreadable(f"The id of a {level.native} in the answer is no text.")
+    return entity
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad groups and ads, each to the last page."""
     nodes: list[ParsedEntity] = []
-    for one in LEVELS:
+    for level in LEVELS:
         rows = yield from _fetch_rows(
-            reddit.build_account_get_request(account, one.path, {"page.size": str(reddit.MAX_PAGE_SIZE)})
+            reddit.build_account_get_request(account, level.path, **{"page.size": str(reddit.MAX_PAGE_SIZE)})
         )
-        nodes += [_parse_entity(one, row) for row in rows]
+        nodes += [_parse_entity(level, row) for row in rows]
     return EntityTree(drop_orphans(nodes))
 
 
@@ -114,45 +112,45 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
     Reddit filters by parent, and ads by status. Other statuses and names are looked for here.
     """
-    one = check_query(NETWORK, kind, query)
-    asked = {"page.size": str(query.limit)}
+    level = check_query(NETWORK, kind, query)
+    filters = {"page.size": str(query.limit)}
     if query.parent_id is not None:
-        asked[one.parent.removeprefix("/")] = query.parent_id
-    if query.status is not None and one is AD:
-        asked["configured_status"] = query.status
+        filters[level.parent.removeprefix("/")] = query.parent_id
+    if query.status is not None and level is AD:
+        filters["configured_status"] = query.status
     cursor = query.cursor
-    found: tuple[ParsedEntity, ...] = ()
+    matches: tuple[ParsedEntity, ...] = ()
     for _ in range(MAX_FILTER_PAGES):
         response = yield from fetch_response(
-            NETWORK, reddit.with_cursor(reddit.build_account_get_request(account, one.path, asked), cursor)
+            NETWORK, reddit.with_cursor(reddit.build_account_get_request(account, level.path, **filters), cursor)
         )
-        read_here = [_parse_entity(one, row) for row in reddit.parse_rows(response)]
-        found = tuple(entity for entity in read_here if _is_match(entity, query))
+        page = [_parse_entity(level, row) for row in reddit.parse_rows(response)]
+        matches = tuple(entity for entity in page if _is_match(entity, query))
         following = reddit.parse_next_cursor(response)
         if following is not None and following == cursor:
             raise ProviderUnreadable("The list of Reddit does not end: its next page is itself.")
         cursor = following
-        if found or cursor is None:
+        if matches or cursor is None:
             break
-    return EntityPage(found, cursor)
+    return EntityPage(matches, cursor)
 
 
-def _is_match(found: ParsedEntity, query: ListQuery) -> bool:
-    if query.search is not None and query.search.casefold() not in (found.name or "").casefold():
+def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
+    if query.search is not None and query.search.casefold() not in (row.name or "").casefold():
         return False
     if query.status is None:
-        return found.native_status not in reddit.CLOSED_STATUSES
-    return found.native_status == query.status
+        return row.native_status not in reddit.CLOSED_STATUSES
+    return row.native_status == query.status
 
 
-def _fetch_level_entity(one: Level, entity_id: str) -> Flow[ParsedEntity]:
+def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
     response = yield from fetch_response(
-        NETWORK, reddit.build_get_request(f"/{one.path}/{{id}}", {"id": reddit.ensure_valid_id(entity_id)})
+        NETWORK, reddit.build_get_request(f"{level.path}/{{id}}", id=reddit.ensure_valid_id(entity_id))
     )
-    found = _parse_entity(one, reddit.parse_object(response, one.native))
-    if found.id != entity_id:
-        raise ProviderUnreadable(f"Reddit answered another {one.native} than the one that was asked for.")
-    return found
+    entity = _parse_entity(level, reddit.parse_object(response, level.native))
+    if entity.id != entity_id:
+        raise ProviderUnreadable(f"Reddit answered another {level.native} than the one that was asked for.")
+    return entity
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
@@ -187,15 +185,15 @@ def _format_whole_hour(moment: datetime, *, up: bool = False) -> str:
 
 def _build_report_request(account: Account, start: date, end: date) -> Request:
     timezone = require_timezone(account)
-    asking: dict[str, Json] = {
+    body: dict[str, Json] = {
         "starts_at": _format_whole_hour(_get_midnight(start, timezone)),
         "ends_at": _format_whole_hour(_get_midnight(end + _ONE_DAY, timezone), up=True),
         "time_zone_id": timezone,
         "breakdowns": ["DATE"],
         "fields": list(REPORT_FIELDS),
     }
-    path, query = {"account": account.native_id}, {"page.size": str(reddit.MAX_PAGE_SIZE)}
-    return reddit.build_query_request("/ad_accounts/{account}/reports", path, query, asking)
+    query = {"page.size": str(reddit.MAX_PAGE_SIZE)}
+    return reddit.build_query_request("ad_accounts/{account}/reports", query, body, account=account.native_id)
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
@@ -207,11 +205,11 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     """Days of the account, answered at once. Reddit settles a day for some hours."""
     timezone = require_timezone(account)
     answers = yield from fetch_pages(NETWORK, _build_report_request(account, start, end), reddit.build_next_request)
-    told = [row for answer in answers for row in reddit.parse_rows(answer, "/data/metrics")]
-    dated = [(parse_date(row.get("date")), row) for row in told]
-    native = [row for one, row in dated if start <= one <= end]  # whole hours may reach into a day beside
+    rows = [row for answer in answers for row in require_objects(answer.body, "/data/metrics")]
+    dated = [(parse_date(row.get("date")), row) for row in rows]
+    native = [row for day, row in dated if start <= day <= end]  # whole hours may reach into a day beside
     updated = [reddit.TIME.parse(get_value(answer.body, "/data/metrics_updated_at")) for answer in answers]
-    settled = min([now, *(one for one in updated if one is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
+    settled = min([now, *(moment for moment in updated if moment is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
     restated = max(start, settled.astimezone(get_timezone(timezone)).date())
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, timezone, True, restated if restated <= end else None, notes=notes)

@@ -106,8 +106,8 @@ def _write_url(value: Json, entity: NativeEntity, account: Account) -> Mapping[s
 
 def _json_reader(member: str) -> Callable[[NativeEntity, Account], Json]:
     def read(entity: NativeEntity, account: Account) -> Json:
-        found = get_value(entity, f"/{member}")
-        return None if found is None else dumps(found)
+        members = get_value(entity, f"/{member}")
+        return None if members is None else dumps(members)
 
     return read
 
@@ -117,12 +117,12 @@ def _json_writer(field: str, member: str, fits: Callable[[Json], bool], form: st
 
     def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
         try:
-            found = loads(value)
+            items = loads(value)
         except ValueError:
-            found = None
-        if not isinstance(found, list) or not all(isinstance(one, dict) and fits(one) for one in found):
+            items = None
+        if not isinstance(items, list) or not all(isinstance(item, dict) and fits(item) for item in items):
             raise invalid_input(f"fields.{field}", "invalid", f"{field} is the JSON text of {form}.")
-        return {f"/{member}": found}
+        return {f"/{member}": items}
 
     return write
 
@@ -131,18 +131,18 @@ HOUR_RANGE, DAY_RANGE = (0, 24), (0, 6)
 WINDOW_RANGES = {"start_day": DAY_RANGE, "start_hour": HOUR_RANGE, "end_day": DAY_RANGE, "end_hour": HOUR_RANGE}
 
 
-def _is_window(one: Json) -> bool:
-    return set(one) == set(WINDOW_RANGES) and all(
-        type(one[name]) is int and least <= one[name] <= most for name, (least, most) in WINDOW_RANGES.items()
+def _is_window(window: Json) -> bool:
+    return set(window) == set(WINDOW_RANGES) and all(
+        type(window[name]) is int and least <= window[name] <= most for name, (least, most) in WINDOW_RANGES.items()
     )
 
 
-def _is_parameter(one: Json) -> bool:
-    return set(one) == {"name", "value"} and all(isinstance(value, str) for value in one.values())
+def _is_parameter(pair: Json) -> bool:
+    return set(pair) == {"name", "value"} and all(isinstance(value, str) for value in pair.values())
 
 
-def _is_tracker(one: Json) -> bool:
-    return set(one) == {"type", "url"} and one["type"] in reddit.TRACKER_TYPES and _is_address(one["url"])
+def _is_tracker(tracker: Json) -> bool:
+    return set(tracker) == {"type", "url"} and tracker["type"] in reddit.TRACKER_TYPES and _is_address(tracker["url"])
 
 
 def _is_address(value: Json) -> bool:
@@ -168,11 +168,11 @@ def _write_windows_or_none(value: Json, entity: NativeEntity, account: Account) 
 
 
 def _write_parameters(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    written = _write_parameter_pairs(value, entity, account)
-    if len(written["/click_url_query_parameters"]) > reddit.MAX_PARAMETERS:
+    members = _write_parameter_pairs(value, entity, account)
+    if len(members["/click_url_query_parameters"]) > reddit.MAX_PARAMETERS:
         message = f"Reddit takes at most {reddit.MAX_PARAMETERS} query parameters."
         raise invalid_input("fields.clickUrlQueryParameters", "too_long", message)
-    return written
+    return members
 
 
 # -- the table ----------------------------------------------------------------------------------------------------

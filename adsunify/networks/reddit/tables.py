@@ -208,15 +208,13 @@ def _plain_catalog(resource: str, path: str) -> Catalog:
 
 def _account_catalog(resource: str, query: Mapping[str, str] | None = None, **cells: Json) -> Catalog:
     return _paged_catalog(
-        resource, lambda account, sought: reddit.build_account_get_request(account, resource, query), **cells
+        resource, lambda account, sought: reddit.build_account_get_request(account, resource, **(query or {})), **cells
     )
 
 
 def _profile_catalog(resource: str, query: Mapping[str, str] | None = None) -> Catalog:
     def request(account: Account, sought: str) -> Request:
-        return reddit.build_get_request(
-            f"/profiles/{{profile}}/{resource}", {"profile": _parse_suffix_id(sought)}, query
-        )
+        return reddit.build_get_request(f"profiles/{{profile}}/{resource}", query, profile=_parse_suffix_id(sought))
 
     return _paged_catalog(
         resource, request, "/headline", suffix="required", note=f"{resource}:t2_abc, an id of profiles"
@@ -229,7 +227,7 @@ def _parse_suffix_id(sought: str) -> str:
 
 
 def _build_job_request(account: Account, sought: str) -> Request:
-    return reddit.build_get_request("/structured_posts/jobs/{job}", {"job": _parse_suffix_id(sought)})
+    return reddit.build_get_request("structured_posts/jobs/{job}", job=_parse_suffix_id(sought))
 
 
 def _parse_single_job(response: Response) -> Sequence[Mapping[str, Json]]:
@@ -248,7 +246,7 @@ def _build_geolocations_request(account: Account, sought: str) -> Request:
     query = {"country": country} if country else {}
     if rest:
         query["postal_code" if any(one.isdigit() for one in rest) else "cities_search"] = rest
-    return reddit.build_get_request("/targeting/geolocations", query=query)
+    return reddit.build_get_request("targeting/geolocations", query)
 
 
 def _get_value(row: Mapping[str, Json]) -> str:
@@ -256,11 +254,11 @@ def _get_value(row: Mapping[str, Json]) -> str:
 
 
 def _taxonomy_catalog(resource: str, **cells: Json) -> Catalog:
-    return _paged_catalog(resource, lambda account, sought: reddit.build_get_request(f"/targeting/{resource}"), **cells)
+    return _paged_catalog(resource, lambda account, sought: reddit.build_get_request(f"targeting/{resource}"), **cells)
 
 
 def _build_communities_request(account: Account, sought: str) -> Request:
-    return reddit.build_get_request("/targeting/communities/search", query={"query": sought})
+    return reddit.build_get_request("targeting/communities/search", {"query": sought})
 
 
 def _get_currency(row: Mapping[str, Json]) -> str:
@@ -268,7 +266,7 @@ def _get_currency(row: Mapping[str, Json]) -> str:
 
 
 CATALOGS = (
-    _plain_catalog("businesses", "/me/businesses"),
+    _plain_catalog("businesses", "me/businesses"),
     _account_catalog(
         "funding_instruments",
         {"mode": "SELECTABLE"},
@@ -300,7 +298,7 @@ CATALOGS = (
     ),
     _taxonomy_catalog("interests"),
     *(_taxonomy_catalog(resource, id=_get_value) for resource in ("languages", "carriers", "devices")),
-    _plain_catalog("time_zones", "/time_zones"),
+    _plain_catalog("time_zones", "time_zones"),
     _account_catalog("apps"),
 )
 

@@ -74,14 +74,14 @@ def _find_member_error(name: str, value: Json) -> str | None:
 
 
 def _find_list_error(name: str, value: Json) -> str | None:
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) and one for one in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) and item for item in value):
         return f"{name} is a list of texts"
     most, choices = LIST_LIMITS[name], MEMBER_CHOICES.get(name)
     if most is not None and len(value) > most:
         return f"{name} has at most {most} members"
     if choices is not None and not set(value) <= set(choices):
         return f"{name} takes {', '.join(choices)}"
-    if name in COMMUNITIES and any(one.startswith(("r/", "/r/", "t5_")) for one in value):
+    if name in COMMUNITIES and any(item.startswith(("r/", "/r/", "t5_")) for item in value):
         return f"{name} are the names of communities without r/, not ids"
     return None
 
@@ -89,10 +89,10 @@ def _find_list_error(name: str, value: Json) -> str | None:
 def _find_devices_error(value: Json) -> str | None:
     if not isinstance(value, list | tuple) or len(value) > MAX_DEVICES:
         return f"devices is a list of at most {MAX_DEVICES} objects"
-    for one in value:
-        if not isinstance(one, Mapping) or not set(one) <= set(DEVICE_MEMBERS):
+    for device in value:
+        if not isinstance(device, Mapping) or not set(device) <= set(DEVICE_MEMBERS):
             return f"a device is an object of {', '.join(DEVICE_MEMBERS)}"
-        if one.get("type") not in DEVICE_TYPES or one.get("os") not in OPERATING_SYSTEMS:
+        if device.get("type") not in DEVICE_TYPES or device.get("os") not in OPERATING_SYSTEMS:
             return f"a device's type is one of {', '.join(DEVICE_TYPES)}, its os ANDROID, IOS or null"
     return None
 
@@ -110,10 +110,10 @@ TargetingPartBuilder = Callable[[Json, str], Json]
 
 def _ids_builder(member: str) -> TargetingPartBuilder:
     def part(items: Sequence[Json], path: str) -> Json:
-        found = list_item_ids(items)
-        if wrong := _find_list_error(member, found):
+        ids = list_item_ids(items)
+        if wrong := _find_list_error(member, ids):
             raise invalid_input(path, "invalid", f"Reddit: {wrong}.")
-        return found
+        return ids
 
     return part
 
@@ -123,10 +123,10 @@ GENDERS = {"female": FEMALE, "male": MALE}
 
 def _build_genders(items: Sequence[Json], path: str) -> Json:
     """One gender, or null for both: there is no list."""
-    if any(one not in GENDERS for one in items):
+    if any(gender not in GENDERS for gender in items):
         raise invalid_input(path, "not_supported", f"Reddit takes these genders: {', '.join(GENDERS)}.")
-    chosen = {GENDERS[one] for one in items}
-    return chosen.pop() if len(chosen) == 1 else None
+    natives = {GENDERS[gender] for gender in items}
+    return natives.pop() if len(natives) == 1 else None
 
 
 EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
@@ -138,7 +138,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
 }
 
 
-def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     if not isinstance(current, Mapping | None):
         raise ProviderUnreadable("The ad group's targeting is no object.")
@@ -149,4 +149,4 @@ def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tu
         before, native[member] = native.get(member), part(value, path)
         return Change(name, before, native[member])
 
-    return native, apply_targeting(EDITABLE_TARGETING, wanted, lay)
+    return native, apply_targeting(EDITABLE_TARGETING, new_members, lay)

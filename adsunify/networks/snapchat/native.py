@@ -118,15 +118,15 @@ TIME = TimeFormat(parse_iso_time, partial(format_utc, style="milliseconds"), sho
 # -- requests -----------------------------------------------------------------------------------------------------
 
 
-def build_entity_request(one: Level, entity_id: str) -> Request:
+def build_level_entity_request(level: Level, entity_id: str) -> Request:
     """A read of one entity. Snap leaves placement_v2 out of an ad squad unless it is asked for."""
-    return Request("GET", f"{API_URL}/{one.path}/{{id}}", {"id": entity_id}, _build_placement_query(one))
+    return Request("GET", f"{API_URL}/{level.path}/{{id}}", {"id": entity_id}, _build_placement_query(level))
 
 
-def build_list_request(one: Level, owner: str, owner_id: str, limit: int, cursor: str | None = None) -> Request:
+def build_edge_list_request(level: Level, owner: str, owner_id: str, limit: int, cursor: str | None = None) -> Request:
     """One page of a level's entities. ``owner``: the path word of the account or the parent."""
-    query = _build_placement_query(one) | build_page_query(limit, cursor)
-    return Request("GET", f"{API_URL}/{owner}/{{owner}}/{one.path}", {"owner": owner_id}, query)
+    query = _build_placement_query(level) | build_page_query(limit, cursor)
+    return Request("GET", f"{API_URL}/{owner}/{{owner}}/{level.path}", {"owner": owner_id}, query)
 
 
 def build_page_query(limit: int, cursor: str | None) -> dict[str, str]:
@@ -134,8 +134,8 @@ def build_page_query(limit: int, cursor: str | None) -> dict[str, str]:
     return {"limit": str(max(MIN_PAGE_SIZE, limit))} | ({} if cursor is None else {"cursor": cursor})
 
 
-def _build_placement_query(one: Level) -> dict[str, str]:
-    return {"return_placement_v2": "true"} if one.kind == "adGroup" else {}
+def _build_placement_query(level: Level) -> dict[str, str]:
+    return {"return_placement_v2": "true"} if level.kind == "adGroup" else {}
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
@@ -154,15 +154,15 @@ def is_success(status: Json) -> bool:
 def parse_wrapped_rows(response: Response, plural: str, name: str) -> list[Mapping[str, Json]]:
     """The entities of an answer, each out of its envelope: ``{"ads": [{"sub_request_status", "ad": {...}}]}``."""
     require_value(response.body, f"/{plural}")
-    found = [require_value(row, f"/{name}") for row in get_objects(response.body, f"/{plural}")]
-    if not all(isinstance(one, Mapping) for one in found):
+    rows = [require_value(row, f"/{name}") for row in get_objects(response.body, f"/{plural}")]
+    if not all(isinstance(entity, Mapping) for entity in rows):
         raise ProviderUnreadable(f"A {name} in the answer is no object.")
-    return found
+    return rows
 
 
 def parse_next_cursor(response: Response) -> str | None:
     """The cursor of the next page. The link itself is not followed: it may name another host."""
-    for link in (one for at in _NEXT_LINK_POINTERS for one in find_values(response.body, at)):
+    for link in (address for at in _NEXT_LINK_POINTERS for address in find_values(response.body, at)):
         if link is None or link == "":
             continue
         try:
@@ -185,9 +185,9 @@ _NEXT_LINK_POINTERS = (
 
 
 def _find_envelopes(body: Json) -> Iterator[Mapping[str, Json]]:
-    for one in find_values(body, "/*/*"):
-        if isinstance(one, Mapping) and "sub_request_status" in one:
-            yield one
+    for envelope in find_values(body, "/*/*"):
+        if isinstance(envelope, Mapping) and "sub_request_status" in envelope:
+            yield envelope
 
 
 def parse_error(response: Response) -> ParsedError | None:
@@ -198,7 +198,7 @@ def parse_error(response: Response) -> ParsedError | None:
     """
     body = response.body if response.state == "json" else None
     judged = list(_find_envelopes(body))
-    failed = [one for one in judged if not is_success(one["sub_request_status"])]
+    failed = [part for part in judged if not is_success(part["sub_request_status"])]
     status = get_value(body, "/request_status")
     if (
         response.status < 400
@@ -207,9 +207,9 @@ def parse_error(response: Response) -> ParsedError | None:
         and get_value(body, "/error") is None
     ):
         return None
-    said = [get_text(one, "/sub_request_error_reason") for one in failed]
-    said += [get_text(body, f"/{name}") for name in _MESSAGE_MEMBERS]
-    message = "; ".join(dict.fromkeys(one for one in said if one))
+    texts = [get_text(part, "/sub_request_error_reason") for part in failed]
+    texts += [get_text(body, f"/{name}") for name in _MESSAGE_MEMBERS]
+    message = "; ".join(dict.fromkeys(part for part in texts if part))
     coded = _find_error_code(f"{get_text(body, '/error_code')} {message}")
     codes = [NOT_READY] if _find_not_ready(message) else []
     if coded is not None:
@@ -218,7 +218,7 @@ def parse_error(response: Response) -> ParsedError | None:
     oauth = get_value(body, "/error")
     codes += [oauth] if isinstance(oauth, str) else []
     codes += [ITEM_ERROR] if judged else []
-    refused = all(is_status(one["sub_request_status"], ERROR) for one in judged)
+    refused = all(is_status(part["sub_request_status"], ERROR) for part in judged)
     return ParsedError(
         tuple(codes) if refused else (),
         message or None,
@@ -231,8 +231,8 @@ _MESSAGE_MEMBERS = ("sub_request_error_reason", "debug_message", "display_messag
 
 def parse_retry_delay(response: Response) -> float | None:
     """Seconds to wait for what is not ready. Of rate limits Snap says nothing: the waits grow by themselves."""
-    found = parse_error(response)
-    if found is not None and NOT_READY in found.codes:
+    error = parse_error(response)
+    if error is not None and NOT_READY in error.codes:
         return NOT_READY_RETRY_DELAY
     return None
 
@@ -241,13 +241,13 @@ def parse_level_results(
     levels: Sequence[Level], step: Step, request: Request, response: Response
 ) -> Sequence[ItemResult] | None:
     """What an answer says of the one entity that was sent: success counts only on both levels and with an id."""
-    one = next(level for level in levels if level.kind == step.kind)
-    listed = get_value(response.body, f"/{one.path}")
-    if not isinstance(listed, list) or len(listed) != 1:
+    native_level = next(level for level in levels if level.kind == step.kind)
+    results = get_value(response.body, f"/{native_level.path}")
+    if not isinstance(results, list) or len(results) != 1:
         return None
-    native_id = parse_id(get_value(listed[0], f"/{one.native}/id"))
+    native_id = parse_id(get_value(results[0], f"/{native_level.native}/id"))
     done = is_success(get_value(response.body, "/request_status")) and is_success(
-        get_value(listed[0], "/sub_request_status")
+        get_value(results[0], "/sub_request_status")
     )
     if done:
         return [ItemResult(0, native_id)]

@@ -67,7 +67,7 @@ def _build_child_update_step(
     """A step that changes members of one entity. Ads API: a PUT takes the full object, what it leaves out is reset."""
     at = f"/body/{level.path}"
     overlay = Overlay(
-        snap.build_entity_request(level, entity_id),
+        snap.build_level_entity_request(level, entity_id),
         f"/{level.path}/0/{level.native}",
         f"{at}/0",
         snap.READ_ONLY_MEMBERS,

@@ -46,7 +46,7 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def _parse_account(native: Mapping[str, Json], organization: str) -> DiscoveredAccount:
+def _parse_organization_account(native: Mapping[str, Json], organization: str) -> DiscoveredAccount:
     native_id = require_id(native, "/id", "account")
     extras = {"organizationId": get_text(native, "/organization_id") or organization}
     signals = get_value(native, "/regulations/restricted_delivery_signals")
@@ -60,39 +60,39 @@ def _parse_account(native: Mapping[str, Json], organization: str) -> DiscoveredA
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts of every organization of the user."""
-    asked = Request("GET", f"{snap.API_URL}/me/organizations", query={"with_ad_accounts": "true"})
+    request = Request("GET", f"{snap.API_URL}/me/organizations", query={"with_ad_accounts": "true"})
     organizations: list[str] = []
-    for response in (yield from fetch_pages(NETWORK, asked, _build_next_request)):
-        found = snap.parse_wrapped_rows(response, "organizations", "organization")
-        organizations += [require_id(one, "/id", "organization") for one in found]
-    accounts_: list[DiscoveredAccount] = []
+    for response in (yield from fetch_pages(NETWORK, request, _build_next_request)):
+        rows = snap.parse_wrapped_rows(response, "organizations", "organization")
+        organizations += [require_id(row, "/id", "organization") for row in rows]
+    accounts: list[DiscoveredAccount] = []
     for organization in dict.fromkeys(organizations):
-        asked = Request("GET", f"{snap.API_URL}/organizations/{{id}}/adaccounts", {"id": organization})
-        for response in (yield from fetch_pages(NETWORK, asked, _build_next_request)):
-            found = snap.parse_wrapped_rows(response, "adaccounts", "adaccount")
-            accounts_ += [_parse_account(one, organization) for one in found]
-    return accounts_
+        request = Request("GET", f"{snap.API_URL}/organizations/{{id}}/adaccounts", {"id": organization})
+        for response in (yield from fetch_pages(NETWORK, request, _build_next_request)):
+            rows = snap.parse_wrapped_rows(response, "adaccounts", "adaccount")
+            accounts += [_parse_organization_account(row, organization) for row in rows]
+    return accounts
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _parse_entity(one: Level, native: Mapping[str, Json]) -> ParsedEntity:
-    found = hierarchy.parse_entity(one, native)
-    return evolve(found, status="deleted") if native.get("deleted") is True else found
+def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
+    entity = hierarchy.parse_entity(level, row)
+    return evolve(entity, status="deleted") if row.get("deleted") is True else entity
 
 
-def _parse_entities(one: Level, response: Response) -> list[ParsedEntity]:
-    return [_parse_entity(one, native) for native in snap.parse_wrapped_rows(response, one.path, one.native)]
+def _parse_entities(level: Level, response: Response) -> list[ParsedEntity]:
+    return [_parse_entity(level, native) for native in snap.parse_wrapped_rows(response, level.path, level.native)]
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad squads and ads, each to the last page."""
     nodes: list[ParsedEntity] = []
-    for one in LEVELS:
-        asked = snap.build_list_request(one, "adaccounts", account.native_id, snap.MAX_PAGE_SIZE)
-        for response in (yield from fetch_pages(NETWORK, asked, _build_next_request)):
-            nodes += _parse_entities(one, response)
+    for level in LEVELS:
+        request = snap.build_edge_list_request(level, "adaccounts", account.native_id, snap.MAX_PAGE_SIZE)
+        for response in (yield from fetch_pages(NETWORK, request, _build_next_request)):
+            nodes += _parse_entities(level, response)
     return EntityTree(drop_orphans(nodes))
 
 
@@ -106,10 +106,10 @@ def _parse_page_position(query: ListQuery) -> tuple[int, int, str | None]:
     """
     if query.cursor is None:
         return max(snap.MIN_PAGE_SIZE, query.limit), 0, None
-    found = _match_cursor(query.cursor)
-    if found is None or int(found[1]) < snap.MIN_PAGE_SIZE:
+    match = _match_cursor(query.cursor)
+    if match is None or int(match[1]) < snap.MIN_PAGE_SIZE:
         raise invalid_input("cursor", "malformed", "This is no cursor of this list.")
-    return int(found[1]), int(found[2]), found[3] or None
+    return int(match[1]), int(match[2]), match[3] or None
 
 
 def _format_cursor(size: int, offset: int, native: str | None) -> str:
@@ -118,42 +118,44 @@ def _format_cursor(size: int, offset: int, native: str | None) -> str:
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level; Snap filters by nothing, so status and search are looked for here."""
-    one = check_query(NETWORK, kind, query)
+    level = check_query(NETWORK, kind, query)
     size, offset, cursor = _parse_page_position(query)
     owner = "adaccounts" if query.parent_id is None else snap.PARENTS[kind][0]
-    found: list[ParsedEntity] = []
+    entities: list[ParsedEntity] = []
     for _ in range(MAX_FILTER_PAGES):
-        asked = snap.build_list_request(one, owner, query.parent_id or account.native_id, size, cursor)
-        response = yield from fetch_response(NETWORK, asked)
-        listed = _parse_entities(one, response)
-        for position, row in enumerate(listed[offset:], offset + 1):
+        request = snap.build_edge_list_request(level, owner, query.parent_id or account.native_id, size, cursor)
+        response = yield from fetch_response(NETWORK, request)
+        page = _parse_entities(level, response)
+        for position, row in enumerate(page[offset:], offset + 1):
             if _is_match(row, query):
-                found.append(row)
-            if len(found) == query.limit and position < len(listed):
-                return EntityPage(tuple(found), _format_cursor(size, position, cursor))
+                entities.append(row)
+            if len(entities) == query.limit and position < len(page):
+                return EntityPage(tuple(entities), _format_cursor(size, position, cursor))
         following = snap.parse_next_cursor(response)
         if following is None:
-            return EntityPage(tuple(found))
+            return EntityPage(tuple(entities))
         if following == cursor:
             raise ProviderUnreadable("The list of Snapchat does not end: its cursor repeats.")
         offset, cursor = 0, following
-        if len(found) == query.limit:
+        if len(entities) == query.limit:
             break
-    return EntityPage(tuple(found), _format_cursor(size, offset, cursor))
+    return EntityPage(tuple(entities), _format_cursor(size, offset, cursor))
 
 
 def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
-    named = query.search is None or query.search.casefold() in (row.name or "").casefold()
-    return named and (query.status is None or row.native_status == query.status)
+    has_name = query.search is None or query.search.casefold() in (row.name or "").casefold()
+    return has_name and (query.status is None or row.native_status == query.status)
 
 
-def _fetch_level_entity(one: Level, entity_id: str) -> Flow[ParsedEntity]:
-    found = _parse_entities(one, (yield from fetch_response(NETWORK, snap.build_entity_request(one, entity_id))))
-    if not found:
-        raise ProviderNotFound(f"Snapchat has no {one.native} {entity_id}.")
-    if found[0].id != entity_id:
-        raise ProviderUnreadable(f"Snapchat answered another {one.native} than the one that was asked for.")
-    return found[0]
+def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
+    entities = _parse_entities(
+        level, (yield from fetch_response(NETWORK, snap.build_level_entity_request(level, entity_id)))
+    )
+    if not entities:
+        raise ProviderNotFound(f"Snapchat has no {level.native} {entity_id}.")
+    if entities[0].id != entity_id:
+        raise ProviderUnreadable(f"Snapchat answered another {level.native} than the one that was asked for.")
+    return entities[0]
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
@@ -172,10 +174,10 @@ def _fetch_lineage(account: Account, kind: str, entity_id: str) -> Flow[tuple[Pa
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """The entity; beside an ad squad the pacing level of its campaign, which says who holds the budget."""
-    found, *above = yield from _fetch_lineage(account, kind, entity_id)
+    entity, *above = yield from _fetch_lineage(account, kind, entity_id)
     if kind != "adGroup":
-        return found
-    return evolve(found, native={**found.native, PACING_LEVEL_MEMBER: get_value(above[0].native, "/pacing_level")})
+        return entity
+    return evolve(entity, native={**entity.native, PACING_LEVEL_MEMBER: get_value(above[0].native, "/pacing_level")})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -211,23 +213,23 @@ def _build_stats_request(account: Account, first: date, last: date) -> Request:
 
 def _parse_series(body: Json) -> Iterator[Mapping[str, Json]]:
     """The rows of statistics: one for a campaign and day, or for a day where they are not broken down."""
-    for one in get_objects(body, "/timeseries_stats", "statistics"):
-        yield from get_objects(one, "/timeseries_stat/timeseries", "statistics")
-        for campaign in get_objects(one, "/timeseries_stat/breakdown_stats/campaign", "statistics"):
+    for statistics in get_objects(body, "/timeseries_stats", "statistics"):
+        yield from get_objects(statistics, "/timeseries_stat/timeseries", "statistics")
+        for campaign in get_objects(statistics, "/timeseries_stat/breakdown_stats/campaign", "statistics"):
             for row in get_objects(campaign, "/timeseries", "statistics"):
                 yield {"id": campaign.get("id"), "type": campaign.get("type"), **row}
 
 
 def _parse_local_time(value: Json, timezone: str) -> datetime | None:
-    found = snap.TIME.parse(value)
-    return None if found is None else found.astimezone(get_timezone(timezone))
+    moment = snap.TIME.parse(value)
+    return None if moment is None else moment.astimezone(get_timezone(timezone))
 
 
-def _parse_day(told: Json, timezone: str) -> date:
-    found = _parse_local_date(told, timezone) if isinstance(told, str) and len(told) <= MAX_TIME_LENGTH else None
-    if found is None:
+def _parse_zoned_day(value: Json, timezone: str) -> date:
+    day = _parse_local_date(value, timezone) if isinstance(value, str) and len(value) <= MAX_TIME_LENGTH else None
+    if day is None:
         raise ProviderUnreadable("A row of the statistics has no day.")
-    return found
+    return day
 
 
 MAX_TIME_LENGTH = 64
@@ -235,15 +237,15 @@ MAX_TIME_LENGTH = 64
 
 
 @lru_cache(1000)  # the rows of all campaigns say the same days
-def _parse_local_date(told: str, timezone: str) -> date | None:
-    found = _parse_local_time(told, timezone)
-    return None if found is None else found.date()
+def _parse_local_date(text: str, timezone: str) -> date | None:
+    moment = _parse_local_time(text, timezone)
+    return None if moment is None else moment.date()
 
 
 def _get_restated_from(bodies: Sequence[Json], timezone: str, now: datetime) -> date:
     """The first day whose figures may still change."""
-    said = [_parse_local_time(at, timezone) for body in bodies for at in find_values(body, _FINALIZED_POINTER)]
-    known = [one for one in said if one is not None]
+    ends = [_parse_local_time(at, timezone) for body in bodies for at in find_values(body, _FINALIZED_POINTER)]
+    known = [end for end in ends if end is not None]
     return min(known).date() if known else (now - FINALIZATION_DELAY).astimezone(get_timezone(timezone)).date()
 
 
@@ -253,20 +255,22 @@ _FINALIZED_POINTER = "/timeseries_stats/*/timeseries_stat/finalized_data_end_tim
 def _fetch_report(account: Account, job: str) -> Flow[Json | PendingReport]:
     """A report that was asked for elsewhere: its statistics, or that it is still being made."""
     url = f"{snap.API_URL}/adaccounts/{{account}}/stats_report"
-    asked = Request("GET", url, {"account": account.native_id}, {"report_run_id": job})
-    response = yield from fetch_response(NETWORK, asked)
-    found = snap.parse_wrapped_rows(response, "async_stats_reports", "async_stats_report")
-    status = get_text(found, "/0/async_status") or ""
+    request = Request("GET", url, {"account": account.native_id}, {"report_run_id": job})
+    response = yield from fetch_response(NETWORK, request)
+    reports = snap.parse_wrapped_rows(response, "async_stats_reports", "async_stats_report")
+    status = get_text(reports, "/0/async_status") or ""
     if status == FAILED_STATE:
         raise ProviderError(f"Snapchat made no report ({status}).", native=NativeError(status, "The report failed."))
     if status != COMPLETED_STATE:
         return PendingReport(job, status, POLL_INTERVAL_MS)
-    return (yield from download_report(get_text(found, "/0/result")))
+    return (yield from download_report(get_text(reports, "/0/result")))
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """The day of each row of a report and its figures."""
-    return parse_report_rows(METRICS, native, "/start_time", partial(_parse_day, timezone=require_timezone(account)))
+    return parse_report_rows(
+        METRICS, native, "/start_time", partial(_parse_zoned_day, timezone=require_timezone(account))
+    )
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
@@ -282,14 +286,14 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         answers = yield from fetch_pages(NETWORK, _build_stats_request(account, first, last), _build_next_request)
         bodies += [answer.body for answer in answers]
     native = [row for body in bodies for row in _parse_series(body)]
-    found = list(parse_daily_metrics(account, native, start, end))
-    if found and not all(start <= one <= end for one, _ in found):  # a report resumed without its dates
-        start, end = min(one for one, _ in found), max(one for one, _ in found)
+    days = list(parse_daily_metrics(account, native, start, end))
+    if days and not all(start <= day <= end for day, _ in days):  # a report resumed without its dates
+        start, end = min(day for day, _ in days), max(day for day, _ in days)
     restated = _get_restated_from(bodies, timezone, now)
     provisional = max(start, restated) if restated <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, timezone, provisional_from=provisional, notes=notes)
-    return Insights.from_days(found, coverage, NETWORK.missing_day, native)
+    return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

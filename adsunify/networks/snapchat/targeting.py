@@ -32,8 +32,8 @@ _match_place = re.compile(r"([a-z]{2})(?::(region|metro|postal):(\S+))?").fullma
 
 def get_location_type(location: str) -> str | None:
     """The type of place that a location's id names."""
-    found = _match_place(location)
-    return None if found is None else found[2] or "country"
+    match = _match_place(location)
+    return None if match is None else match[2] or "country"
 
 
 def find_locations_error(locations: Iterable[str]) -> str | None:
@@ -43,8 +43,8 @@ def find_locations_error(locations: Iterable[str]) -> str | None:
 
 def get_targeted_countries(targeting: Mapping[str, Json]) -> tuple[str, ...]:
     """The countries that ``geos`` includes, each once."""
-    included = [one for one in find_values(targeting, "/geos/*") if not _is_exclusion(one)]
-    codes = [code for one in included for code in find_values(one, "/country_code") if isinstance(code, str)]
+    included = [geo for geo in find_values(targeting, "/geos/*") if not _is_exclusion(geo)]
+    codes = [code for geo in included for code in find_values(geo, "/country_code") if isinstance(code, str)]
     return tuple(dict.fromkeys(codes))
 
 
@@ -56,10 +56,10 @@ def _build_geos(locations: Iterable[str]) -> list[dict[str, Json]]:
     """Entries of ``geos``: one for a country, and one for the places of each kind in a country."""
     entries: dict[tuple[str, str], dict[str, Json]] = {}
     for location in dict.fromkeys(locations):
-        found = _match_place(location)
-        if found is None:
+        match = _match_place(location)
+        if match is None:
             raise ValueError(f"{location} is no location")
-        country, kind, native_id = found.groups()
+        country, kind, native_id = match.groups()
         entry = entries.setdefault((country, kind or ""), {"country_code": country})
         if kind is not None:
             entry.setdefault(PLACE_MEMBERS[kind], []).append(native_id)
@@ -90,7 +90,7 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}"
     geos = targeting.get("geos")
-    if not isinstance(geos, list) or not geos or not all(isinstance(one, Mapping) for one in geos):
+    if not isinstance(geos, list) or not geos or not all(isinstance(geo, Mapping) for geo in geos):
         return "the targeting names no geography (geos, a list of objects)"
     if not get_targeted_countries(targeting):
         return "geos includes no country (country_code), so that it would not say where to serve"
@@ -99,8 +99,12 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
 
 def check_location_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     """A rule: no place inside a country that the brief names as well."""
-    whole = {one for one in _get_brief_locations(brief) if ":" not in one}
-    inside = [one for one in brief.targeting.location_ids or () if ":" in one and one.partition(":")[0] in whole]
+    whole = {location for location in _get_brief_locations(brief) if ":" not in location}
+    inside = [
+        location
+        for location in brief.targeting.location_ids or ()
+        if ":" in location and location.partition(":")[0] in whole
+    ]
     if inside:
         message = "Snapchat would serve the whole country: name the country or places inside it, not both."
         yield Issue("targeting.locationIds", "conflict", message)
@@ -132,10 +136,10 @@ def fetch_ad_type(network: Network, account: Account, creative_id: str) -> Flow[
     path = "creative.existingId"
     url = f"{snap.API_URL}/creatives/{{id}}"
     response = yield from fetch_or_none(network, Request("GET", url, {"id": creative_id}))
-    found = [] if response is None else snap.parse_wrapped_rows(response, "creatives", "creative")
-    if not found:
+    creatives = [] if response is None else snap.parse_wrapped_rows(response, "creatives", "creative")
+    if not creatives:
         raise invalid_input(path, "not_found", "Snapchat has no such creative, or does not show it.")
-    creative = found[0]
+    creative = creatives[0]
     if get_text(creative, "/ad_account_id") != account.native_id:
         raise invalid_input(path, "ineligible", "The creative belongs to another ad account.")
     if creative.get("review_status") == snap.REVIEW_REJECTED:
@@ -172,16 +176,16 @@ def _set_entries(targeting: dict[str, Json], member: str, entries: Sequence[Json
 
 def _locations_setter(operation: str) -> TargetingPartSetter:
     def places(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
-        found = list_item_ids(items)
-        for index, location in enumerate(found):
+        ids = list_item_ids(items)
+        for index, location in enumerate(ids):
             if wrong := find_locations_error([location]):
                 raise invalid_input(f"{path}.{index}.id", "invalid", f"Snapchat: {wrong}.")
-            if ":" in location and location.partition(":")[0] in found:
+            if ":" in location and location.partition(":")[0] in ids:
                 raise invalid_input(f"{path}.{index}.id", "conflict", "Snapchat: the whole country is named beside it.")
         others = [
-            one for one in get_objects(targeting, "/geos", "targeting") if _is_exclusion(one) != (operation == EXCLUDE)
+            geo for geo in get_objects(targeting, "/geos", "targeting") if _is_exclusion(geo) != (operation == EXCLUDE)
         ]
-        chosen = [{**entry, "operation": operation} for entry in _build_geos(found)]
+        chosen = [{**entry, "operation": operation} for entry in _build_geos(ids)]
         _set_entries(targeting, "geos", [*others, *chosen] if operation == EXCLUDE else [*chosen, *others])
 
     return places
@@ -191,12 +195,12 @@ def _interests_setter(operation: str) -> TargetingPartSetter:
     # The shape is (unverified): a list of category ids per entry.
     def interests(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
         others = [
-            one
-            for one in get_objects(targeting, "/interests", "targeting")
-            if "category_id" not in one or _is_exclusion(one) != (operation == EXCLUDE)
+            entry
+            for entry in get_objects(targeting, "/interests", "targeting")
+            if "category_id" not in entry or _is_exclusion(entry) != (operation == EXCLUDE)
         ]
-        found = list_item_ids(items)
-        chosen = [{"category_id": found, "operation": operation}] if found else []
+        ids = list_item_ids(items)
+        chosen = [{"category_id": ids, "operation": operation}] if ids else []
         _set_entries(targeting, "interests", [*others, *chosen])
 
     return interests
@@ -204,19 +208,19 @@ def _interests_setter(operation: str) -> TargetingPartSetter:
 
 def _set_devices(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
     # Entries are alternatives: one that says more than a system cannot be kept beside new ones without widening.
-    if any(set(one) - {"os_type"} for one in get_objects(targeting, "/devices", "targeting")):
+    if any(set(device) - {"os_type"} for device in get_objects(targeting, "/devices", "targeting")):
         raise invalid_input(
             path, "conflict", "Snapchat: its devices say more than a system; change targeting natively."
         )
-    _set_entries(targeting, "devices", [{"os_type": one} for one in list_item_ids(items)])
+    _set_entries(targeting, "devices", [{"os_type": device} for device in list_item_ids(items)])
 
 
 def _set_demographic(targeting: dict[str, Json], member: str, value: Json) -> None:
-    entries = [dict(one) for one in get_objects(targeting, "/demographics", "targeting")] or [{}]
+    entries = [dict(demographic) for demographic in get_objects(targeting, "/demographics", "targeting")] or [{}]
     entries[0].pop(member, None)
     if value:
         entries[0][member] = value
-    _set_entries(targeting, "demographics", [one for one in entries if one])
+    _set_entries(targeting, "demographics", [demographic for demographic in entries if demographic])
 
 
 def _set_languages(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
@@ -224,10 +228,10 @@ def _set_languages(items: Sequence[Json], targeting: dict[str, Json], path: str)
 
 
 def _set_genders(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
-    if any(one not in GENDERS for one in items):
+    if any(gender not in GENDERS for gender in items):
         raise invalid_input(path, "not_supported", f"Snapchat takes these genders: {', '.join(GENDERS)}.")
-    chosen = {GENDERS[one] for one in items}
-    _set_demographic(targeting, "gender", chosen.pop() if len(chosen) == 1 else None)  # both is no choice
+    natives = {GENDERS[gender] for gender in items}
+    _set_demographic(targeting, "gender", natives.pop() if len(natives) == 1 else None)  # both is no choice
 
 
 def _age_setter(member: str) -> Callable[[Json, dict[str, Json], str], None]:
@@ -255,15 +259,15 @@ def _flatten_entries(value: Json) -> Json:
     flat: list[Json] = []
     for entry in value if isinstance(value, list) else ():
         members = {"operation": INCLUDE, **entry} if isinstance(entry, Mapping) else {"": entry}
-        lists = [name for name, one in members.items() if isinstance(one, list)]
+        lists = [name for name, item in members.items() if isinstance(item, list)]
         if len(lists) == 1:
-            flat += [{**members, lists[0]: one} for one in members[lists[0]]]
+            flat += [{**members, lists[0]: item} for item in members[lists[0]]]
         else:
             flat.append(members)
     return flat
 
 
-def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     if not isinstance(current, Mapping):
         raise ProviderUnreadable("The ad squad's targeting is no object.")
@@ -275,7 +279,7 @@ def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tu
         part(value, native, path)
         return Change(name, before, native.get(member))
 
-    changes = apply_targeting(EDITABLE_TARGETING, wanted, lay, _flatten_entries)
+    changes = apply_targeting(EDITABLE_TARGETING, new_members, lay, _flatten_entries)
     raise_if_issues(_check_ages(native))
     return native, changes
 
@@ -293,5 +297,5 @@ def _check_ages(targeting: Mapping[str, Json]) -> Iterator[Issue]:
 
 
 def _parse_years(age: str | None) -> int | None:
-    found = re.match("[0-9]{1,3}", age or "")  # 55+ is one too
-    return int(found.group()) if found is not None else None
+    match = re.match("[0-9]{1,3}", age or "")  # 55+ is one too
+    return int(match.group()) if match is not None else None

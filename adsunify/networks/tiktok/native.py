@@ -151,19 +151,21 @@ def get_money_unit(account: Account) -> MoneyUnit:
 
 
 @lru_cache(1024)
-def _get_currency_unit(code: str) -> MoneyUnit:
-    if code in CURRENCIES:
-        return MoneyUnit(10 ** CURRENCIES[code].digits, form="major")
+def _get_currency_unit(currency: str) -> MoneyUnit:
+    if currency in CURRENCIES:
+        return MoneyUnit(10 ** CURRENCIES[currency].digits, form="major")
     return MoneyUnit(
-        100, form="major", assumption=f"TikTok's table of currencies has no {code}: two digits, no least budget."
+        100, form="major", assumption=f"TikTok's table of currencies has no {currency}: two digits, no least budget."
     )
 
 
 def get_budget_limits(account: Account, kind: str, days: int) -> tuple[Decimal, Decimal] | None:
     """The least budget over so many days, and what a day's must stay below; None for a currency without limits."""
-    found = CURRENCIES.get(require_currency(account))
+    limits = CURRENCIES.get(require_currency(account))
     return (
-        None if found is None else (Decimal(MIN_BUDGETS[kind] * found.ratio * days), Decimal(MAX_BUDGET * found.ratio))
+        None
+        if limits is None
+        else (Decimal(MIN_BUDGETS[kind] * limits.ratio * days), Decimal(MAX_BUDGET * limits.ratio))
     )
 
 
@@ -184,12 +186,12 @@ _EMOJI_PATTERN = re.compile(
 )
 
 
-def find_text_error(written: str, longest: int) -> str | None:
+def find_text_error(text: str, longest: int) -> str | None:
     """What TikTok would not take of a name or text, None where it takes it. A wide (CJK) character counts twice."""
-    if _EMOJI_PATTERN.search(written):
+    if _EMOJI_PATTERN.search(text):
         return "it takes no emoji"
-    wide = 0 if written.isascii() else sum(east_asian_width(one) in "WF" for one in written)
-    count = len(written) + wide
+    wide = 0 if text.isascii() else sum(east_asian_width(character) in "WF" for character in text)
+    count = len(text) + wide
     return f"it takes {longest} units (a wide character is two), these are {count}" if count > longest else None
 
 
@@ -198,11 +200,11 @@ def find_text_error(written: str, longest: int) -> str | None:
 
 def build_account_get_request(account: Account, path: str, **query: Json) -> Request:
     """A GET of the account; what is not text stands in the query as JSON."""
-    written = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
-    return Request("GET", API_URL + path, query={"advertiser_id": account.native_id} | written)
+    texts = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
+    return Request("GET", API_URL + path, query={"advertiser_id": account.native_id} | texts)
 
 
-def build_account_write_request(
+def build_post_write_request(
     account: Account, path: str, body: Mapping[str, Json], encoding: BodyEncoding = "json"
 ) -> Request:
     """A write in the account."""
@@ -229,8 +231,13 @@ def build_covers_request(account: Account, video_id: str, number: int) -> Reques
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
-def parse_rows(response: Response, name: str = "list") -> list[Mapping[str, Json]]:
-    """The rows of a list; an empty list has its ``data`` too."""
+def parse_rows(response: Response) -> list[Mapping[str, Json]]:
+    """The rows of a list. An empty list has its ``data``, too; without it the response is unreadable."""
+    return parse_named_rows(response, "list")
+
+
+def parse_named_rows(response: Response, name: str) -> list[Mapping[str, Json]]:
+    """The rows of a list that is another member of ``data``."""
     require_value(response.body, "/data")
     return get_objects(response.body, f"/data/{name}")
 
@@ -279,32 +286,32 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
         for row in find_values(response.body, "/data/error_list/*")
     }
     answers: list[ItemResult] = []
-    for position, sent in enumerate(find_values(request.body, f"/{name}/*")):
-        if sent in done and sent not in failed:
-            answers.append(ItemResult(position, sent))
-        elif sent in failed and sent not in done:
-            found = ParsedError((ITEM_ERROR,), failed[sent], get_text(response.body, "/request_id"))
-            answers.append(ItemResult(position, error=found))
+    for position, item_id in enumerate(find_values(request.body, f"/{name}/*")):
+        if item_id in done and item_id not in failed:
+            answers.append(ItemResult(position, item_id))
+        elif item_id in failed and item_id not in done:
+            error = ParsedError((ITEM_ERROR,), failed[item_id], get_text(response.body, "/request_id"))
+            answers.append(ItemResult(position, error=error))
     return answers
 
 
 def parse_retry_delay(response: Response) -> float | None:
     """Seconds to wait: TikTok has no headers for it, its words say which quota is used up."""
-    found = parse_error(response)
-    code = found.codes[0] if found is not None and found.codes else ""
+    error = parse_error(response)
+    code = error.codes[0] if error is not None and error.codes else ""
     if code in RETRY_DELAYS:
         return RETRY_DELAYS[code]
     if code not in QUOTA_CODES and response.status != 429:
         return None
-    said = (found.message or "").upper() if found is not None else ""
-    if "QPD" in said:
+    text = (error.message or "").upper() if error is not None else ""
+    if "QPD" in text:
         return _get_seconds_to_midnight(response)
-    if "QPM" in said:
+    if "QPM" in text:
         return 300.0
     return 1.0 if parse_retry_after(response.headers) is None else None
 
 
 def _get_seconds_to_midnight(response: Response) -> float:
     """Daily quotas begin again at 00:00 UTC; without a date in the answer, an hour."""
-    sent = parse_http_date(response.headers.get("date", ""))
-    return 3600.0 if sent is None else 86400.0 - sent % 86400.0
+    moment = parse_http_date(response.headers.get("date", ""))
+    return 3600.0 if moment is None else 86400.0 - moment % 86400.0

@@ -58,7 +58,7 @@ def _is_manual_ad(flow: tiktok.CreateFlow, level: Level) -> bool:
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
     """A step that creates one entity in the account's flow. API for Business: an ad takes no request_id."""
     flow = create_flow(account)
-    request = tiktok.build_account_write_request(account, _build_path(flow, level, "create"), members)
+    request = tiktok.build_post_write_request(account, _build_path(flow, level, "create"), members)
     return Step(
         *(level.kind, level.kind, does, request),
         bindings=bindings,
@@ -82,7 +82,7 @@ def _build_status_call_step(
     body: Body = {f"{member}s": [native_id], "operation_status": native_status}
     if flow == tiktok.MANUAL_FLOW and level is AD_GROUP:
         body["allow_partial_success"] = False
-    request = tiktok.build_account_write_request(account, _build_path(flow, level, "status/update"), body)
+    request = tiktok.build_post_write_request(account, _build_path(flow, level, "status/update"), body)
     items = ItemBatch(f"/body/{member}s", ID_OUTPUT, sent=member, many=False)
     return Step(level.kind, level.kind, does, request, "update", native_id, items=items)
 
@@ -104,7 +104,7 @@ def _build_entity_update_step(account: Account, level: Level, entity: ParsedEnti
             current = {name: entity.native[name] for name in sorted(tiktok.CREATIVE_MEMBERS & set(entity.native))}
             current = {name: value for name, value in current.items() if value not in (None, "", [])}
             body["creatives"] = [{**current, **members, "ad_id": native_id}]
-    request = tiktok.build_account_write_request(account, _build_path(flow, level, "update"), body)
+    request = tiktok.build_post_write_request(account, _build_path(flow, level, "update"), body)
     return Step(level.kind, level.kind, does, request, "update", native_id, entity.parent_id, expectations=SUCCESS)
 
 
@@ -113,7 +113,7 @@ def _build_entity_update_step(account: Account, level: Level, entity: ParsedEnti
 
 def _build_upload_step(account: Account, image_url: str) -> Step:
     body = {"upload_type": tiktok.BY_URL, "image_url": image_url}
-    request = tiktok.build_account_write_request(account, "/file/image/ad/upload/", body, "multipart")
+    request = tiktok.build_post_write_request(account, "/file/image/ad/upload/", body, "multipart")
     return Step(
         COVER_KEY,
         "creative",

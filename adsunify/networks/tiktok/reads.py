@@ -14,7 +14,7 @@ from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import completed_flow, fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import DiscoveredAccount, EntityPage, EntityTree, ListQuery, ParsedEntity, drop_orphans
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport
-from adsunify.adapter.network import Account, get_level
+from adsunify.adapter.network import Account, Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
 from adsunify.adapter.reports import parse_date, parse_report_rows
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
@@ -109,58 +109,57 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The ad accounts that the token reaches; ``sign_request`` adds the app to the first request."""
-    reached = tiktok.parse_rows((yield from fetch_response(NETWORK, Request("GET", ADVERTISERS_URL))))
-    ids = [require_id(row, "/advertiser_id", "account") for row in reached]
-    found: list[DiscoveredAccount] = []
+    references = tiktok.parse_rows((yield from fetch_response(NETWORK, Request("GET", ADVERTISERS_URL))))
+    ids = [require_id(row, "/advertiser_id", "account") for row in references]
+    accounts: list[DiscoveredAccount] = []
     for first in range(0, len(ids), tiktok.MAX_ACCOUNTS_PER_REQUEST):
         some = ids[first : first + tiktok.MAX_ACCOUNTS_PER_REQUEST]
         query = {"advertiser_ids": dumps(some), "fields": dumps(ACCOUNT_FIELDS)}
         response = yield from fetch_response(NETWORK, Request("GET", f"{tiktok.API_URL}/advertiser/info/", query=query))
-        found += [_parse_account(row) for row in tiktok.parse_rows(response)]
-    return found
+        accounts += [_parse_account(row) for row in tiktok.parse_rows(response)]
+    return accounts
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _parse_entity(kind: str, row: Mapping[str, Json]) -> ParsedEntity:
-    one = get_level(NETWORK, kind)
-    if kind == "ad" and get_text(row, one.id) is None:  # an ad as the Smart+ endpoints show it
-        one = evolve(one, id=f"/{tiktok.SMART_AD_ID_MEMBER}")
-    found = hierarchy.parse_entity(one, row)
+def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
+    if level.kind == "ad" and get_text(row, level.id) is None:  # an ad as the Smart+ endpoints show it
+        level = evolve(level, id=f"/{tiktok.SMART_AD_ID_MEMBER}")
+    entity = hierarchy.parse_entity(level, row)
     # API for Business: the switch of a deleted entity may still say ENABLE.
     gone = (get_text(row, "/secondary_status") or "").endswith("_STATUS_DELETE")
-    return evolve(found, status="deleted") if gone else found
+    return evolve(entity, status="deleted") if gone else entity
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad groups and ads, each to its last page; deleted ones are hidden."""
     nodes: list[ParsedEntity] = []
-    for one in NETWORK.levels:
-        asked = tiktok.build_account_get_request(
-            account, f"/{one.path}/get/", page="1", page_size=str(tiktok.PAGE_SIZE)
+    for level in NETWORK.levels:
+        request = tiktok.build_account_get_request(
+            account, f"/{level.path}/get/", page="1", page_size=str(tiktok.PAGE_SIZE)
         )
-        rows = yield from _fetch_rows(asked)
-        nodes.extend(_parse_entity(one.kind, row) for row in rows)
+        rows = yield from _fetch_rows(request)
+        nodes.extend(_parse_entity(level, row) for row in rows)
     return EntityTree(drop_orphans(nodes))
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level. The cursor is the next page and the size of all pages: ``2:50``."""
-    one = get_level(NETWORK, kind)
+    level = get_level(NETWORK, kind)
     filtering: dict[str, Json] = {}
     if query.parent_id is not None:
-        if not one.parent:
+        if not level.parent:
             raise invalid_input("parentId", "not_supported", f"A {kind} of TikTok has no parent to filter by.")
-        filtering[f"{one.parent.removeprefix('/')}s"] = [query.parent_id]
+        filtering[f"{level.parent.removeprefix('/')}s"] = [query.parent_id]
     if query.search is not None:
-        filtering[one.name.removeprefix("/")] = query.search
+        filtering[level.name.removeprefix("/")] = query.search
     switch = query.status if query.status in tiktok.CREATE_STATUSES else None  # TikTok has no filter for it
     if query.status is not None and switch is None:
-        own = f"{one.path.upper()}_STATUS_"
-        if query.status not in one.status_filters and not query.status.startswith(own):
+        own = f"{level.path.upper()}_STATUS_"
+        if query.status not in level.status_filters and not query.status.startswith(own):
             accepted = (
-                f"TikTok filters by these native statuses: {', '.join(one.status_filters)}, and its details {own}..."
+                f"TikTok filters by these native statuses: {', '.join(level.status_filters)}, and its details {own}..."
             )
             raise invalid_input("status", "choice", accepted)
         name = "primary_status" if query.status.startswith("STATUS_") else "secondary_status"
@@ -168,22 +167,22 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     page, _, size = (query.cursor or "1").partition(":")
     size = size or str(min(query.limit, tiktok.PAGE_SIZE))
     more: dict[str, Json] = {"filtering": filtering} if filtering else {}
-    asked = tiktok.build_account_get_request(account, f"/{one.path}/get/", **more, page=page, page_size=size)
-    response = yield from fetch_response(NETWORK, asked)
-    found = tuple(
-        _parse_entity(kind, row)
+    request = tiktok.build_account_get_request(account, f"/{level.path}/get/", **more, page=page, page_size=size)
+    response = yield from fetch_response(NETWORK, request)
+    entities = tuple(
+        _parse_entity(level, row)
         for row in tiktok.parse_rows(response)
         if switch in (None, get_text(row, "/operation_status"))
     )
     following = tiktok.parse_next_page(response)
-    return EntityPage(found, None if following is None else f"{following}:{size}")
+    return EntityPage(entities, None if following is None else f"{following}:{size}")
 
 
-def get_entity_flow(found: ParsedEntity) -> tiktok.CreateFlow:
+def get_entity_flow(entities: ParsedEntity) -> tiktok.CreateFlow:
     """The flow that an entity was made in. InvalidInput for one of the old Smart+, which is only read."""
-    if get_value(found.native, f"/{tiktok.SMART_AD_ID_MEMBER}") is not None:
+    if get_value(entities.native, f"/{tiktok.SMART_AD_ID_MEMBER}") is not None:
         return tiktok.SMART_PLUS_FLOW
-    automation = get_text(found.native, "/campaign_automation_type")
+    automation = get_text(entities.native, "/campaign_automation_type")
     if automation == tiktok.OLD_SMART_PLUS:
         message = "TikTok: this belongs to an older Smart+ campaign, which is only read here."
         raise invalid_input("entityId", "not_supported", message)
@@ -199,38 +198,38 @@ def _find_entity(
     )
     for row in tiktok.parse_rows(response):
         if get_text(row, f"/{name}") == entity_id:
-            return _parse_entity(kind, row)
+            return _parse_entity(get_level(NETWORK, kind), row)
     return None
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity; an ad that the Smart+ endpoints made is known there by another id."""
-    one = get_level(NETWORK, kind)
-    wanted: Kind = next(each for each in tiktok.ID_MEMBERS if each == one.kind)
-    found = yield from _find_entity(account, wanted, entity_id, tiktok.ID_MEMBERS[wanted])
-    if found is None and wanted == "ad":
-        found = yield from _find_entity(
-            account, wanted, entity_id, tiktok.SMART_AD_ID_MEMBER, tiktok.PATH_PREFIXES[tiktok.SMART_PLUS_FLOW]
+    level = get_level(NETWORK, kind)
+    entity_kind: Kind = next(each for each in tiktok.ID_MEMBERS if each == level.kind)
+    entity = yield from _find_entity(account, entity_kind, entity_id, tiktok.ID_MEMBERS[entity_kind])
+    if entity is None and entity_kind == "ad":
+        entity = yield from _find_entity(
+            account, entity_kind, entity_id, tiktok.SMART_AD_ID_MEMBER, tiktok.PATH_PREFIXES[tiktok.SMART_PLUS_FLOW]
         )
-    if found is None:
-        raise ProviderNotFound(f"TikTok has no such {tiktok.KIND_NAMES[wanted]}, or it is deleted.")
-    return found
+    if entity is None:
+        raise ProviderNotFound(f"TikTok has no such {tiktok.KIND_NAMES[entity_kind]}, or it is deleted.")
+    return entity
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """The entity as the endpoints of its own flow show it."""
-    found = yield from fetch_entity(account, kind, entity_id)
-    if get_text(found.native, "/campaign_automation_type") == tiktok.OLD_SMART_PLUS:
-        return found
-    if get_entity_flow(found) == tiktok.MANUAL_FLOW or (
-        kind == "ad" and get_value(found.native, "/ad_text_list") is not None
+    entity = yield from fetch_entity(account, kind, entity_id)
+    if get_text(entity.native, "/campaign_automation_type") == tiktok.OLD_SMART_PLUS:
+        return entity
+    if get_entity_flow(entity) == tiktok.MANUAL_FLOW or (
+        kind == "ad" and get_value(entity.native, "/ad_text_list") is not None
     ):
-        return found
+        return entity
     name = tiktok.SMART_AD_ID_MEMBER if kind == "ad" else tiktok.ID_MEMBERS[kind]
-    own_id = require_id(found.native, f"/{name}", "entity")
+    own_id = require_id(entity.native, f"/{name}", "entity")
     own = yield from _find_entity(account, kind, own_id, name, tiktok.PATH_PREFIXES[tiktok.SMART_PLUS_FLOW])
     if own is None:
-        return found
+        return entity
     # What tells the flow stands in the manual endpoint's answer, and stays.
     return evolve(own, native={**own.native, "campaign_automation_type": tiktok.NEW_SMART_PLUS})
 
@@ -251,7 +250,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     """Days of the account's time zone; a day without delivery has no row. ``job`` is a report task made elsewhere."""
     native: list[Mapping[str, Json]] = []
     for first, last in split_date_range(start, end, REPORT_DAYS) if job is None else ():
-        asked = tiktok.build_account_get_request(
+        request = tiktok.build_account_get_request(
             account,
             "/report/integrated/get/",
             service_type="AUCTION",
@@ -264,16 +263,16 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             page="1",
             page_size=str(tiktok.PAGE_SIZE),
         )
-        native += yield from _fetch_rows(asked)
+        native += yield from _fetch_rows(request)
     if job is not None:
-        made = yield from _fetch_task_rows(account, job)
-        if isinstance(made, PendingReport):
-            return Insights.from_pending_report(start, end, account.timezone, made)
-        native = made
-    found = list(parse_daily_metrics(account, native, start, end))
-    if found and not all(start <= one <= end for one, _ in found):  # a task resumed without its dates
-        start, end = min(one for one, _ in found), max(one for one, _ in found)
-    return Insights.from_days(found, Coverage(start, end, account.timezone), NETWORK.missing_day, native)
+        rows = yield from _fetch_task_rows(account, job)
+        if isinstance(rows, PendingReport):
+            return Insights.from_pending_report(start, end, account.timezone, rows)
+        native = rows
+    days = list(parse_daily_metrics(account, native, start, end))
+    if days and not all(start <= day <= end for day, _ in days):  # a task resumed without its dates
+        start, end = min(day for day, _ in days), max(day for day, _ in days)
+    return Insights.from_days(days, Coverage(start, end, account.timezone), NETWORK.missing_day, native)
 
 
 def _fetch_task_rows(account: Account, task: str) -> Flow[list[Mapping[str, Json]] | PendingReport]:
@@ -300,7 +299,7 @@ def _parse_csv_rows(content: bytes) -> list[Mapping[str, Json]]:
     """Rows of CSV under TikTok's own names (unverified); what is no metric is a dimension."""
     try:
         table = csv.DictReader(content.decode("utf-8-sig").splitlines(), strict=True)
-        found = list(table)
+        rows = list(table)
     except (UnicodeDecodeError, csv.Error) as problem:
         raise ProviderUnreadable("TikTok: the report is no CSV text.") from problem
     if "stat_time_day" not in (table.fieldnames or ()):
@@ -310,12 +309,12 @@ def _parse_csv_rows(content: bytes) -> list[Mapping[str, Json]]:
             "dimensions": {name: value for name, value in row.items() if name and name not in REPORT_METRICS},
             "metrics": {name: value for name, value in row.items() if name in REPORT_METRICS},
         }
-        for row in found
+        for row in rows
     ]
 
 
-def _parse_day(told: Json) -> date:
-    return parse_date(told[:10] if isinstance(told, str) else None)
+def _parse_day(value: Json) -> date:
+    return parse_date(value[:10] if isinstance(value, str) else None)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
@@ -328,8 +327,8 @@ def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flo
         return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
     whole = yield from catalogs.fetch_catalog_page(NETWORK, account, name, evolve(query, search=None))
     sought = (query.search or "").casefold()
-    kept = (row for row in whole.rows if not country or get_text(row.native, "/region_code") == country)
-    return evolve(whole, rows=tuple(row for row in kept if sought in row.name.casefold()))
+    rows = (row for row in whole.rows if not country or get_text(row.native, "/region_code") == country)
+    return evolve(whole, rows=tuple(row for row in rows if sought in row.name.casefold()))
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:

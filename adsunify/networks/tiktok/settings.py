@@ -266,10 +266,10 @@ def check_budget(
     account: Account, kind: str, path: str, amount: Decimal, period: str | None, days: int
 ) -> Iterator[Issue]:
     """What TikTok says of a budget of the ad group or campaign, where it has limits for the currency."""
-    found = tiktok.get_budget_limits(account, kind, days if period == "lifetime" else 1)
-    if found is None:
+    limits = tiktok.get_budget_limits(account, kind, days if period == "lifetime" else 1)
+    if limits is None:
         return
-    least, most = found
+    least, most = limits
     over = f" for {days} days" if period == "lifetime" else " a day"
     if amount < least:
         message = f"TikTok takes a budget of at least {format_decimal(least)} {account.currency}{over}."
@@ -291,8 +291,8 @@ def check_conflicts(
     if "schedule_type" in changed and start is not None and end is not None and end <= start:
         yield Issue("fields.endAt", "order", "The end has to come after the start.")
         return
-    held = after.get("budget")
-    budget = Decimal(held) if held is not None and is_number(held) else None
+    native_budget = after.get("budget")
+    budget = Decimal(native_budget) if native_budget is not None and is_number(native_budget) else None
     if "budget" in changed and budget is not None:
         days = 1 if start is None or end is None else count_days(start, end)
         yield from check_budget(account, kind, "fields.budget", budget, get_budget_period(after), days)

@@ -57,10 +57,10 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
         return f"its targeting has no member {unknown[0][:60]}; it takes {', '.join(TARGETING_MEMBERS)}"
     ids: list[Json] = []
     for name in GEOGRAPHY_MEMBERS:
-        found = targeting.get(name, [])
-        if not isinstance(found, list) or not all(isinstance(one, str) and one for one in found):
+        items = targeting.get(name, [])
+        if not isinstance(items, list) or not all(isinstance(item, str) and item for item in items):
             return f"{name} is a list of ids, as text"
-        ids += found
+        ids += items
     if not ids:
         return "the targeting names no geography (location_ids or zipcode_ids)"
     return f"it takes at most {tiktok.MAX_LOCATIONS} locations" if len(ids) > tiktok.MAX_LOCATIONS else None
@@ -68,17 +68,19 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
 
 def resolve_locations(brief: CampaignBrief, regions: Sequence[Mapping[str, Json]]) -> list[str]:
     """The location ids of the brief's countries and locations. Raises InvalidInput with all issues."""
-    countries = {get_text(one, "/region_code"): one for one in regions if get_value(one, "/level") == "COUNTRY"}
-    known = {parse_id(get_value(one, "/location_id")): one for one in regions}
+    countries = {
+        get_text(region, "/region_code"): region for region in regions if get_value(region, "/level") == "COUNTRY"
+    }
+    known = {parse_id(get_value(region, "/location_id")): region for region in regions}
     issues: list[Issue] = []
     chosen: dict[str, str] = {}
     for index, country in enumerate(brief.targeting.countries or ()):
         place = f"targeting.countries.{index}"
-        found = parse_id(get_value(countries.get(country), "/location_id"))
-        if found is None:
+        location_id = parse_id(get_value(countries.get(country), "/location_id"))
+        if location_id is None:
             issues.append(Issue(place, "not_deliverable", f"TikTok does not deliver to {country} for this account."))
         else:
-            chosen.setdefault(found, place)
+            chosen.setdefault(location_id, place)
     for index, location in enumerate(brief.targeting.location_ids or ()):
         place = f"targeting.locationIds.{index}"
         if location not in known:
@@ -97,12 +99,12 @@ def resolve_locations(brief: CampaignBrief, regions: Sequence[Mapping[str, Json]
 
 def _get_containing_locations(location: str, known: Mapping[str | None, Mapping[str, Json]]) -> set[str]:
     """The locations that contain this one."""
-    found: set[str] = set()
+    containing: set[str] = set()
     parent = parse_id(get_value(known.get(location), "/parent_id"))
-    while parent is not None and parent not in found and parent != location:
-        found.add(parent)
+    while parent is not None and parent not in containing and parent != location:
+        containing.add(parent)
         parent = parse_id(get_value(known.get(parent), "/parent_id"))
-    return found
+    return containing
 
 
 # -- what is looked up --------------------------------------------------------------------------------------------
@@ -134,7 +136,7 @@ def fetch_brief_lookups(network: Network, account: Account, brief: CampaignBrief
     if targeting.native is None:
         extent = "ALL" if targeting.location_ids else "TO_COUNTRY"
         answer = yield from fetch_response(network, tiktok.build_regions_request(account, extent))
-        locations = resolve_locations(brief, tiktok.parse_rows(answer, "region_info"))
+        locations = resolve_locations(brief, tiktok.parse_named_rows(answer, "region_info"))
     return BriefLookups(centre, cover, locations)
 
 
@@ -143,13 +145,13 @@ def ensure_video_usable(network: Network, account: Account, video_id: str, path:
     answer = yield from fetch_response(
         network, tiktok.build_account_get_request(account, "/file/video/ad/info/", video_ids=[video_id])
     )
-    found = tiktok.parse_rows(answer)
-    if not found:  # API for Business: an id that is unknown or of no use is left out without a word
+    videos = tiktok.parse_rows(answer)
+    if not videos:  # API for Business: an id that is unknown or of no use is left out without a word
         raise invalid_input(path, "not_found", "TikTok has no such video for ads in this account.")
-    if get_value(found[0], "/displayable") is not True:
+    if get_value(videos[0], "/displayable") is not True:
         message = "TikTok is still processing the video; it can be used once it is displayable."
         raise ProviderThrottled(message, code="media_processing", retry_after=tiktok.PROCESSING_RETRY_DELAY)
-    allowed = get_value(found[0], "/allowed_placements")
+    allowed = get_value(videos[0], "/allowed_placements")
     if isinstance(allowed, list) and allowed and tiktok.TIKTOK_PLACEMENT not in allowed:
         raise invalid_input(path, "not_eligible", "The video may not be placed on TikTok itself.")
 
@@ -160,9 +162,9 @@ def fetch_suggested_cover(
     """The first cover that TikTok suggests; that its id may be used as it is, is (unverified)."""
     answer = yield from fetch_response(network, tiktok.build_covers_request(account, video_id, 1))
     for row in tiktok.parse_rows(answer):
-        found = parse_id(get_value(row, "/id"))
-        if found is not None:
-            return found
+        cover = parse_id(get_value(row, "/id"))
+        if cover is not None:
+            return cover
     raise invalid_input(path, "required", "TikTok suggests no cover for the video; name one as imageHash or imageUrl.")
 
 
@@ -174,12 +176,12 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
 def _find_identity(
     network: Network, account: Account, identity_id: str, kind: str, **query: str
 ) -> Flow[Mapping[str, Json] | None]:
-    asked = tiktok.build_account_get_request(
+    request = tiktok.build_account_get_request(
         account, "/identity/get/", **query, page="1", page_size=str(tiktok.IDENTITY_PAGE_SIZE)
     )
-    answers = yield from fetch_pages(network, asked, _build_next_request)
+    answers = yield from fetch_pages(network, request, _build_next_request)
     for answer in answers:
-        for row in tiktok.parse_rows(answer, "identity_list"):
+        for row in tiktok.parse_named_rows(answer, "identity_list"):
             if get_text(row, "/identity_id") == identity_id and get_text(row, "/identity_type", kind) == kind:
                 return row
     return None
@@ -190,23 +192,23 @@ def fetch_identity_center(network: Network, account: Account, identity_id: str, 
     centre = None
     if kind == tiktok.BUSINESS_CENTER_USER:
         # API for Business: with this type the call needs the centre, so it is asked without a type first.
-        found = yield from _find_identity(network, account, identity_id, kind)
-        centre = get_text(found, "/identity_authorized_bc_id")
+        identity = yield from _find_identity(network, account, identity_id, kind)
+        centre = get_text(identity, "/identity_authorized_bc_id")
         if centre is None:
-            found, centre = yield from _find_identity_in_centers(network, account, identity_id)
+            identity, centre = yield from _find_identity_in_centers(network, account, identity_id)
     else:
-        found = yield from _find_identity(network, account, identity_id, kind, identity_type=kind)
-    if found is None:
+        identity = yield from _find_identity(network, account, identity_id, kind, identity_type=kind)
+    if identity is None:
         raise invalid_input(IDENTITY_PATH, "not_found", f"The account has no identity of the type {kind} with this id.")
     if kind in tiktok.TIKTOK_ACCOUNTS:
-        state = get_text(found, "/available_status") or tiktok.AVAILABLE
+        state = get_text(identity, "/available_status") or tiktok.AVAILABLE
         if state != tiktok.AVAILABLE:
             raise invalid_input(
                 IDENTITY_PATH, "not_eligible", f"TikTok says that the identity is not available: {state[:60]}."
             )
-        if get_value(found, "/can_push_video") is False:
+        if get_value(identity, "/can_push_video") is False:
             raise invalid_input(IDENTITY_PATH, "not_eligible", "The identity does not let ads push videos.")
-        if get_value(found, "/is_gpppa") is True:
+        if get_value(identity, "/is_gpppa") is True:
             raise invalid_input(IDENTITY_PATH, "not_eligible", "The identity is of a government, politician or party.")
     return centre
 
@@ -224,11 +226,11 @@ def _find_identity_in_centers(
         if centre is None:
             continue
         kind = tiktok.BUSINESS_CENTER_USER
-        found = yield from _find_identity(
+        identity = yield from _find_identity(
             network, account, identity_id, kind, identity_type=kind, identity_authorized_bc_id=centre
         )
-        if found is not None:
-            return found, get_text(found, "/identity_authorized_bc_id") or centre
+        if identity is not None:
+            return identity, get_text(identity, "/identity_authorized_bc_id") or centre
     return None, None
 
 
@@ -247,16 +249,16 @@ def _build_ids(items: Json, path: str) -> Json:
 
 
 def _build_genders(items: Json, path: str) -> Json:
-    if any(one not in GENDERS for one in items):
+    if any(gender not in GENDERS for gender in items):
         raise _invalid_targeting(path, "not_supported", f"takes these genders: {', '.join(GENDERS)}.")
     return GENDERS[items[0]] if len(set(items)) == 1 else ANY_GENDER
 
 
 def _build_operating_systems(items: Json, path: str) -> Json:
-    found = [item["id"] for item in items]
-    if any(one not in OPERATING_SYSTEMS for one in found):
+    names = [item["id"] for item in items]
+    if any(name not in OPERATING_SYSTEMS for name in names):
         raise _invalid_targeting(path, "choice", f"takes these: {', '.join(OPERATING_SYSTEMS)}.")
-    return found
+    return names
 
 
 EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
@@ -274,7 +276,7 @@ LOCKED_REASONS = {
 AGE_MEMBERS = ("ageMin", "ageMax")
 
 
-def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The changed members, and each change in words. Raises InvalidInput with all issues."""
     members: dict[str, Json] = {}
     issues: list[Issue] = []
@@ -286,30 +288,32 @@ def merge_targeting(kind: Kind, current: Json, wanted: Mapping[str, Json]) -> tu
 
     changes: list[Change] = []
     try:
-        changes += apply_targeting(EDITABLE_TARGETING, wanted, lay)
+        changes += apply_targeting(EDITABLE_TARGETING, new_members, lay)
     except InvalidInput as problem:
         issues.extend(problem.issues)
-    if not wanted.keys().isdisjoint(AGE_MEMBERS):
+    if not new_members.keys().isdisjoint(AGE_MEMBERS):
         try:
-            members["age_groups"] = _select_age_ranges(current, wanted)
+            members["age_groups"] = _select_age_ranges(current, new_members)
             change = Change("age", current.get("age_groups"), members["age_groups"])
-            changes.append(require_change(change, next(f"targeting.{name}" for name in AGE_MEMBERS if name in wanted)))
+            changes.append(
+                require_change(change, next(f"targeting.{name}" for name in AGE_MEMBERS if name in new_members))
+            )
         except InvalidInput as problem:
             issues.extend(problem.issues)
     raise_if_issues(issues)
     return members, changes
 
 
-def _select_age_ranges(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> list[str]:
+def _select_age_ranges(current: Mapping[str, Json], new_members: Mapping[str, Json]) -> list[str]:
     """The age groups from ``ageMin`` to ``ageMax``; what is not named stays at the border that it has."""
     groups = current.get("age_groups")
     had = (
-        [AGE_RANGES[one] for one in groups if isinstance(one, str) and one in AGE_RANGES]
+        [AGE_RANGES[group] for group in groups if isinstance(group, str) and group in AGE_RANGES]
         if isinstance(groups, list)
         else []
     )
-    least = wanted.get("ageMin", min((low for low, _ in had), default=18))
-    most = wanted.get("ageMax", max((high for _, high in had), default=100))
+    least = new_members.get("ageMin", min((low for low, _ in had), default=18))
+    most = new_members.get("ageMax", max((high for _, high in had), default=100))
     most = 100 if most == MAX_AGE else most
     if least not in [low for low, _ in AGE_RANGES.values()]:
         borders = ", ".join(str(low) for low, _ in AGE_RANGES.values())

@@ -123,9 +123,9 @@ def get_utc_offset(account: Account, now: datetime) -> timedelta:
     return now.astimezone(get_timezone(require_timezone(account))).utcoffset() or timedelta()
 
 
-def format_midnight(day_: date, offset: timedelta) -> str:
+def format_midnight(day: date, offset: timedelta) -> str:
     """The instant at which a day of the account begins, in UTC, as X writes it."""
-    return format_utc(datetime(day_.year, day_.month, day_.day, tzinfo=timezone(offset)))
+    return format_utc(datetime(day.year, day.month, day.day, tzinfo=timezone(offset)))
 
 
 def parse_midnight_day(native: str | None, offset: timedelta) -> date:
@@ -145,8 +145,8 @@ def format_parameter(value: Json, path: str) -> str:
         return value
     if is_number(value):
         return format(value, "f") if not isinstance(value, int) else str(value)
-    if isinstance(value, list | tuple) and value and not any(isinstance(one, list | tuple) for one in value):
-        return ",".join(format_parameter(one, path) for one in value)
+    if isinstance(value, list | tuple) and value and not any(isinstance(item, list | tuple) for item in value):
+        return ",".join(format_parameter(item, path) for item in value)
     raise invalid_input(path, "type", "X takes texts, numbers, booleans, and lists of them.")
 
 
@@ -162,7 +162,7 @@ def build_request(
     return Request(method, f"{API_URL}{path}", slots, in_order, body=body, encoding=encoding, kind=nature)
 
 
-def build_account_get_request(account: Account, path: str, **query: str) -> Request:
+def build_account_get_request(account: Account, path: str, **query: Json) -> Request:
     """A read of something that the account has."""
     return build_request("GET", f"/accounts/{{account}}/{path}", query, account=account.native_id)
 
@@ -252,30 +252,32 @@ def _parse_operation_errors(body: Json) -> Iterator[tuple[int, Json]]:
     """The errors of a batch with the position that they speak of; an entry is a list of errors (unverified)."""
     entries = get_value(body, f"/{OPERATION_ERROR}")
     for position, entry in enumerate(entries if isinstance(entries, list) else ()):
-        yield from ((position, one) for one in (entry if isinstance(entry, list) else [entry]) if one)
+        yield from ((position, error) for error in (entry if isinstance(entry, list) else [entry]) if error)
 
 
-def _parse_error_entry(one: Json, request_id: str | None, *more: str) -> ParsedError:
-    code, said = get_text(one, "/code"), [get_text(one, at) for at in ("/message", "/parameter", "/details")]
-    message = "; ".join(part for part in said if part)
+def _parse_error_entry(entry: Json, request_id: str | None, *more: str) -> ParsedError:
+    code, texts = get_text(entry, "/code"), [get_text(entry, at) for at in ("/message", "/parameter", "/details")]
+    message = "; ".join(part for part in texts if part)
     return ParsedError((*((code,) if code else ()), *more), message or None, request_id)
 
 
 def parse_error(response: Response) -> ParsedError | None:
     """The first error of the answer; an error of a batch carries OPERATION_ERROR too."""
     body, request_id = response.body if response.state == "json" else None, response.headers.get(REQUEST_ID_HEADER)
-    for one in find_values(body, "/errors/*"):
-        return _parse_error_entry(one, request_id)
-    for _, one in _parse_operation_errors(body):
-        return _parse_error_entry(one, request_id, OPERATION_ERROR)
+    for entry in find_values(body, "/errors/*"):
+        return _parse_error_entry(entry, request_id)
+    for _, entry in _parse_operation_errors(body):
+        return _parse_error_entry(entry, request_id, OPERATION_ERROR)
     return ParsedError((), None, request_id) if response.status >= 400 else None
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
     """What a batch says of each sent operation: ``data`` in the order sent, or errors, which refuse all of it."""
-    sent = request.body if isinstance(request.body, list) else []
+    operations = request.body if isinstance(request.body, list) else []
     data = find_values(response.body, "/data/*")
-    answers = [ItemResult(position, _match_answered_id(sent, position, one)) for position, one in enumerate(data)]
+    answers = [
+        ItemResult(position, _match_answered_id(operations, position, item)) for position, item in enumerate(data)
+    ]
     request_id = response.headers.get(REQUEST_ID_HEADER)
     errors = dict(reversed(list(_parse_operation_errors(response.body))))
     if errors:
@@ -283,17 +285,17 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
         first = next(iter(sorted(errors)))
         whole = (
             _parse_error_entry(errors.get(position, errors[first]), request_id, OPERATION_ERROR)
-            for position in range(len(sent))
+            for position in range(len(operations))
         )
-        return [*answers, *(ItemResult(position, error=one) for position, one in enumerate(whole))]
-    return answers if len(answers) == len(sent) else None
+        return [*answers, *(ItemResult(position, error=item) for position, item in enumerate(whole))]
+    return answers if len(answers) == len(operations) else None
 
 
-def _match_answered_id(sent: Sequence[Json], position: int, answered: Json) -> str | None:
+def _match_answered_id(operations: Sequence[Json], position: int, item: Json) -> str | None:
     """The answered id; None where a deletion is answered by another criterion."""
-    id_ = parse_id(get_value(answered, "/id"))
-    wanted = get_value(sent, f"/{position}/params/{CRITERION_ID_MEMBER}")
-    return id_ if wanted is None or wanted == id_ else None
+    id_ = parse_id(get_value(item, "/id"))
+    sent_id = get_value(operations, f"/{position}/params/{CRITERION_ID_MEMBER}")
+    return id_ if sent_id is None or sent_id == id_ else None
 
 
 LOCKED_RETRY_DELAY, DEFAULT_RETRY_DELAY = 5.0, 60.0
@@ -308,10 +310,10 @@ def parse_retry_delay(response: Response) -> float | None:
     if response.status != 429:
         return None
     reset = next((response.headers[name] for name in RESET_HEADERS if name in response.headers), "")
-    sent = parse_http_date(response.headers.get("date", ""))
-    if sent is None or not (reset.isascii() and reset.isdigit() and len(reset) < 13):
+    moment = parse_http_date(response.headers.get("date", ""))
+    if moment is None or not (reset.isascii() and reset.isdigit() and len(reset) < 13):
         return DEFAULT_RETRY_DELAY
-    return max(1.0, int(reset) - sent)
+    return max(1.0, int(reset) - moment)
 
 
 def parse_next_cursor(response: Response) -> str | None:

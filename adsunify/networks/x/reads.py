@@ -55,10 +55,10 @@ def _fetch_form(request: Request) -> Flow[dict[str, str]]:
     """The members of a form-encoded answer; anything but a 200 is a failure."""
     response = yield from fetch_response(NETWORK, request)
     content = response.body.decode("utf-8", "replace") if isinstance(response.body, bytes) else response.body
-    found = dict(parse_qsl(content)) if isinstance(content, str) and response.status == 200 else {}
-    if not found.get("oauth_token") or not found.get("oauth_token_secret"):
+    form = dict(parse_qsl(content)) if isinstance(content, str) and response.status == 200 else {}
+    if not form.get("oauth_token") or not form.get("oauth_token_secret"):
         raise ProviderUnreadable("X: the token answer has no oauth_token with its secret.")
-    return found
+    return form
 
 
 def _build_oauth_request(url: str) -> Request:
@@ -71,11 +71,11 @@ def fetch_request_token(app: OAuthClient, redirect_uri: str, state: str, now: in
     request = x.authorize_request(
         _build_oauth_request(x.REQUEST_TOKEN_URL), app, now, x.derive_nonce(state), oauth_callback=redirect_uri
     )
-    found = yield from _fetch_form(request)
-    if found.get("oauth_callback_confirmed") != "true":
+    form = yield from _fetch_form(request)
+    if form.get("oauth_callback_confirmed") != "true":
         raise ProviderUnreadable("X did not confirm the callback address.")
-    url = build_consent_url(x.CONSENT_URL, oauth_token=found["oauth_token"])
-    return RequestToken(url, found["oauth_token"], found["oauth_token_secret"])
+    url = build_consent_url(x.CONSENT_URL, oauth_token=form["oauth_token"])
+    return RequestToken(url, form["oauth_token"], form["oauth_token_secret"])
 
 
 def fetch_credentials(
@@ -86,12 +86,15 @@ def fetch_credentials(
     if not token or not proof:  # (unverified) a refused consent says denied=<request token>
         raise invalid_input("oauth_verifier", "consent_refused", "X gave no verifier: the consent was refused.")
     leg = _build_oauth_request(x.ACCESS_TOKEN_URL)
-    found = yield from _fetch_form(
+    form = yield from _fetch_form(
         x.authorize_request(leg, app, now, x.derive_nonce(proof), token, verifier, oauth_verifier=proof)
     )
-    told = {"userId": found.get("user_id"), "screenName": found.get("screen_name")}
-    extras = {TOKEN_SECRET_EXTRA: found["oauth_token_secret"], **{name: one for name, one in told.items() if one}}
-    return Credentials(found["oauth_token"], extras=extras)
+    members = {"userId": form.get("user_id"), "screenName": form.get("screen_name")}
+    extras = {
+        TOKEN_SECRET_EXTRA: form["oauth_token_secret"],
+        **{name: value for name, value in members.items() if value},
+    }
+    return Credentials(form["oauth_token"], extras=extras)
 
 
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
@@ -111,10 +114,10 @@ def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def _parse_account(row: Mapping[str, Json], funding: Sequence[Mapping[str, Json]]) -> DiscoveredAccount:
+def _parse_funded_account(row: Mapping[str, Json], funding: Sequence[Mapping[str, Json]]) -> DiscoveredAccount:
     native_id, status = require_id(row, "/id", "account"), get_text(row, "/approval_status")
-    able = [one for one in funding if get_value(one, "/able_to_fund") is True]
-    currency = next((get_text(one, "/currency") for one in (*able, *funding)), None)
+    able = [instrument for instrument in funding if get_value(instrument, "/able_to_fund") is True]
+    currency = next((get_text(instrument, "/currency") for instrument in (*able, *funding)), None)
     switched = get_text(row, "/timezone_switch_at")
     return DiscoveredAccount(
         native_id,
@@ -128,11 +131,11 @@ def _parse_account(row: Mapping[str, Json], funding: Sequence[Mapping[str, Json]
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """The accounts of the user, each with the currency of its funding."""
-    found = []
+    accounts = []
     for row in (yield from fetch_rows(NETWORK, x.build_request("GET", "/accounts", {"count": x.PAGE_SIZE}))):
         funding = yield from fetch_funding_instruments(NETWORK, require_id(row, "/id", "account"))
-        found.append(_parse_account(row, funding))
-    return found
+        accounts.append(_parse_funded_account(row, funding))
+    return accounts
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
@@ -141,67 +144,70 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, line items and promoted posts that are not deleted."""
     nodes: list[ParsedEntity] = []
-    shown: set[str] = set()
-    for one in LEVELS:
-        found = yield from fetch_rows(NETWORK, x.build_account_get_request(account, one.path, count=x.PAGE_SIZE))
-        read_ = [hierarchy.parse_entity(one, native) for native in found]
+    visible: set[str] = set()
+    for level in LEVELS:
+        rows = yield from fetch_rows(NETWORK, x.build_account_get_request(account, level.path, count=x.PAGE_SIZE))
+        entities = [hierarchy.parse_entity(level, native) for native in rows]
         # X still lists what lies below a deleted entity, at every level under it.
-        nodes += [node for node in read_ if node.parent_id is None or node.parent_id in shown]
-        shown = {node.id for node in nodes if node.kind == one.kind}
+        nodes += [node for node in entities if node.parent_id is None or node.parent_id in visible]
+        visible = {node.id for node in nodes if node.kind == level.kind}
     return EntityTree(tuple(nodes))
 
 
-def _build_list_filters(one: Level, query: ListQuery) -> dict[str, str]:
-    asked = {"count": str(query.limit)}
+def _build_list_filters(level: Level, query: ListQuery) -> dict[str, str]:
+    filters = {"count": str(query.limit)}
     if query.parent_id is not None:
-        asked[f"{one.parent.removeprefix('/')}s"] = query.parent_id
+        filters[f"{level.parent.removeprefix('/')}s"] = query.parent_id
     if query.search:
-        if one is PROMOTED_POST:
+        if level is PROMOTED_POST:
             raise invalid_input(
                 "search", "not_supported", "X searches campaigns and line items by name; posts have none."
             )
-        asked["q"] = query.search
+        filters["q"] = query.search
     if query.status == x.DRAFT:
-        asked["with_draft"] = "true"
-    return asked
+        filters["with_draft"] = "true"
+    return filters
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """One page of a level's entities. X filters no status: pages without a fitting one are passed over."""
-    one = check_query(NETWORK, kind, query)
-    request, cursor = x.build_account_get_request(account, one.path, **_build_list_filters(one, query)), query.cursor
-    fitting: tuple[ParsedEntity, ...] = ()
+    level = check_query(NETWORK, kind, query)
+    request, cursor = (
+        x.build_account_get_request(account, level.path, **_build_list_filters(level, query)),
+        query.cursor,
+    )
+    matches: tuple[ParsedEntity, ...] = ()
     for _ in range(MAX_FILTER_PAGES):
-        asked = request if cursor is None else evolve(request, query={**request.query, "cursor": cursor})
-        response = yield from fetch_response(NETWORK, asked)
-        found = (hierarchy.parse_entity(one, native) for native in get_objects(response.body, "/data"))
-        fitting = tuple(node for node in found if query.status in (None, node.native_status))
+        page_request = request if cursor is None else evolve(request, query={**request.query, "cursor": cursor})
+        response = yield from fetch_response(NETWORK, page_request)
+        entities = (hierarchy.parse_entity(level, native) for native in get_objects(response.body, "/data"))
+        matches = tuple(node for node in entities if query.status in (None, node.native_status))
         cursor = x.parse_next_cursor(response)
-        if fitting or cursor is None:
+        if matches or cursor is None:
             break
-    return EntityPage(fitting, cursor)
+    return EntityPage(matches, cursor)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """One entity that is not deleted."""
-    one = get_level(NETWORK, kind)
-    path = f"/accounts/{{account}}/{one.path}/{{id}}"
+    level = get_level(NETWORK, kind)
+    path = f"/accounts/{{account}}/{level.path}/{{id}}"
     response = yield from fetch_response(
         NETWORK, x.build_request("GET", path, {}, account=account.native_id, id=entity_id)
     )
-    native = require_value(response.body, "/data", one.native)
+    native = require_value(response.body, "/data", level.native)
     if not isinstance(native, Mapping):
-        raise ProviderUnreadable(f"X: the {one.native} is no object.")
-    return hierarchy.parse_entity(one, native)
+        raise ProviderUnreadable(f"X: the {level.native} is no object.")
+    return hierarchy.parse_entity(level, native)
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """The entity, a line item with its targeting criteria."""
-    found = yield from fetch_entity(account, kind, entity_id)
+    entity = yield from fetch_entity(account, kind, entity_id)
     if kind != LINE_ITEM.kind:
-        return found
+        return entity
     targeting = yield from fetch_native_criteria(NETWORK, account, entity_id)
-    return evolve(found, native={**found.native, "targeting_criteria": targeting})
+    return evolve(entity, native={**entity.native, "targeting_criteria": targeting})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -227,25 +233,29 @@ def _fetch_active_campaigns(
 
     None where the account has no campaign of any kind.
     """
-    asked = x.build_account_get_request(account, "campaigns", with_deleted="true", count=x.PAGE_SIZE)
-    answers = yield from fetch_pages(NETWORK, asked, x.build_next_request)
-    found = [one for answer in answers for one in get_objects(answer.body, "/data")]
-    if not found:
+    list_request = x.build_account_get_request(account, "campaigns", with_deleted="true", count=x.PAGE_SIZE)
+    answers = yield from fetch_pages(NETWORK, list_request, x.build_next_request)
+    campaigns = [item for answer in answers for item in get_objects(answer.body, "/data")]
+    if not campaigns:
         return None
-    own = [one for one in found if account.currency is None or get_text(one, "/currency") in (None, account.currency)]
-    ids = [require_id(one, "/id", "campaign") for one in own]
+    own = [
+        item
+        for item in campaigns
+        if account.currency is None or get_text(item, "/currency") in (None, account.currency)
+    ]
+    ids = [require_id(item, "/id", "campaign") for item in own]
     if len(ids) <= MAX_IDS_PER_REQUEST:
         return {placement: ids for placement in PLACEMENTS if ids}
     active: dict[str, set[str]] = {placement: set() for placement in PLACEMENTS}
     for window in _build_activity_queries(start, offset, now):
         request = x.build_request("GET", "/stats/accounts/{account}/active_entities", window, account=account.native_id)
         answer = yield from fetch_response(NETWORK, request)
-        for one in get_objects(answer.body, "/data"):
-            named = get_value(one, "/placements")
-            known = [name for name in named if name in PLACEMENTS] if isinstance(named, list) else []
+        for item in get_objects(answer.body, "/data"):
+            placements = get_value(item, "/placements")
+            known = [name for name in placements if name in PLACEMENTS] if isinstance(placements, list) else []
             for placement in known or PLACEMENTS:
-                active[placement].add(require_id(one, "/entity_id", "activity"))
-    narrowed = {placement: [one for one in ids if one in active[placement]] for placement in PLACEMENTS}
+                active[placement].add(require_id(item, "/entity_id", "activity"))
+    narrowed = {placement: [item for item in ids if item in active[placement]] for placement in PLACEMENTS}
     return {placement: chosen for placement, chosen in narrowed.items() if chosen}
 
 
@@ -286,17 +296,19 @@ MetricsKey = tuple[str, str, str]
 def _get_day_value(series: Json, index: int) -> Json:
     """One day of a metric: of a series, or of each series of an object of them."""
     if isinstance(series, Mapping):
-        whole = {name: _get_day_value(one, index) for name, one in series.items()}
-        return whole if any(one is not None for one in whole.values()) else None
+        whole = {name: _get_day_value(value, index) for name, value in series.items()}
+        return whole if any(value is not None for value in whole.values()) else None
     return series[index] if isinstance(series, list) and index < len(series) else None
 
 
 def _count_days(metrics: Mapping[str, Json]) -> int:
-    series = [one for value in metrics.values() for one in (value.values() if isinstance(value, Mapping) else [value])]
-    return max((len(one) for one in series if isinstance(one, list)), default=0)
+    series = [
+        item for value in metrics.values() for item in (value.values() if isinstance(value, Mapping) else [value])
+    ]
+    return max((len(item) for item in series if isinstance(item, list)), default=0)
 
 
-def _collect_days(found: dict[MetricsKey, dict[str, Json]], body: Json, first: date, placement: str) -> None:
+def _collect_days(rows: dict[MetricsKey, dict[str, Json]], body: Json, first: date, placement: str) -> None:
     """Adds the days of one answer; a metric without a figure is left out."""
     for campaign in get_objects(body, "/data", "report"):
         id_ = require_id(campaign, "/id", "report")
@@ -305,22 +317,22 @@ def _collect_days(found: dict[MetricsKey, dict[str, Json]], body: Json, first: d
             if not isinstance(metrics, Mapping) or _count_days(metrics) > JOB_DAYS:
                 raise ProviderUnreadable("X: the metrics of the report are no days.")
             for index in range(_count_days(metrics)):
-                told = {name: _get_day_value(series, index) for name, series in metrics.items()}
-                known = {name: value for name, value in told.items() if value is not None}
+                figures = {name: _get_day_value(series, index) for name, series in metrics.items()}
+                known = {name: value for name, value in figures.items() if value is not None}
                 if known:
-                    day_ = (first + index * _ONE_DAY).isoformat()
-                    row = {"date": day_, "campaign_id": id_, "placement": placement}
-                    found.setdefault((day_, id_, placement), row).update(known)
+                    day = (first + index * _ONE_DAY).isoformat()
+                    row = {"date": day, "campaign_id": id_, "placement": placement}
+                    rows.setdefault((day, id_, placement), row).update(known)
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """Each day and its figures. X leaves out what there was none of: a sum is of what was told, never 0 for none."""
     sums: dict[date, dict[str, Json]] = {}
-    for day_, figures in parse_report_rows(_COUNT_METRICS, native, "/date"):
-        if day_ not in sums:
-            sums[day_] = {**figures, "date": day_}
+    for day, figures in parse_report_rows(_COUNT_METRICS, native, "/date"):
+        if day not in sums:
+            sums[day] = {**figures, "date": day}
             continue
-        known = sums[day_]
+        known = sums[day]
         for name, count in figures.items():
             if count is not None:
                 had = known[name]
@@ -338,15 +350,15 @@ def _build_coverage(
     today = now.astimezone(get_timezone(require_timezone(account))).date()
     restated = today - timedelta(days=RESTATED_DAYS)
     provisional = max(days.start, restated) if days.end >= restated else None
-    said = [*(metric.note for metric in METRICS if metric.note), *notes]
+    texts = [*(metric.note for metric in METRICS if metric.note), *notes]
     switched = account.extras.get("timezoneSwitchAt", "")[:10]
     if switched and days.start.isoformat() <= switched <= days.end.isoformat():
-        said.append(f"The account changed its time zone at {switched}: that day has a gap.")
-    return Coverage(days.start, days.end, account.timezone, not missing, provisional, tuple(missing), said)
+        texts.append(f"The account changed its time zone at {switched}: that day has a gap.")
+    return Coverage(days.start, days.end, account.timezone, not missing, provisional, tuple(missing), texts)
 
 
-def _build_insights(account: Account, found: Mapping[MetricsKey, Mapping[str, Json]], coverage: Coverage) -> Insights:
-    native = [found[key] for key in sorted(found)]
+def _build_insights(account: Account, rows: Mapping[MetricsKey, Mapping[str, Json]], coverage: Coverage) -> Insights:
+    native = [rows[key] for key in sorted(rows)]
     days = parse_daily_metrics(account, native, coverage.start, coverage.end)
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
@@ -371,16 +383,16 @@ def _start_job(account: Account, query: Mapping[str, str]) -> Flow[str]:
 
 def _fetch_jobs(account: Account, ids: Sequence[str], offset: timedelta) -> Flow[list[_Job]]:
     response = yield from fetch_response(NETWORK, x.build_job_states_request(account, ",".join(ids)))
-    found = {require_id(one, "/id_str", "report"): one for one in get_objects(response.body, "/data")}
-    if any(id_ not in found for id_ in ids):
+    states = {require_id(state, "/id_str", "report"): state for state in get_objects(response.body, "/data")}
+    if any(id_ not in states for id_ in ids):
         raise ProviderNotFound("X does not know the report any more; ask for the days again.")
     jobs = []
     for id_ in ids:
-        one = found[id_]
-        first, end = (x.parse_midnight_day(get_text(one, at), offset) for at in ("/start_time", "/end_time"))
+        state = states[id_]
+        first, end = (x.parse_midnight_day(get_text(state, at), offset) for at in ("/start_time", "/end_time"))
         if not first < end:
             raise ProviderUnreadable("X: the report ends before it begins.")
-        status, placement, url = (get_text(one, at) or "" for at in ("/status", "/placement", "/url"))
+        status, placement, url = (get_text(state, at) or "" for at in ("/status", "/placement", "/url"))
         jobs.append(_Job(id_, status, DateRange(first, end - _ONE_DAY), placement, url))
     return jobs
 
@@ -395,24 +407,26 @@ def _download_job(job: _Job) -> Flow[Json]:
 
 def _resume_insights(account: Account, start: date, end: date, job: str, now: datetime) -> Flow[Insights]:
     jobs = yield from _fetch_jobs(account, split_job_id(job), x.get_utc_offset(account, now))
-    unfinished = next((one for one in jobs if one.status in UNFINISHED_STATES), None)
+    unfinished = next((item for item in jobs if item.status in UNFINISHED_STATES), None)
     if unfinished is not None:
         return Insights.from_pending_report(
             start, end, account.timezone, PendingReport(job, unfinished.status, POLL_INTERVAL_MS)
         )
-    failed = [one for one in jobs if one.status != SUCCESS_STATE]
+    failed = [item for item in jobs if item.status != SUCCESS_STATE]
     if len(failed) == len(jobs):
         raise ProviderError(f"X made no report ({failed[0].status}).", native=NativeError(failed[0].status))
-    found: dict[MetricsKey, dict[str, Json]] = {}
-    lost = {one.days: None for one in failed}  # a part of a sum is no sum
-    for one in jobs:
-        if one.days not in lost:
-            _collect_days(found, (yield from _download_job(one)), one.days.start, one.placement)
-    first, last = min(one.days.start for one in jobs), max(one.days.end for one in jobs)
+    rows: dict[MetricsKey, dict[str, Json]] = {}
+    failed_days = {item.days: None for item in failed}  # a part of a sum is no sum
+    for item in jobs:
+        if item.days not in failed_days:
+            _collect_days(rows, (yield from _download_job(item)), item.days.start, item.placement)
+    first, last = min(item.days.start for item in jobs), max(item.days.end for item in jobs)
     if not start <= first <= last <= end:  # resumed without its dates: the reports name theirs
         start, end = first, last
-    notes = [f"The report of {days.start} to {days.end} failed." for days in lost]
-    return _build_insights(account, found, _build_coverage(account, DateRange(start, end), now, tuple(lost), notes))
+    notes = [f"The report of {days.start} to {days.end} failed." for days in failed_days]
+    return _build_insights(
+        account, rows, _build_coverage(account, DateRange(start, end), now, tuple(failed_days), notes)
+    )
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
@@ -429,12 +443,12 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         return Insights.without_campaigns(_build_coverage(account, DateRange(start, end), now))
     at_once = list(_build_stats_queries(campaigns, start, end, SYNC_DAYS, offset))
     if not at_once or ((end - start).days < SYNC_DAYS and len(at_once) <= SYNC_REQUESTS):
-        found: dict[MetricsKey, dict[str, Json]] = {}
+        rows: dict[MetricsKey, dict[str, Json]] = {}
         for first, query in at_once:
             request = x.build_request("GET", "/stats/accounts/{account}", query, account=account.native_id)
             answer = yield from fetch_response(NETWORK, request)
-            _collect_days(found, answer.body, first, query["placement"])
-        return _build_insights(account, found, _build_coverage(account, DateRange(start, end), now))
+            _collect_days(rows, answer.body, first, query["placement"])
+        return _build_insights(account, rows, _build_coverage(account, DateRange(start, end), now))
     reports = list(_build_stats_queries(campaigns, start, end, JOB_DAYS, offset))
     if len(reports) > MAX_OPEN_JOBS:
         message = (

@@ -76,13 +76,13 @@ def parse_criterion(native: Mapping[str, Json]) -> Criterion:
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with ``targeting.native``; None where nothing is."""
-    listed = targeting.get("criteria")
-    if set(targeting) != {"criteria"} or not isinstance(listed, list | tuple) or not listed:
+    criteria = targeting.get("criteria")
+    if set(targeting) != {"criteria"} or not isinstance(criteria, list | tuple) or not criteria:
         return "the native targeting is one list named criteria"
-    for number, one in enumerate(listed, 1):
-        if not isinstance(one, Mapping) or set(one) != set(_CRITERION_MEMBERS):
+    for number, criterion in enumerate(criteria, 1):
+        if not isinstance(criterion, Mapping) or set(criterion) != set(_CRITERION_MEMBERS):
             return f"criterion {number} has exactly the members {', '.join(_CRITERION_MEMBERS)}"
-        type_, value, operator = (one[name] for name in _CRITERION_MEMBERS)
+        type_, value, operator = (criterion[name] for name in _CRITERION_MEMBERS)
         if type_ not in CRITERION_TYPES:
             return f"criterion {number} has no targeting_type that X knows"
         if operator not in OPERATORS:
@@ -91,7 +91,7 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
             return f"criterion {number} has a targeting_value that is no text"
         if value not in CRITERION_VALUES.get(type_, (value,)):
             return f"criterion {number} has a value that {type_} does not take"
-    counts = Counter(one["targeting_type"] for one in listed)
+    counts = Counter(criterion["targeting_type"] for criterion in criteria)
     over = next((type_ for type_, most in MAX_CRITERIA.items() if counts[type_] > most), None)
     return None if over is None else f"a line item takes at most {MAX_CRITERIA[over]} criteria of type {over}"
 
@@ -106,22 +106,22 @@ def check_batch_size(account: Account, brief: CampaignBrief, now: datetime | Non
 
 def build_criteria(brief: CampaignBrief, places: Sequence[str]) -> list[Criterion]:
     """The criteria of a brief, its countries found out (``places``); the same one twice counts once."""
-    wanted = brief.targeting
-    chosen = [Criterion(LOCATION, place) for place in (*places, *(wanted.location_ids or ()))]
-    chosen += [parse_criterion(one) for one in (wanted.native or {}).get("criteria", ())]
-    chosen += [Criterion(KEYWORD_TYPES[keyword.match], keyword.text) for keyword in wanted.keywords or ()]
+    targeting = brief.targeting
+    chosen = [Criterion(LOCATION, place) for place in (*places, *(targeting.location_ids or ()))]
+    chosen += [parse_criterion(criterion) for criterion in (targeting.native or {}).get("criteria", ())]
+    chosen += [Criterion(KEYWORD_TYPES[keyword.match], keyword.text) for keyword in targeting.keywords or ()]
     return list(dict.fromkeys(chosen))
 
 
-def build_create_operation(line_item: str | None, one: Criterion) -> dict[str, Json]:
+def build_create_operation(line_item: str | None, criterion: Criterion) -> dict[str, Json]:
     """The operation that makes a criterion; without ``line_item`` a binding supplies it."""
     owner = {} if line_item is None else {"line_item_id": line_item}
-    return {"operation_type": x.CREATE, "params": {**owner, **one.to_json()}}
+    return {"operation_type": x.CREATE, "params": {**owner, **criterion.to_json()}}
 
 
-def build_delete_operation(one: Criterion) -> dict[str, Json]:
+def build_delete_operation(criterion: Criterion) -> dict[str, Json]:
     """The operation that deletes a criterion."""
-    return {"operation_type": x.DELETE, "params": {x.CRITERION_ID_MEMBER: one.id}}
+    return {"operation_type": x.DELETE, "params": {x.CRITERION_ID_MEMBER: criterion.id}}
 
 
 # -- what is looked up --------------------------------------------------------------------------------------------
@@ -150,29 +150,29 @@ def is_promotable(network: Network, account: Account, post: str) -> Flow[bool]:
                 network, x.build_account_get_request(account, "promotable_users", count=x.PAGE_SIZE)
             )
             users += [
-                {"user_id": require_id(one, "/user_id", "promotable user")}
-                for one in others
-                if get_text(one, "/promotable_user_type") != x.FULL_PROMOTABLE_USER
+                {"user_id": require_id(other, "/user_id", "promotable user")}
+                for other in others
+                if get_text(other, "/promotable_user_type") != x.FULL_PROMOTABLE_USER
             ]
     return False
 
 
 def fetch_country_ids(network: Network, countries: Sequence[str]) -> Flow[list[str]]:
     """The location ids of countries, in their order. Raises InvalidInput for one that X does not know."""
-    found: list[str] = []
+    ids: list[str] = []
     issues: list[Issue] = []
     for index, country in enumerate(countries):
         response = yield from fetch_response(
             network, x.build_locations_request({"location_type": x.COUNTRIES, "country_code": country})
         )
-        fitting = [one for one in get_objects(response.body, "/data") if get_text(one, "/country_code") == country]
-        if fitting:
-            found.append(require_id(fitting[0], "/targeting_value", "location"))
+        matches = [row for row in get_objects(response.body, "/data") if get_text(row, "/country_code") == country]
+        if matches:
+            ids.append(require_id(matches[0], "/targeting_value", "location"))
         else:
             message = "X has no location for this country; it is never left out."
             issues.append(Issue(f"targeting.countries.{index}", "not_found", message))
     raise_if_issues(issues)
-    return found
+    return ids
 
 
 def fetch_native_criteria(network: Network, account: Account, line_item: str) -> Flow[list[Mapping[str, Json]]]:
@@ -183,7 +183,7 @@ def fetch_native_criteria(network: Network, account: Account, line_item: str) ->
 
 def fetch_criteria(network: Network, account: Account, line_item: str) -> Flow[list[Criterion]]:
     """The targeting criteria of a line item, all of them."""
-    return [parse_criterion(one) for one in (yield from fetch_native_criteria(network, account, line_item))]
+    return [parse_criterion(row) for row in (yield from fetch_native_criteria(network, account, line_item))]
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
@@ -200,9 +200,9 @@ def _criteria_builder(type_: str, operator: str = EQUAL) -> TargetingPartBuilder
 
 
 def _build_genders(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
-    if any(one not in GENDERS for one in items):
+    if any(gender not in GENDERS for gender in items):
         raise invalid_input(path, "not_supported", f"X takes these genders: {', '.join(GENDERS)}.")
-    return [Criterion(GENDER, GENDERS[one]) for one in items]
+    return [Criterion(GENDER, GENDERS[gender]) for gender in items]
 
 
 EDITABLE_TARGETING: Mapping[str, tuple[str, str, TargetingPartBuilder]] = {
@@ -218,14 +218,14 @@ AGE_MEMBERS = ("ageMin", "ageMax")
 _match_age_bucket = re.compile(r"AGE_(?:OVER_)?([0-9]+)(?:_TO_([0-9]+))?").fullmatch
 
 
-def _replace_age(wanted: Mapping[str, Json], current: Sequence[Criterion]) -> list[Criterion]:
+def _replace_age(new_members: Mapping[str, Json], current: Sequence[Criterion]) -> list[Criterion]:
     """The age bucket; a bound that the edit does not name stays as it is."""
-    held = _match_age_bucket(current[0].value) if current else None
-    least, most = held.groups() if held is not None else (None, None)
-    least, most = wanted.get("ageMin", least), wanted.get("ageMax", most)
+    current_bucket = _match_age_bucket(current[0].value) if current else None
+    least, most = current_bucket.groups() if current_bucket is not None else (None, None)
+    least, most = new_members.get("ageMin", least), new_members.get("ageMax", most)
     bucket = f"AGE_OVER_{least}" if most is None else f"AGE_{least}_TO_{most}"
     if bucket not in AGE_BUCKETS:
-        path = next(f"targeting.{name}" for name in AGE_MEMBERS if name in wanted)
+        path = next(f"targeting.{name}" for name in AGE_MEMBERS if name in new_members)
         raise invalid_input(path, "choice", f"X takes these ages: {', '.join(AGE_BUCKETS)}.")
     return [Criterion(AGE, bucket)]
 
@@ -239,36 +239,40 @@ class CriteriaDiff:
     changes: tuple[Change, ...]
 
 
-def diff_criteria(current: Sequence[Criterion], wanted: Mapping[str, Json]) -> CriteriaDiff:
+def diff_criteria(current: Sequence[Criterion], new_members: Mapping[str, Json]) -> CriteriaDiff:
     """Only the kinds that the edit names are compared; all others stay. Raises InvalidInput with all issues."""
-    made: list[Criterion] = []
+    created: list[Criterion] = []
     deleted: list[Criterion] = []
     changes: list[Change] = []
     issues: list[Issue] = []
 
-    def compare(name: str, path: str, held: Sequence[Criterion], aimed: Sequence[Criterion]) -> None:
-        before, after = {one.key for one in held}, {one.key: one for one in aimed}
-        made.extend(one for said, one in after.items() if said not in before)
-        deleted.extend(one for one in held if one.key not in after)
-        change = Change(name, [one.value for one in held], [one.value for one in after.values()])
+    def compare(name: str, path: str, existing: Sequence[Criterion], aimed: Sequence[Criterion]) -> None:
+        before, after = {criterion.key for criterion in existing}, {criterion.key: criterion for criterion in aimed}
+        created.extend(criterion for item, criterion in after.items() if item not in before)
+        deleted.extend(criterion for criterion in existing if criterion.key not in after)
+        change = Change(
+            name, [criterion.value for criterion in existing], [criterion.value for criterion in after.values()]
+        )
         changes.append(require_change(change, path))
 
-    for name, value in wanted.items():
+    for name, value in new_members.items():
         try:
             if name in EDITABLE_TARGETING:
                 type_, operator, part = EDITABLE_TARGETING[name]
-                held = [one for one in current if one.type == type_ and one.operator == operator]
-                compare(name, f"targeting.{name}", held, part(value, held, f"targeting.{name}"))
+                current_ages = [
+                    criterion for criterion in current if criterion.type == type_ and criterion.operator == operator
+                ]
+                compare(name, f"targeting.{name}", current_ages, part(value, current_ages, f"targeting.{name}"))
         except InvalidInput as problem:
             issues.extend(problem.issues)
-    ages = {name: wanted[name] for name in AGE_MEMBERS if wanted.get(name) is not None}
+    ages = {name: new_members[name] for name in AGE_MEMBERS if new_members.get(name) is not None}
     if ages:
-        held = [one for one in current if one.type == AGE]
+        current_ages = [criterion for criterion in current if criterion.type == AGE]
         try:
-            compare("age", f"targeting.{next(iter(ages))}", held, _replace_age(ages, held))
+            compare("age", f"targeting.{next(iter(ages))}", current_ages, _replace_age(ages, current_ages))
         except InvalidInput as problem:
             issues.extend(problem.issues)
-    if not issues and len(made) + len(deleted) > MAX_BATCH_SIZE:
+    if not issues and len(created) + len(deleted) > MAX_BATCH_SIZE:
         issues.append(Issue("targeting", "too_many", f"X takes at most {MAX_BATCH_SIZE} changes of criteria at once."))
     raise_if_issues(issues)
-    return CriteriaDiff(tuple(made), tuple(deleted), tuple(changes))
+    return CriteriaDiff(tuple(created), tuple(deleted), tuple(changes))
