@@ -21,7 +21,7 @@ EditPart = tuple[Mapping[str, Json], Sequence[Change]]
 
 
 def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
-    """Refuse what the level cannot carry. Raises InvalidInput with all issues at once.
+    """Check that the level takes each member of an edit. Raises InvalidInput with all issues at once.
 
     The id of an item counts on every network. Its name is a label for people, as catalogs give it, and is never held
     against the id.
@@ -59,7 +59,7 @@ def find_edit_member(network: Network, kind: Kind, path: str) -> EditMember | No
 
 
 def _explain_unsupported(network: Network, kind: Kind, path: str) -> str:
-    """Why a level does not take a member, and what takes it."""
+    """Explain why a level refuses a member, and which level takes it."""
     row = find_edit_member(network, kind, path)
     if row is not None and row.reason:
         return f"{network.title}: {row.reason}."
@@ -82,7 +82,7 @@ def _explain_unsupported(network: Network, kind: Kind, path: str) -> str:
 
 
 def _check_items(network: Network, row: EditMember, items: Sequence[Json], path: str) -> Iterator[Issue]:
-    """What the items of a list name and the network would drop, and an item whose id is in the list already."""
+    """Yield an issue for each member of an item that the network would ignore, and for each repeated ID."""
     ids: set[str] = set()
     for index, item in enumerate(items):
         if not isinstance(item, Mapping):  # a gender, a headline

@@ -64,19 +64,19 @@ class Edit:
 
 @frozen
 class EditResult:
-    """What the field changes of an edit become: pointer to native value, and each change in words."""
+    """The result of an edit's field changes: pointer to native value, and each change for people."""
 
     native: Mapping[str, Json]
     changes: tuple[Change, ...]
 
     @property
     def native_by_name(self) -> dict[str, Json]:
-        """The same by name, where all of them stand at the top of the entity."""
+        """The native values by name, for entities in which all pointers have one segment."""
         return {pointer.removeprefix("/"): value for pointer, value in self.native.items()}
 
     @property
     def native_object(self) -> dict[str, Json]:
-        """The same as an object: each value stands where its pointer points."""
+        """The native values as an object: each value is at its pointer."""
         whole: dict[str, Json] = {}
         for pointer, value in self.native.items():
             set_value(whole, pointer, value)
@@ -137,12 +137,12 @@ def apply_edit(
         for pointer, new in members.items():
             try:
                 set_value(current, pointer, new)
-            except (TypeError, ValueError, AttributeError, LookupError):  # what was read is no object on the way there
+            except (TypeError, ValueError, AttributeError, LookupError):  # a value on the way is no object
                 raise ProviderUnreadable(f"{network.title}: {setting.field} cannot stand where it was read.") from None
         result.update(members)
         change = Change(setting.field, before, get_display_value(network, account, setting, current), exact)
         try:
-            if new_values[setting.field] == "":  # natively another value may stand for none
+            if new_values[setting.field] == "":  # natively another value may mean "none"
                 require_change(Change(setting.field, before, None), path)
             changes.append(require_change(change, path))
         except InvalidInput as problem:
@@ -195,7 +195,7 @@ def require_change(change: Change, path: str, essence: Callable[[Json], Json] = 
 
 
 def _to_comparable(value: Json) -> object:
-    """A value without what makes no difference: the order and number of a list's items, empty members, time zones."""
+    """Return a value for comparison: without the order of lists, repeated items, empty members, time zones."""
     if isinstance(value, Mapping):
         members = {name: _to_comparable(member) for name, member in value.items()}
         return frozenset((name, member) for name, member in members.items() if member is not None) or None
@@ -217,7 +217,7 @@ def _find_dropped_bids(
     after: Mapping[str, Json],
     now: datetime | None,
 ) -> Iterator[Change]:
-    """The amounts that no longer count under another bid strategy."""
+    """Yield the amounts that a change of the bid strategy makes ineffective."""
     for setting in table:
         if (
             setting.field not in BID_FIELDS
@@ -231,7 +231,7 @@ def _find_dropped_bids(
 
 
 def collect_spend_warnings(network: Network, kind: Kind, changes: Iterable[Change]) -> Iterator[str]:
-    """What a reviewer has to know of limits of spend that an edit takes away."""
+    """Yield warnings for the reviewer about limits of spend that an edit removes or raises."""
     money = {setting.field for setting in list_settings(network, kind) if setting.unit == "money"}
     for change in changes:
         if change.before is None:
@@ -271,16 +271,16 @@ def check_start_end(
 def check_payload_amounts(
     network: Network, account: Account, kind: Kind, payload: Mapping[str, Json]
 ) -> Iterator[Issue]:
-    """What is wrong with the budget and the bid of a native payload, by the rows that an edit is held against."""
+    """Check the budget and the bid of a native payload against the same rows as an edit."""
     try:
         unit = network.get_money_unit(account)
-    except InvalidInput:  # of an account without currency, nobody can say what its numbers are worth
+    except InvalidInput:  # amounts cannot be checked without the account's currency
         return
     for setting in list_settings(network, kind):
         if setting.unit != "money" or setting.field not in ("budget", "bid"):
             continue
         at = get_setting_pointer(setting, payload)
-        if at.startswith(f"/{get_level(network, kind).native}/"):  # Google's levels are read with others beside them
+        if at.startswith(f"/{get_level(network, kind).native}/"):  # Google reads levels together
             at = at.removeprefix(f"/{get_level(network, kind).native}")
         count = parse_native_amount(unit, get_value(payload, at)) if at else None
         if count is None or (setting.is_zero_unset and not count):
@@ -309,7 +309,7 @@ def assess_risk(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk
 def _to_native_value(
     network: Network, account: Account, setting: Setting, native: Mapping[str, Json], value: Json, path: str
 ) -> Json:
-    """A new value in native units, held against the row's limits."""
+    """Return a new value in native units, checked against the row's limits."""
     if isinstance(value, Percentage):
         return _apply_percentage(network, account, setting, native, value, path)
     if value == "":
@@ -347,7 +347,7 @@ def _to_native_value(
         items = [str(item) for item in value] if isinstance(value, list | tuple) else _parse_list(plain)
         current = get_display_value(network, account, setting, native)
         if isinstance(current, list) and items == _parse_list(",".join(map(str, current))):
-            return current  # what is shown, written back: its texts may have commas
+            return current  # the shown list is sent back; its texts may have commas
         if setting.choices and any(part not in setting.choices for part in items):
             message = f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}."
             raise invalid_input(path, "choice", message)
@@ -389,7 +389,7 @@ def _apply_percentage(
 def _calculate_exact_amount(
     network: Network, account: Account, setting: Setting, native: Mapping[str, Json], change: Json, path: str
 ) -> str | None:
-    """What a percentage of an amount comes to before it is cut."""
+    """Return the exact result of a percentage, before it is cut to the network's unit."""
     if not isinstance(change, Percentage) or setting.unit != "money":
         return None
     unit = network.get_money_unit(account)
@@ -404,7 +404,7 @@ def _calculate_exact_amount(
 def _apply_percentage_to_number(
     account: Account, setting: Setting, native: Mapping[str, Json], change: Percentage, path: str
 ) -> Json:
-    """A number is changed exactly; one that has to be whole is refused where the result is not."""
+    """Return the exactly changed number. A whole number must stay whole."""
     before = (
         setting.read(native, account)
         if setting.read is not None

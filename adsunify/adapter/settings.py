@@ -22,7 +22,7 @@ from adsunify.values.money import from_units
 from adsunify.values.time_formats import TimeFormat
 
 BID_FIELDS = ("bid", "targetCpa", "bidCeiling")
-"""What a bid strategy may hold as a limit."""
+"""The fields that limit a bid under some bid strategies."""
 Lock = Callable[[NativeEntity, datetime | None], str | None]
 
 
@@ -81,7 +81,7 @@ def _parse_iso_date(text: str) -> date | None:
 
 
 def get_display_value(network: Network, account: Account, setting: Setting, native: Mapping[str, Json]) -> Json:
-    """The current value for people: money in major units, as text; an instant in UTC."""
+    """Return the current value for people: money in major units, as text; an instant in UTC."""
     if setting.read is not None:
         return setting.read(native, account)
     value = get_value(native, get_setting_pointer(setting, native))
@@ -97,7 +97,7 @@ def get_display_value(network: Network, account: Account, setting: Setting, nati
 def build_settings(
     network: Network, account: Account, kind: Kind, entity_id: str, native: Mapping[str, Json], now: datetime | None
 ) -> dict[str, Json]:
-    """The editable fields with current values and lock reasons, and what surrounds them (docs/spec.md, "Shapes")."""
+    """Return the editable fields with values and lock reasons, and their context (docs/spec.md, "Shapes")."""
     level = get_level(network, kind)
     now = to_account_time(account, now)
     fields: list[dict[str, Json]] = []

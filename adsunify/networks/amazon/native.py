@@ -42,7 +42,7 @@ HOSTS: Mapping[str, str] = {
 
 LOGIN = OAuth2(
     consent_url="https://www.amazon.com/ap/oa",
-    # Codes and tokens are good on all regions' hosts, so that one token endpoint serves them all.
+    # Codes and tokens are valid in all regions, so one token endpoint is enough.
     token_url="https://api.amazon.com/auth/o2/token",
     scopes=("advertising::campaign_management",),
     has_pkce=True,
@@ -78,7 +78,7 @@ MARKETPLACES: Mapping[str, Marketplace] = {
     "AE": Marketplace("EU", "AED", ("0.24", "184"), ("4", "3700000")),
     "PL": Marketplace("EU", "PLN", ("0.04", "2000"), ("2", "2000000")),
     "TR": Marketplace("EU", "TRY", ("0.05", "2500"), ("2", "2500000")),
-    "EG": Marketplace("EU", "EGP", ("0.15", ""), ("7", "7400000")),  # the documented 5.50 looks like a misprint
+    "EG": Marketplace("EU", "EGP", ("0.15", ""), ("7", "7400000")),  # the documented 5.50 is probably a misprint
     "SA": Marketplace("EU", "SAR", ("0.10", "3670"), ("4", "3700000")),
     "SE": Marketplace("EU", "SEK", ("0.18", "9300"), ("9", "9300000")),
     "IN": Marketplace("EU", "INR", ("1", "5000"), ("50", "21000000")),
@@ -163,7 +163,7 @@ def get_serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date
 
 
 def get_base_url(account: Account) -> str:
-    """The address of the region that the profile lives in: its own, its marketplace's, or its currency's."""
+    """Return the URL of the profile's region: its own, its marketplace's, or its currency's."""
     country = MARKETPLACES.get(account.extras.get("countryCode", ""))
     region = account.extras.get("region") or (country.region if country is not None else "")
     if not region:
@@ -208,7 +208,7 @@ def build_level_list_request(account: Account, level: Level, body: Mapping[str, 
 
 
 def get_id_filter_member(level: Level | str) -> str:
-    """The member that a list or a deletion names ids in: those of a level, or those of the parent it points at."""
+    """Return the filter of a list or deletion for IDs of a level, or for IDs of a parent by its pointer."""
     return f"{level.removeprefix('/') if isinstance(level, str) else get_id_member(level)}Filter"
 
 
@@ -223,7 +223,7 @@ def has_invalid_name_characters(name: str) -> bool:
 
 
 def get_profile_name(profile: Mapping[str, Json]) -> str:
-    """The account's name; sellers may have none."""
+    """Return the account's name; a seller may have no name."""
     name = get_text(profile, "/accountInfo/name")
     return name or " ".join(get_text(profile, at) or "" for at in ("/accountInfo/id", "/countryCode")).strip()
 
@@ -253,7 +253,7 @@ def parse_request_id(response: Response) -> str | None:
 
 
 def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
-    """The errors of one item as one: the one that says least about whether it was written speaks for all of them."""
+    """Return the errors of one item as one error: the least certain about whether the item was written."""
     errors: list[ParsedError] = []
     listed_errors = get_value(item, "/errors")
     for entry in listed_errors if isinstance(listed_errors, list) else ():
@@ -275,7 +275,7 @@ def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
 def parse_level_results(
     levels: Sequence[Level], step: Step, request: Request, response: Response
 ) -> Sequence[ItemResult] | None:
-    """What a 207 says of each sent item, by its ``index``; never by its place in the list."""
+    """Return the result of each sent item of a 207, by its ``index`` and never by its position in the list."""
     native_level = next(level for level in levels if level.kind == step.kind)
     collection = get_value(response.body, f"/{get_collection_member(native_level)}")
     success, failed = (get_value(collection, at, []) for at in ("/success", "/error"))

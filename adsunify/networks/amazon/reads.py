@@ -76,7 +76,7 @@ def _parse_profile(profile: Mapping[str, Json], region: str) -> DiscoveredAccoun
         "accountType": _get_account_type(profile) or "",
         "countryCode": get_text(profile, "/countryCode") or "",
     }
-    unpaid = get_value(profile, "/accountInfo/validPaymentMethod") is False  # only delivered for vendors
+    unpaid = get_value(profile, "/accountInfo/validPaymentMethod") is False  # Amazon sends it for vendors only
     return DiscoveredAccount(
         require_id(profile, "/profileId", "profile"),
         get_profile_name(profile),
@@ -88,7 +88,7 @@ def _parse_profile(profile: Mapping[str, Json], region: str) -> DiscoveredAccoun
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The profiles of all three regions: a host lists only its own, and often none."""
+    """Read the profiles of all three regions: each host lists those of its region."""
     accounts: list[DiscoveredAccount] = []
     for region, name in HOSTS.items():
         response = yield from fetch_response(NETWORK, build_profiles_request(f"https://{name}"))
@@ -104,7 +104,7 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 
 def _build_status_filter(*states: str) -> dict[str, Json]:
-    # What an absent filter means is documented nowhere, so it is always sent.
+    # The documentation does not say what a missing filter means, so it is always sent.
     return {"stateFilter": {"include": list(states)}}
 
 
@@ -173,12 +173,12 @@ def _fetch_listed_entity(account: Account, level: Level, entity_id: str) -> Flow
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity, archived ones too: there is no path of its own, so the list is asked for its id."""
+    """Read one entity, also an archived one. An entity has no URL, so the list is filtered by its ID."""
     return (yield from _fetch_listed_entity(account, get_level(NETWORK, kind), entity_id))
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """As :func:`fetch_entity`: the native entity is all that an edit needs."""
+    """Read the entity, as :func:`fetch_entity`: an edit needs no more."""
     return (yield from fetch_entity(account, kind, entity_id))
 
 
@@ -206,9 +206,9 @@ def _build_report_request(account: Account, start: date, end: date) -> Request:
 
 
 def _create_report(account: Account, days: DateRange) -> Flow[Mapping[str, Json]]:
-    """A report's ``reportId`` and ``status``: of a new one, or of the one that it would repeat."""
+    """Make a report. Returns its ``reportId`` and ``status``, or those of an identical earlier report."""
     response = yield _build_report_request(account, days.start, days.end)
-    if response.status == 425:  # "The Request is a duplicate of : <reportId>": success in disguise
+    if response.status == 425:  # "The Request is a duplicate of : <reportId>": the first report is used
         match = _find_duplicate(get_text(response.body, "/detail") or get_text(response.body, "/details") or "")
         if match is None:
             raise ProviderUnreadable("Amazon Ads refused a duplicate report without naming the first.")
@@ -229,7 +229,7 @@ def _fetch_report_state(account: Account, report: str) -> Flow[Mapping[str, Json
 
 
 def _has_failed(state: Mapping[str, Json]) -> bool:
-    # The word FAILED is documented nowhere (unverified), the reason is.
+    # FAILED is (unverified): the documentation has failureReason only.
     return get_text(state, "/status") == "FAILED" or bool(get_text(state, "/failureReason"))
 
 
@@ -253,12 +253,12 @@ def _get_metrics(account: Account) -> tuple[Metric, ...]:
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The day of each row of a report and its figures."""
+    """Return the day of each row of a report, and its figures."""
     return parse_report_rows(_get_metrics(account), native, "/date")
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Reports of at most 31 days each under one job. A row stands for a day with activity."""
+    """Read days by reports of at most 31 days each, which are one job. A row is a day with activity."""
     today = (to_account_time(account, now) or now).date()
     states: list[Mapping[str, Json]] = []
     for report in split_job_id(job) if job is not None else ():
@@ -282,7 +282,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             f"Amazon Ads made no report: {failure}.", native=NativeError(get_text(states[0], "/status"), failure)
         )
     for state, part in zip(states, parts, strict=True):
-        # A job may be resumed without its dates: the report names its own.
+        # A job may be resumed without its dates, so the dates of the report are used.
         days = DateRange(
             _parse_day_or_none(state, "/startDate") or part.start, _parse_day_or_none(state, "/endDate") or part.end
         )

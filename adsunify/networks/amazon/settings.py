@@ -147,7 +147,7 @@ EDITS = tuple(
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What spans fields or depends on the account: dates in order, not past, and the limits of the marketplace."""
+    """Check dates (in order and not past) and the limits of the marketplace."""
     vendors_campaign = kind == "campaign" and account.extras.get("accountType") == VENDOR
     if vendors_campaign and len(str(changed.get("name", ""))) > MAX_VENDOR_NAME_LENGTH:
         yield Issue(

@@ -28,7 +28,7 @@ JSON_MEDIA_TYPES = ("application/json", "application/json")
 
 
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
-    """What Amazon would not take of the keywords, None where it takes them all."""
+    """Return why Amazon refuses the keywords; None if it takes them all."""
     seen: set[tuple[str, str]] = set()
     for keyword in keywords:
         if (keyword.text, keyword.match) in seen:
@@ -73,7 +73,7 @@ def build_sku_products_request(account: Account, sku: str) -> Request:
 
 
 def parse_products(response: Response) -> list[Mapping[str, Json]]:
-    """The products of an answer; older answers name the list otherwise."""
+    """Return the products in a response; older responses have the list under another name."""
     return get_objects(response.body, "/ProductMetadataList") or get_objects(response.body, "/ProductInfoList")
 
 

@@ -67,7 +67,7 @@ ITEM_ERROR = "item_error"
 
 
 def parse_id_number(identifier: str, path: str) -> int:
-    """An id as Apple's JSON holds it. Raises InvalidInput for what is no number of 64 bits."""
+    """Return an ID as a number. Raises InvalidInput if it is not a number of 64 bits."""
     if not match_id_number(identifier) or int(identifier) > MAX_ID:
         raise invalid_input(path, "malformed", "Apple Ads: this id is a number, written in digits.")
     return int(identifier)
@@ -102,7 +102,7 @@ TIME = TimeFormat(_parse_time, _format_time, digits=3, shows_milliseconds=True)
 
 
 def build_context_headers(account: Account) -> dict[str, str]:
-    """The header that names the ad account; only what is asked beyond one account goes without."""
+    """Return the header that names the ad account. Requests about several accounts have none."""
     return {CONTEXT_HEADER: f"adAccountId={account.native_id}"}
 
 
@@ -145,14 +145,14 @@ def load_private_key(pem: str) -> EllipticCurvePrivateKey:
 
     Raises InvalidInput at ``privateKey`` for what is no unencrypted EC P-256 key; nothing of it is told.
     """
-    # heavy, and only a token is asked for with it
+    # imported here because it is slow to import and only needed for tokens
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
     try:
         key = serialization.load_pem_private_key(pem.encode(), None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):  # no PEM; encrypted; a curve that nobody knows
+    except (ValueError, TypeError, UnsupportedAlgorithm):  # not PEM, encrypted, or an unknown curve
         key = None
     if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
         raise invalid_input(
@@ -181,7 +181,7 @@ def sign_client_secret(client_id: str, team_id: str, key_id: str, pem: str, now:
     }
     signed = f"{_encode_jwt_part(header)}.{_encode_jwt_part(claims)}"
     algorithm = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
-    # JOSE takes the two numbers as they are, one after the other, not the DER that cryptography makes.
+    # JOSE takes the two numbers one after the other; cryptography returns them as DER.
     numbers = decode_dss_signature(load_private_key(pem).sign(signed.encode("ascii"), algorithm))
     return f"{signed}.{encode_base64url(b''.join(number.to_bytes(_SIGNATURE_PART_BYTES, 'big') for number in numbers))}"
 
@@ -227,7 +227,7 @@ def parse_next_cursor(response: Response) -> str | None:
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The error of an answer, in its shapes, inside a success too; those of single items are found by ``items``."""
+    """Return the error of a response. Errors of single items are read by ``parse_item_results``."""
     body = response.body if response.state == "json" else None
     error = get_value(body, "/error")
     if response.status < 400 and error is None:
@@ -236,7 +236,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 
 def parse_error_object(error: Json, request_id: str | None, more: str | None = None) -> ParsedError:
-    """An error's codes, those of its details first, and all that it says."""
+    """Return an error's codes, those of its details first, and all of its texts."""
     if isinstance(error, str):  # the token endpoint's
         return ParsedError((error,), more or error, request_id)
     parts = [*_get_error_details(error, "details"), *_get_error_details(error, "errors"), error]

@@ -43,7 +43,7 @@ from . import native as apple
 from .tables import AD_GROUP, CAMPAIGN, KEYWORD, LEVELS, METRICS, NETWORK, parse_offset_cursor
 
 CREDENTIAL_MEMBERS = ("clientId", "teamId", "keyId", "privateKey")
-"""What a person gives to connect; kept, for every token is asked for with them."""
+"""The members that a person gives to connect. They are kept because every token request needs them."""
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) ->
 
 
 def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Nothing to call: the key is removed in the account's settings."""
+    """Do nothing: Apple has no request for it. A person removes the key in the account's settings."""
     return (yield from completed_flow(None))
 
 
@@ -103,7 +103,7 @@ def _merge_account(native_id: str, row: Mapping[str, Json], whole: Mapping[str, 
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The ad accounts in which the key has a role; one that does not show itself is kept by its name."""
+    """Read the ad accounts in which the key has a role. An account that cannot be read keeps its listed name."""
     response = yield from fetch_response(NETWORK, Request("GET", f"{apple.API_URL}/acls"))
     accounts: list[DiscoveredAccount] = []
     for row in require_objects(response.body, "/result/acls"):
@@ -137,7 +137,7 @@ def _parse_rows(response: Response) -> list[Mapping[str, Json]]:
 
 
 def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """The rows of all pages."""
+    """Read the rows of all pages."""
     answers = yield from fetch_pages(NETWORK, request, _build_next_request)
     return [row for answer in answers for row in _parse_rows(answer)]
 
@@ -148,7 +148,7 @@ def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """All that is not deleted. Keywords are only listed by what they belong to."""
+    """Read all entities that are not deleted. Keywords can only be listed by their parent."""
     nodes: list[ParsedEntity] = []
     for level in LEVELS:
         filters: list[list[Json]] = [[]]
@@ -173,7 +173,7 @@ def _parse_id_number(identifier: str) -> int:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level. Campaigns are searched by name natively; others are looked through here, page by page."""
+    """Read one page of a level. Apple searches campaigns by name; other levels are searched here, page by page."""
     level = check_query(NETWORK, kind, query)
     filters: list[Json] = []
     if query.parent_id is not None:
@@ -188,7 +188,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         filters.append(apple.build_filter("status", "EQUALS", query.status))
     sought = (query.search or "").casefold()
     if sought and level is CAMPAIGN:
-        # What a wildcard in it means is (unverified).
+        # The meaning of a wildcard in the text is (unverified).
         filters.append(apple.build_filter("name", "LIKE", query.search, ignoreCase=True))
         sought = ""
     start: int | None = parse_offset_cursor(query.cursor)
@@ -224,7 +224,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """The entity; an ad group without a bid strategy of its own shows its campaign's, which it inherits."""
+    """Read the entity. An ad group without a bid strategy gets that of its campaign, which it inherits."""
     entity = yield from fetch_entity(account, kind, entity_id)
     bid_strategy = get_value(entity.native, "/bidStrategy")
     bid_strategy = bid_strategy if isinstance(bid_strategy, Mapping) else {}
@@ -247,7 +247,7 @@ def _build_campaigns_report_request(account: Account, start: date, end: date, co
         account, "reports/apps/campaigns", [condition], size=apple.REPORT_PAGE_SIZE
     )
     days = {"start": start.isoformat(), "end": end.isoformat(), "timeZone": ORG_TIME_ZONE}
-    if start != end:  # a daily report is longer than a day; of one day the totals are asked for
+    if start != end:  # a daily report needs more than one day; for one day the totals are read
         days["granularity"] = "DAILY"
     pagination = {name: request.body["pagination"][name] for name in ("offset", "pageSize")}
     body = {
@@ -300,10 +300,10 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days summed over the campaigns, deleted ones too, for what they spent was spent."""
+    """Read days, summed over the campaigns. Deleted campaigns are included, since their spend counts."""
     today = (to_account_time(account, now) or now).date()
     until = min(end, today)
-    if start > until:  # all of it lies ahead
+    if start > until:  # all days are in the future
         return Insights.from_days(
             (), Coverage(start, end, account.timezone, provisional_from=start), NETWORK.missing_day
         )

@@ -33,7 +33,7 @@ def _lock_automatic_bid(entity: NativeEntity, now: datetime | None) -> str | Non
 
 
 def _build_bid_strategy(entity: NativeEntity, **more: Json) -> dict[str, Json]:
-    """A whole bidStrategy: its pair, which is always sent, the bid that it holds, and changes."""
+    """Return a whole bidStrategy with changes: Apple wants type and goal in every update."""
     current = get_value(entity, "/bidStrategy")
     return {**(current if isinstance(current, Mapping) else {}), **more}
 
@@ -144,5 +144,5 @@ EDITS = (
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What the changed members contradict."""
+    """Check the changed members against each other, the entity and the present."""
     yield from check_start_end(apple.TIME, before, changed, ("startTime", "endTime"), now)

@@ -18,7 +18,7 @@ from .native import SUPPLY_TARGETING
 INCLUDE, EXCLUDE = "include", "exclude"
 COUNTRY_DIMENSION = "countryOrRegion"
 PLACE_DIMENSIONS: Mapping[str, str] = {"AdminArea": "adminArea", "Locality": "locality"}
-"""What stands before the colon of a location's id, and the dimension that it is of."""
+"""The prefix of a location's ID, and its dimension."""
 PLACE_FORM = "AdminArea:20039 or Locality:20041, as the catalog locations gives them"
 MIN_AGE, MAX_AGE = 18, 64
 HOURS_PER_WEEK = 7 * 24
@@ -57,7 +57,7 @@ DIMENSIONS: Mapping[str, tuple[Callable[[str], object], str]] = {
         f"hours of the week as texts, 0 (Sunday 00:00) to {HOURS_PER_WEEK - 1}",
     ),
 }
-"""Dimension to a test of its values, and what they are. Those of Apple Maps are not among them."""
+"""By dimension: a test of its values, and their form. Dimensions of Apple Maps are not included."""
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def build_campaign_targeting(brief: CampaignBrief) -> dict[str, Json]:
 
 
 def build_ad_group_targeting(brief: CampaignBrief) -> dict[str, Json]:
-    """What the ad group narrows down; empty where nothing is."""
+    """Return the targeting of the ad group; empty if the brief narrows nothing."""
     native = brief.targeting.native or {}
     own_members = {
         name: value for name, value in native.items() if name != COUNTRY_DIMENSION and name not in SUPPLY_TARGETING
@@ -96,7 +96,7 @@ def _group_places(ids: Sequence[str], part: str) -> dict[str, Json]:
 
 
 def find_locations_error(ids: Sequence[str]) -> str | None:
-    """What is wrong with location ids; None where nothing is."""
+    """Return why location IDs are refused; None if they are valid."""
     return None if all(map(_match_place, ids)) else f"a location is written {PLACE_FORM}"
 
 
@@ -133,7 +133,7 @@ def _find_ages_error(targeting: Mapping[str, Json]) -> str | None:
 
 
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
-    """What Apple would not take of the keywords, None where it takes them all."""
+    """Return why Apple refuses the keywords; None if it takes them all."""
     phrase = any(keyword.match == "phrase" for keyword in keywords)
     return "the App Store has no phrase match, only Apple Maps has" if phrase else None
 
@@ -141,7 +141,7 @@ def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, str], dict[str, dict[str, Json]]]
-"""From the wanted value and the path to name, to the lists of dimensions; an empty list takes away."""
+"""Builds the lists of dimensions from the value of an edit and the path for an error; an empty list removes."""
 
 
 def _get_valid_ids(items: Json, path: str, fits: Callable[[str], object], form: str) -> list[str]:
@@ -175,7 +175,7 @@ def _build_genders(values: Json, path: str) -> dict[str, dict[str, Json]]:
 
 def _age_builder(name: str) -> TargetingPartBuilder:
     def build_part(age: Json, path: str) -> dict[str, dict[str, Json]]:
-        if name == "maxAge" and age == MAX_AGE + 1:  # everybody from the least age on
+        if name == "maxAge" and age == MAX_AGE + 1:  # no upper limit
             return {name: {INCLUDE: []}}
         if not MIN_AGE <= age <= MAX_AGE:
             raise invalid_input(
@@ -201,7 +201,7 @@ EDITABLE_TARGETING: Mapping[Kind, Mapping[str, TargetingPartBuilder]] = {
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues.
+    """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues.
 
     Whether members that are left out would stay is (unverified), so the whole is sent; what is taken away is an empty
     list, which replaces the list there in any case.

@@ -19,7 +19,7 @@ CODE = "chatgpt"
 VERSION = "v1"
 HOST = "api.ads.openai.com"
 API_URL = f"https://{HOST}/{VERSION}"
-# The edge refuses the signatures of some HTTP libraries ("error code: 1010", field report).
+# The edge refuses the User-Agent of some HTTP libraries ("error code: 1010", field report).
 HEADERS: Mapping[str, str] = {"Accept": "application/json", "User-Agent": "adsunify"}
 IDEMPOTENCY_KEY = "Idempotency-Key"
 
@@ -36,7 +36,7 @@ CHAT_CARD = "chat_card"
 LIFETIME_LIMIT_MEMBER, DAILY_LIMIT_MEMBER = "lifetime_spend_limit_micros", "daily_spend_limit_micros"
 PLATFORMS = split_words("android_app android_web desktop_web ios_app ios_web web")
 AUDIENCES = split_words("custom_audiences excluded_custom_audiences")
-EXCLUDED_LOCATIONS = "excluded_locations"  # in the newest schema, described nowhere
+EXCLUDED_LOCATIONS = "excluded_locations"  # in the newest schema, but not described
 TARGETING_MEMBERS = ("locations", "platforms", *AUDIENCES, EXCLUDED_LOCATIONS)
 BIDDING_MEMBERS = split_words("billing_event_type strategy max_bid_micros custom_audience_bid_multipliers")
 CREATIVE_MEMBERS = split_words("type title body target_url file_id price")
@@ -88,7 +88,7 @@ def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots
 
 
 def with_repeated_query(request: Request, query: Iterable[tuple[str, str]]) -> Request:
-    """The read with a query in which names come again: arrays have names that end in ``[]``."""
+    """Return the read with a query that repeats names; the names of arrays end in ``[]``."""
     return evolve(request, query_raw=urlencode(list(query), quote_via=quote))
 
 
@@ -98,7 +98,7 @@ def build_level_entity_request(level: Level, entity_id: str) -> Request:
 
 
 def build_children_request(level: Level, parent_id: str | None, limit: int, cursor: str | None = None) -> Request:
-    """One page of a level. Ads API: the parent is required, though without it the whole account is told."""
+    """Build the request of one page. Ads API: the parent is required, but without it the whole account is listed."""
     owner = {} if parent_id is None else {level.parent.removeprefix("/"): parent_id}
     return build_get_request(level.path, owner | build_page_query(limit, cursor))
 
@@ -135,7 +135,7 @@ def build_next_request(request: Request, response: Response) -> Request | None:
 
 
 NOT_JSON = "not_json"
-"""What we call an answer that is a page of something in between, and so may stand for anything."""
+"""Our code for a response that a proxy or the edge wrote: the outcome of the request is not known."""
 
 
 def parse_error(response: Response) -> ParsedError | None:

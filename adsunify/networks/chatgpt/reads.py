@@ -58,12 +58,12 @@ def fetch_credentials(
 
 
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """The same again: nothing renews an API key."""
+    """Return the same credentials: an API key cannot be renewed."""
     return (yield from completed_flow(credentials))
 
 
 def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Nothing to call: the user revokes the key in Ads Manager."""
+    """Do nothing: OpenAI has no request for it. A person revokes the key in Ads Manager."""
     return (yield from completed_flow(None))
 
 
@@ -192,7 +192,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """As :func:`fetch_entity`: the native entity is all that an edit needs."""
+    """Read the entity, as :func:`fetch_entity`: an edit needs no more."""
     return (yield from fetch_entity(account, kind, entity_id))
 
 

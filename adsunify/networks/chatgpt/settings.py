@@ -235,5 +235,5 @@ EDITS = (
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What the changed members contradict."""
+    """Check the changed members against each other, the entity and the present."""
     yield from check_start_end(openai.TIME, before, changed, ("start_time", "end_time"), now)

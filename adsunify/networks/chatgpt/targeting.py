@@ -64,7 +64,7 @@ def _find_locations_error(value: Json) -> str | None:
 
 
 def find_native_targeting_error(targeting: Json) -> str | None:
-    """What is wrong with ``targeting.native``; None where nothing is."""
+    """Return why ``targeting.native`` is refused; None if it is valid."""
     if not _has_only_members(targeting, *openai.TARGETING_MEMBERS):
         return f"the native targeting has these members only: {', '.join(openai.TARGETING_MEMBERS)}"
     if "locations" in targeting and (wrong := _find_locations_error(targeting["locations"])) is not None:

@@ -65,7 +65,7 @@ CLIENT_FIELDS = (
 
 
 def _fetch_client_rows(root: str) -> Flow[list[Mapping[str, Json]]]:
-    """The accounts below a root, itself among them; none where it is closed."""
+    """Read the accounts below a root, with the root; an empty list if the root is closed."""
     at_root = Account(google.CODE, root, extras={"loginCustomerId": root})
     fields = [f"customer_client.{name}" for name in CLIENT_FIELDS]
     query = google.build_gaql(fields, "customer_client", f"customer_client.status = '{google.ENABLED}'")
@@ -103,7 +103,7 @@ def _parse_client(client: Mapping[str, Json], root: str) -> DiscoveredAccount:
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The accounts that the token reaches, itself or through managers; those that it reaches itself are kept so."""
+    """Read the accounts that the token reaches directly or through managers. Direct access is preferred."""
     response = yield from fetch_response(NETWORK, Request("GET", f"{google.API_URL}/customers:listAccessibleCustomers"))
     names = [name for name in find_values(response.body, "/resourceNames/*") if isinstance(name, str)]
     accounts: dict[str, DiscoveredAccount] = {}
@@ -150,7 +150,7 @@ def _fetch_row(account: Account, level: Level, entity_id: str, fields: Iterable[
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """All that is not removed; a campaign shows its geo targets."""
+    """Read all entities that are not removed; a campaign gets its geo targets."""
     nodes: list[ParsedEntity] = []
     for level in LEVELS:
         source = google.SOURCES[level.kind]
@@ -227,7 +227,7 @@ _EDIT_OBJECTS: Mapping[str, tuple[str, ...]] = {
     "adGroup": ("/adGroup", "/campaign"),
     "ad": ("/adGroupAd", "/adGroupAd/ad", "/adGroupAd/ad/responsiveSearchAd"),
 }
-"""What an edit writes into: objects, or left out."""
+"""The members that an edit writes into. Each is an object, or absent."""
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:

@@ -23,7 +23,7 @@ Lock = Callable[[NativeEntity, datetime | None], str | None]
 
 
 def _first_lock(*more: Lock) -> Lock:
-    """The first reason of several; what is removed is always locked."""
+    """Return a lock with the first reason of several. A removed entity is always locked."""
 
     def lock(entity: NativeEntity, now: datetime | None) -> str | None:
         return next((reason for lock_more in (_lock_if_deleted, *more) if (reason := lock_more(entity, now))), None)
@@ -116,7 +116,7 @@ def _read_strategy(entity: NativeEntity, account: Account) -> Json:
 
 
 def _write_strategy(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    # An empty member would take away what the same strategy already holds.
+    # An empty member would delete the target that the same strategy has.
     if get_bid_strategy(entity) == google.BID_STRATEGIES[value]:
         return {}
     return {f"/campaign/{value}": {}, "/campaign/biddingStrategyType": google.BID_STRATEGIES[value]}

@@ -78,7 +78,7 @@ def find_url_error(value: str) -> str | None:
 
 
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
-    """What Google would not take of the keywords, None where it takes them all."""
+    """Return why Google refuses the keywords; None if it takes them all."""
     seen: set[tuple[str, str]] = set()
     for number, keyword in enumerate(keywords, 1):
         words = keyword.text.split()
@@ -96,7 +96,7 @@ def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
 
 
 def find_countries_error(countries: Sequence[str]) -> str | None:
-    """Which country there is not; None where all are known."""
+    """Return which country is unknown; None if all are known."""
     return next(
         (f"there is no country {country}" for country in countries if country not in COUNTRY_CRITERION_IDS), None
     )

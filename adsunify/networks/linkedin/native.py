@@ -20,7 +20,7 @@ from adsunify.values.time_formats import UNIX_MILLISECONDS
 CODE = "linkedin"
 HOST, LOGIN_HOST = "api.linkedin.com", "www.linkedin.com"
 API_URL = f"https://{HOST}/rest"
-VERSION = "202609"  # no version of a December exists, so it is never derived from the calendar
+VERSION = "202609"  # LinkedIn publishes no version in December, so it is not derived from the date
 HEADERS: Mapping[str, str] = {"LinkedIn-Version": VERSION, "X-Restli-Protocol-Version": "2.0.0"}
 METHOD_HEADER = "X-RestLi-Method"
 FINDER, PARTIAL_UPDATE = "FINDER", "PARTIAL_UPDATE"
@@ -114,7 +114,7 @@ TIME = UNIX_MILLISECONDS
 
 
 def is_integer(value: Json) -> TypeGuard[int]:
-    """A JSON integer; booleans are none."""
+    """Return whether the value is an integer and not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -131,7 +131,7 @@ def encode_restli(value: Json) -> str:
 
 
 def build_restli_request(path: str, slots: Mapping[str, str], query: Mapping[str, Json], method: str = "") -> Request:
-    """A read. The query is written here, byte by byte: an encoder that knows no Rest.li would break it."""
+    """Build a read. The query is encoded here, since a standard encoder would break Rest.li's syntax."""
     raw = "&".join(f"{name}={encode_restli(value)}" for name, value in query.items())
     headers = {**HEADERS, METHOD_HEADER: method} if method else HEADERS
     return Request("GET", f"{API_URL}/{path}", slots, headers=headers, query_raw=raw or None)
@@ -242,5 +242,5 @@ def _is_error_body(body: Mapping[str, Json]) -> bool:
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Seconds to wait after a throttled answer, which says nothing itself."""
+    """Return the seconds to wait after a throttled response, which has no time."""
     return DEFAULT_RETRY_DELAY if response.status == 429 and parse_retry_after(response.headers) is None else None

@@ -105,7 +105,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level. LinkedIn finds exact names only, so ``search`` filters the page here."""
+    """Read one page of a level. LinkedIn finds exact names only, so ``search`` filters the page here."""
     level = check_query(NETWORK, kind, query)
     parents: Sequence[str] = ()
     if query.parent_id is not None:
@@ -148,7 +148,7 @@ REPORT_FIELDS = (
 )
 REACH_FIELD = "approximateMemberReach"
 REACH_DAYS = 92
-MAX_ELEMENTS = 15_000  # of an answer, which says nothing of what it leaves out
+MAX_ELEMENTS = 15_000  # of a response; LinkedIn does not say that it left out rows
 
 
 def _parse_day(value: Json) -> date:
@@ -182,7 +182,7 @@ def _build_report_request(account: Account, start: date, end: date) -> Request:
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The day of each row of a report and its figures."""
+    """Return the day of each row of a report, and its figures."""
     return parse_report_rows(METRICS, native, "/dateRange/start", _parse_day)
 
 

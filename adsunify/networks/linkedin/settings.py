@@ -25,7 +25,7 @@ from . import native as linkedin
 from .targeting import AGE_MEMBERS, get_urn_type
 
 ACCOUNT_TYPE_MEMBER = "accountType"
-"""What :func:`reads.editable` adds to a group: the account's type, on which locks depend."""
+"""The member that :func:`reads.fetch_editable_entity` adds to a group: the account's type, on which locks depend."""
 
 
 # -- locks --------------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def _write_cap(value: Json, entity: NativeEntity, account: Account) -> Mapping[s
 
 
 def _write_bid(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    # Always the three together: left out, each goes back to a default.
+    # The three are always sent together: a missing member is reset to its default.
     unchanged = {f"/{name}": get_value(entity, f"/{name}") for name in ("costType", "optimizationTargetType")}
     return {"/unitCost": linkedin.build_money_amount(account, value), **unchanged}
 
@@ -241,7 +241,7 @@ EDITS = (
 def check_window(
     start: datetime | None, end: datetime | None, paths: tuple[str, str], now: datetime | None
 ) -> Iterator[Issue]:
-    """What LinkedIn would not take of a start and an end; ``paths`` are theirs."""
+    """Check a start and an end, whose paths are ``paths``, against LinkedIn's rules."""
     if start is not None and now is not None and start < now:  # DATE_TOO_EARLY
         yield Issue(paths[0], "past", "LinkedIn takes no start in the past.")
     if start is None or end is None:
@@ -255,7 +255,7 @@ def check_window(
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What the changed members contradict."""
+    """Check the changed members against each other, the entity and the present."""
     after = {name: value for name, value in {**before, **changed}.items() if value is not None}
     if kind == "adGroup" and linkedin.count_utf8_bytes(after.get("name")) > linkedin.MAX_CAMPAIGN_NAME_BYTES:
         yield Issue("fields.name", "too_long", f"A name has at most {linkedin.MAX_CAMPAIGN_NAME_BYTES} bytes of UTF-8.")

@@ -98,14 +98,14 @@ PROCESSING_RETRY_DELAY = 60.0
 
 @frozen
 class PostDetails:
-    """What the plan takes from the post: the campaign's ``format``, and what a reviewer should know."""
+    """What a plan needs of a post: the campaign's ``format``, and warnings for the reviewer."""
 
     format: str | None = None
     warnings: tuple[str, ...] = ()
 
 
 def fetch_post(network: Network, page: str, reference: str) -> Flow[PostDetails]:
-    """The post, where it can be read. One that is not published, or whose video failed, is refused."""
+    """Read the post, if it can be read. Raises InvalidInput if it is not published or its video failed."""
     response = yield from fetch_if_possible(
         network, linkedin.build_restli_request("posts/{post}", {"post": reference}, {})
     )
@@ -125,7 +125,7 @@ def fetch_post(network: Network, page: str, reference: str) -> Flow[PostDetails]
 
 
 def _ensure_video_ready(network: Network, video: str) -> Flow[None]:
-    """Refuses a video that is not there yet. Its statuses are (unverified)."""
+    """Raise InvalidInput for a video that is not ready. The statuses are (unverified)."""
     response = yield from fetch_if_possible(
         network, linkedin.build_restli_request("videos/{video}", {"video": video}, {})
     )
@@ -175,7 +175,7 @@ def _build_genders(items: Json, criteria: Mapping[str, Json], path: str) -> list
 
 
 def _select_age_ranges(new_members: Mapping[str, Json], criteria: Mapping[str, Json]) -> list[str]:
-    """The ranges from ageMin to ageMax; the end that is not given stays as it is."""
+    """Return the ranges from ageMin to ageMax. A bound that the edit does not name stays unchanged."""
     included = find_values(criteria, f"/include/and/*/or/{AGE_FACET}/*")
     now = [ages for ages, name in AGE_RANGES.items() if name in included] or list(AGE_RANGES)
     least, most = new_members.get("ageMin", now[0][0]), new_members.get("ageMax", now[-1][1])
@@ -229,7 +229,7 @@ def _with_excluded(criteria: Mapping[str, Json], facet: str, values: Sequence[st
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """The whole criteria with the wanted parts laid over them, and each change. Raises InvalidInput with all issues.
+    """Return all criteria with the edit's members, and each change. Raises InvalidInput with all issues.
 
     ``current`` has the form that :func:`find_native_targeting_error` accepts.
     """

@@ -146,7 +146,7 @@ UPDATE_MEMBERS = {
     ).union(["account_id"]),
     "ad": _AD_MEMBERS.difference(split_words("adset_id dataset_split_specs source_ad_id")),
 }
-# Amounts: whether one is raised is known only where it was read before.
+# Amounts. Whether an edit raises one is known only if the entity was read before.
 MONEY_MEMBERS = frozenset(
     split_words("""
     daily_budget lifetime_budget bid_amount bid_constraints spend_cap daily_spend_cap lifetime_spend_cap
@@ -236,7 +236,7 @@ def get_owner_account(entity: Mapping[str, Json]) -> str | None:
 
 
 def is_node_type_error(problem: ProviderError, node_type: str) -> bool:
-    """Whether a read was refused because the id is a node's of another type: it has not all of the fields."""
+    """Return whether a read was refused because the ID is of a node of another type, which lacks some fields."""
     match = _NODE_TYPE_PATTERN.search(problem.native.message or "")
     return problem.native.code == INVALID_PARAMETER_CODE and match is not None and match[1] != node_type
 

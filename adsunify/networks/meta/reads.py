@@ -45,7 +45,7 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
 
 
 def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """All rows of a list, to its last page."""
+    """Read all rows of a list, to its last page."""
     answers = yield from fetch_pages(NETWORK, request, _build_next_request)
     return [row for answer in answers for row in meta.parse_rows(answer)]
 
@@ -65,7 +65,7 @@ def _build_exchange_request(app: OAuthClient, nature: RequestKind, **more: str) 
 
 
 def _extend_token(app: OAuthClient, token: str, now: int) -> Flow[Credentials]:
-    """A token of about 60 days for one that still lives; without ``expires_in`` it does not expire."""
+    """Exchange a valid token for one of about 60 days; without ``expires_in`` it does not expire."""
     query = {"grant_type": "fb_exchange_token", "fb_exchange_token": token}
     return (yield from oauth.fetch_token(NETWORK, _build_exchange_request(app, "read", **query), now))
 
@@ -73,7 +73,7 @@ def _extend_token(app: OAuthClient, token: str, now: int) -> Flow[Credentials]:
 def fetch_credentials(
     app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
 ) -> Flow[Credentials]:
-    """A code for a token of some hours, and that for one of about 60 days."""
+    """Exchange the code for a token of some hours, and that for a token of about 60 days."""
     request = _build_exchange_request(
         app, "read_once", redirect_uri=redirect_uri, code=require_value(answer, "/code", "consent")
     )
@@ -82,7 +82,7 @@ def fetch_credentials(
 
 
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """There is no refresh token: the living token is exchanged; an expired one cannot be."""
+    """Exchange the token. Meta has no refresh tokens, and an expired token cannot be exchanged."""
     return (yield from _extend_token(app, credentials.access_token, now))
 
 
@@ -103,7 +103,7 @@ ACCOUNT_FIELDS = (
 
 def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
     native_id, status = require_id(row, "/id", "account"), get_text(row, "/account_status")
-    # Meta leaves empty fields out of an answer: what was asked for and is not there is not set.
+    # Meta leaves empty fields out of a response, so a requested field that is absent is not set.
     extras = {extra: get_text(row, f"/default_{name}") or "" for extra, name in meta.DSA_MEMBERS.items()}
     numbers = {"minDailyBudget": get_text(row, "/min_daily_budget"), "accountStatus": status}
     extras |= {name: number for name, number in numbers.items() if number is not None}
@@ -158,7 +158,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity with the fields of its level. Graph API: an id may be anybody's, of any type."""
+    """Read one entity with the fields of its level. Graph API: an ID may be of any type and any owner."""
     line = yield from ensure_owned(
         NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
     )
@@ -178,7 +178,7 @@ def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """The same: the fields of a level are all that its settings speak of."""
+    """Read the entity; the fields of its level are all that settings need."""
     return (yield from fetch_entity(account, kind, entity_id))
 
 
@@ -195,7 +195,7 @@ TOO_MUCH_DATA_CODES = ("1", "1487534", "1504018", "1504038")  # too much data, o
 
 
 def _start_report(account: Account, query: Mapping[str, str]) -> Flow[str]:
-    # The POST makes a report and changes nothing in the account: a read.
+    # The POST makes a report and changes nothing in the account, so it is a read.
     url, path = f"{meta.API_URL}/{{account}}/insights", {"account": account.native_id}
     response = yield from fetch_response(NETWORK, Request("POST", url, path, body=dict(query), encoding="form_json"))
     return require_id(response.body, "/report_run_id", "report")
@@ -214,12 +214,12 @@ def _fetch_pending_state(job: str) -> Flow[str | None]:
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The day of each row of a report and its figures."""
+    """Return the day of each row of a report, and its figures."""
     return parse_report_rows(METRICS, native, "/date_start")
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of the account. Up to 90 are asked for at once; more, or too much data, is a report to be resumed."""
+    """Read days of the account: up to 90 in one request, else by a report that a later call resumes."""
     today = now.astimezone(get_timezone(account.timezone)).date() if account.timezone else now.date()
     days = {"since": start.isoformat(), "until": end.isoformat()}
     query = {"level": "account", "time_increment": "1", "time_range": dumps(days), "fields": REPORT_FIELDS}

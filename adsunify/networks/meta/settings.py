@@ -22,7 +22,7 @@ from .targeting import EDITABLE_TARGETING, get_location_type
 
 
 def has_amount(entity: NativeEntity, name: str) -> bool:
-    """Whether the entity has this amount; Meta also writes "0" for one that it has not."""
+    """Return whether the entity has this amount. Meta also writes "0" for an amount that is not set."""
     return get_text(entity, f"/{name}") not in (None, "", "0")
 
 
@@ -64,7 +64,7 @@ def _lock_roas(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def get_minimum_budget(account: Account, period: str | None, start: datetime | None, end: datetime | None) -> int:
-    """In native units; of a lifetime budget the least of a day times the days (Marketing API). 0: it is not known."""
+    """Return the minimum in native units: of a day, times the days of a lifetime budget (Marketing API). 0: unknown."""
     daily = account.extras.get("minDailyBudget", "")
     if not (daily.isascii() and daily.isdigit()):
         return 0

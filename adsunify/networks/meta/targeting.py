@@ -44,7 +44,7 @@ PLACE_MEMBERS = {
     "large_geo_area": "large_geo_areas",
     "electoral_district": "electoral_districts",
 }
-PLAIN_PLACE_TYPES = ("country", "country_group")  # their keys stand alone, the others' in {"key": ...}
+PLAIN_PLACE_TYPES = ("country", "country_group")  # lists of keys; other types are lists of {"key": ...}
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
@@ -77,14 +77,14 @@ def get_location_type(location: str) -> str | None:
 
 
 def find_locations_error(locations: Iterable[str]) -> str | None:
-    """What is wrong with location ids; None where nothing is."""
+    """Return why location IDs are refused; None if they are valid."""
     if all(kind in PLACE_MEMBERS and key for kind, _, key in (location.partition(":") for location in locations)):
         return None
     return f"a location is <type>:<key>, the type one of {', '.join(PLACE_MEMBERS)}"
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with a targeting object in Meta's own names; None where nothing is."""
+    """Return why a targeting object is refused, in Meta's own names; None where nothing is."""
     unknown = sorted(set(targeting) - TARGETING_MEMBERS)
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}"
@@ -95,7 +95,7 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
 
 
 def find_geography_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with a targeting that Meta would not accept for lack of a geography."""
+    """Return why Meta refuses a targeting without a geography."""
     places = targeting.get("geo_locations") or {}
     has_place = isinstance(places, Mapping) and any(value for name, value in places.items() if name != "location_types")
     if has_place or targeting.get("custom_audiences"):
@@ -162,7 +162,7 @@ def check_beneficiary(account: Account, brief: CampaignBrief, now: datetime | No
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, Mapping[str, Json], str], Json]
-"""From the wanted value, the targeting as it is, and the path to name, to the native member; None takes it away."""
+"""Builds the native member from an edit's value, the current targeting and the path for an error; None removes it."""
 
 
 def _locations_builder(member: str) -> TargetingPartBuilder:
@@ -190,7 +190,7 @@ def _build_radius(item: Mapping[str, Json], path: str) -> dict[str, Json]:
 
 
 def _build_interests(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
-    # The specs of flexible_spec are all required of a person; whatever else they name stays.
+    # A person has to match all specs of flexible_spec; their other members stay unchanged.
     entries = [{"id": item["id"], "name": item["name"]} for item in items]
     specs: list[Json] = []
     for spec in get_objects(targeting, "/flexible_spec", "targeting"):
@@ -257,7 +257,7 @@ def _strip_display_names(value: Json) -> Json:
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
+    """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues."""
     native = dict(current)
 
     def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:

@@ -88,7 +88,7 @@ def _get_currency_unit(currency: str) -> MoneyUnit:
 
 
 def get_eastern_date(now: datetime) -> date:
-    """The day that it is in Eastern time."""
+    """Return the current day in Eastern time."""
     return now.astimezone(get_timezone(TIMEZONE)).date()
 
 
@@ -164,7 +164,7 @@ def build_offset_query(limit: int, offset: int) -> dict[str, str]:
 
 
 def build_campaign_names_request(account: Account, *, archived: bool) -> Request:
-    """Id and name of all campaigns at once: such a list has no pages."""
+    """Build the request for the ID and name of all campaigns; this list has no pages."""
     query = {"fetch": "basic", "includeArchived": str(archived).lower()}
     return build_get_request("marketers/{marketer}/campaigns", query, marketer=account.native_id)
 
@@ -185,7 +185,7 @@ def parse_total(response: Response, at: str) -> int | None:
 
 
 def parse_native_status(native: Mapping[str, Json]) -> str | None:
-    """The status in one word: natively it is two flags."""
+    """Return the status in one word; natively it is two flags."""
     if native.get("archived") is True or native.get("autoArchived") is True:
         return ARCHIVED
     words_ = {True: ENABLED, False: DISABLED}
@@ -204,7 +204,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """What the answer to an array says of each item: HTTP 200 does not mean success."""
+    """Return the result of each item of an array: HTTP 200 does not mean success."""
     sent_items, results = request.body, response.body
     if not isinstance(sent_items, list) or not isinstance(results, list) or len(results) != len(sent_items):
         return None
@@ -221,7 +221,7 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
 
 def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
-    """The error of one item of an array: a code only where it says Failure, since anything else is doubt."""
+    """Return the error of one item of an array. Without the status Failure it has no code: its outcome is not known."""
     status = get_text(item, "/operationStatus/status")
     reasons = [reason for reason in find_values(item, "/operationStatus/reason/*") if isinstance(reason, str)]
     return ParsedError((FAILURE,) if status == FAILURE else (), "; ".join(reasons) or None, request_id)

@@ -54,7 +54,7 @@ def _require_login_member(answer: Mapping[str, str], member: str) -> str:
 
 
 def _build_login_request(answer: Mapping[str, str]) -> Request:
-    """Amplify reference: 2 an hour for each user, so that it is never repeated by itself."""
+    """Build the sign-in. Amplify reference: 2 an hour for each user, so it is never repeated automatically."""
     pair = f"{_require_login_member(answer, 'username')}:{_require_login_member(answer, 'password')}"
     headers = {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
     return Request("GET", f"{outbrain.API_URL}/login", headers=headers, kind="read_once", is_signed=False)
@@ -63,7 +63,7 @@ def _build_login_request(answer: Mapping[str, str]) -> Request:
 def fetch_credentials(
     app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
 ) -> Flow[Credentials]:
-    """A token as it was given, proven by one read; or name and password, used once, become a token of 30 days."""
+    """Check a given token by one read; or exchange name and password, used once, for a token of 30 days."""
     if "apiKey" not in answer:
         response = yield from fetch_response(NETWORK, _build_login_request(answer))
         token = get_value(response.body, f"/{outbrain.TOKEN_HEADER}")
@@ -78,7 +78,7 @@ def fetch_credentials(
 
 
 def _build_token_check_request(token: str) -> Request:
-    """A cheap read that only a living token is answered."""
+    """Build a cheap request that succeeds only with a valid token."""
     return evolve(outbrain.build_get_request("marketers"), headers={outbrain.TOKEN_HEADER: token}, is_signed=False)
 
 
@@ -89,7 +89,7 @@ def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) ->
 
 
 def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Nothing to call: a token runs out by itself, or with a changed password."""
+    """Do nothing: Outbrain has no request for it. A token ends after 30 days or with a changed password."""
     return (yield from completed_flow(None))
 
 
@@ -125,7 +125,7 @@ def _parse_owned_entities(level: Level, response: Response, owner: str) -> list[
 
 
 def _is_last_page(level: Level, response: Response, offset: int, limit: int) -> bool:
-    """Whether no page follows: by the total where it is said, else by a page that is not full."""
+    """Return whether this is the last page: by the total if there is one, else by a page that is not full."""
     count, total = (
         len(get_objects(response.body, f"/{level.path}", "list")),
         outbrain.parse_total(response, "/totalCount"),
@@ -148,7 +148,7 @@ def _fetch_level(level: Level, owner: str, limit: int) -> Flow[list[ParsedEntity
 
 
 def _build_status_query(level: Level, status: str | None) -> dict[str, str]:
-    """What a list can be asked for: archived campaigns, and links that are enabled or not."""
+    """Return the filter of a list by status: campaigns by archived, links by enabled."""
     if level is CAMPAIGN:
         return {"includeArchived": "true" if status == outbrain.ARCHIVED else "false"}
     is_by_status = status in (outbrain.ENABLED, outbrain.DISABLED)
@@ -167,7 +167,7 @@ _match_cursor = re.compile(r"(?:([^.]+)\.)?([0-9]{1,9})").fullmatch
 
 
 def _fetch_owner_ids(account: Account, level: Level, query: ListQuery) -> Flow[list[str]]:
-    """Whose lists are walked: the marketer's, the parent's, or those of every campaign."""
+    """Return the owners whose lists are read: the marketer, the parent, or every campaign."""
     if level is CAMPAIGN:
         return [account.native_id]
     if query.parent_id is not None:
@@ -229,7 +229,7 @@ def _fetch_with_query(level: Level, entity_id: str, query: Mapping[str, str] | N
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity; of a link, its campaign says which marketer has it."""
+    """Read one entity. The campaign of a link names its marketer."""
     return (
         yield from ensure_owned(
             NETWORK,
@@ -241,7 +241,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """The entity; a campaign with its whole targeting, and with its budget as it is."""
+    """Read the entity; a campaign with its whole targeting and its budget."""
     if get_level(NETWORK, kind) is not CAMPAIGN:
         return (yield from fetch_entity(account, kind, entity_id))
     whole = yield from _fetch_with_query(CAMPAIGN, entity_id, {"extraFields": outbrain.EXTRA_CAMPAIGN_FIELDS})
@@ -284,7 +284,7 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The day of each row of a report and its figures."""
+    """Return the day of each row of a report, and its figures."""
     return parse_report_rows(METRICS, native, "/metadata/fromDate")
 
 
@@ -295,7 +295,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         answers += yield from fetch_pages(NETWORK, _build_report_request(account, first, last), _build_next_request)
     native = [row for answer in answers for row in get_objects(answer.body, "/results", "report")]
     fresh = yield from fetch_if_possible(NETWORK, outbrain.build_get_request("reports/fullDay"))
-    partial = outbrain.get_eastern_date(now)  # where it is not told up to which day the figures are full
+    partial = outbrain.get_eastern_date(now)  # if Outbrain does not say up to which day the figures are complete
     full_day = get_text(fresh.body, "/fullDayDate") if fresh is not None else None
     if full_day is not None:
         partial = parse_date(full_day[:10]) + _ONE_DAY
@@ -309,7 +309,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def _fetch_links_page(account: Account, campaign: str, query: ListQuery) -> Flow[CatalogPage]:
-    """A page of a campaign's links; where it goes on, only the offset tells."""
+    """Read a page of a campaign's links; the offset is the cursor."""
     declared = next(catalog for catalog in NETWORK.catalogs if catalog.resource == LINKS_CATALOG)
     request = declared.request(account, campaign, query.cursor, query.limit)
     response = yield from fetch_response(NETWORK, request)

@@ -39,7 +39,7 @@ WORLDWIDE_WARNING = "There is no targeting: all locations that Outbrain sells ar
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with a targeting object in Outbrain's own names; None where nothing is."""
+    """Return why a targeting object is refused, in Outbrain's own names; None where nothing is."""
     unknown = sorted(set(targeting) - set(TARGETING_MEMBERS))
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}"

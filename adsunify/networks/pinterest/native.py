@@ -51,14 +51,14 @@ CURRENCIES = split_words(
     "USD GBP CAD EUR AUD NZD SEK ILS CHF HKD JPY SGD KRW NOK DKK PLN RON HUF CZK BRL MXN ARS CLP COP INR TRY"
 )
 WRITE_PERMISSIONS = ("OWNER", "ADMIN", "CAMPAIGN_MANAGER")  # the permissions that may change an ad account
-UTC_TIMEZONE = "UTC"  # budget days and default reports; also the zone of an account that names none
+UTC_TIMEZONE = "UTC"  # budget days and default reports; also the time zone of an account without one
 
 ACTIVE, PAUSED, ARCHIVED, DRAFT, DELETED_DRAFT = split_words("ACTIVE PAUSED ARCHIVED DRAFT DELETED_DRAFT")
 STATUSES = (ACTIVE, PAUSED, ARCHIVED, DRAFT, DELETED_DRAFT)
 LIVE_STATUSES = (ACTIVE, PAUSED)
-CREATE_STATUSES = (PAUSED, DRAFT, ACTIVE)  # what a native create may ask for
+CREATE_STATUSES = (PAUSED, DRAFT, ACTIVE)  # the statuses that a native create takes
 AUTOMATIC_BID, MAX_BID = "AUTOMATIC_BID", "MAX_BID"
-BID_STRATEGIES = (AUTOMATIC_BID, MAX_BID)  # TARGET_AVG is met in answers only
+BID_STRATEGIES = (AUTOMATIC_BID, MAX_BID)  # responses also have TARGET_AVG
 IMPRESSION = "IMPRESSION"
 CAMPAIGN_BUDGET_TYPE = "CBO_ADGROUP"  # budget_type of an ad group whose campaign holds the budget
 AD_GROUP_BUDGET_PERIODS: Mapping[Json, str] = {"DAILY": "daily", "LIFETIME": "lifetime"}
@@ -86,14 +86,14 @@ MONEY_MEMBERS = frozenset(
         " bid_in_micro_currency bid_multiplier bid_options"
     )
 )
-"""Members that name money: whether one is raised is known only where it was read before."""
+"""Amounts. Whether an edit raises one is known only if the entity was read before."""
 
 SYNC_DAYS = 90  # back from today (UTC)
 REPORT_DAYS = 186
 IN_PROGRESS, FINISHED = "IN_PROGRESS", "FINISHED"
 
 ITEM_ERROR = "refused_item"
-"""The code, beside its own, of an error that an answer gives to one sent item."""
+"""Added to the codes of an error that a response gives for one item."""
 
 match_digits = re.compile(r"[0-9]+").fullmatch
 _find_fraction = re.compile(r"\.0*[1-9]").search
@@ -115,7 +115,7 @@ _UNIT = MoneyUnit(MICROS)
 
 
 def check_account_writable(account: Account) -> Iterator[Issue]:
-    """Why nothing can be written to the account: no role that may, or no known currency."""
+    """Check that the account can be written to: the user's role permits it, and the currency is known."""
     permissions = account.extras.get("permissions")
     if permissions is not None and not set(permissions.split(",")).intersection(WRITE_PERMISSIONS):
         message = f"The connected user may only read this account; one of {', '.join(WRITE_PERMISSIONS)} may change it."
@@ -134,7 +134,7 @@ TIME = UNIX_SECONDS
 
 
 def build_pairs_request(url: str, path: Mapping[str, str] | None = None, *query: tuple[str, str]) -> Request:
-    """A GET. A name of the query may come several times: that is how v5 takes lists."""
+    """Build a GET. A name may be repeated in the query: v5 takes lists in this way."""
     raw = urlencode(query, quote_via=quote) if query else None
     return Request("GET", f"{API_URL}{url}", path or {}, headers=HEADERS, query_raw=raw)
 
@@ -218,7 +218,7 @@ def parse_request_id(response: Response) -> str | None:
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Seconds until the limit is reset; a figure of another kind (an instant) does not count."""
+    """Return the seconds until the limit is reset; a value that is an instant is ignored."""
     reset = response.headers.get("x-ratelimit-reset", "").strip()  # (unverified) seconds
     if reset.isascii() and reset.isdigit() and len(reset) < 7:
         return float(reset)
@@ -226,7 +226,7 @@ def parse_retry_delay(response: Response) -> float | None:
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """What an answer says of each sent item: keywords by their own words, all others by their place in the array."""
+    """Return the result of each sent item: keywords by their text, all others by their position."""
     if step.kind == "keyword":
         return _parse_keyword_results(request, response)
     results = get_value(response.body, "/items")
@@ -236,7 +236,7 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
 
 def _parse_item_result(index: int, item: Json, request_id: str | None) -> ItemResult:
-    """Surely refused is what has an exception and no data; both, or neither, leave it open."""
+    """An item with an exception and no data was rejected; with both or neither its outcome is not known."""
     data, exceptions = get_value(item, "/data"), get_value(item, "/exceptions")
     # An array for campaigns and ad groups, a single object for ads.
     errors = [exceptions] if isinstance(exceptions, Mapping) and exceptions else exceptions or []
@@ -255,7 +255,7 @@ def _get_keyword_key(keyword: Json) -> tuple[str | None, str]:
 
 
 def _parse_keyword_results(request: Request, response: Response) -> list[ItemResult] | None:
-    """An answer has no positions: a keyword is known by its match and words."""
+    """The response has no positions, so a keyword is found by its match type and text."""
     created, failed = get_value(response.body, "/keywords"), get_value(response.body, "/errors") or []
     if not isinstance(created, list) or not isinstance(failed, list):
         return None

@@ -40,7 +40,7 @@ from .tables import AD, AD_GROUP, CAMPAIGN, INTERESTS_CATALOG, KEYWORD, METRICS,
 
 
 def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """All rows of a list, to its last page."""
+    """Read all rows of a list, to its last page."""
     answers = yield from fetch_pages(NETWORK, request, pinterest.build_next_request)
     return [row for answer in answers for row in pinterest.parse_rows(answer)]
 
@@ -78,7 +78,7 @@ def _build_full_page_query() -> list[tuple[str, str]]:
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """What is active or paused, each level to its last page; keywords by their ad groups."""
+    """Read all active and paused entities; keywords are read by ad group."""
     nodes: list[ParsedEntity] = []
     for level in (CAMPAIGN, AD_GROUP, AD):
         request = pinterest.build_account_pairs_request(
@@ -94,7 +94,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def _get_readable_level(kind: str) -> Level:
-    """The level of a kind that is listed and read by its own; keywords are not."""
+    """Return the level of a kind. Keywords have no list and no read request, so they are refused."""
     level = get_level(NETWORK, kind)
     if level is KEYWORD:
         raise invalid_input("kind", "not_supported", "Pinterest's keywords are read in the tree, or as a catalog.")
@@ -102,7 +102,7 @@ def _get_readable_level(kind: str) -> Level:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level; a search goes on to further pages until something is found."""
+    """Read one page of a level. A search reads further pages until one has a match."""
     level = _get_readable_level(kind)
     check_query(NETWORK, kind, query)
     status_filter = pinterest.build_status_filter(
@@ -127,7 +127,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity as it is."""
+    """Read one entity."""
     level = _get_readable_level(kind)
     url, path = f"/ad_accounts/{{account}}/{level.path}/{{id}}", {"account": account.native_id, "id": entity_id}
     response = yield from fetch_response(NETWORK, pinterest.build_pairs_request(url, path))
@@ -135,7 +135,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """The same: an entity has all that its settings speak of."""
+    """Read the entity; its level's fields are all that settings need."""
     return (yield from fetch_entity(account, kind, entity_id))
 
 
@@ -149,7 +149,7 @@ UTC_TIMEZONES = (None, pinterest.UTC_TIMEZONE, "Etc/UTC")
 
 
 def _fetch_in_account_zone(account: Account, request: Request, plain: Request) -> Flow[tuple[Response, str | None]]:
-    """The answer in days of the account, or in days of UTC (``plain``) where it is refused those; and which zone."""
+    """Read days in the account's time zone, or in UTC (``plain``) if Pinterest refuses those. Returns the zone, too."""
     response = yield request
     zone = account.timezone
     if response.status == 400 and request != plain:
@@ -171,7 +171,7 @@ def _fetch_sync_rows(account: Account, start: date, end: date) -> Flow[tuple[lis
 
 
 def _build_zoned_report_request(account: Account, start: date, end: date, own: bool) -> Request:
-    """A report is asked for. Nothing of the account changes: repeated, it is another report."""
+    """Build the request that makes a report. It changes nothing in the account; a repeat makes another report."""
     body: dict[str, Json] = {
         "start_date": start.isoformat(),
         "end_date": end.isoformat(),
@@ -185,7 +185,7 @@ def _build_zoned_report_request(account: Account, start: date, end: date, own: b
 
 
 def _start_reports(account: Account, start: date, end: date) -> Flow[tuple[list[str], str | None]]:
-    """The tokens of the reports of a range, each of at most 186 days, and the zone of their days."""
+    """Start the reports of a range, each of at most 186 days. Returns their tokens and the time zone of their days."""
     tokens: list[str] = []
     zone = account.timezone
     for first, last in split_date_range(start, end, pinterest.REPORT_DAYS):
@@ -210,7 +210,7 @@ def encode_job(tokens: Sequence[str], utc: bool) -> str:
 
 
 def decode_job(job: str) -> tuple[list[str], bool]:
-    """The tokens of a job, and whether its days are those of UTC. Raises InvalidInput for what is no job."""
+    """Return the tokens of a job, and whether its days are days in UTC. Raises InvalidInput for any other text."""
     try:
         whole = decode_base64url(job).decode()
     except ValueError:
@@ -255,7 +255,7 @@ def _download_rows(url: str | None) -> Flow[list[Mapping[str, Json]]]:
 
 
 def _fetch_job_rows(account: Account, tokens: Sequence[str]) -> Flow[list[Mapping[str, Json]] | str]:
-    """The rows of all reports, or the state of one that is still being made."""
+    """Return the rows of all reports, or the state of a report that is not finished."""
     urls: list[str | None] = []
     for token in tokens:
         status, url = yield from _fetch_report_url(account, token)
@@ -269,12 +269,12 @@ def _fetch_job_rows(account: Account, tokens: Sequence[str]) -> Flow[list[Mappin
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The day of each row of a report and its figures."""
+    """Return the day of each row of a report, and its figures."""
     return parse_report_rows(METRICS, native, "/DATE")
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of the account. Up to 90 days back are asked for at once; older ones are reports, to be resumed."""
+    """Read days of the account: in one request up to 90 days back, and by reports that a later call resumes before."""
     today = now.astimezone(UTC).date()
     last_day = max(start, min(end, (to_account_time(account, now) or now).date()))
     if job is None and start >= today - timedelta(days=pinterest.SYNC_DAYS):
@@ -304,7 +304,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog. A search in ``interests`` is for a name: only digits are the id of one."""
+    """Read one page of a catalog. A search in ``interests`` is for a name, unless it is digits: an ID."""
     page = yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query)
     sought = query.search or ""
     if resource != INTERESTS_CATALOG or pinterest.match_digits(sought):

@@ -26,7 +26,7 @@ def _lock_if_archived(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _with_archived_lock(lock: Lock) -> Lock:
-    """An archived entity is locked whatever else is true of it."""
+    """Lock an archived entity before any other reason counts."""
     return lambda entity, now: _lock_if_archived(entity, now) or lock(entity, now)
 
 
@@ -62,7 +62,7 @@ def _lock_start(ad_group: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _lock_schedule(ad_group: NativeEntity, now: datetime | None) -> str | None:
-    # Under a campaign budget it is a closed beta.
+    # A schedule of an ad group under a campaign budget is a closed beta.
     is_campaign_budget = ad_group.get("budget_type") == pinterest.CAMPAIGN_BUDGET_TYPE
     return "schedule is held by the campaign" if is_campaign_budget else None
 
@@ -264,7 +264,7 @@ EDITS = (
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What the changed members contradict."""
+    """Check the changed members against each other, the entity and the present."""
     after = {**before, **changed}
     yield from check_start_end(pinterest.TIME, before, changed, ("start_time", "end_time"), now)
     if changed.get("end_time") == pinterest.NO_END and get_budget_period(after) == "lifetime":

@@ -56,7 +56,7 @@ TARGETING_MEMBERS = (*LIST_CHOICES, *AGE_CHOICES, *OBJECT_MEMBERS)
 
 
 def build_places(locations: Iterable[str]) -> dict[str, Json]:
-    """Where the ids of locations stand natively: each in LOCATION or GEO, once."""
+    """Return the native members of location IDs: each ID stands in LOCATION or GEO, once."""
     places: dict[str, Json] = {}
     for location in dict.fromkeys(locations):
         places.setdefault("LOCATION" if match_location(location) else "GEO", []).append(location)
@@ -64,7 +64,7 @@ def build_places(locations: Iterable[str]) -> dict[str, Json]:
 
 
 def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
-    """The ad group's targeting; the brief's own native one is taken as it stands."""
+    """Return the ad group's targeting. ``targeting.native`` of the brief is used unchanged."""
     targeting = brief.targeting
     if targeting.native is not None:
         return dict(targeting.native)
@@ -72,7 +72,7 @@ def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
 
 
 def find_locations_error(locations: Sequence[str]) -> str | None:
-    """What is wrong with location ids; None where nothing is."""
+    """Return why location IDs are refused; None if they are valid."""
     if not all(match_location(location) or match_geo(location) for location in locations):
         return "a location is a country (US), the number of a metro area (501), a region (US-CA) or a place in it"
     if any(map(_match_postal_code, locations)) and any(map(_match_region, locations)):
@@ -120,14 +120,14 @@ def _find_ages_error(targeting: Mapping[str, Json]) -> str | None:
 
 
 def find_geography_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with a targeting without a geography."""
+    """Return why a targeting without a geography is refused."""
     if targeting.get("LOCATION") or targeting.get("GEO"):
         return None
     return "the targeting names no geography (LOCATION or GEO)"
 
 
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
-    """What Pinterest would not take of the keywords, None where it takes them all.
+    """Return why Pinterest refuses the keywords; None if it takes them all.
 
     Its answer names keywords by their match and words, in any case of letters: two alike could not be told apart.
     """
@@ -139,7 +139,7 @@ def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
 
 
 def fetch_creative_type(network: Network, account: Account, pin_id: str) -> Flow[tuple[str, list[str]]]:
-    """The kind of an existing pin, and what is to be said of it. Without an answer it is taken for a plain one."""
+    """Return the creative type of an existing pin, and warnings. A pin that cannot be read counts as a regular one."""
     path = "creative.existingId"
     try:
         response = yield from fetch_or_none(network, pinterest.build_pin_request(account, pin_id))
@@ -160,7 +160,7 @@ def fetch_creative_type(network: Network, account: Account, pin_id: str) -> Flow
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, str], dict[str, Json]]
-"""From the wanted value and the path to name, to native members; None takes one away."""
+"""Builds native members from the value of an edit and the path for an error; None removes a member."""
 
 
 def _locations_builder(suffix: str) -> TargetingPartBuilder:
@@ -192,7 +192,7 @@ def _age_builder(name: str) -> TargetingPartBuilder:
         if not MIN_AGE <= age <= MAX_AGE:
             raise invalid_input(path, "out_of_range", f"Pinterest takes ages from {MIN_AGE} to {MAX_AGE}.")
         native = OPEN_ENDED_MAX_AGE if name == "MAXIMUM_AGE" and age == MAX_AGE else str(age)
-        return {name: native, "AGE_BUCKET": None}  # the older form of the same
+        return {name: native, "AGE_BUCKET": None}  # the older form of the age range
 
     return part
 
@@ -209,7 +209,7 @@ EDITABLE_TARGETING: Mapping[str, TargetingPartBuilder] = {
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
+    """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues."""
     native = {name: value for name, value in current.items() if value is not None}
 
     def lay(name: str, part: TargetingPartBuilder, value: Json, path: str) -> Change:

@@ -22,7 +22,7 @@ VERSION = "v3"
 HOST, LOGIN_HOST = "ads-api.reddit.com", "www.reddit.com"
 API_PATH = f"/api/{VERSION}"
 API_URL = f"https://{HOST}{API_PATH}"
-# Ads API: a client that does not name itself in its own words is answered 403 or 429.
+# Ads API v3: a client without a User-Agent of its own gets 403 or 429.
 HEADERS: Mapping[str, str] = {
     "Accept": "application/json",
     "User-Agent": "adsunify (unified advertising API; Reddit Ads API v3)",
@@ -45,11 +45,11 @@ CLOSED_STATUSES = (ARCHIVED, DELETED)
 CLICKS = "CLICKS"  # the objective, and the optimization goal
 CPC = "CPC"
 MANUAL_BIDDING, MAXIMIZE_VOLUME, TARGET_CPX = BID_STRATEGIES = split_words("MANUAL_BIDDING MAXIMIZE_VOLUME TARGET_CPX")
-"""BIDLESS is met in answers only."""
+"""Responses also have BIDLESS."""
 STRATEGIES_WITH_BID = (MANUAL_BIDDING, TARGET_CPX)
 DAILY_SPEND, LIFETIME_SPEND = "DAILY_SPEND", "LIFETIME_SPEND"
 CAMPAIGN_BUDGET_FLAG = "is_campaign_budget_optimization"  # the campaign holds budget, bid, schedule and pixel
-UTC_TIMEZONE = "Etc/UTC"  # the zone of an account that names none
+UTC_TIMEZONE = "Etc/UTC"  # the time zone of an account without one
 TRACKER_TYPES = ("CLICK", "VIEW")
 QUEUED, PROCESSING = "QUEUED", "PROCESSING"
 
@@ -65,12 +65,12 @@ _find_fraction = re.compile(r"\.0*[1-9]").search
 
 
 def find_post_id_error(post_id: str) -> str | None:
-    """What is wrong with the id of a post; None where nothing is. A job that makes a post is none yet."""
+    """Return why a post's ID is invalid; None if it is valid. The ID of a job that creates a post is invalid."""
     return None if _match_post_id(post_id) else "a post's id begins with t3_; the id of a job or a link is none"
 
 
 def ensure_valid_id(entity_id: str) -> str:
-    """The id as it stands in an address; InvalidInput for what is none of Reddit's."""
+    """Return the ID for a URL. Raises InvalidInput if it does not have the form of Reddit's IDs."""
     if not _match_id(entity_id):
         raise invalid_input("entityId", "malformed", "An id of Reddit has letters, digits and underscores only.")
     return entity_id
@@ -80,7 +80,7 @@ def ensure_valid_id(entity_id: str) -> str:
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Millionths of the account's currency, whichever it is."""
+    """Return the unit: millionths of the account's currency, whatever it is."""
     require_currency(account)
     return _UNIT
 
@@ -132,7 +132,7 @@ def parse_object(response: Response, what: str) -> Mapping[str, Json]:
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """The address of the next page, as it is to be followed; None at the end. Raises for one that leads elsewhere."""
+    """Return the URL of the next page; None at the end. Raises ProviderUnreadable if it is not a URL of the Ads API."""
     url = get_value(response.body, "/pagination/next_url")
     if url is None or url == "":
         return None
@@ -153,7 +153,7 @@ def _is_api_url(address: Json) -> bool:
 
 
 def with_cursor(request: Request, cursor: str | None) -> Request:
-    """The request of a list at the page of a cursor: Reddit's address of it, which says everything by itself."""
+    """Return the request for the page of a cursor, which is Reddit's whole URL of that page."""
     if cursor is None:
         return request
     if not _is_api_url(cursor) or urlsplit(cursor).path != urlsplit(build_request_url(request)).path:
@@ -176,12 +176,12 @@ _find_limits = re.compile(r";\s*(r|t)\s*=\s*([0-9]{1,7})(?![0-9.])").findall
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The error of an answer, inside a success too. The login service names its errors by a word."""
+    """Return the error in a response of any status. The login service names its errors by a word."""
     body = response.body if response.state == "json" else None
     error = get_value(body, "/error")
     word = error if isinstance(error, str) else None
     if error is None:
-        error = get_value(body, "/errors/0")  # some surfaces answer a list
+        error = get_value(body, "/errors/0")  # some endpoints return a list of errors
     if error is None and response.status < 400:
         return None
     code = get_text(error, "/code") or word

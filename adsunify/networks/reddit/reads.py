@@ -47,7 +47,7 @@ EXTRA_POINTERS = {
 
 
 def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """All rows of a list, to its last page."""
+    """Read all rows of a list, to its last page."""
     answers = yield from fetch_pages(NETWORK, request, reddit.build_next_request)
     return [row for answer in answers for row in reddit.parse_rows(answer)]
 
@@ -66,7 +66,7 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 
 def _fetch_business_accounts(business: str) -> Flow[list[Mapping[str, Json]]]:
-    """The accounts that the business owns or shares; where that is not told, those it owns."""
+    """Read the accounts that the business owns or shares; if Reddit refuses that query, those that it owns."""
     path = "businesses/{business}/ad_accounts"
     try:
         return (yield from _fetch_rows(reddit.build_query_request(f"{path}/query", {}, {}, business=business)))
@@ -77,7 +77,7 @@ def _fetch_business_accounts(business: str) -> Flow[list[Mapping[str, Json]]]:
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The ad accounts of every business of the user, each once."""
+    """Read the ad accounts of every business of the user, each once."""
     accounts: dict[str, DiscoveredAccount] = {}
     for business in (yield from _fetch_rows(reddit.build_get_request("me/businesses"))):
         for row in (yield from _fetch_business_accounts(require_id(business, "/id", "business"))):
@@ -97,7 +97,7 @@ def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """Campaigns, ad groups and ads, each to the last page."""
+    """Read campaigns, ad groups and ads, each to the last page."""
     nodes: list[ParsedEntity] = []
     for level in LEVELS:
         rows = yield from _fetch_rows(
@@ -108,7 +108,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level; a search goes on to further pages until something is found.
+    """Read one page of a level. A search reads further pages until one has a match.
 
     Reddit filters by parent, and ads by status. Other statuses and names are looked for here.
     """
@@ -154,7 +154,7 @@ def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity, whatever its status; the address alone does not say which account it is of."""
+    """Read one entity with any status. Its URL does not name the account, so its owner is checked."""
     return (
         yield from ensure_owned(
             NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
@@ -163,7 +163,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """The same: an entity has all that its settings speak of."""
+    """Read the entity; its level's fields are all that settings need."""
     return (yield from fetch_entity(account, kind, entity_id))
 
 
@@ -178,7 +178,7 @@ def _get_midnight(local_day: date, timezone: str) -> datetime:
 
 
 def _format_whole_hour(moment: datetime, *, up: bool = False) -> str:
-    """Reports begin and end with whole hours (unverified); there are zones with half ones."""
+    """Reports begin and end at whole hours (unverified); some time zones have an offset of half an hour."""
     whole = moment.replace(minute=0, second=0, microsecond=0)
     return format_utc(whole + _ONE_HOUR if up and whole < moment else whole)
 
@@ -197,17 +197,17 @@ def _build_report_request(account: Account, start: date, end: date) -> Request:
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The day of each row of a report and its figures."""
+    """Return the day of each row of a report, and its figures."""
     return parse_report_rows(METRICS, native, "/date")
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of the account, answered at once. Reddit settles a day for some hours."""
+    """Read days of the account in one request. Reddit may change the figures of a day for some hours."""
     timezone = require_timezone(account)
     answers = yield from fetch_pages(NETWORK, _build_report_request(account, start, end), reddit.build_next_request)
     rows = [row for answer in answers for row in require_objects(answer.body, "/data/metrics")]
     dated = [(parse_date(row.get("date")), row) for row in rows]
-    native = [row for day, row in dated if start <= day <= end]  # whole hours may reach into a day beside
+    native = [row for day, row in dated if start <= day <= end]  # whole hours may reach into the next or previous day
     updated = [reddit.TIME.parse(get_value(answer.body, "/data/metrics_updated_at")) for answer in answers]
     settled = min([now, *(moment for moment in updated if moment is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
     restated = max(start, settled.astimezone(get_timezone(timezone)).date())
@@ -220,7 +220,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog; beside a country, a search for places is Reddit's."""
+    """Read one page of a catalog. A search for places in a country is sent to Reddit."""
     name, _, suffix = resource.partition(":")
     if name == "geolocations" and suffix and query.search:
         resource, query = f"{resource} {query.search}", evolve(query, search=None)

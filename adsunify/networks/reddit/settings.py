@@ -23,7 +23,7 @@ SettingWriter = Callable[[Json, NativeEntity, Account], Mapping[str, Json]]
 
 
 def get_closed_reason(entity: NativeEntity) -> str | None:
-    """Why nothing of the entity can be changed."""
+    """Return why no field of the entity can be changed; None if they can."""
     status = entity.get("configured_status")
     return f"it is {str(status).lower()}" if status in reddit.CLOSED_STATUSES else None
 
@@ -33,7 +33,7 @@ def _lock_if_closed(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _with_closed_lock(lock: Lock) -> Lock:
-    """An archived or deleted entity is locked whatever else is true of it."""
+    """Lock an archived or deleted entity before any other reason counts."""
     return lambda entity, now: get_closed_reason(entity) or lock(entity, now)
 
 
@@ -113,7 +113,7 @@ def _json_reader(member: str) -> Callable[[NativeEntity, Account], Json]:
 
 
 def _json_writer(field: str, member: str, fits: Callable[[Json], bool], form: str) -> SettingWriter:
-    """A list that is written as JSON text; ``fits`` says of each member of it whether Reddit takes it."""
+    """Write a list that is given as JSON text; ``fits`` says whether Reddit takes an item."""
 
     def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
         try:
@@ -282,7 +282,7 @@ EDITS = (
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What the changed members contradict."""
+    """Check the changed members against each other, the entity and the present."""
     yield from check_start_end(reddit.TIME, before, changed, ("start_time", "end_time"), now)
     after = {**before, **changed}
     if changed.get("bid_strategy") in reddit.STRATEGIES_WITH_BID and after.get("bid_value") is None:

@@ -30,9 +30,9 @@ LIST_LIMITS: Mapping[str, int | None] = {
         )
     ),
 }
-"""Members that are lists of texts, and how long they may be."""
+"""The members that are lists of texts, with their maximum lengths."""
 MEMBER_CHOICES: Mapping[str, tuple[str, ...]] = {
-    # DESKTOP_LEGACY is in the list of values, and not supported.
+    # The documentation lists DESKTOP_LEGACY, but the API does not support it.
     "platforms": split_words("ALL DESKTOP MOBILE_NATIVE MOBILE_WEB MOBILE_WEB_3X SHREDTOP"),
     "locations": split_words("FEED COMMENTS_PAGE"),
     "languages": LANGUAGES,
@@ -42,7 +42,7 @@ COMMUNITIES = ("communities", "excluded_communities")
 DEVICES_MEMBER, MAX_DEVICES = "devices", 100
 DEVICE_TYPES, OPERATING_SYSTEMS = ("DESKTOP", "MOBILE"), ("ANDROID", "IOS", None)
 DEVICE_MEMBERS = split_words("type os min_version max_version label_map")
-# age_targeting has gone from the description of 2026-07, whether it is still taken is (unverified): Reddit decides.
+# The OpenAPI description of 2026-07 has no age_targeting. Whether Reddit still takes it is (unverified).
 OTHER_MEMBERS = split_words("gender expand_targeting age_targeting")
 TARGETING_MEMBERS = (*LIST_LIMITS, DEVICES_MEMBER, *OTHER_MEMBERS)
 
@@ -98,14 +98,14 @@ def _find_devices_error(value: Json) -> str | None:
 
 
 def is_worldwide(targeting: Mapping[str, Json]) -> bool:
-    """Whether the targeting names no place, and so takes in the whole world."""
+    """Return whether the targeting names no place, so that ads serve worldwide."""
     return not targeting.get(GEOLOCATIONS)
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, str], Json]
-"""From the wanted value and the path to name, to the member's native value."""
+"""Builds the native value of a member from the value of an edit and the path for an error."""
 
 
 def _ids_builder(member: str) -> TargetingPartBuilder:
@@ -122,7 +122,7 @@ GENDERS = {"female": FEMALE, "male": MALE}
 
 
 def _build_genders(items: Sequence[Json], path: str) -> Json:
-    """One gender, or null for both: there is no list."""
+    """Return the gender; None for both, since Reddit takes no list."""
     if any(gender not in GENDERS for gender in items):
         raise invalid_input(path, "not_supported", f"Reddit takes these genders: {', '.join(GENDERS)}.")
     natives = {GENDERS[gender] for gender in items}
@@ -139,7 +139,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
+    """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues."""
     if not isinstance(current, Mapping | None):
         raise ProviderUnreadable("The ad group's targeting is no object.")
     native = dict(current or {})

@@ -70,7 +70,7 @@ UNSUPPORTED_CREATIVE_TYPES: Mapping[str, str] = {
 REVIEW_REJECTED = "REJECTED"
 PACKAGING_PENDING = "PENDING"  # packaging_status (unverified)
 
-# Ads API: an update replaces the whole object; these stand in what is read, and are not written.
+# Ads API: an update replaces the whole object. These members are read only.
 READ_ONLY_MEMBERS = split_words(
     "created_at updated_at created_by_app_id created_by_user last_updated_by_app_id last_updated_by_user"
     " delivery_status review_status review_status_reasons review_status_details effective_status"
@@ -91,7 +91,7 @@ PARENTS: Mapping[str, tuple[str, str]] = {
     "adGroup": ("campaigns", "campaign_id"),
     "ad": ("adsquads", "ad_squad_id"),
 }
-"""Kind to the path word and the member of what it is made under and updated through."""
+"""By kind: the path segment and the member that name its parent, under which it is created and updated."""
 
 NOT_READY, ITEM_ERROR = "not ready", "item ERROR"
 _find_not_ready = re.compile(
@@ -104,7 +104,7 @@ _find_error_code = re.compile(r"\bE([0-9]{4,5})\b").search
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Millionths of the account's currency, whichever it is."""
+    """Return the unit: millionths of the account's currency, whatever it is."""
     require_currency(account)
     return _UNIT
 
@@ -119,12 +119,12 @@ TIME = TimeFormat(parse_iso_time, partial(format_utc, style="milliseconds"), sho
 
 
 def build_level_entity_request(level: Level, entity_id: str) -> Request:
-    """A read of one entity. Snap leaves placement_v2 out of an ad squad unless it is asked for."""
+    """Build the read of one entity. Snap returns an ad squad's placement_v2 only if the query names it."""
     return Request("GET", f"{API_URL}/{level.path}/{{id}}", {"id": entity_id}, _build_placement_query(level))
 
 
 def build_edge_list_request(level: Level, owner: str, owner_id: str, limit: int, cursor: str | None = None) -> Request:
-    """One page of a level's entities. ``owner``: the path word of the account or the parent."""
+    """Build the request of one page of a level. ``owner``: the path segment of the account or the parent."""
     query = _build_placement_query(level) | build_page_query(limit, cursor)
     return Request("GET", f"{API_URL}/{owner}/{{owner}}/{level.path}", {"owner": owner_id}, query)
 
@@ -152,7 +152,7 @@ def is_success(status: Json) -> bool:
 
 
 def parse_wrapped_rows(response: Response, plural: str, name: str) -> list[Mapping[str, Json]]:
-    """The entities of an answer, each out of its envelope: ``{"ads": [{"sub_request_status", "ad": {...}}]}``."""
+    """Return the entities without their envelopes: ``{"ads": [{"sub_request_status", "ad": {...}}]}``."""
     require_value(response.body, f"/{plural}")
     rows = [require_value(row, f"/{name}") for row in get_objects(response.body, f"/{plural}")]
     if not all(isinstance(entity, Mapping) for entity in rows):
@@ -191,7 +191,7 @@ def _find_envelopes(body: Json) -> Iterator[Mapping[str, Json]]:
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The error of an answer or of its item, inside a success too.
+    """Return the error of a response or of its item; both may have a status below 400.
 
     Codes: ``not ready``, Snap's own, its number alone (for ranges; only where the status tells no more), ``item
     ERROR``. Where an item says anything but ERROR there is no code: nobody knows what was done.
@@ -230,7 +230,7 @@ _MESSAGE_MEMBERS = ("sub_request_error_reason", "debug_message", "display_messag
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Seconds to wait for what is not ready. Of rate limits Snap says nothing: the waits grow by themselves."""
+    """Return the seconds to wait for an entity that is not ready. Snap gives no time for rate limits."""
     error = parse_error(response)
     if error is not None and NOT_READY in error.codes:
         return NOT_READY_RETRY_DELAY
@@ -240,7 +240,7 @@ def parse_retry_delay(response: Response) -> float | None:
 def parse_level_results(
     levels: Sequence[Level], step: Step, request: Request, response: Response
 ) -> Sequence[ItemResult] | None:
-    """What an answer says of the one entity that was sent: success counts only on both levels and with an id."""
+    """Return the result of the one sent entity: applied only if both levels say success and the item has an ID."""
     native_level = next(level for level in levels if level.kind == step.kind)
     results = get_value(response.body, f"/{native_level.path}")
     if not isinstance(results, list) or len(results) != 1:
@@ -254,6 +254,6 @@ def parse_level_results(
     failed = parse_error(response)
     if failed is None:
         return None
-    if native_id is not None and step.action == "create":  # refused, and yet there is something new: nobody knows
+    if native_id is not None and step.action == "create":  # rejected, but with a new ID: the outcome is not known
         return [ItemResult(0, native_id, evolve(failed, codes=()))]
     return [ItemResult(0, error=failed)]

@@ -117,7 +117,7 @@ def _format_cursor(size: int, offset: int, native: str | None) -> str:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level; Snap filters by nothing, so status and search are looked for here."""
+    """Read one page of a level. Snap has no filters, so status and search are applied here."""
     level = check_query(NETWORK, kind, query)
     size, offset, cursor = _parse_page_position(query)
     owner = "adaccounts" if query.parent_id is None else snap.PARENTS[kind][0]
@@ -164,7 +164,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def _fetch_lineage(account: Account, kind: str, entity_id: str) -> Flow[tuple[ParsedEntity, ...]]:
-    """The entity and what it hangs on: only a campaign says which account it is of."""
+    """Read the entity and its parents: only a campaign names its account."""
     return (
         yield from ensure_owned(
             NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
@@ -173,7 +173,7 @@ def _fetch_lineage(account: Account, kind: str, entity_id: str) -> Flow[tuple[Pa
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """The entity; beside an ad squad the pacing level of its campaign, which says who holds the budget."""
+    """Read the entity. An ad squad also gets the pacing level of its campaign, which tells where the budget is."""
     entity, *above = yield from _fetch_lineage(account, kind, entity_id)
     if kind != "adGroup":
         return entity
@@ -191,12 +191,12 @@ _ONE_DAY = timedelta(days=1)
 
 
 def _format_midnight(day: date, timezone: str) -> str:
-    """The beginning of a local day, with the offset that then holds."""
+    """Return the first instant of a local day, with the UTC offset of that time."""
     return datetime.combine(day, time(), get_timezone(timezone)).isoformat(timespec="milliseconds")
 
 
 def _build_stats_request(account: Account, first: date, last: date) -> Request:
-    # Ads API: an account by itself tells only what was spent; broken down by campaign it tells all (else E1008).
+    # Ads API: an account's statistics have the spend only (else E1008); those by campaign have all fields.
     timezone = require_timezone(account)
     query = {
         "granularity": "DAY",
@@ -212,7 +212,7 @@ def _build_stats_request(account: Account, first: date, last: date) -> Request:
 
 
 def _parse_series(body: Json) -> Iterator[Mapping[str, Json]]:
-    """The rows of statistics: one for a campaign and day, or for a day where they are not broken down."""
+    """Yield the rows of statistics: one per campaign and day, or one per day without a breakdown."""
     for statistics in get_objects(body, "/timeseries_stats", "statistics"):
         yield from get_objects(statistics, "/timeseries_stat/timeseries", "statistics")
         for campaign in get_objects(statistics, "/timeseries_stat/breakdown_stats/campaign", "statistics"):
@@ -233,17 +233,17 @@ def _parse_zoned_day(value: Json, timezone: str) -> date:
 
 
 MAX_TIME_LENGTH = 64
-"""Characters of a time: what a network sends is remembered below."""
+"""The longest text, in characters, that the cache below keeps."""
 
 
-@lru_cache(1000)  # the rows of all campaigns say the same days
+@lru_cache(1000)  # the rows of all campaigns have the same days
 def _parse_local_date(text: str, timezone: str) -> date | None:
     moment = _parse_local_time(text, timezone)
     return None if moment is None else moment.date()
 
 
 def _get_restated_from(bodies: Sequence[Json], timezone: str, now: datetime) -> date:
-    """The first day whose figures may still change."""
+    """Return the first day whose figures may still change."""
     ends = [_parse_local_time(at, timezone) for body in bodies for at in find_values(body, _FINALIZED_POINTER)]
     known = [end for end in ends if end is not None]
     return min(known).date() if known else (now - FINALIZATION_DELAY).astimezone(get_timezone(timezone)).date()
@@ -253,7 +253,7 @@ _FINALIZED_POINTER = "/timeseries_stats/*/timeseries_stat/finalized_data_end_tim
 
 
 def _fetch_report(account: Account, job: str) -> Flow[Json | PendingReport]:
-    """A report that was asked for elsewhere: its statistics, or that it is still being made."""
+    """Return the statistics of a report that was started elsewhere, or a pending report."""
     url = f"{snap.API_URL}/adaccounts/{{account}}/stats_report"
     request = Request("GET", url, {"account": account.native_id}, {"report_run_id": job})
     response = yield from fetch_response(NETWORK, request)
@@ -267,14 +267,14 @@ def _fetch_report(account: Account, job: str) -> Flow[Json | PendingReport]:
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The day of each row of a report and its figures."""
+    """Return the day of each row of a report, and its figures."""
     return parse_report_rows(
         METRICS, native, "/start_time", partial(_parse_zoned_day, timezone=require_timezone(account))
     )
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of the account, summed over its campaigns; a report is only resumed, never asked for."""
+    """Read days of the account, summed over its campaigns. A report is only resumed, never started."""
     timezone = require_timezone(account)
     bodies: list[Json] = []
     if job is not None:
@@ -300,7 +300,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog; places have ids that a brief takes as they are."""
+    """Read one page of a catalog. The IDs of places are those that a brief takes."""
     page = yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query)
     name, _, suffix = resource.partition(":")
     if name not in PLACE_CATALOGS:

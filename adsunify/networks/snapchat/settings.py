@@ -19,7 +19,7 @@ from .targeting import EDITABLE_TARGETING, get_location_type
 # -- locks --------------------------------------------------------------------------------------------------------
 
 PACING_LEVEL_MEMBER = "campaign_pacing_level"
-"""What :func:`reads.editable` puts beside an ad squad: the pacing level of its campaign."""
+"""The member that :func:`reads.fetch_editable_entity` adds to an ad squad: the pacing level of its campaign."""
 
 
 def get_budget_period(entity: NativeEntity) -> Period | None:
@@ -143,7 +143,7 @@ EDITS = (
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What the changed members contradict."""
+    """Check the changed members against each other, the entity and the present."""
     after = {**before, **changed}
     yield from check_start_end(snap.TIME, before, changed, ("start_time", "end_time"), now)
     if "end_time" in changed and after.get("end_time") is None and get_budget_period(after) == "lifetime":

@@ -18,7 +18,7 @@ from adsunify.values.json_pointer import find_values, get_objects, get_text
 
 from . import native as snap
 
-# A region's id means something only beside its country, so ours name both. Kind to its member of a geos entry, which
+# A region's ID is unique only within its country, so our IDs name both. Kind to its member of a geos entry, which
 # takes a list (unverified).
 PLACE_MEMBERS: Mapping[str, str] = {"region": "region_id", "metro": "metro_id", "postal": "postal_code"}
 PLACE_FORM = "gb, gb:region:<id>, us:metro:<id> or us:postal:<code>"
@@ -37,7 +37,7 @@ def get_location_type(location: str) -> str | None:
 
 
 def find_locations_error(locations: Iterable[str]) -> str | None:
-    """What is wrong with location ids; None where nothing is."""
+    """Return why location IDs are refused; None if they are valid."""
     return None if all(map(_match_place, locations)) else f"a location is {PLACE_FORM}, the country in small letters"
 
 
@@ -85,7 +85,7 @@ def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with a targeting object in Snap's own names; None where nothing is."""
+    """Return why a targeting object is refused, in Snap's own names; None where nothing is."""
     unknown = sorted(set(targeting) - set(snap.TARGETING_MEMBERS))
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}"
@@ -111,7 +111,7 @@ def check_location_overlap(account: Account, brief: CampaignBrief, now: datetime
 
 
 def check_language(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """A rule: where a language is wanted, it is named in the one place that counts."""
+    """A rule: a brief that names a language names it in the one member that Snap uses."""
     # Ads API "Targeting": several countries take exactly one language, which narrows who is reached.
     locale = brief.platform.locale
     if brief.targeting.native is not None:
@@ -132,7 +132,7 @@ def check_language(account: Account, brief: CampaignBrief, now: datetime | None)
 
 
 def fetch_ad_type(network: Network, account: Account, creative_id: str) -> Flow[tuple[str, list[str]]]:
-    """What the ad over the creative is called, and warnings; refuses a creative that cannot be promoted."""
+    """Return the ad type of a creative, and warnings. Raises InvalidInput if it cannot be promoted."""
     path = "creative.existingId"
     url = f"{snap.API_URL}/creatives/{{id}}"
     response = yield from fetch_or_none(network, Request("GET", url, {"id": creative_id}))
@@ -164,11 +164,11 @@ def fetch_ad_type(network: Network, account: Account, creative_id: str) -> Flow[
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartSetter = Callable[[Sequence[Json], dict[str, Json], str], None]
-"""Lays the wanted items over the targeting, which is a copy; the path is the one to name in a refusal."""
+"""Puts the items of an edit into a copy of the targeting. The path is the one for an error."""
 
 
 def _set_entries(targeting: dict[str, Json], member: str, entries: Sequence[Json]) -> None:
-    """The member as it is to be: none without entries."""
+    """Set the member; without entries it is removed."""
     targeting.pop(member, None)
     if entries:
         targeting[member] = list(entries)
@@ -207,7 +207,7 @@ def _interests_setter(operation: str) -> TargetingPartSetter:
 
 
 def _set_devices(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
-    # Entries are alternatives: one that says more than a system cannot be kept beside new ones without widening.
+    # Entries are alternatives: an entry with more than a system is removed, since it would widen the new targeting.
     if any(set(device) - {"os_type"} for device in get_objects(targeting, "/devices", "targeting")):
         raise invalid_input(
             path, "conflict", "Snapchat: its devices say more than a system; change targeting natively."
@@ -231,7 +231,7 @@ def _set_genders(items: Sequence[Json], targeting: dict[str, Json], path: str) -
     if any(gender not in GENDERS for gender in items):
         raise invalid_input(path, "not_supported", f"Snapchat takes these genders: {', '.join(GENDERS)}.")
     natives = {GENDERS[gender] for gender in items}
-    _set_demographic(targeting, "gender", natives.pop() if len(natives) == 1 else None)  # both is no choice
+    _set_demographic(targeting, "gender", natives.pop() if len(natives) == 1 else None)  # both: no restriction
 
 
 def _age_setter(member: str) -> Callable[[Json, dict[str, Json], str], None]:
@@ -268,7 +268,7 @@ def _flatten_entries(value: Json) -> Json:
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
+    """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues."""
     if not isinstance(current, Mapping):
         raise ProviderUnreadable("The ad squad's targeting is no object.")
     native = dict(current)
@@ -297,5 +297,5 @@ def _check_ages(targeting: Mapping[str, Json]) -> Iterator[Issue]:
 
 
 def _parse_years(age: str | None) -> int | None:
-    match = re.match("[0-9]{1,3}", age or "")  # 55+ is one too
+    match = re.match("[0-9]{1,3}", age or "")  # also 55+
     return int(match.group()) if match is not None else None

@@ -38,7 +38,7 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
 
 
 def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """All rows of a list, to its last page."""
+    """Read all rows of a list, to its last page."""
     answers = yield from fetch_pages(NETWORK, request, _build_next_request)
     return [row for answer in answers for row in tiktok.parse_rows(answer)]
 
@@ -71,7 +71,7 @@ def fetch_credentials(
 
 
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """The same again: nothing renews an advertiser's token."""
+    """Return the same credentials: an advertiser's token cannot be renewed."""
     return (yield from completed_flow(credentials))
 
 
@@ -242,7 +242,7 @@ POLL_INTERVAL_MS = 5_000  # milliseconds between two looks at a report task
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The day of each row of a report and its figures."""
+    """Return the day of each row of a report, and its figures."""
     return parse_report_rows(METRICS, native, "/dimensions/stat_time_day", _parse_day)
 
 

@@ -245,7 +245,7 @@ def _compute_signature(request: Request, oauth: dict[str, str], client_secret: s
 # -- answers ------------------------------------------------------------------------------------------------------
 
 OPERATION_ERROR = "operation_errors"
-"""Stands beside the code of every error of a batch: batches are all or nothing, so that any error refuses all of it."""
+"""Added to the codes of every error of a batch. A batch is all or nothing, so any error rejects all of it."""
 
 
 def _parse_operation_errors(body: Json) -> Iterator[tuple[int, Json]]:
@@ -281,7 +281,7 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
     request_id = response.headers.get(REQUEST_ID_HEADER)
     errors = dict(reversed(list(_parse_operation_errors(response.body))))
     if errors:
-        # An id beside an error speaks twice of its item: nobody knows then.
+        # An item with an ID and an error contradicts itself: the outcome is not known.
         first = next(iter(sorted(errors)))
         whole = (
             _parse_error_entry(errors.get(position, errors[first]), request_id, OPERATION_ERROR)

@@ -62,12 +62,12 @@ def _fetch_form(request: Request) -> Flow[dict[str, str]]:
 
 
 def _build_oauth_request(url: str) -> Request:
-    # Signed where it is built: these two are not signed with a user's token. The answers are forms, not JSON.
+    # These two requests are signed here, without a user's token. Their responses are forms, not JSON.
     return Request("POST", url, kind="read_once", response_format="bytes", is_signed=False)
 
 
 def fetch_request_token(app: OAuthClient, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
-    """The first leg. X compares the callback with the registered one, so nothing that varies stands in its query."""
+    """Request a token. X compares the callback with the registered one, so its query has no state."""
     request = x.authorize_request(
         _build_oauth_request(x.REQUEST_TOKEN_URL), app, now, x.derive_nonce(state), oauth_callback=redirect_uri
     )
@@ -98,12 +98,12 @@ def fetch_credentials(
 
 
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """The same again: a token lives until the user or the app's owner ends it, and nothing renews it."""
+    """Return the same credentials: a token cannot be renewed. It is valid until the user or the app's owner ends it."""
     return (yield from completed_flow(credentials))
 
 
 def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Ends the user's token; one that is dead already is as good."""
+    """Revoke the user's token. A token that is not valid any more counts as revoked."""
     try:
         yield from fetch_response(NETWORK, Request("POST", x.REVOKE_URL, kind="read_once"))
     except TokenRefused as problem:
@@ -148,7 +148,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
     for level in LEVELS:
         rows = yield from fetch_rows(NETWORK, x.build_account_get_request(account, level.path, count=x.PAGE_SIZE))
         entities = [hierarchy.parse_entity(level, native) for native in rows]
-        # X still lists what lies below a deleted entity, at every level under it.
+        # X lists entities below a deleted one, at every level.
         nodes += [node for node in entities if node.parent_id is None or node.parent_id in visible]
         visible = {node.id for node in nodes if node.kind == level.kind}
     return EntityTree(tuple(nodes))
@@ -170,7 +170,7 @@ def _build_list_filters(level: Level, query: ListQuery) -> dict[str, str]:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level's entities. X filters no status: pages without a fitting one are passed over."""
+    """Read one page of a level. X does not filter by status, so pages without a match are skipped."""
     level = check_query(NETWORK, kind, query)
     request, cursor = (
         x.build_account_get_request(account, level.path, **_build_list_filters(level, query)),
@@ -213,7 +213,7 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 # -- insights -----------------------------------------------------------------------------------------------------
 
 PLACEMENTS = (x.ALL_PLACEMENTS, "SPOTLIGHT", "TREND")  # figures of a campaign are those of all three together
-METRIC_GROUPS = ("ENGAGEMENT,BILLING,VIDEO", "WEB_CONVERSION")  # conversions want a request of their own
+METRIC_GROUPS = ("ENGAGEMENT,BILLING,VIDEO", "WEB_CONVERSION")  # conversions need a separate request
 MAX_IDS_PER_REQUEST = 20
 SYNC_DAYS, JOB_DAYS, ACTIVITY_DAYS = 7, 90, 90
 SYNC_REQUESTS = 120  # of 250 in 15 minutes
@@ -229,7 +229,7 @@ _ONE_DAY = timedelta(days=1)
 def _fetch_active_campaigns(
     account: Account, start: date, offset: timedelta, now: datetime
 ) -> Flow[dict[str, list[str]] | None]:
-    """The campaigns to ask about, by placement: deleted ones too, without those paid in another currency.
+    """Return the campaigns to report on, by placement: also deleted ones, but none that is paid in another currency.
 
     None where the account has no campaign of any kind.
     """
@@ -260,7 +260,7 @@ def _fetch_active_campaigns(
 
 
 def _build_activity_queries(start: date, offset: timedelta, now: datetime) -> Iterator[dict[str, str]]:
-    """Up to now: a late change of what was billed is filed under the hour in which it was recorded."""
+    """Yield the queries up to now: X files a late change of the billed amount under the hour of its recording."""
     last = (now.astimezone(timezone(offset))).date()
     hour = format_utc(now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1))
     for first, until in split_date_range(min(start, last), last, ACTIVITY_DAYS):
@@ -309,7 +309,7 @@ def _count_days(metrics: Mapping[str, Json]) -> int:
 
 
 def _collect_days(rows: dict[MetricsKey, dict[str, Json]], body: Json, first: date, placement: str) -> None:
-    """Adds the days of one answer; a metric without a figure is left out."""
+    """Add the days of one response; a metric without a value is left out."""
     for campaign in get_objects(body, "/data", "report"):
         id_ = require_id(campaign, "/id", "report")
         for part in get_objects(campaign, "/id_data", "report"):
@@ -326,7 +326,7 @@ def _collect_days(rows: dict[MetricsKey, dict[str, Json]], body: Json, first: da
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """Each day and its figures. X leaves out what there was none of: a sum is of what was told, never 0 for none."""
+    """Return each day and its figures. X leaves out metrics without a value; their sum is None and not 0."""
     sums: dict[date, dict[str, Json]] = {}
     for day, figures in parse_report_rows(_COUNT_METRICS, native, "/date"):
         if day not in sums:
@@ -373,7 +373,7 @@ class _Job:
 
 
 def _start_job(account: Account, query: Mapping[str, str]) -> Flow[str]:
-    # It changes nothing in the account, but an account has 100 at a time: never asked for twice.
+    # The request changes nothing in the account, but an account has at most 100 jobs, so it is never repeated.
     path = "/stats/jobs/accounts/{account}"
     response = yield from fetch_response(
         NETWORK, x.build_request("POST", path, query, nature="read_once", account=account.native_id)
@@ -398,7 +398,7 @@ def _fetch_jobs(account: Account, ids: Sequence[str], offset: timedelta) -> Flow
 
 
 def _download_job(job: _Job) -> Flow[Json]:
-    """The JSON of a finished report. It lies on a host that gets no credentials."""
+    """Download the JSON of a finished report. Its host gets no credentials."""
     address = urlsplit(job.url)
     if address.scheme != "https" or address.netloc != x.DOWNLOAD_HOST:
         raise ProviderUnreadable(f"X: a finished report lies on another host than {x.DOWNLOAD_HOST}.")
@@ -416,12 +416,12 @@ def _resume_insights(account: Account, start: date, end: date, job: str, now: da
     if len(failed) == len(jobs):
         raise ProviderError(f"X made no report ({failed[0].status}).", native=NativeError(failed[0].status))
     rows: dict[MetricsKey, dict[str, Json]] = {}
-    failed_days = {item.days: None for item in failed}  # a part of a sum is no sum
+    failed_days = {item.days: None for item in failed}  # a sum of some days would be wrong
     for item in jobs:
         if item.days not in failed_days:
             _collect_days(rows, (yield from _download_job(item)), item.days.start, item.placement)
     first, last = min(item.days.start for item in jobs), max(item.days.end for item in jobs)
-    if not start <= first <= last <= end:  # resumed without its dates: the reports name theirs
+    if not start <= first <= last <= end:  # resumed without its dates, so the dates of the reports are used
         start, end = first, last
     notes = [f"The report of {days.start} to {days.end} failed." for days in failed_days]
     return _build_insights(

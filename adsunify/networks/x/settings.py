@@ -76,7 +76,7 @@ def _get_strategy_choices(entity: NativeEntity) -> Iterator[str]:
 
 
 BUDGET_MEMBERS = {"dailyBudget": x.DAILY_BUDGET_MEMBER, "lifetimeBudget": x.TOTAL_BUDGET_MEMBER}
-"""An entity may have both: ``budget`` is then the daily one."""
+"""An entity may have both; then ``budget`` is the daily one."""
 
 
 def _budget_settings(kind: Kind) -> tuple[Setting, ...]:
@@ -156,7 +156,7 @@ EDITS = (
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What spans several fields."""
+    """Check the rules that concern several fields."""
     after = {**before, **changed}
     yield from check_start_end(x.TIME, before, changed, ("start_time", "end_time"), now)
     daily, total = (get_value(after, f"/{name}") for name in (x.DAILY_BUDGET_MEMBER, x.TOTAL_BUDGET_MEMBER))

@@ -61,7 +61,7 @@ class Criterion:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it says, whether it exists or not."""
+        """Return the criterion without its ID, to compare it with another one."""
         return self.type, self.value, self.operator
 
 
@@ -75,7 +75,7 @@ def parse_criterion(native: Mapping[str, Json]) -> Criterion:
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with ``targeting.native``; None where nothing is."""
+    """Return why ``targeting.native`` is refused; None if it is valid."""
     criteria = targeting.get("criteria")
     if set(targeting) != {"criteria"} or not isinstance(criteria, list | tuple) or not criteria:
         return "the native targeting is one list named criteria"
@@ -128,7 +128,7 @@ def build_delete_operation(criterion: Criterion) -> dict[str, Json]:
 
 
 def fetch_rows(network: Network, request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """All rows of a list, to its last page."""
+    """Read all rows of a list, to its last page."""
     answers = yield from fetch_pages(network, request, x.build_next_request)
     return [row for answer in answers for row in get_objects(answer.body, "/data")]
 
@@ -232,7 +232,7 @@ def _replace_age(new_members: Mapping[str, Json], current: Sequence[Criterion]) 
 
 @frozen
 class CriteriaDiff:
-    """What an edit of the targeting comes to: criteria to make, criteria to delete, each change in words."""
+    """The result of an edit of the targeting: criteria to create, criteria to delete, and each change."""
 
     created: tuple[Criterion, ...]
     deleted: tuple[Criterion, ...]
@@ -240,7 +240,7 @@ class CriteriaDiff:
 
 
 def diff_criteria(current: Sequence[Criterion], new_members: Mapping[str, Json]) -> CriteriaDiff:
-    """Only the kinds that the edit names are compared; all others stay. Raises InvalidInput with all issues."""
+    """Compare the types that the edit names; all others stay unchanged. Raises InvalidInput with all issues."""
     created: list[Criterion] = []
     deleted: list[Criterion] = []
     changes: list[Change] = []
