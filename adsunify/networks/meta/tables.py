@@ -73,7 +73,7 @@ def _level(kind: str, label: str, node: str, edge: str, fields: str, filters: tu
     """A level; all three have the same id, name and status, and are created paused."""
     more |= {
         "label": label,
-        # Meta would pass over a name that it does not know.
+        # Meta ignores a name that it does not know, and creates with a writable status only (Marketing API).
         "payload": PayloadRules(
             create=meta.CREATE_MEMBERS[kind],
             update=meta.UPDATE_MEMBERS[kind],

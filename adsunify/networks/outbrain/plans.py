@@ -49,7 +49,7 @@ Body = dict[str, Json]
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
     """A step that creates one entity. A link names its campaign in the address, which a binding may complete."""
     path = "campaigns" if level is CAMPAIGN else "campaigns/{campaignId}/promotedLinks"
-    slots = {} if level is CAMPAIGN else {name: members[name] for name in ("campaignId",) if name in members}
+    slots = {name: value for name, value in members.items() if level is AD and name == "campaignId"}
     body = {name: value for name, value in members.items() if name not in slots}
     request = outbrain.build_write_request("POST", path, body, **slots)
     return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from adsunify.adapter.network import Account, ItemResult, MoneyUnit, ParsedError, require_currency, split_words
 from adsunify.adapter.oauth import OAuth2
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input, raise_if_issues
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import Step
@@ -150,8 +150,7 @@ def build_organic_get_request(account: Account, url: str, path: Mapping[str, str
 
 
 def build_account_write_request(account: Account, method: str, edge: str, body: Json) -> Request:
-    """A write below the ad account. InvalidInput where nothing can be written to it."""
-    raise_if_issues(check_account_writable(account))
+    """A write below the ad account."""
     url, path = f"{API_URL}/ad_accounts/{{account}}/{edge}", {"account": account.native_id}
     return Request(method, url, path, headers=HEADERS, body=body, encoding="json", kind="write")
 

@@ -15,7 +15,7 @@ from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, check_same_id, completed_plan
 from adsunify.adapter.network import Account, Level, NativeEntity, get_level, to_native_amount
-from adsunify.errors import Issue, ProviderUnreadable, invalid_input
+from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Binding, ItemBatch, Kind, Output, Outputs, Plan, Risk, Step
@@ -35,9 +35,14 @@ Body = dict[str, Json]
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
+def _build_write_request(account: Account, method: str, edge: str, body: Json) -> Request:
+    raise_if_issues(pinterest.check_account_writable(account))
+    return pinterest.build_account_write_request(account, method, edge, body)
+
+
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
     """A step that creates one entity; its key is its kind."""
-    request = pinterest.build_account_write_request(account, "POST", level.path, [members])
+    request = _build_write_request(account, "POST", level.path, [members])
     items = ItemBatch("/body", ID_OUTPUT, many=False)
     return Step(level.kind, level.kind, does, request, bindings=bindings, items=items)
 
@@ -45,7 +50,7 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
     """A step that changes one entity; members that are not named stay as they are."""
     ids = {"id": entity_id, **_get_account_member(account, level)}
-    request = pinterest.build_account_write_request(account, "PATCH", level.path, [{**ids, **members}])
+    request = _build_write_request(account, "PATCH", level.path, [{**ids, **members}])
     items = ItemBatch("/body", ID_OUTPUT, sent="id", many=False)
     return Step(level.kind, level.kind, does, request, "update", entity_id, items=items)
 
@@ -118,7 +123,7 @@ def _build_keywords_step(account: Account, brief: CampaignBrief) -> Step:
         KEYWORDS_KEY,
         KEYWORD.kind,
         f"Give the ad group its {len(keywords)} keywords; they serve when it does.",
-        pinterest.build_account_write_request(account, "POST", KEYWORD.path, {"keywords": keywords}),
+        _build_write_request(account, "POST", KEYWORD.path, {"keywords": keywords}),
         bindings=(Binding("/body/parent_id", AD_GROUP.kind, ID_OUTPUT),),
         items=ItemBatch("/body/keywords", ID_OUTPUT),
     )

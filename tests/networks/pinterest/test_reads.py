@@ -254,12 +254,15 @@ def test_days_to_come_are_not_asked_for() -> None:
     assert query_of(run(flow, answer_of([]))[1][0])["end_date"] == "2026-11-21"
 
 
-def test_older_days_are_reports() -> None:
+@pytest.mark.parametrize("permissions", ["OWNER", "ANALYST"])
+def test_older_days_are_reports(permissions: str) -> None:
+    """A report is a POST that changes nothing: a user who may only read the account gets it, too."""
+    account = evolve(ACCOUNT, extras={"permissions": permissions})
     start, end = date(2026, 3, 1), date(2026, 10, 31)
     answers = (
         answer_of({"report_status": "IN_PROGRESS", "token": f"t/{number}=", "message": None}) for number in (1, 2)
     )
-    found, asked = run(reads.fetch_insights(ACCOUNT, start, end, None, TODAY), *answers)
+    found, asked = run(reads.fetch_insights(account, start, end, None, TODAY), *answers)
     assert [(one.method, build_request_url(one), one.kind) for one in asked] == [
         ("POST", f"{BELOW}/reports", "read")
     ] * 2
