@@ -255,9 +255,7 @@ def run_sandbox(port: int = 0, ready: Callable[[str], object] = print) -> None:
 
 @contextmanager
 def sandbox_thread(
-    port: int = 0,
-    networks: Sequence[Network] | None = None,
-    clock: Clock = lambda: datetime.now(UTC),
+    port: int = 0, networks: Sequence[Network] | None = None, clock: Clock = lambda: datetime.now(UTC)
 ) -> Iterator[RunningSandbox]:
     """Run the sandbox in a separate thread, for synchronous callers; parameters as `sandbox`."""
     started: list[RunningSandbox] = []

@@ -138,11 +138,7 @@ def _get_entity_figures(request: Request, account: Account, entity: StoredEntity
 
 
 def _build_row(
-    request: Request,
-    account: Account,
-    entity: StoredEntity,
-    by_day: Mapping[date, Figures],
-    body: Mapping[str, Any],
+    request: Request, account: Account, entity: StoredEntity, by_day: Mapping[date, Figures], body: Mapping[str, Any]
 ) -> dict[str, Any]:
     names = ("name", "text", "matchType", "status", "campaignId", "adGroupId")
     metadata = {"id": int(entity.id), **{name: entity.data[name] for name in names if name in entity.data}}

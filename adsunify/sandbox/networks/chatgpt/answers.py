@@ -111,10 +111,7 @@ def require_account(request: Request) -> Account:
 
 
 def parse_query(
-    request: Request,
-    required: Mapping[str, Check],
-    optional: Mapping[str, Check],
-    arrays: Mapping[str, Check],
+    request: Request, required: Mapping[str, Check], optional: Mapping[str, Check], arrays: Mapping[str, Check]
 ) -> dict[str, Any]:
     """The checked query. An array is `name[]`, once for each item; `name` alone is `invalid_type`."""
     arrays_by_name: dict[str, Any] = {name: [] for name in arrays}

@@ -47,9 +47,7 @@ _PLACE_CHECK = record(
     required={"id": external_id()},
     optional={"name": text(), "type": text(), "country_code": text(), "region_code": text()},
 )
-_PLACES_CHECK = record(
-    optional={"countries": array(country_code), "include": array(_PLACE_CHECK, 0, 2500)},
-)
+_PLACES_CHECK = record(optional={"countries": array(country_code), "include": array(_PLACE_CHECK, 0, 2500)})
 # An empty array of platforms, or an empty object, is refused.
 _TARGETING_CHECK = record(
     optional={
@@ -63,7 +61,7 @@ _TARGETING_CHECK = record(
 _LANDING_PAGE_CHECK = nullable(record(required={"query_string_template": text(1, 2048)}))
 _EVENT_SETTINGS_CHECK = array(external_id(r"ces_[A-Za-z0-9_-]+"))
 _MULTIPLIER_CHECK = record(
-    required={"custom_audience_id": external_id(), "bid_multiplier_micros": integer(100_000, 10_000_000)},
+    required={"custom_audience_id": external_id(), "bid_multiplier_micros": integer(100_000, 10_000_000)}
 )
 _BIDDING_CHECK = record(
     required={"billing_event_type": choice("impression", "click")},
@@ -134,7 +132,7 @@ UPDATE_CHECKS: Mapping[str, Check] = {
             "targeting": nullable(_TARGETING_CHECK),
             "conversion_event_setting_ids": _EVENT_SETTINGS_CHECK,
             "landing_page_configuration": _LANDING_PAGE_CHECK,
-        },
+        }
     ),
     "ad_group": record(
         optional={
@@ -144,7 +142,7 @@ UPDATE_CHECKS: Mapping[str, Check] = {
             "context_hints": _HINTS_CHECK,
             "bidding_config": _BIDDING_CHECK,
             "landing_page_configuration": _LANDING_PAGE_CHECK,
-        },
+        }
     ),
     "ad": record(
         optional={
@@ -152,7 +150,7 @@ UPDATE_CHECKS: Mapping[str, Check] = {
             "status": _STATUS_CHECK,
             "creative": _CREATIVE_CHECK,
             "landing_page_configuration": _LANDING_PAGE_CHECK,
-        },
+        }
     ),
 }
 UPLOAD_CHECK = record(required={"image_url": check_image_url}, optional={"purpose": choice("account_favicon")})

@@ -122,8 +122,7 @@ CAMPAIGN_FIELDS: MessageFields = {
     "biddingStrategy": MessageField(TEXT, oneof=BIDDING_ONEOF),
     "manualCpc": MessageField(message(enhancedCpcEnabled=MessageField(BOOL)), oneof=BIDDING_ONEOF),
     "targetSpend": MessageField(
-        message(targetSpendMicros=MessageField(MONEY), cpcBidCeilingMicros=MessageField(MONEY)),
-        oneof=BIDDING_ONEOF,
+        message(targetSpendMicros=MessageField(MONEY), cpcBidCeilingMicros=MessageField(MONEY)), oneof=BIDDING_ONEOF
     ),
     "maximizeConversions": MessageField(message(targetCpaMicros=MessageField(MONEY)), oneof=BIDDING_ONEOF),
     "maximizeConversionValue": MessageField(message(targetRoas=MessageField(DOUBLE)), oneof=BIDDING_ONEOF),

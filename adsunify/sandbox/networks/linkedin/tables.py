@@ -5,7 +5,7 @@ from typing import Any
 
 from adsunify.sandbox.oauth import OAuthConfig
 from adsunify.sandbox.paging import OffsetPaging
-from adsunify.sandbox.parsing import split_words
+from adsunify.sandbox.parsing import fill_keys, parse_names, split_words
 from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.linkedin.com",)
@@ -78,25 +78,18 @@ OPTIMIZATION_TARGETS = split_words("""
 """)
 # Objective: its optimization targets, and how they are billed (other objectives are not checked).
 COST_TYPES_BY_TARGET: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "BRAND_AWARENESS": {
-        "NONE": ("CPM",),
-        "MAX_IMPRESSION": ("CPM",),
-        "MAX_REACH": ("CPM",),
-        "TARGET_COST_PER_IMPRESSION": ("CPM",),
-        "CAP_COST_AND_MAXIMIZE_IMPRESSIONS": ("CPM",),
-    },
+    "BRAND_AWARENESS": fill_keys(
+        ("CPM",), "NONE MAX_IMPRESSION MAX_REACH TARGET_COST_PER_IMPRESSION CAP_COST_AND_MAXIMIZE_IMPRESSIONS"
+    ),
     "WEBSITE_VISIT": {
         "NONE": ("CPC", "CPM"),
-        "MAX_CLICK": ("CPM",),
         "TARGET_COST_PER_CLICK": ("CPC",),
-        "CAP_COST_AND_MAXIMIZE_CLICKS": ("CPM",),
+        **fill_keys(("CPM",), "MAX_CLICK CAP_COST_AND_MAXIMIZE_CLICKS"),
     },
     "ENGAGEMENT": {
-        "NONE": ("CPC", "CPM"),
-        "ENHANCED_CONVERSION": ("CPC", "CPM"),
-        "MAX_CLICK": ("CPM",),
         "TARGET_COST_PER_CLICK": ("CPC",),
-        "CAP_COST_AND_MAXIMIZE_CLICKS": ("CPM",),
+        **fill_keys(("CPC", "CPM"), "NONE ENHANCED_CONVERSION"),
+        **fill_keys(("CPM",), "MAX_CLICK CAP_COST_AND_MAXIMIZE_CLICKS"),
     },
 }
 FORMATS = ("CAROUSEL", "SINGLE_VIDEO", "SPONSORED_UPDATE_EVENT", "SPONSORED_UPDATE_NATIVE_DOCUMENT", "STANDARD_UPDATE")
@@ -121,60 +114,32 @@ EXCLUSIVE_FACETS = (
     ("industries", "employers"),
     ("staffCountRanges", "employers"),
 )
-# Facet: the type of its entities (None: not documented), and some of them (id, name); none: typeahead only.
+# Facet: the type of its entities ("-": not documented).
+_FACET_TYPES = parse_names("""
+    locations geo, profileLocations geo, interfaceLocales locale, industries industry, seniorities seniority,
+    jobFunctions function, titles title, titlesAll title, titlesPast title, staffCountRanges staffCountRange,
+    employers organization, employersAll organization, employersPast organization, schools organization, skills skill,
+    degrees degree, fieldsOfStudy fieldOfStudy, interests -, groups group, genders gender, ageRanges ageRange,
+    yearsOfExperienceRanges -, memberBehaviors -, companyCategory -, growthRate -, revenue -, followedCompanies -,
+    firstDegreeConnectionCompanies -, audienceMatchingSegments adSegment, dynamicSegments adSegment
+""")
+# Facet: some of its entities. A facet without entities has a typeahead only.
+_FACET_ENTITIES: Mapping[str, Mapping[str, str]] = {
+    "interfaceLocales": parse_names("en_US English, de_DE German, ja_JP Japanese"),
+    "industries": parse_names("4 Software Development, 43 Financial Services"),
+    "seniorities": parse_names("""
+        1 Unpaid, 2 Training, 3 Entry, 4 Senior, 5 Manager, 6 Director, 7 VP, 8 CXO, 9 Partner, 10 Owner
+    """),
+    "jobFunctions": parse_names("8 Engineering, 15 Marketing, 25 Sales"),
+    "staffCountRanges": {"(11,50)": "11-50", "(51,200)": "51-200", "(201,500)": "201-500"},
+    "degrees": parse_names("200 Bachelor of Science, 500 Master of Science"),
+    "fieldsOfStudy": parse_names("100189 Computer Science, 100347 Mathematics"),
+    "genders": parse_names("MALE Male, FEMALE Female"),
+    "ageRanges": {"(18,24)": "18 to 24", "(25,34)": "25 to 34", "(35,54)": "35 to 54", "(55,2147483647)": "55+"},
+}
 FACETS: Mapping[str, tuple[str | None, tuple[tuple[str, str], ...]]] = {
-    "locations": ("geo", ()),
-    "profileLocations": ("geo", ()),
-    "interfaceLocales": ("locale", (("en_US", "English"), ("de_DE", "German"), ("ja_JP", "Japanese"))),
-    "industries": ("industry", (("4", "Software Development"), ("43", "Financial Services"))),
-    "seniorities": (
-        "seniority",
-        (
-            ("1", "Unpaid"),
-            ("2", "Training"),
-            ("3", "Entry"),
-            ("4", "Senior"),
-            ("5", "Manager"),
-            ("6", "Director"),
-            ("7", "VP"),
-            ("8", "CXO"),
-            ("9", "Partner"),
-            ("10", "Owner"),
-        ),
-    ),
-    "jobFunctions": ("function", (("8", "Engineering"), ("15", "Marketing"), ("25", "Sales"))),
-    "titles": ("title", ()),
-    "titlesAll": ("title", ()),
-    "titlesPast": ("title", ()),
-    "staffCountRanges": ("staffCountRange", (("(11,50)", "11-50"), ("(51,200)", "51-200"), ("(201,500)", "201-500"))),
-    "employers": ("organization", ()),
-    "employersAll": ("organization", ()),
-    "employersPast": ("organization", ()),
-    "schools": ("organization", ()),
-    "skills": ("skill", ()),
-    "degrees": ("degree", (("200", "Bachelor of Science"), ("500", "Master of Science"))),
-    "fieldsOfStudy": ("fieldOfStudy", (("100189", "Computer Science"), ("100347", "Mathematics"))),
-    "interests": (None, ()),
-    "groups": ("group", ()),
-    "genders": ("gender", (("MALE", "Male"), ("FEMALE", "Female"))),
-    "ageRanges": (
-        "ageRange",
-        (
-            ("(18,24)", "18 to 24"),
-            ("(25,34)", "25 to 34"),
-            ("(35,54)", "35 to 54"),
-            ("(55,2147483647)", "55+"),
-        ),
-    ),
-    "yearsOfExperienceRanges": (None, ()),
-    "memberBehaviors": (None, ()),
-    "companyCategory": (None, ()),
-    "growthRate": (None, ()),
-    "revenue": (None, ()),
-    "followedCompanies": (None, ()),
-    "firstDegreeConnectionCompanies": (None, ()),
-    "audienceMatchingSegments": ("adSegment", ()),
-    "dynamicSegments": ("adSegment", ()),
+    name: (None if kind == "-" else kind, tuple(_FACET_ENTITIES.get(name, {}).items()))
+    for name, kind in _FACET_TYPES.items()
 }
 # Results of a typeahead: facet, urn, name.
 FINDABLE_ENTITIES = (

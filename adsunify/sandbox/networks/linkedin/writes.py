@@ -20,11 +20,7 @@ BATCH_FAULTS = frozenset({"partial"})
 # values of members that a create leaves out
 _CREATION_DEFAULTS: dict[str, dict[str, Any]] = {
     "campaignGroup": {"backfilled": False, "test": False},
-    "campaign": {
-        "audienceExpansionEnabled": False,
-        "creativeSelection": "OPTIMIZED",
-        "test": False,
-    },
+    "campaign": {"audienceExpansionEnabled": False, "creativeSelection": "OPTIMIZED", "test": False},
     "creative": {},
 }
 

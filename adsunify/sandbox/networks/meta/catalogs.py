@@ -121,9 +121,7 @@ def list_edge(request: Request) -> Response:
         "dsa_recommendation": [{"recommendations": [account.name, account.extra["native"]["business"]["name"]]}],
     }
     return build_page_response(
-        request,
-        render_rows(node, [*rows, *more.get(node, [])], query or {"fields": _get_default_fields(node)}),
-        query,
+        request, render_rows(node, [*rows, *more.get(node, [])], query or {"fields": _get_default_fields(node)}), query
     )
 
 

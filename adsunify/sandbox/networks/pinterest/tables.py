@@ -5,7 +5,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import choice, text
 from adsunify.sandbox.oauth import OAuthConfig
-from adsunify.sandbox.parsing import split_words
+from adsunify.sandbox.parsing import parse_names, split_words
 from adsunify.sandbox.world import Account
 
 API_HOSTS = ("api.pinterest.com",)
@@ -63,48 +63,18 @@ MICROS = 1_000_000
 BID_FLOORS = {"JPY": 1_000_000}
 DEFAULT_BID_FLOOR = 100_000
 
-# Countries in which ads are sold: Pinterest API v5 does not list them: this is a sample.
-COUNTRIES: tuple[tuple[str, str, str], ...] = (
-    ("US", "United States of America", "Dollars"),
-    ("CA", "Canada", "Dollars"),
-    ("GB", "United Kingdom", "Pounds"),
-    ("IE", "Ireland", "Euros"),
-    ("AU", "Australia", "Dollars"),
-    ("NZ", "New Zealand", "Dollars"),
-    ("FR", "France", "Euros"),
-    ("DE", "Germany", "Euros"),
-    ("AT", "Austria", "Euros"),
-    ("CH", "Switzerland", "Francs"),
-    ("BE", "Belgium", "Euros"),
-    ("NL", "Netherlands", "Euros"),
-    ("LU", "Luxembourg", "Euros"),
-    ("ES", "Spain", "Euros"),
-    ("PT", "Portugal", "Euros"),
-    ("IT", "Italy", "Euros"),
-    ("MT", "Malta", "Euros"),
-    ("GR", "Greece", "Euros"),
-    ("CY", "Cyprus", "Euros"),
-    ("SE", "Sweden", "Kronor"),
-    ("DK", "Denmark", "Kroner"),
-    ("NO", "Norway", "Kroner"),
-    ("FI", "Finland", "Euros"),
-    ("PL", "Poland", "Zloty"),
-    ("CZ", "Czechia", "Koruny"),
-    ("SK", "Slovakia", "Euros"),
-    ("HU", "Hungary", "Forint"),
-    ("RO", "Romania", "Lei"),
-    ("BR", "Brazil", "Reais"),
-    ("MX", "Mexico", "Pesos"),
-    ("AR", "Argentina", "Pesos"),
-    ("CL", "Chile", "Pesos"),
-    ("CO", "Colombia", "Pesos"),
-    ("JP", "Japan", "Yen"),
-    ("KR", "South Korea", "Won"),
-    ("SG", "Singapore", "Dollars"),
-    ("IL", "Israel", "Shekels"),
-    ("TR", "Turkey", "Lira"),
-    ("IN", "India", "Rupees"),
-)
+# Countries in which ads are sold, with their currency. Pinterest API v5 does not list them: this is a sample.
+_COUNTRIES = parse_names("""
+    US United States of America/Dollars, CA Canada/Dollars, GB United Kingdom/Pounds, IE Ireland/Euros,
+    AU Australia/Dollars, NZ New Zealand/Dollars, FR France/Euros, DE Germany/Euros, AT Austria/Euros,
+    CH Switzerland/Francs, BE Belgium/Euros, NL Netherlands/Euros, LU Luxembourg/Euros, ES Spain/Euros,
+    PT Portugal/Euros, IT Italy/Euros, MT Malta/Euros, GR Greece/Euros, CY Cyprus/Euros, SE Sweden/Kronor,
+    DK Denmark/Kroner, NO Norway/Kroner, FI Finland/Euros, PL Poland/Zloty, CZ Czechia/Koruny, SK Slovakia/Euros,
+    HU Hungary/Forint, RO Romania/Lei, BR Brazil/Reais, MX Mexico/Pesos, AR Argentina/Pesos, CL Chile/Pesos,
+    CO Colombia/Pesos, JP Japan/Yen, KR South Korea/Won, SG Singapore/Dollars, IL Israel/Shekels, TR Turkey/Lira,
+    IN India/Rupees
+""")
+COUNTRIES = tuple((code, *entry.split("/")) for code, entry in _COUNTRIES.items())
 
 USER = {"id": "745627482937465001", "username": "demotea"}  # the person who consents
 

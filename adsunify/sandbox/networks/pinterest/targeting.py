@@ -57,11 +57,7 @@ TARGETING_CHECK = record(
         "MINIMUM_AGE": nullable(choice(*_AGES)),
         "SHOPPING_RETARGETING": _nullable_array(
             record(
-                optional={
-                    "lookback_window": integer(0),
-                    "exclusion_window": integer(0),
-                    "tag_types": array(integer(0)),
-                }
+                optional={"lookback_window": integer(0), "exclusion_window": integer(0), "tag_types": array(integer(0))}
             )
         ),
         "TARGETING_STRATEGY": _nullable_array(choice("CHOOSE_YOUR_OWN", "FIND_NEW_CUSTOMERS", "RECONNECT_WITH_USERS")),

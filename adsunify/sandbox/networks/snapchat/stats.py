@@ -74,10 +74,7 @@ def _build_report_response(request: Request, report: StoredEntity) -> Response:
     if state == "COMPLETED":
         members["result"] = f"https://{STORAGE_HOST}/snap-async-stats/{report.id}.json"
     return answers.build_response(
-        request,
-        {
-            "async_stats_reports": [{"sub_request_status": "success", "async_stats_report": members}],
-        },
+        request, {"async_stats_reports": [{"sub_request_status": "success", "async_stats_report": members}]}
     )
 
 

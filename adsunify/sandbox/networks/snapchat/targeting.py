@@ -28,7 +28,7 @@ DEMOGRAPHICS_CHECK = record(
         "min_age": _AGE_CHECK,
         "max_age": _AGE_CHECK,
         "advanced_demographics": array(text(), 1),
-    },
+    }
 )
 _ENTRIES_CHECK: Check = array(
     record(

@@ -46,12 +46,7 @@ _VIDEO_FILTER_CHECK = record(
     optional={"video_ids": array(text(), 1, 100), "displayable": boolean, "video_name": text()}
 )
 _IMAGE_FILTER_CHECK = record(
-    optional={
-        "image_ids": array(text(), 1, 100),
-        "displayable": boolean,
-        "width": integer(1),
-        "height": integer(1),
-    }
+    optional={"image_ids": array(text(), 1, 100), "displayable": boolean, "width": integer(1), "height": integer(1)}
 )
 _UPLOAD_CHECK = record(
     {"advertiser_id": ADVERTISER_CHECK, "upload_type": choice("UPLOAD_BY_URL"), "image_url": text()},

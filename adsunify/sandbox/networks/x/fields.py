@@ -10,7 +10,7 @@ from adsunify.sandbox.checks import Check, choice, integer_text, text, visible_t
 from adsunify.sandbox.network import Request
 from adsunify.sandbox.networks.x import answers, tables
 from adsunify.sandbox.networks.x.instruments import check_instrument_usable, require_instrument
-from adsunify.sandbox.parsing import InvalidRequest
+from adsunify.sandbox.parsing import InvalidRequest, split_words
 from adsunify.sandbox.world import Account, StoredEntity, World
 
 DAILY_BUDGET, TOTAL_BUDGET, BID_AMOUNT = (
@@ -212,33 +212,12 @@ def _render_line_item(request: Request, entity: StoredEntity) -> answers.Data:
     data = entity.data
     campaign = request.world.find("campaign", data["campaign_id"])
     assert campaign is not None  # entities are never removed, only marked as deleted
-    names = (
-        "name",
-        "campaign_id",
-        "objective",
-        "goal",
-        "product_type",
-        "placements",
-        "entity_status",
-        "currency",
-        "start_time",
-        "end_time",
-        "bid_strategy",
-        BID_AMOUNT,
-        "pay_by",
-        DAILY_BUDGET,
-        TOTAL_BUDGET,
-        "standard_delivery",
-        "frequency_cap",
-        "duration_in_days",
-        "categories",
-        "advertiser_domain",
-        "advertiser_user_id",
-        "android_app_store_identifier",
-        "ios_app_store_identifier",
-        "primary_web_event_tag",
-        "deleted",
-    )
+    names = split_words(f"""
+        name campaign_id objective goal product_type placements entity_status currency start_time end_time bid_strategy
+        {BID_AMOUNT} pay_by {DAILY_BUDGET} {TOTAL_BUDGET} standard_delivery frequency_cap duration_in_days categories
+        advertiser_domain advertiser_user_id android_app_store_identifier ios_app_store_identifier primary_web_event_tag
+        deleted
+    """)
     return {
         "id": entity.id,
         **{name: data.get(name) for name in names},
@@ -294,11 +273,7 @@ LINE_ITEM_RESOURCE = Resource(
         "start_time": answers.check_instant,
         "end_time": answers.clearable(answers.check_instant),
     },
-    filters={
-        "line_item_ids": "id",
-        "campaign_ids": "campaign_id",
-        "funding_instrument_ids": "funding_instrument_id",
-    },
+    filters={"line_item_ids": "id", "campaign_ids": "campaign_id", "funding_instrument_ids": "funding_instrument_id"},
     settle_data=_settle_line_item,
     render_entity=_render_line_item,
     parent="campaign_id",
