@@ -10,6 +10,7 @@ It imports the modules of `adsunify.sandbox` and nothing else of adsunify:
     paging    cursors and offsets
     instants  dates, instants and the days of a range
     figures   daily figures drawn from a seed, sums and shares
+    links     signed links of report files
     parsing   InvalidRequest, exact JSON, forms
     faults    the faults that a test asks for
 

@@ -119,6 +119,13 @@ def choice(*choices: Any) -> Check:
     return check
 
 
+def check_object(value: Any, where: str) -> dict[str, Any]:
+    """A JSON object of any content."""
+    if not isinstance(value, dict):
+        raise InvalidRequest("type", where, "must be an object", value)
+    return value
+
+
 def boolean_text(value: Any, where: str) -> bool:
     """true or false as the text of a query parameter."""
     return bool(choice("true", "false")(value, where) == "true")
@@ -166,9 +173,7 @@ def record(
     """
 
     def check(value: Any, where: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise InvalidRequest("type", where, "must be an object", value)
-        for name in value:
+        for name in check_object(value, where):
             if name not in required and name not in optional:
                 raise InvalidRequest("unknown", f"{where}/{name}", f"unknown member {name!r}", name)
         for name in required:

@@ -124,3 +124,8 @@ def parse_names(table: str) -> dict[str, str]:
     """Names by code, from a table in a text: entries `code name`, separated by commas."""
     entries = (entry.split(None, 1) for entry in table.split(","))
     return {code: name.strip() for code, name in entries}
+
+
+def make_rows(names: str, *rows: tuple[Any, ...]) -> tuple[dict[str, Any], ...]:
+    """Rows of values as dicts with the names of a table in a text. ValueError where a row has another length."""
+    return tuple(dict(zip(names.split(), row, strict=True)) for row in rows)

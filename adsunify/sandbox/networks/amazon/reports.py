@@ -1,7 +1,6 @@
 """Reporting v3: create, look (PENDING, PROCESSING, COMPLETED), cancel, download."""
 
 import gzip
-import hashlib
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -9,6 +8,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import array, choice, record, text
 from adsunify.sandbox.instants import date_check
+from adsunify.sandbox.links import build_signed_query, check_signed_link
 from adsunify.sandbox.network import AbortRequest, Request, Response
 from adsunify.sandbox.networks.amazon.answers import require_account
 from adsunify.sandbox.networks.amazon.columns import REPORT_TYPES, ReportType
@@ -81,15 +81,9 @@ def cancel_report(request: Request) -> Response:
 
 def download_report(request: Request) -> Response:
     """The pre-signed link on the storage host: no credentials, unaltered query, in time."""
-    if "Authorization" in request.headers:
-        return _build_storage_error(400, "InvalidArgument", "Only one auth mechanism allowed")
-    query = dict(request.query_pairs)
     job = request.world.find("report", request.path_parameters["report"])
-    expires = query.get("X-Amz-Expires", "")
-    if job is None or query != _sign_link(job.id, expires):
-        return _build_storage_error(403, "SignatureDoesNotMatch", "The request signature does not match")
-    if int(expires) <= request.now.timestamp():
-        return _build_storage_error(403, "AccessDenied", "Request has expired")
+    check_signed_link(request, job.id if job is not None else None)
+    assert job is not None
     return Response(200, _encode_report(request.world, job), media_type="binary/octet-stream")
 
 
@@ -142,7 +136,7 @@ def _render_report(world: World, job: StoredEntity, status: str) -> dict[str, An
     """The job as Amazon shows it. Unknown values are null; only a COMPLETED job has a link."""
     completed = status == "COMPLETED"
     ends = world.now + timedelta(seconds=LINK_SECONDS)
-    query = "&".join(f"{name}={value}" for name, value in _sign_link(job.id, str(int(ends.timestamp()))).items())
+    query = build_signed_query(job.id, int(ends.timestamp()))
     body = job.data["request"]
     return {
         "reportId": job.id,
@@ -165,14 +159,3 @@ def _encode_report(world: World, job: StoredEntity) -> bytes:
     """The rows of this moment, so figures of earlier reports can change."""
     account = world.accounts[job.account]
     return gzip.compress(serialize_json(build_rows(world, account, job.data["request"])).encode(), mtime=0)
-
-
-def _sign_link(report_id: str, expires: str) -> dict[str, str]:
-    digest = hashlib.sha256(f"{report_id} {expires}".encode()).hexdigest()
-    return {"X-Amz-Expires": expires, "X-Amz-Signature": digest}
-
-
-def _build_storage_error(status: int, code: str, message: str) -> Response:
-    """Storage answers errors in XML."""
-    body = f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message></Error>'
-    return Response(status, body.encode(), media_type="application/xml")

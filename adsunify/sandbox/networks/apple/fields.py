@@ -19,7 +19,7 @@ from adsunify.sandbox.checks import (
 )
 from adsunify.sandbox.networks.apple import tables
 from adsunify.sandbox.networks.apple.answers import INSTANT
-from adsunify.sandbox.parsing import InvalidRequest, split_words
+from adsunify.sandbox.parsing import InvalidRequest, fill_keys, split_words
 
 _AMOUNT_PATTERN = re.compile(r"(0|[1-9][0-9]{0,14})(\.[0-9]{1,2})?")
 _INT64_CHECK = integer(1, 2**63 - 1)
@@ -61,14 +61,11 @@ MAPS_ONLY_DIMENSIONS = ("postalCode", "radius", "locationGroup")
 GROUP_TARGETING_CHECK = record(
     optional={
         "country": targeting_dimension(_COUNTRY_CHECK),
-        "adminArea": targeting_dimension(_DIGITS_CHECK),
-        "locality": targeting_dimension(_DIGITS_CHECK),
+        **fill_keys(targeting_dimension(_DIGITS_CHECK), "adminArea locality appCategory appDownloader"),
         "deviceClass": targeting_dimension(choice("IPHONE", "IPAD")),
         "minAge": targeting_dimension(_AGE_CHECK),
         "maxAge": targeting_dimension(_AGE_CHECK),
         "gender": targeting_dimension(choice("M", "F")),
-        "appCategory": targeting_dimension(_DIGITS_CHECK),
-        "appDownloader": targeting_dimension(_DIGITS_CHECK),
         "daypart": targeting_dimension(text(1, 3, r"\d|[1-9]\d|1[0-5]\d|16[0-7]"), excludes=False),
         **dict.fromkeys(MAPS_ONLY_DIMENSIONS, any_value),
     }

@@ -14,7 +14,7 @@ from adsunify.sandbox.networks.meta.parameters import OBJECT_CHECK
 from adsunify.sandbox.networks.meta.reads import PAGING_CHECKS, build_page_response, parse_query, render_rows
 from adsunify.sandbox.networks.meta.targeting import LOCATIONS
 from adsunify.sandbox.networks.meta.writes import parse_form
-from adsunify.sandbox.parsing import InvalidRequest, split_words
+from adsunify.sandbox.parsing import InvalidRequest, make_rows, split_words
 from adsunify.sandbox.world import Account
 
 Rows = tuple[dict[str, Any], ...]
@@ -22,25 +22,10 @@ SEED_PAGES: Rows = (
     {"id": "9009", "name": "Tea House", "category": "Shopping & Retail", "tasks": ["ADVERTISE", "ANALYZE"]},
     {"id": "9010", "name": "Coffee Corner", "category": "Cafe", "tasks": ["ADVERTISE"]},
 )
-SEED_IMAGES: Rows = (
-    {
-        "id": "1:0f1e2d",
-        "hash": "0f1e2d",
-        "name": "leaves.jpg",
-        "width": 1200,
-        "height": 628,
-        "status": "ACTIVE",
-        "url": "https://scontent.example/0f1e2d.jpg",
-    },
-    {
-        "id": "1:c0ffee",
-        "hash": "c0ffee",
-        "name": "cup.jpg",
-        "width": 1080,
-        "height": 1080,
-        "status": "ACTIVE",
-        "url": "https://scontent.example/c0ffee.jpg",
-    },
+SEED_IMAGES: Rows = make_rows(
+    "id hash name width height status url",
+    ("1:0f1e2d", "0f1e2d", "leaves.jpg", 1200, 628, "ACTIVE", "https://scontent.example/0f1e2d.jpg"),
+    ("1:c0ffee", "c0ffee", "cup.jpg", 1080, 1080, "ACTIVE", "https://scontent.example/c0ffee.jpg"),
 )
 # Edge of the account: kind of node, its rows. Empty members are left out, as in every answer.
 ROWS_BY_EDGE: Mapping[str, tuple[str, Rows]] = {

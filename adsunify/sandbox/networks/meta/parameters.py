@@ -15,6 +15,7 @@ from adsunify.sandbox.checks import (
     any_value,
     array,
     boolean,
+    check_object,
     choice,
     country_code,
     external_id,
@@ -28,13 +29,6 @@ from adsunify.sandbox.checks import (
 )
 from adsunify.sandbox.networks.meta.targeting import TARGETING_CHECK
 from adsunify.sandbox.parsing import InvalidRequest, fill_keys
-
-
-def check_object(value: Any, where: str) -> dict[str, Any]:
-    """A JSON object of any content."""
-    if not isinstance(value, dict):
-        raise InvalidRequest("type", where, "must be an object", value)
-    return value
 
 
 def check_url(value: Any, where: str) -> str:

@@ -13,6 +13,7 @@ from attrs import frozen
 from adsunify.sandbox.checks import Check, array, choice, nullable, record, text
 from adsunify.sandbox.figures import sum_figures
 from adsunify.sandbox.instants import date_check, iterate_days
+from adsunify.sandbox.links import build_signed_query, check_signed_link
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.pinterest.answers import DIGITS_CHECK, parse_query, repeated_values, require_account
 from adsunify.sandbox.networks.pinterest.columns import SYNC_COLUMNS, is_job_column
@@ -23,7 +24,7 @@ from adsunify.sandbox.networks.pinterest.figures import (
     list_delivering_ads,
 )
 from adsunify.sandbox.networks.pinterest.tables import STORAGE_HOST
-from adsunify.sandbox.parsing import InvalidRequest, serialize_json
+from adsunify.sandbox.parsing import InvalidRequest, fill_keys, serialize_json
 from adsunify.sandbox.world import Account, StoredEntity, World
 
 LINK_SECONDS, REPORT_SECONDS = 300, 3600
@@ -93,9 +94,7 @@ _JOB_CHECK = record(
         "report_format": nullable(choice("JSON", "CSV")),
         "primary_sort": nullable(choice("BY_ID", "BY_DATE")),
         "reporting_timezone": nullable(_TIMEZONE_CHECK),
-        "campaign_ids": nullable(_JOB_IDS_CHECK),
-        "ad_group_ids": nullable(_JOB_IDS_CHECK),
-        "ad_ids": nullable(_JOB_IDS_CHECK),
+        **fill_keys(nullable(_JOB_IDS_CHECK), "campaign_ids ad_group_ids ad_ids"),
         **{
             name: nullable(choice(*map(int, _WINDOW_DAYS)))
             for name in ("click_window_days", "engagement_window_days", "view_window_days")
@@ -195,15 +194,10 @@ def get_report_job(request: Request) -> Response:
 
 def download_report(request: Request) -> Response:
     """The signed link of the storage host: valid for a time, unaltered, and without credentials."""
-    if "Authorization" in request.headers:
-        return _build_storage_error(400, "InvalidArgument", "Only one auth mechanism allowed")
-    query = dict(request.query_pairs)
-    name, expires = request.path_parameters["report"], query.get("X-Amz-Expires", "")
+    name = request.path_parameters["report"]
     job = next((job for job in request.world.list_entities("report") if _get_file_name(job) == name), None)
-    if job is None or query != _sign_link(name, expires):
-        return _build_storage_error(403, "SignatureDoesNotMatch", "The request signature does not match")
-    if int(expires) <= request.now.timestamp():
-        return _build_storage_error(403, "AccessDenied", "Request has expired")
+    check_signed_link(request, name if job is not None else None)
+    assert job is not None
     content = _encode_report(request.world, request.world.accounts[job.account], job)
     return Response(200, content, media_type="text/csv" if job.data["format"] == "CSV" else "application/octet-stream")
 
@@ -321,16 +315,6 @@ def _get_file_name(job: StoredEntity) -> str:
 
 
 def _build_link(job: StoredEntity, expires: int) -> str:
-    query = "&".join(f"{name}={value}" for name, value in _sign_link(_get_file_name(job), str(expires)).items())
-    return f"https://{STORAGE_HOST}/async_reporting_v3/{_get_file_name(job)}/metrics_report.txt?{query}"
-
-
-def _sign_link(name: str, expires: str) -> dict[str, str]:
-    digest = hashlib.sha256(f"{name} {expires}".encode()).hexdigest()
-    return {"X-Amz-Expires": expires, "X-Amz-Signature": digest}
-
-
-def _build_storage_error(status: int, code: str, message: str) -> Response:
-    """Storage answers errors in XML."""
-    body = f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message></Error>'
-    return Response(status, body.encode(), media_type="application/xml")
+    name = _get_file_name(job)
+    query = build_signed_query(name, expires)
+    return f"https://{STORAGE_HOST}/async_reporting_v3/{name}/metrics_report.txt?{query}"

@@ -12,6 +12,7 @@ from adsunify.sandbox.checks import (
     any_value,
     array,
     boolean,
+    check_object,
     choice,
     external_id,
     integer,
@@ -44,12 +45,6 @@ def _own_id(*prefixes: str) -> Check:
         return native_id.lstrip("AGC")
 
     return check
-
-
-def _check_object(value: Any, where: str) -> Any:
-    if not isinstance(value, dict):
-        raise InvalidRequest("type", where, "must be an object", value)
-    return value
 
 
 def _fill_nullable(names: str, check: Check) -> dict[str, Check]:
@@ -108,7 +103,7 @@ _CAMPAIGN_MEMBERS: Mapping[str, Check] = {
     **_fill_nullable("start_time end_time", _TIMESTAMP_CHECK),
     "order_line_id": nullable(_EXTERNAL_ID),
     "tracking_urls": nullable(_TRACKING_CHECK),
-    "bid_options": nullable(_check_object),
+    "bid_options": nullable(check_object),
 }
 _AD_GROUP_MEMBERS: Mapping[str, Check] = {
     "campaign_id": _own_id("C"),
@@ -162,7 +157,7 @@ _AD_MEMBERS: Mapping[str, Check] = {
     ),  # read-only: values in a request are ignored
     **_fill_nullable("is_carting is_pin_deleted is_removable", boolean),
     "lead_form_id": nullable(_EXTERNAL_ID),
-    "quiz_pin_data": nullable(_check_object),
+    "quiz_pin_data": nullable(check_object),
     "tracking_urls": nullable(_TRACKING_CHECK),
 }
 
@@ -221,7 +216,7 @@ _IMAGE_CHECKS: Mapping[str, Check] = {
 
 
 def _check_media_source(value: Any, where: str) -> Any:
-    kind = _check_object(value, where).get("source_type")
+    kind: Any = check_object(value, where).get("source_type")
     if kind not in _IMAGE_CHECKS:
         raise InvalidRequest(
             "value", f"{where}/source_type", f"must be one of {', '.join(_IMAGE_CHECKS)} (others: not simulated)"

@@ -6,7 +6,7 @@ from typing import Any
 
 from adsunify.sandbox.checks import Check, array, choice, external_id, integer, nullable, record, text
 from adsunify.sandbox.networks.pinterest.tables import COUNTRIES
-from adsunify.sandbox.parsing import InvalidRequest, parse_names
+from adsunify.sandbox.parsing import InvalidRequest, fill_keys, parse_names
 
 AGE_BUCKETS = ("18-24", "19+", "20+", "21+", "25-34", "35-44", "45-49", "50-54", "55-64", "65+")
 GENDERS = ("unknown", "male", "female")
@@ -44,12 +44,10 @@ TARGETING_CHECK = record(
     optional={
         "AGE_BUCKET": _nullable_array(choice(*AGE_BUCKETS)),
         "APPTYPE": _nullable_array(choice(*APP_TYPES)),
-        "AUDIENCE_EXCLUDE": _nullable_array(_EXTERNAL_ID),
-        "AUDIENCE_INCLUDE": _nullable_array(_EXTERNAL_ID),
+        **fill_keys(_nullable_array(_EXTERNAL_ID), "AUDIENCE_EXCLUDE AUDIENCE_INCLUDE INTEREST"),
         "GENDER": _nullable_array(choice(*GENDERS)),
         "GEO": _GEO_CHECK,
         "GEO_EXCLUDE": _GEO_CHECK,
-        "INTEREST": _nullable_array(_EXTERNAL_ID),
         "LOCALE": _nullable_array(_check_locale),
         "LOCATION": _nullable_array(_check_location),
         "LOCATION_EXCLUDE": _nullable_array(_check_location),

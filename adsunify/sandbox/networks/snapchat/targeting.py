@@ -3,6 +3,7 @@
 from typing import Any
 
 from adsunify.sandbox.checks import Check, any_value, array, boolean, choice, country_code, record, rule_error, text
+from adsunify.sandbox.parsing import fill_keys
 
 # Snap Marketing API: objects inside one entry are ANDed. It does not say which may be excluded: here all kinds may.
 _OPERATION_CHECK = choice("INCLUDE", "EXCLUDE")
@@ -13,9 +14,7 @@ GEO_CHECK = record(
     required={"country_code": text(2, 2)},
     optional={
         "operation": _OPERATION_CHECK,
-        "region_id": _WORDS_CHECK,
-        "metro_id": _WORDS_CHECK,
-        "postal_code": _WORDS_CHECK,
+        **fill_keys(_WORDS_CHECK, "region_id metro_id postal_code"),
     },
     at_most_one=(("region_id", "metro_id", "postal_code"),),
 )
@@ -34,14 +33,8 @@ _ENTRIES_CHECK: Check = array(
     record(
         optional={
             "operation": _OPERATION_CHECK,
-            "category_id": _WORDS_CHECK,
-            "segment_id": _WORDS_CHECK,
-            "os_type": text(),
-            "os_version_min": text(),
-            "os_version_max": text(),
-            "connection_type": text(),
-            "carrier_id": _WORDS_CHECK,
-            "marketing_name": _WORDS_CHECK,
+            **fill_keys(_WORDS_CHECK, "category_id segment_id carrier_id marketing_name"),
+            **fill_keys(text(), "os_type os_version_min os_version_max connection_type"),
         }
     ),
     1,
@@ -50,15 +43,11 @@ _TARGETING_CHECK = record(
     required={"geos": array(GEO_CHECK, 1)},
     optional={
         "demographics": array(DEMOGRAPHICS_CHECK),
-        "devices": _ENTRIES_CHECK,
-        "interests": _ENTRIES_CHECK,
-        "segments": _ENTRIES_CHECK,
-        "locations": array(any_value, 1),
+        **fill_keys(_ENTRIES_CHECK, "devices interests segments"),
+        **fill_keys(array(any_value, 1), "locations app_install_states reserved_segments"),
         "regulated_content": boolean,
-        "app_install_states": array(any_value, 1),
         "auto_expansion_options": any_value,
         "enable_targeting_expansion": boolean,
-        "reserved_segments": array(any_value, 1),
     },
 )
 _DEFAULT_EXPANSION = {

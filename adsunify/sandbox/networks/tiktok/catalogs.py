@@ -8,6 +8,7 @@ from adsunify.sandbox.networks.tiktok.answers import build_response, require_acc
 from adsunify.sandbox.networks.tiktok.members import INDUSTRIES_CHECK, LANGUAGES
 from adsunify.sandbox.networks.tiktok.places import PLACEMENTS
 from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER_CHECK, paginate, paging_checks
+from adsunify.sandbox.parsing import make_rows
 
 _ADVERTISER_CHECKS = {"advertiser_id": ADVERTISER_CHECK}
 _INTERESTS: tuple[tuple[str, str, int, list[str]], ...] = (
@@ -16,27 +17,10 @@ _INTERESTS: tuple[tuple[str, str, int, list[str]], ...] = (
     ("15102", "Bags", 2, []),
     ("21", "Travel", 1, []),
 )
-_AUDIENCES = (
-    {
-        "audience_id": "8401",
-        "name": "Newsletter readers",
-        "audience_type": "Customer File",
-        "cover_num": 12000,
-        "is_valid": True,
-        "is_expiring": False,
-        "shared": False,
-        "create_time": "2026-10-01 08:00:00",
-    },
-    {
-        "audience_id": "8402",
-        "name": "Visitors, 30 days",
-        "audience_type": "Website Traffic",
-        "cover_num": 900,
-        "is_valid": False,
-        "is_expiring": False,
-        "shared": False,
-        "create_time": "2026-10-02 08:00:00",
-    },
+_AUDIENCES = make_rows(
+    "audience_id name audience_type cover_num is_valid is_expiring shared create_time",
+    ("8401", "Newsletter readers", "Customer File", 12000, True, False, False, "2026-10-01 08:00:00"),
+    ("8402", "Visitors, 30 days", "Website Traffic", 900, False, False, False, "2026-10-02 08:00:00"),
 )
 _PIXELS: tuple[dict[str, Any], ...] = (
     {

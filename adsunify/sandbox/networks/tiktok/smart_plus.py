@@ -68,9 +68,7 @@ CREATIVE_INFO_CHECK = record(
         "image_info": array(record({"web_uri": external_id()})),
         "music_info": record({"music_id": external_id()}),
         "identity_type": one_of("TT_USER BC_AUTH_TT AUTH_CODE CUSTOMIZED_USER"),
-        "identity_id": external_id(),
-        "identity_authorized_bc_id": external_id(),
-        "tiktok_item_id": external_id(),
+        **fill_keys(external_id(), "identity_id identity_authorized_bc_id tiktok_item_id"),
         "aigc_disclosure_type": one_of("NOT_DECLARED SELF_DISCLOSURE UNSET"),
     },
 )

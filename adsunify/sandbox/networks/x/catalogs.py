@@ -10,7 +10,7 @@ from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.x import answers
 from adsunify.sandbox.networks.x.lists import build_page_response
 from adsunify.sandbox.networks.x.tables import MAX_FILTER_IDS, MICROS, PLACEMENTS, get_smallest_amount
-from adsunify.sandbox.parsing import parse_names
+from adsunify.sandbox.parsing import make_rows, parse_names
 
 _COUNTRY_CHECK: Check = text(2, 2, "[A-Z]{2}")
 
@@ -259,26 +259,11 @@ def list_placements(request: Request) -> Response:
 def list_audiences(request: Request) -> Response:
     """`GET accounts/:a/custom_audiences`."""
     answers.require_account(request)
-    rows: list[answers.Data] = [
-        {
-            "id": "2906h",
-            "name": "Newsletter readers",
-            "audience_type": "CRM",
-            "audience_size": 41_000,
-            "targetable": True,
-            "reasons_not_targetable": [],
-            "deleted": False,
-        },
-        {
-            "id": "2906i",
-            "name": "Too small",
-            "audience_type": "WEB",
-            "audience_size": None,
-            "targetable": False,
-            "reasons_not_targetable": ["TOO_SMALL"],
-            "deleted": False,
-        },
-    ]
+    rows = make_rows(
+        "id name audience_type audience_size targetable reasons_not_targetable deleted",
+        ("2906h", "Newsletter readers", "CRM", 41_000, True, [], False),
+        ("2906i", "Too small", "WEB", None, False, ["TOO_SMALL"], False),
+    )
     return build_page_response(request, rows, {"custom_audience_ids": "id"}, search="name")
 
 

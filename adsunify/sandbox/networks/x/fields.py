@@ -42,11 +42,6 @@ class Resource:
     render_entity: Callable[[Request, StoredEntity], answers.Data]
     parent: str
 
-    @property
-    def not_found_code(self) -> str:
-        """The error code for an entity that does not exist."""
-        return f"{self.kind.upper()}_NOT_FOUND"
-
 
 def require_live_entity(world: World, kind: str, entity_id: str, account: Account) -> StoredEntity:
     """An entity of the account that is not deleted."""
