@@ -101,7 +101,7 @@ def serialize_json(value: Any) -> str:
             )
         case list() | tuple():
             return "[" + ",".join(map(serialize_json, value)) + "]"
-    raise TypeError(f"{type(value).__name__} cannot stand in an answer")
+    raise TypeError(f"{type(value).__name__} cannot be part of a response")
 
 
 def _serialize_name(name: Any) -> str:

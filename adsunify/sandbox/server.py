@@ -59,7 +59,9 @@ class Sandbox:
         host, _, native_path = path.removeprefix("/").partition("/")
         if host == "_sandbox":
             if not _is_same_origin(http):
-                message = "the control door takes requests to a loopback address, and from no page of another origin"
+                message = (
+                    "requests must name a loopback address in Host, and must not come from a page of another origin"
+                )
                 return _json_response(403, {"error": {"code": "foreign_origin", "message": message}})
             return await self._handle_control_request(http.method, native_path, raw_query, await http.read())
         network = next((network for network in self.networks.values() if host in network.hosts), None)
@@ -190,16 +192,16 @@ class Sandbox:
         except InvalidRequest as problem:
             refused = {"code": problem.code, "where": problem.where, "message": problem.message}
             return _json_response(422, {"error": refused})
-        doors = "GET writes, POST faults, DELETE faults, POST quiet, POST reset"
+        endpoints = "GET writes, POST faults, DELETE faults, POST quiet, POST reset"
         return _json_response(
-            404, {"error": {"code": "unknown_path", "message": f"under /_sandbox/ there are: {doors}"}}
+            404, {"error": {"code": "unknown_path", "message": f"unknown path; /_sandbox/ has {endpoints}"}}
         )
 
     def _describe_unreachable_fault(self, fault: Fault) -> dict[str, str]:
         performed = any(fault.name in route.faults for route in self.networks[fault.network].routes)
         if fault.name not in HANDLER_FAULTS or performed:
             return {}
-        return {"note": f"no call of {fault.network} can fail by {fault.name}: this fault will never happen"}
+        return {"note": f"no call of {fault.network} performs {fault.name}: this fault has no effect"}
 
 
 @frozen
