@@ -1,7 +1,7 @@
 """Simulated ad networks over real HTTP, on 127.0.0.1 only, and how to write one.
 
-A network is a package `adsunify/sandbox/networks/<code>` with one `NETWORK`, and one line in `networks/__init__.py`.
-It imports the modules of `adsunify.sandbox` and nothing else of adsunify:
+A network is a package `adsunify/sandbox/networks/<code>` with one `NETWORK`; the sandbox finds it by its folder. It
+imports the modules of `adsunify.sandbox` and nothing else of adsunify:
 
     network   Network, Route, Request, Response, AbortRequest
     world     Account, StoredEntity, World: the state, with undo
