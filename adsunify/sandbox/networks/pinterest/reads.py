@@ -57,10 +57,7 @@ def get_account(request: Request) -> Response:
 
 
 def list_entities(request: Request) -> Response:
-    """GET /ad_accounts/{account}/campaigns, /ad_groups, /ads:
-
-    ACTIVE and PAUSED ones unless the request names statuses.
-    """
+    """GET /ad_accounts/{account}/campaigns, /ad_groups, /ads: by default ACTIVE and PAUSED ones."""
     kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], answers.require_account(request)
     more: dict[str, Check] = {"translate_interests_to_names": boolean_text} if kind == "ad_group" else {}
     query = answers.parse_query(

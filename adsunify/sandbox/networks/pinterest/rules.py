@@ -39,6 +39,7 @@ def get_bid_floor(currency: str) -> int:
 
 
 def rule_error(where: str, message: str) -> InvalidRequest:
+    """The InvalidRequest for a rule that a member of an object breaks."""
     return InvalidRequest("rule", f"/{where}", message)
 
 

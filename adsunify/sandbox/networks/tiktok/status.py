@@ -9,10 +9,10 @@ from adsunify.sandbox.parsing import InvalidRequest
 
 
 def update_status(request: Request, *, kind: str, smart: bool) -> Response:
-    """POST /{kind}/status/update/ and /smart_plus/{kind}/status/update/: all or none, unless partial success is
-    allowed (ad groups of the manual flow only).
+    """POST /{kind}/status/update/ and /smart_plus/{kind}/status/update/.
 
-    With the fault `partial` the last one fails: an ad group in `error_list`, any other with code 20001.
+    All or none, unless partial success is allowed (ad groups of the manual flow only). With the fault `partial` the
+    last one fails: an ad group in `error_list`, any other with code 20001.
     """
     name = get_id_name(kind, smart)
     shape = record(
