@@ -57,7 +57,7 @@ class CursorFormat:
         return int(value)
 
     def error(self, cursor: str) -> InvalidRequest:
-        """The refusal of a cursor that is not one of this list."""
+        """The error for a cursor that is not one of this list."""
         return InvalidRequest(self.code, self.where, self.message, cursor)
 
 

@@ -84,7 +84,7 @@ class Resource:
 
 
 def _settle_campaign(item: WriteItem, data: Data) -> None:
-    """Defaults, dates and name of a campaign, and its budget against the bids below it."""
+    """Fill in defaults, and check dates, name and budget of a campaign."""
     before = None if item.before is None else item.before.data
     # native default of an absent startDate: today; of dynamicBidding: down only (both our choice, the documentation is
     # silent)
@@ -138,7 +138,7 @@ def _settle_ad_group(item: WriteItem, data: Data) -> None:
 
 
 def _settle_ad(item: WriteItem, data: Data) -> None:
-    """Exactly one of sku (sellers) and asin (vendors), unique in the ad group."""
+    """Check that there is one of sku (sellers) and asin (vendors), unique in the ad group."""
     names = [name for name in ("sku", "asin") if name in data]
     if not names:
         raise rules.missing_value_error(f"{item.where}/{'sku' if item.is_seller else 'asin'}")
@@ -160,7 +160,7 @@ def _settle_keyword(item: WriteItem, data: Data) -> None:
 
 
 def _check_within_budget(item: WriteItem, campaign_id: str, bid: Decimal, name: str) -> None:
-    """A bid must not exceed the campaign's budget."""
+    """Check that a bid does not exceed the campaign's budget."""
     campaign = item.world.find("campaign", campaign_id, item.account.id)
     if campaign is not None and bid > campaign.data["budget"]["budget"]:
         limit = {"upperLimit": str(campaign.data["budget"]["budget"])}
@@ -168,7 +168,7 @@ def _check_within_budget(item: WriteItem, campaign_id: str, bid: Decimal, name: 
 
 
 def _check_unique(item: WriteItem, data: Data, name: str, siblings: list[StoredEntity]) -> None:
-    """Compared exactly, and only with entities that are not archived (both our choice)."""
+    """Check that a value is unique among entities that are not archived, compared exactly (both our choice)."""
     own = None if item.before is None else item.before.id
     for other in siblings:
         if other.id != own and other.data["state"] != ARCHIVED and other.data.get(name) == data[name]:

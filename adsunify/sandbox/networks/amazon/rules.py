@@ -58,18 +58,18 @@ def one_of(*choices: str) -> Rule:
 
 
 def check_campaign_name(item: WriteItem, where: str, value: str) -> None:
-    """128 characters for sellers, 116 for vendors."""
+    """Check the length: 128 characters for sellers, 116 for vendors."""
     _check_name(where, value, tables.MAX_NAME_LENGTH[item.account.extra["type"]])
 
 
 def check_ad_group_name(item: WriteItem, where: str, value: str) -> None:
-    """255 characters."""
+    """Check the length: 255 characters."""
     del item
     _check_name(where, value, tables.MAX_AD_GROUP_NAME_LENGTH)
 
 
 def check_keyword_text(item: WriteItem, where: str, value: str) -> None:
-    """The characters are those of entity names: the documentation gives no other list."""
+    """Check the characters: those of entity names, because the documentation gives no other list."""
     del item
     _check_characters(where, value, tables.MAX_KEYWORD_LENGTH)
     words = value.split(" ")
@@ -85,7 +85,7 @@ def check_keyword_text(item: WriteItem, where: str, value: str) -> None:
 
 
 def check_calendar_date(item: WriteItem, where: str, value: str) -> None:
-    """`YYYY-MM-DD`, a day that exists."""
+    """Check a date `YYYY-MM-DD` that exists."""
     del item
     try:
         if re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII) and date.fromisoformat(value):
@@ -96,7 +96,7 @@ def check_calendar_date(item: WriteItem, where: str, value: str) -> None:
 
 
 def check_budget(item: WriteItem, where: str, value: dict[str, Any]) -> None:
-    """Both members required; marketplace limits; digits after the point."""
+    """Check that both members are present, the marketplace limits, and the digits after the point."""
     for name in ("budgetType", "budget"):
         if name not in value:
             raise missing_value_error(f"{where}/{name}")
@@ -110,7 +110,7 @@ def check_budget(item: WriteItem, where: str, value: dict[str, Any]) -> None:
 
 
 def check_default_bid(item: WriteItem, where: str, value: Decimal) -> None:
-    """The documentation shows the marketplace limits of an ad group's bid as a rangeError."""
+    """Check a bid. The documentation shows the marketplace limits of an ad group's bid as a rangeError."""
     lower, upper = item.marketplace.bid_limits
     if not lower <= value <= upper:
         raise _range_error(where, value, lower, upper)
@@ -118,7 +118,7 @@ def check_default_bid(item: WriteItem, where: str, value: Decimal) -> None:
 
 
 def check_keyword_bid(item: WriteItem, where: str, value: Decimal | None) -> None:
-    """The schema's floor of 0.02 is a rangeError, the marketplace limits a biddingError."""
+    """Check a bid: the schema's floor of 0.02 is a rangeError, the marketplace limits a biddingError."""
     if value is None:
         return
     lower, upper = item.marketplace.bid_limits
@@ -132,7 +132,7 @@ def check_keyword_bid(item: WriteItem, where: str, value: Decimal | None) -> Non
 
 
 def check_dynamic_bidding(item: WriteItem, where: str, value: dict[str, Any]) -> None:
-    """`strategy` is required inside; 0 to 900 percent per placement."""
+    """Check that `strategy` is present, and 0 to 900 percent per placement."""
     if "strategy" not in value:
         raise missing_value_error(f"{where}/strategy")
     strategies = one_of("LEGACY_FOR_SALES", "AUTO_FOR_SALES", "MANUAL", "RULE_BASED")
@@ -153,21 +153,21 @@ def check_dynamic_bidding(item: WriteItem, where: str, value: dict[str, Any]) ->
 
 
 def check_portfolio(item: WriteItem, where: str, value: str | None) -> None:
-    """Any portfolio id of digits exists; the error for an unknown one is our choice."""
+    """Check a portfolio id. Any id of digits exists; the error for another one is our choice."""
     del item
     if value is not None and not re.fullmatch(r"[0-9]+", value):
         raise ItemError("parentEntityError", "PARENT_ENTITY_NOT_FOUND", where, "no such portfolio", value)
 
 
 def check_sku(item: WriteItem, where: str, value: str) -> None:
-    """Sellers only."""
+    """Refuse the member for vendors."""
     if not item.is_seller or "missing" in value.lower() or not re.fullmatch(r"\S(.*\S)?", value):
         raise ItemError("productIdentifierError", "INVALID_SKU", where, "no such SKU of this account", value)
     _check_eligible(where, value)
 
 
 def check_asin(item: WriteItem, where: str, value: str) -> None:
-    """Vendors only."""
+    """Refuse the member for sellers."""
     word = re.search("missing|ineligible|processing", value.lower())
     if item.is_seller or (word and word[0] == "missing") or not (word or re.fullmatch("[A-Z0-9]{10}", value)):
         raise ItemError("productIdentifierError", "INVALID_ASIN", where, "no such ASIN of this account", value)
@@ -181,7 +181,7 @@ def refuse_custom_text(item: WriteItem, where: str, value: str) -> None:
 
 
 def check_locale(item: WriteItem, where: str, value: str) -> None:
-    """The marketplace's one foreign language."""
+    """Check that the locale is the marketplace's one foreign language."""
     if value != item.marketplace.locale:
         raise ItemError("localeError", "INVALID_LOCALE", where, "not supported in this marketplace", value)
 
@@ -224,7 +224,7 @@ def _range_error(where: str, value: Decimal | int, lower: Decimal, upper: Decima
 
 
 def _check_decimals(item: WriteItem, where: str, value: Decimal) -> None:
-    """No more digits than the currency has; trailing zeros do not count (35.50 and 100.0 yen are allowed)."""
+    """Check the digits after the point; trailing zeros do not count (35.50 and 100.0 yen are allowed)."""
     exponent = value.normalize().as_tuple().exponent
     if isinstance(exponent, int) and -exponent > item.marketplace.decimals:
         message = f"at most {item.marketplace.decimals} digits after the point in {item.account.currency}"

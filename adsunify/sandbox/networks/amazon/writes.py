@@ -71,7 +71,7 @@ def make_update_handler(resource: Resource) -> Handler:
 
 
 def make_delete_handler(resource: Resource) -> Handler:
-    """`POST /sp/<collection>/delete`: archives, for good. Children keep their own state."""
+    """`POST /sp/<collection>/delete`: archives irrevocably. Children keep their state."""
     ids = record(required={"include": array(ANY_TEXT_CHECK, 0, MAX_ITEMS)})
     body = record(required={resource.id_filter: ids})
 

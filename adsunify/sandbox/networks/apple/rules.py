@@ -17,7 +17,7 @@ _REQUIRED_FEATURES = {tables.APP_PROMOTION: "APPSTORE_APP_MANUAL"}
 
 
 def check_campaign(data: Data, old: Mapping[str, Any] | None, world: World, account: Account) -> Data:
-    """The campaign as the network stores it. Raises InvalidRequest."""
+    """Check a campaign and return it as the network stores it. Raises InvalidRequest."""
     native = account.extra["native"]
     promoted = data["promotedObjectType"]
     if data["adAccountId"] != native["id"]:
@@ -64,7 +64,7 @@ def _check_bidding(bidding: Mapping[str, Any], promoted: str, account: Account) 
 def check_ad_group(
     data: Data, old: Mapping[str, Any] | None, world: World, account: Account, above: StoredEntity
 ) -> Data:
-    """The ad group as the network stores it. Raises InvalidRequest."""
+    """Check an ad group and return it as the network stores it. Raises InvalidRequest."""
     promoted, strategy = above.data["promotedObjectType"], above.data["bidStrategy"]
     automatic = strategy["bidStrategyType"] == "MAX_CONVERSIONS"
     fitting = ("CPM",) if above.data["billingEvent"] == "IMPRESSIONS" else ("CPT", "CPA") if automatic else ("CPT",)
@@ -108,7 +108,7 @@ def _check_audience(targeting: Mapping[str, Any], above: StoredEntity, promoted:
 
 
 def check_ad(data: Data, world: World, account: Account, group: StoredEntity, itself: str | None = None) -> Data:
-    """The ad as the network stores it. Raises InvalidRequest."""
+    """Check an ad and return it as the network stores it. Raises InvalidRequest."""
     creative = find_creative(world, account, data["creativeId"])
     if creative is None or creative["deleted"]:
         raise rule_error("/creativeId", "no such creative in this ad account")
@@ -133,7 +133,7 @@ def check_ad(data: Data, world: World, account: Account, group: StoredEntity, it
 
 
 def check_keyword(data: Data, world: World, account: Account, group: StoredEntity, itself: str | None = None) -> Data:
-    """The keyword as the network stores it. Raises InvalidRequest."""
+    """Check a keyword and return it as the network stores it. Raises InvalidRequest."""
     above = world.find("campaign", str(group.data["campaignId"]))
     assert above is not None
     matches = tables.MATCH_TYPES[above.data["promotedObjectType"]]
@@ -152,7 +152,7 @@ def check_keyword(data: Data, world: World, account: Account, group: StoredEntit
 
 
 def _check_money(value: Data, where: str, account: Account) -> None:
-    """The currency of the ad account, filled in if it was left out, and its decimals."""
+    """Fill in the currency of the ad account if it was left out, and check it and the decimals."""
     if value.setdefault("currency", account.currency) != account.currency:
         raise rule_error(f"{where}/currency", "must be the currency of the ad account")
     if account.currency in tables.ZERO_DECIMAL_CURRENCIES and "." in value["amount"]:  # unverified

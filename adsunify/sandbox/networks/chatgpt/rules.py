@@ -30,7 +30,7 @@ def check_campaign(world: World, account: Account, new: Mapping[str, Any], old: 
 
 
 def check_budget_change(world: World, entity: StoredEntity, new: Mapping[str, Any]) -> None:
-    """Lifetime may become daily, once; daily never becomes lifetime; no budget below the spend."""
+    """Check a change: lifetime may become daily once, daily never lifetime, and no budget is below the spend."""
     old = entity.data["budget"]
     if _LIFETIME_LIMIT in new:
         if _DAILY_LIMIT in old:

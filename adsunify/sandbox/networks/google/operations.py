@@ -279,7 +279,7 @@ class _MutateBatch:
             data["campaignBudget"] = build_resource_name(budget)
 
     def check_money(self, fields: messages.MessageFields, data: Mapping[str, Any], where: str) -> None:
-        """Bids: above 0, and multiples of the currency's billable unit."""
+        """Check bids: above 0, and multiples of the currency's billable unit."""
         unit = catalogs.get_billable_unit(self.account)
         for native_field, value, at in messages.iterate_fields(fields, data, where):
             if native_field.kind.name != "money" or value is None:

@@ -120,7 +120,7 @@ def get_bidding_strategy(campaign: Mapping[str, Any]) -> str | None:
 
 
 def check_budget(change: ResourceChange) -> None:
-    """Amount, period and name of a campaign budget."""
+    """Check amount, period and name of a campaign budget."""
     data, custom = change.data, change.data["period"] == "CUSTOM_PERIOD"
     used, unused = ("totalAmountMicros", "amountMicros") if custom else ("amountMicros", "totalAmountMicros")
     if unused in data:
@@ -172,7 +172,7 @@ def check_budget(change: ResourceChange) -> None:
 
 
 def check_campaign(change: ResourceChange) -> None:
-    """Name, channel, bidding, networks, budget and dates of a campaign."""
+    """Check name, channel, bidding, networks, budget and dates of a campaign."""
     data = change.data
     _check_name(change, 255, "campaignError.INVALID_CAMPAIGN_NAME")
     if any(other.data["name"] == data["name"] for other in change.list_others("campaign")):
@@ -194,7 +194,7 @@ def check_campaign(change: ResourceChange) -> None:
 
 
 def check_criterion(change: ResourceChange) -> None:
-    """One targeting criterion of a campaign; sets the criterion id."""
+    """Check one targeting criterion of a campaign, and set the criterion id."""
     data, parent = change.data, change.parent
     assert parent is not None
     if change.before is not None:  # only the bid modifier can have changed
@@ -232,7 +232,7 @@ def check_criterion(change: ResourceChange) -> None:
 
 
 def check_ad_group(change: ResourceChange) -> None:
-    """Name, type and bid of an ad group."""
+    """Check name, type and bid of an ad group."""
     data, parent = change.data, change.parent
     assert parent is not None
     _check_name(change, 254, "adGroupError.INVALID_ADGROUP_NAME")
@@ -249,7 +249,7 @@ def check_ad_group(change: ResourceChange) -> None:
 
 
 def check_keyword(change: ResourceChange) -> None:
-    """Text, bid and url of a keyword."""
+    """Check text, bid and url of a keyword."""
     data, parent = change.data, change.parent
     assert parent is not None
     text, match = data["keyword"]["text"], data["keyword"]["matchType"]
@@ -278,7 +278,7 @@ def check_keyword(change: ResourceChange) -> None:
 
 
 def check_group_ad(change: ResourceChange) -> None:
-    """A responsive search ad in its ad group."""
+    """Check a responsive search ad in its ad group."""
     data = change.data
     if change.is_changed("ad"):
         _check_ad_content(change, data["ad"], "ad")
@@ -287,7 +287,7 @@ def check_group_ad(change: ResourceChange) -> None:
 
 
 def check_ad(change: ResourceChange) -> None:
-    """The content of an ad."""
+    """Check the content of an ad."""
     _check_ad_content(change, change.data, "")
 
 
@@ -339,7 +339,7 @@ def _check_campaign_budget(change: ResourceChange, spends: StoredEntity) -> None
 
 
 def _check_dates(change: ResourceChange) -> None:
-    """Whole days in the account's time zone. The default start is now."""
+    """Check start and end: whole days in the account's time zone. The default start is now."""
     data = change.data
     data.setdefault("startDateTime", f"{change.today} 00:00:00")
     start = _check_date(change, "startDateTime", "00:00:00", "DATE_RANGE_ERROR_START_TIME_MUST_BE_THE_START_OF_A_DAY")
@@ -414,7 +414,7 @@ def _check_ip_address(change: ResourceChange) -> None:
 
 
 def _check_ad_content(change: ResourceChange, content: Mapping[str, Any], inside: str) -> None:
-    """Counts, widths, duplicates and urls of a responsive search ad."""
+    """Check counts, widths, duplicates and urls of a responsive search ad."""
     path = f"{inside}/" if inside else ""
     _check_urls(change, content["finalUrls"], f"{path}finalUrls")
     if not content["finalUrls"]:

@@ -155,7 +155,7 @@ def require_account(request: Request) -> Account:
 
 
 def require_method(request: Request, *methods: str, optional: bool = True) -> None:
-    """`X-RestLi-Method` is one of these; with `optional` it may be left out."""
+    """Check that `X-RestLi-Method` is one of these; with `optional` it may be left out."""
     method = request.headers.get("X-RestLi-Method")
     if method not in methods and not (optional and method is None):
         raise InvalidRequest("header", "X-RestLi-Method", f"must be {' or '.join(methods)}")

@@ -136,7 +136,7 @@ def _update_entity(
 
 
 def _start_review(request: Request, data: dict[str, Any]) -> dict[str, Any]:
-    """A creative that becomes ACTIVE goes to review, once."""
+    """Start the review of a creative that becomes ACTIVE for the first time."""
     if data.get("intendedStatus") != "ACTIVE" or "_reviewed_from" in data:
         return data
     return {**data, "_reviewed_from": int(request.now.timestamp())}

@@ -67,7 +67,7 @@ PARAMETER_CHECKS: Mapping[str, Check] = {
     "time_range": json_text(record({"since": date_check(), "until": date_check()})),
     "date_preset": one_of(" ".join(DATE_PRESETS)),
     "limit": integer_text(1, 5000),
-    "action_attribution_windows": json_text(array(text())),  # these parameters do not change the figures four
+    "action_attribution_windows": json_text(array(text())),  # these four parameters do not change the figures
     "action_report_time": one_of("conversion impression lifetime mixed"),
     **fill_keys(json_text(boolean), "use_account_attribution_setting use_unified_attribution_setting"),
     **fill_keys(

@@ -159,7 +159,7 @@ TARGETING_CHECK = record(
 
 
 def check_targeting(targeting: Mapping[str, Any]) -> None:
-    """The cross rules. Raises InvalidRequest."""
+    """Check the rules across members. Raises InvalidRequest."""
     if "advantage_audience" not in targeting.get("targeting_automation", {}):
         where = "/targeting/targeting_automation/advantage_audience"
         raise InvalidRequest("required", where, "must be set to 0 or 1 explicitly")

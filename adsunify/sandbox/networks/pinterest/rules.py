@@ -83,7 +83,7 @@ def check_changeable(kind: str, old: Data, changes: Data) -> None:
 
 
 def check_campaign(data: Data, old: Data | None, now: datetime) -> None:
-    """Budget, schedule and objective of a campaign."""
+    """Check budget, schedule and objective of a campaign."""
     caps = [name for name in SPEND_CAP_MEMBERS if data.get(name) is not None]
     budgeted = data.get("is_campaign_budget_optimization")
     if old is None and data["objective_type"] in tables.ENDING_OBJECTIVES and now.date().isoformat() >= "2027-02-01":

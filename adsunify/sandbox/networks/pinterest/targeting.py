@@ -64,7 +64,7 @@ TARGETING_CHECK = record(
 
 
 def check_targeting(spec: Mapping[str, Any], where: str = "/targeting_spec") -> None:
-    """The rules across members. Raises InvalidRequest `rule`."""
+    """Check the rules across members. Raises InvalidRequest `rule`."""
     values_by_type = {name: value for name, value in spec.items() if value}
     if not values_by_type.keys() & {"LOCATION", "GEO"}:
         raise InvalidRequest("rule", where, "specify at least one GEO or LOCATION code")

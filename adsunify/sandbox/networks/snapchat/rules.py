@@ -31,7 +31,7 @@ def check_immutable(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], n
 
 
 def check_campaign(data: dict[str, Any], old: Mapping[str, Any] | None, account: Account, now: str) -> dict[str, Any]:
-    """The campaign as the network stores it. Raises InvalidRequest."""
+    """Check a campaign and return it as the network stores it. Raises InvalidRequest."""
     if data["ad_account_id"] != account.id:
         raise rule_error("/ad_account_id", "must be the ad account of the path")
     if "objective" in data and "objective_v2_properties" in data:
@@ -48,7 +48,7 @@ def check_campaign(data: dict[str, Any], old: Mapping[str, Any] | None, account:
 def check_ad_squad(
     data: dict[str, Any], old: Mapping[str, Any] | None, above: StoredEntity, now: str
 ) -> dict[str, Any]:
-    """The ad squad as the network stores it. Raises InvalidRequest."""
+    """Check an ad squad and return it as the network stores it. Raises InvalidRequest."""
     _check_times(data, old, now)
     objective = above.data.get("objective_v2_properties", {}).get("objective_v2_type")
     if objective is not None and data["optimization_goal"] not in GOALS_BY_OBJECTIVE[objective]:

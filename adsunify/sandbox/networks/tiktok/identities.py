@@ -173,7 +173,7 @@ def _check_dark_post(account: Account, creative: Data, where: str) -> None:
 
 
 def _check_post(creative: Data, where: str) -> None:
-    """An existing TikTok post ("Spark Ads pull"): the post has its video and text."""
+    """Check an existing TikTok post ("Spark Ads pull"), which has its video and text."""
     if creative["identity_type"] == "CUSTOMIZED_USER":
         raise InvalidRequest("value", f"{where}/tiktok_item_id", "does not go with CUSTOMIZED_USER")
     for name in ("video_id", "image_ids"):

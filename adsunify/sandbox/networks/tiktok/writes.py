@@ -210,7 +210,7 @@ def _check_transcoded(request: Request, where: str) -> None:
 
 
 def _check_smart_ad(request: Request, account: Account, data: Data) -> None:
-    """Each creative in the shape of the manual flow."""
+    """Check each creative, in the shape of the manual flow."""
     if "creative_list" not in data:
         raise InvalidRequest("required", "/creative_list", "is required")
     texts, links = data.get("ad_text_list"), data.get("landing_page_url_list")
