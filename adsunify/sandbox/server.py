@@ -201,7 +201,7 @@ class Sandbox:
         performed = any(fault.name in route.faults for route in self.networks[fault.network].routes)
         if fault.name not in HANDLER_FAULTS or performed:
             return {}
-        return {"note": f"no call of {fault.network} performs {fault.name}: this fault has no effect"}
+        return {"note": f"no call of {fault.network} performs {fault.name}: this fault will never happen"}
 
 
 @frozen
