@@ -17,7 +17,7 @@ TEXT = " ".join(PAGE.split())
 
 def test_the_events_are_all_there_in_the_words_of_the_table() -> None:
     assert dict(re.findall(r"^\| `([a-z_.]+)` \| (.+) \|$", PAGE, re.M)) == EVENT_DESCRIPTIONS
-    assert f"The {['five'][len(DEFAULT_EVENTS) - 5]} `operation.*` events are what a subscription gets" in TEXT
+    assert f"The default of a subscription is the {['five'][len(DEFAULT_EVENTS) - 5]} `operation.*` events" in TEXT
 
 
 def test_the_figures_are_those_of_the_worker() -> None:
