@@ -179,7 +179,7 @@ def is_visible(text: str) -> bool:
 
 
 def _require_visible(text: str) -> str:
-    if not is_visible(text) and "\0" not in text:  # U+0000 has an issue of its own
+    if not is_visible(text) and "\0" not in text:  # U+0000 has a separate issue
         raise PydanticCustomError("blank", "must have at least one visible character.")
     return text
 

@@ -192,7 +192,7 @@ def _is_end_too_early(schedule: Any) -> bool:
         return bool(end <= start)  # two UTC texts of the same length sort like their instants
     try:
         return bool(start) and parse_instant(end) <= parse_instant(start)
-    except InvalidInput:  # a malformed instant has an issue of its own
+    except InvalidInput:  # a malformed instant has a separate issue
         return False
 
 

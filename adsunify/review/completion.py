@@ -20,7 +20,7 @@ NOTHING_WRITTEN_TEXT = "Nothing of this operation is written."
 ALL_WRITTEN_TEXT = "Everything in this operation is written."
 EXPIRED_ADVICE = "Prepare the change again."
 FINAL_ADVICE = (
-    "This operation writes nothing more. Finish the rest with a change of its own, which uses the ids in the receipt, "
+    "This operation writes nothing more. Finish the rest with a separate change, which uses the ids in the receipt, "
     "or remove what is written. A second operation for the whole change would write {applied} twice."
 )
 RESUMABLE_ADVICE = "Until {expires_at}, executing this same operation sends only what is not written."

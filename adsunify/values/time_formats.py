@@ -16,10 +16,12 @@ from adsunify.values.exact_json import Json
 class TimeFormat:
     """How a network writes instants.
 
-    ``parse`` reads the instant in a native value, in UTC; None where there is none. ``format`` gives the native value
-    of an instant. ``digits``: how many digits of a second the network holds. ``years``: the first year that the network
-    takes, and the year at whose beginning its range ends. ``shows_milliseconds``: the text for people has milliseconds
-    even if they are 0.
+    Attributes:
+        parse: reads a native value as an instant in UTC; None if it is not an instant.
+        format: returns the native value of an instant.
+        digits: the number of fraction digits of a second that the network stores.
+        years: the first year that the network accepts, and the year at whose beginning its range ends.
+        shows_milliseconds: the text for people has milliseconds even if they are 0.
     """
 
     parse: Callable[[Json], datetime | None]
@@ -43,7 +45,7 @@ class TimeFormat:
         return moment
 
     def format_for_people(self, value: Json) -> str | None:
-        """A native value as ISO 8601 text in UTC; None where it is no instant."""
+        """Return a native value as ISO 8601 text in UTC; None if it is not an instant."""
         moment = self.parse(value)
         if moment is None:
             return None
