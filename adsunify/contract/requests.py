@@ -53,7 +53,8 @@ class OneOf:
 
 def get_credential_sets(network: object) -> tuple[tuple[Credential, ...], ...]:
     """The sets of members one of which connects a network; none where it has a consent page, or is unknown."""
-    return get_adapter(str(network)).network.login.credentials if network in ADAPTER_PACKAGES else ()
+    is_known = isinstance(network, str) and network in ADAPTER_PACKAGES
+    return get_adapter(str(network)).network.login.credentials if is_known else ()
 
 
 def list_consent_networks() -> list[str]:

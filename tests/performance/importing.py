@@ -144,7 +144,9 @@ def _adapters(rounds: int) -> Iterator[Result]:
 
 def _adapter(code: str) -> float:
     """Seconds for an adapter, when what all of them need is there."""
-    return imported(f"import adsunify.networks\nbefore = time.perf_counter()\nadsunify.networks.adapter({code!r})")[0]
+    return imported(f"import adsunify.networks\nbefore = time.perf_counter()\nadsunify.networks.get_adapter({code!r})")[
+        0
+    ]
 
 
 # -- the server ---------------------------------------------------------------------------------------------------

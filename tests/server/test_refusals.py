@@ -56,7 +56,14 @@ REFUSED: list[tuple[str, str, Any, set[tuple[str, str]]]] = [
     ("POST", "/connections/authorize", {"network": "META"}, {("network", "not_a_choice")}),
     ("POST", "/connections/credentials", {}, {("network", "required")}),
     ("POST", "/connections/credentials", {"network": "meta", "apiKey": SECRET}, {("network", "not_a_choice")}),
+    ("POST", "/connections/credentials", {"network": ["chatgpt"], "apiKey": SECRET}, {("network", "not_a_choice")}),
     ("POST", "/connections/credentials", {"network": "chatgpt"}, {("apiKey", "required")}),
+    (
+        "POST",
+        "/connections/credentials",
+        {"network": "outbrain", "username": "u", "password": 5},
+        {("password", "wrong_type"), ("password", "required")},
+    ),
     ("POST", "/connections/credentials", {"network": "chatgpt", "apiKey": ""}, {("apiKey", "too_short")}),
     ("POST", "/connections/credentials", {"network": "outbrain", "username": "u"}, {("password", "required")}),
     (
