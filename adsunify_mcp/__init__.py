@@ -1,5 +1,5 @@
-"""The agents' door: the Model Context Protocol, over HTTP and on standard input.
+"""The Model Context Protocol (MCP) for agents, over HTTP and on standard input.
 
-Seven tools are made from the contract's table; each calls a :class:`~adsunify.client.backends.Backend`, so they work
-over a store as over a server.
+Seven tools are made from the contract's table. Each calls a :class:`~adsunify.client.backends.Backend`, so they work on
+a local store and at a server.
 """

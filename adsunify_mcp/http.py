@@ -1,4 +1,4 @@
-"""The streamable HTTP transport, stateless: every POST stands for itself, and is answered with JSON."""
+"""The streamable HTTP transport, without sessions: every POST gets a JSON response."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REQUIRED_MEDIA_TYPES = ("application/json", "text/event-stream")
 
 
 OpenCaller = Callable[[str | None], Awaitable[tuple[Mapping[str, MethodHandler], CountMessage]]]
-"""From an ``Authorization`` header to the methods of its caller, and what counts his messages.
+"""Takes an ``Authorization`` header; returns the caller's methods, and a function that counts the caller's messages.
 
 Raises Unauthenticated.
 """
@@ -42,7 +42,7 @@ Raises Unauthenticated.
 
 @frozen
 class _CountedBackend(LocalBackend):
-    """A door where every call that is no read counts as a write of its credential, beside its message."""
+    """A backend that counts every call that is not a read as a write of its credential."""
 
     async def call(self, endpoint: Endpoint, request: ApiRequest) -> Mapping[str, Json]:
         if endpoint.access != "read":
@@ -55,17 +55,17 @@ class _CountedBackend(LocalBackend):
 
 
 def add_routes(app: web.Application, service: Service) -> None:
-    """``/api/mcp`` over a service: keys and agents' tokens, the seven tools."""
+    """Add ``/api/mcp`` with the seven tools, for API keys and agents' tokens."""
 
     async def open_caller(authorization: str | None) -> tuple[Mapping[str, MethodHandler], CountMessage]:
-        door = _CountedBackend(service, await authenticate(service, authorization))
-        return make_methods(door), door.count_message
+        backend = _CountedBackend(service, await authenticate(service, authorization))
+        return make_methods(backend), backend.count_message
 
     add_endpoint(app, service.settings.base_url, open_caller)
 
 
 def add_endpoint(app: web.Application, base_url: str, open_caller: OpenCaller) -> None:
-    """``/api/mcp``. GET and DELETE belong to sessions and streams, which there are none of: 405."""
+    """Add ``/api/mcp``. GET and DELETE get 405, since there are no sessions or streams."""
 
     async def post(request: web.Request) -> web.Response:
         refusal = _find_request_error(request, base_url)
@@ -81,33 +81,33 @@ def add_endpoint(app: web.Application, base_url: str, open_caller: OpenCaller) -
         try:
             body = await request.read()
         except web.RequestPayloadError:
-            return _to_response(_error_reply(400, "The body is not complete, or not well-formed."))
+            return _to_response(_error_reply(400, "The body is incomplete or malformed."))
         return _to_response(await handle_message(methods, body, version, count))
 
     app.router.add_post(MCP_PATH, post)
 
 
 def make_bearer_challenge(base_url: str, problem: Unauthenticated) -> str:
-    """Where a client without a good token learns how to get one (RFC 9728 section 5.1, RFC 6750 section 3.1)."""
+    """Return the header that says how to get a token (RFC 9728 section 5.1, RFC 6750 section 3.1)."""
     error = "" if problem.code == "token_missing" else 'error="invalid_token", '
     return f'Bearer {error}resource_metadata="{base_url}{METADATA_PATH}", scope="ads:read ads:write"'
 
 
 def _find_request_error(request: web.Request, base_url: str) -> Reply | None:
-    """What is wrong with the request before its body counts."""
+    """The error of a request's headers."""
     origin = request.headers.get("Origin")
     own = urlsplit(base_url)
     if origin is not None and origin != f"{own.scheme}://{own.netloc}":
         return _error_reply(403, "This Origin may not call the endpoint.")
     if request.host != own.netloc:
-        return _error_reply(403, "This Host is not ours.")
+        return _error_reply(403, "The Host header must name this server.")
     accepted = ",".join(request.headers.getall("Accept", []))
     if not all(media_type in accepted for media_type in REQUIRED_MEDIA_TYPES) and "*/*" not in accepted:
         return _error_reply(406, f"Accept must name {' and '.join(REQUIRED_MEDIA_TYPES)}.")
     if request.content_type != "application/json":
-        return _error_reply(415, "A body is application/json.")
+        return _error_reply(415, "The body must be application/json.")
     if request.headers.get(VERSION_HEADER, DEFAULT_VERSION) not in VERSIONS:
-        return _error_reply(400, f"{VERSION_HEADER} is one of {', '.join(VERSIONS)}.")
+        return _error_reply(400, f"{VERSION_HEADER} must be one of {', '.join(VERSIONS)}.")
     return None
 
 

@@ -1,4 +1,4 @@
-"""The Model Context Protocol as messages: JSON-RPC in, JSON-RPC out, without I/O and without state.
+"""The messages of the Model Context Protocol: JSON-RPC in, JSON-RPC out, without I/O and state.
 
 Source: modelcontextprotocol.io, revisions 2025-11-25, 2025-06-18 and 2025-03-26.
 """
@@ -21,7 +21,7 @@ from .results import error_result
 
 @frozen
 class ProtocolVersion:
-    """A revision of the protocol. ``allows_batches``: several messages may stand in one array."""
+    """A revision of the protocol. ``allows_batches``: a body may hold several messages in an array."""
 
     name: str
     allows_batches: bool = False
@@ -33,17 +33,17 @@ VERSIONS = {
 }
 NEWEST_VERSION = "2025-11-25"
 DEFAULT_VERSION = "2025-03-26"
-"""What a request without the header speaks (2025-06-18, "Protocol Version Header")."""
+"""The version of a request without the header (2025-06-18, "Protocol Version Header")."""
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, RATE_LIMITED = -32700, -32600, -32601, -32602, -32000
 MAX_MESSAGES = 50
 """The largest batch."""
 MAX_BATCH_BYTES = 4 * 1024 * 1024
-"""When the answers of a batch are as long, the messages that are left are refused."""
+"""When the responses of a batch have this size, the remaining messages are refused."""
 
 
 class RpcError(Exception):
-    """A JSON-RPC error: the message was not understood, so nothing was done."""
+    """A JSON-RPC error: the message was refused and nothing was done."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -52,26 +52,26 @@ class RpcError(Exception):
 
 MethodHandler = Callable[[Mapping[str, Json]], Awaitable[Json]]
 CountMessage = Callable[[], object]
-"""Counts a message of the caller; raises RateLimited."""
+"""Counts a message of the caller. Raises RateLimited."""
 
 
 @frozen
 class Reply:
-    """What goes back, as JSON: ``body`` None is an empty 202."""
+    """A response. ``body``: JSON; None for an empty 202."""
 
     status: int
     body: bytes | None = None
 
 
 def refuse_body(status: int, code: int, message: str) -> Reply:
-    """The reply to a body of which nothing was done."""
+    """Return the reply to a refused body."""
     return Reply(status, dumps_bytes(_error_response(None, code, message)))
 
 
 async def handle_message(
     methods: Mapping[str, MethodHandler], raw: bytes, version: ProtocolVersion, count: CountMessage = lambda: None
 ) -> Reply:
-    """Answer the body of one POST: a message, or where the revision has them a batch of messages.
+    """Answer the body of one POST: a message, or a batch where the revision has batches.
 
     ``count`` is called for every message, and once for a body that is refused as a whole.
     """
@@ -94,34 +94,36 @@ async def handle_message(
             response = await _handle_one(methods, message, count)
         else:
             response = _error_response(
-                _message_id(message), RATE_LIMITED, "Nothing was done: the answers before are too long. Send it alone."
+                _message_id(message),
+                RATE_LIMITED,
+                "Nothing was done: the responses before it are too long. Send the message alone.",
             )
         if response is not None:
             answers.append(dumps_bytes(response))
-        await asyncio.sleep(0)  # other callers have their turn between two messages
+        await asyncio.sleep(0)  # other callers run between two messages
     return Reply(200, b"[" + b",".join(answers) + b"]") if answers else Reply(202)
 
 
 def _parse_body(raw: bytes, version: ProtocolVersion) -> tuple[Json, Reply | None]:
-    """The message or messages of a body, or what is wrong with it as a whole."""
+    """The message or messages of a body, or the reply that refuses the whole body."""
     if count_values(raw) > MAX_VALUES:
-        return None, refuse_body(400, INVALID_REQUEST, f"A body holds at most {MAX_VALUES:,} values.")
+        return None, refuse_body(400, INVALID_REQUEST, f"A body may hold at most {MAX_VALUES:,} values.")
     try:
         parsed = loads(raw)
     except RepeatedMembers:
-        return None, refuse_body(400, INVALID_REQUEST, "An object of the message names a member twice.")
+        return None, refuse_body(400, INVALID_REQUEST, "An object of the message has a member twice.")
     except ValueError as problem:
-        return None, refuse_body(400, PARSE_ERROR, f"The body is no JSON: {problem}")
+        return None, refuse_body(400, PARSE_ERROR, f"The body is not valid JSON: {problem}")
     refusal = None
     if isinstance(parsed, list):
         if not version.allows_batches:
-            refusal = "A body is one message; batches ended with 2025-03-26."
+            refusal = "A body must be one message; only version 2025-03-26 has batches."
         elif not parsed:
-            refusal = "A batch holds at least one message; this one is empty."
+            refusal = "A batch must have at least one message."
         elif len(parsed) > MAX_MESSAGES:
-            refusal = f"A batch holds at most {MAX_MESSAGES} messages. Send several batches."
+            refusal = f"A batch may have at most {MAX_MESSAGES} messages. Send several batches."
         elif any(isinstance(message, Mapping) and message.get("method") == "initialize" for message in parsed):
-            refusal = "initialize stands alone, never in a batch."
+            refusal = "initialize must be sent alone, not in a batch."
     return parsed, None if refusal is None else refuse_body(400, INVALID_REQUEST, refusal)
 
 
@@ -133,26 +135,26 @@ def _message_id(message: Json) -> str | int | None:
 async def _handle_one(
     methods: Mapping[str, MethodHandler], message: Json, count: CountMessage
 ) -> dict[str, Any] | None:
-    """The answer to a message; None for a notification, or an answer to a question that we never asked."""
+    """The response to a message; None for a notification or a response."""
     try:
         count()
     except RateLimited as problem:
         return _limited_response(message, problem)
     if not isinstance(message, Mapping) or message.get("jsonrpc") != "2.0":
-        return _error_response(None, INVALID_REQUEST, 'A message is an object with "jsonrpc": "2.0".')
+        return _error_response(None, INVALID_REQUEST, 'A message must be an object with "jsonrpc": "2.0".')
     id_, method, params = message.get("id"), message.get("method"), message.get("params", {})
     if method is None and ("result" in message or "error" in message):
         return None
     if not isinstance(method, str):
-        return _error_response(None, INVALID_REQUEST, "A request has a method.")
+        return _error_response(None, INVALID_REQUEST, "A request must have a method.")
     if "id" not in message:
         return None
     if not isinstance(id_, str | int) or isinstance(id_, bool):
-        return _error_response(None, INVALID_REQUEST, "An id is a string or an integer.")
+        return _error_response(None, INVALID_REQUEST, "id must be a string or an integer.")
     if not isinstance(params, Mapping):
-        return _error_response(id_, INVALID_PARAMS, "params is an object.")
+        return _error_response(id_, INVALID_PARAMS, "params must be an object.")
     if method not in methods:
-        return _error_response(id_, METHOD_NOT_FOUND, f"There is no such method; there are {', '.join(methods)}.")
+        return _error_response(id_, METHOD_NOT_FOUND, f"Unknown method; the methods are {', '.join(methods)}.")
     try:
         return {"jsonrpc": "2.0", "id": id_, "result": await methods[method](params)}
     except RpcError as problem:
@@ -160,7 +162,7 @@ async def _handle_one(
 
 
 def _limited_response(message: Json, problem: RateLimited) -> dict[str, Any] | None:
-    """The answer to a message beyond the rate limit: of a tool a result, so that the agent reads when to come back."""
+    """The response to a message beyond the rate limit: for a tool a result that says how long to wait."""
     if not isinstance(message, Mapping) or "id" not in message:
         return None
     if message.get("method") == "tools/call":
@@ -173,5 +175,5 @@ def _error_response(id_: str | int | None, code: int, message: str) -> dict[str,
 
 
 def negotiate_version(requested: Json) -> str:
-    """The revision that ``initialize`` answers with."""
+    """Return the protocol version that ``initialize`` answers with."""
     return requested if isinstance(requested, str) and requested in VERSIONS else NEWEST_VERSION

@@ -1,4 +1,4 @@
-"""What a tool's result says in words: what was written, and what to do next. It never invites a blind repetition."""
+"""The text of a tool's result: what was written and what to do next. It never suggests to repeat a change blindly."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from adsunify.values.exact_json import Json, dumps
 APPROVAL_CODE = "approval_required"
 OUTCOME_TEXTS: Mapping[str, str] = {
     "not_applied": "Nothing was written to the ad network by this call.",
-    "unknown": "Nobody knows whether something was written. Do not repeat it: look at the operation's receipt and at "
-    "the account, and ask a person.",
+    "unknown": "It is not known whether anything was written. Do not repeat the change: read the operation's receipt, "
+    "look at the account, and ask a person.",
 }
-"""What is added to an error; one that names an operation says itself what of it is written."""
-WAIT_TEXT = "Wait {wait} ms before this is asked again."
+"""Sentences that are added to an error; the message of an error with an operation says what was written."""
+WAIT_TEXT = "Wait {wait} ms before the next call."
 UNFINISHED_TEXT = "{id} is not finished: call execute again{wait} with this same operationId. {steps}"
 PREPARED_TEXT = (
-    "{id} is prepared and nothing of it is written yet. Show the plan to the person: {url}. execute writes it."
+    "{id} is prepared; nothing is written yet. Show the plan to the person: {url}. execute writes the change."
 )
-OVER_TEXT = "{id} is over: {why}. {written}"
+OVER_TEXT = "{id} has ended: {why}. {written}"
 OVER_REASONS: Mapping[str, str] = {"expired": "its 30 minutes have passed", "cancelled": "it was cancelled"}
-RUNNING_TEXT = "{id} is being executed. This call sent nothing: look at it again with operation."
+RUNNING_TEXT = "{id} is being executed. This call sent nothing. Call operation to read its state."
 DOUBTFUL_TEXT = (
-    "Of {id} nobody knows whether its last write was done. {steps} "
+    "It is not known whether the last write of {id} was done. {steps} "
     "Never repeat it: ask a person to look at the account."
 )
 APPROVE_TEXT = (
-    "A person must approve: one who signs in executes it at {url}. An agent cannot; do not call execute again."
+    "A person must approve this operation: a person who is signed in executes it at {url}. An agent cannot execute it; "
+    "do not call execute again."
 )
 
 
 def success_result(value: Mapping[str, Json]) -> dict[str, Json]:
-    """A good answer as a tool's result, with what its operations want done next in words."""
+    """Return a response as a tool's result, with a sentence on the next step of each operation."""
     return _tool_result(value, [dumps(value), *_next_step_texts(value.get("data"))])
 
 
 def error_result(problem: AdsunifyError) -> dict[str, Json]:
-    """An error as a tool's result: what it was and whether anything was written."""
+    """Return an error as a tool's result: the message, and whether anything was written."""
     value = {"error": to_problem_details(problem)}
     wait = value["error"].get("retryAfterMs")
     sentences = [
@@ -51,7 +52,7 @@ def error_result(problem: AdsunifyError) -> dict[str, Json]:
 
 
 def approval_required_result(problem: AdsunifyError) -> dict[str, Json]:
-    """The operation that waits for a person, as a result: it is no failure, and there is nothing to call again."""
+    """Return an operation that waits for a person's approval as a result, which is not an error."""
     data = {} if problem.operation is None else problem.operation.data
     operation = {name: member for name, member in data.items() if name not in CONTINUATION_MEMBERS}
     value = {"data": operation, "approvalRequired": True}
@@ -60,11 +61,11 @@ def approval_required_result(problem: AdsunifyError) -> dict[str, Json]:
 
 
 CONTINUATION_MEMBERS = ("nextAction", "retryAfterMs")
-"""What tells others to go on."""
+"""Members that ask the caller to call execute again."""
 
 
 def _error_texts(message: str, error: Mapping[str, Any]) -> Iterator[str]:
-    """What an error says, and whether anything was written where its message does not say it."""
+    """The message of an error, and whether anything was written where the message does not say it."""
     yield message
     if error["outcome"] == "unknown":
         yield OUTCOME_TEXTS["unknown"]
@@ -73,7 +74,7 @@ def _error_texts(message: str, error: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _next_step_texts(data: Json) -> Iterator[str]:
-    """A sentence for each operation that is not at its end."""
+    """A sentence for each operation that has a next step."""
     if not isinstance(data, Mapping):
         return
     for part in (*data.get("operations", ()), *data.get("results", ())):

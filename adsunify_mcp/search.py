@@ -83,16 +83,16 @@ SEARCH_WORDS: Mapping[str, str] = {
     "get_webhook_delivery_attempts": "attempts of a webhook delivery why did it fail",
     "post_webhook_delivery_redeliver": "redeliver resend webhook notification",
 }
-"""What people say when they mean an operation."""
+"""Words that people use when they mean an operation."""
 
 RARE_OPERATIONS = frozenset(
     {f"patch_account_{one}" for one in ("campaign", "ad_group", "ad")}
     | {f"post_account_{every}" for every in ("campaigns", "ad_groups", "ads")}
     | {"post_operations_execute", "post_account_validate"}
 )
-"""What takes a payload in a network's own words, or many at once: meant only by whoever says so."""
+"""Operations with native payloads, or on many operations at once: few requests mean them, so they rank lower."""
 HIDDEN_OPERATIONS = frozenset({"post_webhooks", "patch_webhook"})
-"""Where to send events is a person's decision: an agent could send them to itself (docs/spec.md, "Webhooks")."""
+"""Only a person decides where events are sent: an agent could send them to itself (docs/spec.md, "Webhooks")."""
 STOP_WORDS = frozenset(
     split_words("a an the my our me i to of for on in at is are it its please can you we and or with do does")
 )
@@ -113,7 +113,7 @@ SYNONYMS: Mapping[str, str] = {
 
 
 def tokenize(text: str) -> list[str]:
-    """The words that count, each in one spelling."""
+    """Return the significant words of a text, each in one spelling."""
     words = re.findall(r"[a-z]+|%", text.lower().replace("ad set", "adset").replace("ad group", "adset"))
     return [SYNONYMS.get(word, word) for word in words if word not in STOP_WORDS]
 
@@ -147,7 +147,7 @@ def _list_endpoints() -> list[Endpoint]:
 
 
 def search_operations(query: str) -> list[str]:
-    """Operation ids, the best first; an operation id itself finds itself."""
+    """Find operation ids for a query, the best first; an operation id finds itself."""
     if query.strip() in _build_index():
         return [query.strip()]
     asked = Counter(tokenize(query))
@@ -162,7 +162,7 @@ def search_operations(query: str) -> list[str]:
 
 @cache
 def operation_schemas() -> Mapping[str, Json]:
-    """What ``search_tools`` says of each operation."""
+    """Return the description of each operation as ``search_tools`` shows it."""
     return {endpoint.operation_id: _describe_endpoint(endpoint) for endpoint in _list_endpoints()}
 
 

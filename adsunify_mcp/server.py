@@ -1,4 +1,4 @@
-"""The methods of an MCP server over a door to the API."""
+"""The methods of an MCP server over a backend of the API."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .tools import TOOLS, Tool, call_tool
 INSTRUCTIONS = (
     "One advertising API over many ad networks. Changes are prepared, reviewed, and only then executed: validate or "
     "search first, prepare with call_tool, prepare or set_status, show the plan to the person, then execute with "
-    "confirmed true. An outcome that is unknown is never repeated. Where the workspace wants a person's approval, "
-    "execute writes nothing: show the reviewUrl to the person, who executes there."
+    "confirmed true. Never repeat a change whose outcome is unknown. Where the workspace requires a person's "
+    "approval, execute writes nothing: show the reviewUrl to the person, who executes there."
 )
 
 
 def make_methods(backend: Backend, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, MethodHandler]:
-    """Every method, for one caller."""
+    """Return the methods for one caller, by name."""
 
     async def initialize(params: Mapping[str, Json]) -> Json:
         return {
@@ -38,9 +38,9 @@ def make_methods(backend: Backend, tools: Mapping[str, Tool] = TOOLS) -> Mapping
     async def call(params: Mapping[str, Json]) -> Json:
         name, arguments = params.get("name"), params.get("arguments", {})
         if not isinstance(name, str) or name not in tools:
-            raise RpcError(INVALID_PARAMS, f"There is no such tool; there are {', '.join(tools)}.")
+            raise RpcError(INVALID_PARAMS, f"Unknown tool; the tools are {', '.join(tools)}.")
         if not isinstance(arguments, Mapping):
-            raise RpcError(INVALID_PARAMS, "arguments is an object.")
+            raise RpcError(INVALID_PARAMS, "arguments must be an object.")
         return await call_tool(tools[name], backend, arguments)
 
     return {"initialize": initialize, "ping": ping, "tools/list": list_tools, "tools/call": call}

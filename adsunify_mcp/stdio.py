@@ -1,4 +1,4 @@
-"""The stdio transport: one message a line, answers on standard output, nothing else there."""
+"""The stdio transport: one message per line; standard output holds only responses."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .protocol import DEFAULT_VERSION, VERSIONS, handle_message
 from .server import make_methods
 
 
-async def serve_stdio(door: Backend) -> None:
-    """Answer until standard input ends."""
-    methods = make_methods(door)
+async def serve_stdio(backend: Backend) -> None:
+    """Answer messages until standard input ends."""
+    methods = make_methods(backend)
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.buffer.readline):
         if line.strip():

@@ -1,7 +1,7 @@
-"""The seven tools: what an agent may call, made from the contract table.
+"""The seven tools that agents call, made from the contract table.
 
-A tool's arguments are a closed model, so an unknown argument is refused. A result is the REST answer's envelope; an
-error is a result too (``isError``), and says whether anything was written.
+A tool refuses unknown arguments. Its result is the envelope of the REST response; an error is a result too
+(``isError``), and says whether anything was written.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ IdempotencyKey = Omittable[
 
 
 class AccountArguments(ApiModel):
-    """Of ``account``: which account, or the accounts of which network; neither: all."""
+    """Of ``account``: an account id, or a network for its accounts; without both, all accounts."""
 
     account_id: Omittable[Uuid] = None
     network: Omittable[NetworkCode] = None
 
 
 class SearchArguments(ApiModel):
-    """Of ``search_tools``: what is wanted, in plain words."""
+    """Of ``search_tools``: the request in plain words."""
 
     query: Annotated[str, Field(min_length=1, max_length=300)]
 
 
 class CallArguments(ApiModel):
-    """Of ``call_tool``: an operation of the contract, and what it takes, as over REST.
+    """Of ``call_tool``: an operation of the contract and its arguments, as over REST.
 
-    Values of ``query`` may be JSON; they are written as text. ``body`` is checked by the operation's own model.
+    Values of ``query`` may be JSON; they are sent as text. The operation's model checks ``body``.
     """
 
     operation_id: Annotated[str, Field(description="As search_tools names it, such as post_create.")]
@@ -64,7 +64,7 @@ class OperationArguments(ApiModel):
 
 
 class ExecuteArguments(ApiModel):
-    """Of ``execute``: which operation to write; ``confirmed`` has to be true."""
+    """Of ``execute``: which operation to write. ``confirmed`` must be true."""
 
     operation_id: Uuid
     confirmed: ConfirmedTrue
@@ -88,7 +88,7 @@ class StatusArguments(ApiModel):
     idempotency_key: IdempotencyKey = None
 
 
-# -- what they do -------------------------------------------------------------------------------------------------
+# -- calls --------------------------------------------------------------------------------------------------------
 
 
 async def _run_account(backend: Backend, arguments: AccountArguments) -> Json:
@@ -106,16 +106,16 @@ async def _run_search(backend: Backend, arguments: SearchArguments) -> Json:
 async def _run_call_tool(backend: Backend, arguments: CallArguments) -> Json:
     endpoint = ENDPOINTS_BY_ID.get(arguments.operation_id)
     if endpoint is None:
-        raise invalid_input(
-            "operationId", "choice", "There is no such operation; search_tools finds the ones there are."
-        )
+        raise invalid_input("operationId", "choice", "Unknown operation; search_tools finds operations.")
     if endpoint.operation_id in HIDDEN_OPERATIONS:
-        raise Forbidden("Where events are sent is decided by a person, over REST.", code="not_for_agents")
+        raise Forbidden("Only a person decides where events are sent, over REST.", code="not_for_agents")
     path, query = arguments.path or {}, arguments.query or {}
     unknown = [f"path.{name}" for name in path if name not in endpoint.parameters]
     unknown += ["body"] if arguments.body is not None and endpoint.body is None else []
     if unknown:
-        raise InvalidInput([Issue(name, "unknown_property", "has no meaning for this operation.") for name in unknown])
+        raise InvalidInput(
+            [Issue(name, "unknown_property", "is not a parameter of this operation.") for name in unknown]
+        )
     query_texts = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
     body = b"" if arguments.body is None else dumps_bytes(arguments.body)
     return dict(await backend.call(endpoint, ApiRequest(path, query_texts, body, arguments.idempotency_key)))
@@ -214,7 +214,7 @@ class Tool:
     is_idempotent: bool = True
     result_schema: Mapping[str, Json] = field(factory=dict)
     listing: Mapping[str, Json] = field(init=False)
-    """As ``tools/list`` shows it."""
+    """The tool as ``tools/list`` shows it."""
 
     @listing.default
     def _make_listing(self) -> Mapping[str, Json]:
@@ -236,7 +236,7 @@ class Tool:
 
 
 def _simplify_schema(schema: dict[str, Json]) -> dict[str, Json]:
-    """The schema without titles, and with what stands below the second level left to ``search_tools``."""
+    """Remove titles and the levels below the second; ``search_tools`` shows the whole schema."""
     definitions = schema.pop("$defs", {})
 
     def simplify(value: Json, depth: int) -> Json:
@@ -278,7 +278,7 @@ TOOLS: Mapping[str, Tool] = {
     for tool in (
         Tool(
             "account",
-            "The ad accounts you can use, or one of them. Every other tool takes the accountId; none is remembered.",
+            "The ad accounts you can use, or one of them. Pass the accountId to every other tool; none is remembered.",
             AccountArguments,
             _run_account,
             result_schema=OBJECT_OR_ARRAY,
@@ -303,7 +303,7 @@ TOOLS: Mapping[str, Tool] = {
         ),
         Tool(
             "execute",
-            "Write a prepared operation to the ad network; real money may be spent. Where the result says nextAction "
+            "Write a prepared operation to the ad network; real money may be spent. Where the result has nextAction "
             "execute, wait retryAfterMs and call again with the same operationId. Outcome unknown: never repeat it. "
             "Where a person must approve, nothing is written: give the person the reviewUrl.",
             ExecuteArguments,
@@ -343,7 +343,7 @@ TOOLS: Mapping[str, Tool] = {
 
 
 async def call_tool(tool: Tool, backend: Backend, arguments: Mapping[str, Json]) -> dict[str, Json]:
-    """The result of a tool; what went wrong is a result as well."""
+    """Call a tool and return its result; an error is a result as well."""
     try:
         raw = dumps_bytes(arguments)
         return success_result(await tool.run(backend, await run_large_in_thread(raw, parse_model, tool.arguments, raw)))

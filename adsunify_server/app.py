@@ -34,15 +34,15 @@ JSON_TYPES = ("application/json", "application/*", "*/*")
 
 
 def make_application(service: Service, *, delivers: bool = True) -> web.Application:
-    """The application over an open service; closing it lets writes in flight finish.
+    """Make the application of an open service.
 
-    ``delivers``: webhooks are delivered by this process, too.
+    Closing the application lets writes in flight finish. ``delivers``: whether this process delivers webhooks.
     """
     requests = RequestMetrics()
     app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[request_middleware(service, requests)])
     app[REQUESTS] = requests
     for endpoint in ENDPOINTS:
-        path = re.sub(r"\{(\w+)\}", r"{\1:[^/]+}", endpoint.path)  # any text: what it must be is said by the contract
+        path = re.sub(r"\{(\w+)\}", r"{\1:[^/]+}", endpoint.path)  # any text: the contract checks it
         handler = _make_handler(service, endpoint)
         for method in _http_methods(endpoint):
             requests.route_names[app.router.add_route(method, PREFIX + path, handler)] = endpoint.operation_id
@@ -73,18 +73,18 @@ def _webhook_worker_context(service: Service) -> Callable[[web.Application], Asy
 
 
 def _log_worker_failure(task: asyncio.Task[None]) -> None:
-    """A defect that ends the worker does not end the server: somebody has to be told."""
+    """Log a defect that ended the worker; the server itself goes on."""
     if not task.cancelled() and task.exception() is not None:
-        log.error("webhooks are not delivered any more", exc_info=task.exception())
+        log.error("webhook delivery has stopped", exc_info=task.exception())
 
 
 def _http_methods(endpoint: Endpoint) -> tuple[str, ...]:
-    """HEAD is answered wherever GET is: by the same handler; aiohttp leaves the body out."""
+    """The methods of an endpoint. HEAD has the handler of GET; aiohttp leaves the body out."""
     return ("GET", "HEAD") if endpoint.method == "GET" else (endpoint.method,)
 
 
 def _make_method_refuser(methods: Iterable[str]) -> Handler:
-    """Refuses every other method, where the word of a path would also stand in the place of an id."""
+    """Make a handler that answers 405, for paths that would otherwise match another path's id parameter."""
     allowed = tuple(methods)
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -123,21 +123,21 @@ def _check_media_types(request: web.Request, endpoint: Endpoint) -> None:
 
 
 async def _read_api_request(request: web.Request, endpoint: Endpoint) -> ApiRequest:
-    """The call that a request is. What HTTP lets stand there twice is refused, and a body that nothing would read."""
+    """Read the call of a request. Raises InvalidInput for repeated parameters, and for a body that is not read."""
     query = request.query if request.query_string else NO_QUERY
     keys = request.headers.getall("Idempotency-Key", [])
     check_not_repeated(MultiDict([*query.items(), *(("Idempotency-Key", key) for key in keys)]))
     if endpoint.body is None and request.can_read_body and await request.content.read(1):
-        raise invalid_input("", "not_supported", "This endpoint takes no body; send none.")
+        raise invalid_input("", "not_supported", "This endpoint does not accept a body.")
     body = await _read_body(request) if endpoint.body is not None else b""
     return ApiRequest(dict(request.match_info), dict(query), body, keys[0] if keys else None)
 
 
 async def _read_body(request: web.Request) -> bytes:
     length = request.content_length or 0
-    if length > MAX_BODY_BYTES:  # refused before a byte of it is kept
+    if length > MAX_BODY_BYTES:  # refused before any of it is read
         raise web.HTTPRequestEntityTooLarge(max_size=MAX_BODY_BYTES, actual_size=length)
     try:
         return await request.read()
     except web.RequestPayloadError:
-        raise invalid_input("", "malformed_body", "The body is not complete, or not well-formed.") from None
+        raise invalid_input("", "malformed_body", "The body is incomplete or malformed.") from None

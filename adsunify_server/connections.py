@@ -1,8 +1,8 @@
-"""Connecting a network in a browser: the hosted consent link, and the network's answer to it.
+"""Connects a network in a browser: the hosted consent link, and the callback from the network.
 
-The link is the authority (no sign-in): it is single-use and short-lived. It shows a page that names the workspace and
-the network. The button of that page uses the link up, sets a cookie and goes on to the network; what previews links
-changes nothing. The callback needs that cookie and the state that went out.
+The link is the authority: it needs no sign-in, works once, and is short-lived. It shows a page that names the workspace
+and the network. The button of that page uses the link up, sets a cookie and redirects to the network; a program that
+previews links changes nothing. The callback needs that cookie and the state of the redirect.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .repeated import check_not_repeated
 
 COOKIE_PREFIX = "adsunify_connect"
 FORM_TARGETS = "'self' https: http:"
-"""Where the form leads: browsers hold every redirect against it, those within the network's pages, too."""
+"""Where the form may lead. Browsers check every redirect against it, also those between the network's pages."""
 SECURITY_HEADERS = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
 
 
 def add_routes(app: web.Application, service: Service) -> None:
-    """``/connect/<token>`` and ``/connect/callback/<network>``."""
-    door = PageRouter(app, service, SignInThrottle())
+    """Add ``/connect/<token>`` and ``/connect/callback/<network>``."""
+    router = PageRouter(app, service, SignInThrottle())
 
     async def show(visit: PageRequest) -> web.Response:
         try:
@@ -63,7 +63,7 @@ def add_routes(app: web.Application, service: Service) -> None:
         try:
             connection = await connections.finish_consent(service, network, parameters, request.cookies.get(cookie, ""))
         except AdsunifyError as error:
-            return render_notice(error.status, "The connection was not made", error.message)
+            return render_notice(error.status, "The network was not connected", error.message)
         count = len(connection["accounts"])
         answer = render_notice(
             200, "Connected", f"{count} ad account{'' if count == 1 else 's'} of {network} connected."
@@ -71,10 +71,10 @@ def add_routes(app: web.Application, service: Service) -> None:
         answer.del_cookie(cookie, path="/connect")
         return answer
 
-    # no HEAD: the network's answer is taken once
+    # no HEAD: the callback works once
     app.router.add_get("/connect/callback/{network}", finish, allow_head=False)
-    door.add_get("/connect/{token}", show, open_=True)
-    door.add_post("/connect/{token}", begin, open_=True)
+    router.add_get("/connect/{token}", show, open_=True)
+    router.add_post("/connect/{token}", begin, open_=True)
 
 
 def _invalid_link_page(error: AdsunifyError) -> web.Response:
@@ -82,5 +82,5 @@ def _invalid_link_page(error: AdsunifyError) -> web.Response:
 
 
 def _cookie_name(state: str) -> str:
-    """One for each consent: in two tabs there may be two of them."""
+    """The cookie's name. Each consent has another one, since two tabs may hold two consents."""
     return f"{COOKIE_PREFIX}_{hash_token(state)[:16]}"

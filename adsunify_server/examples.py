@@ -1,4 +1,4 @@
-"""Examples for the reference: what may be asked, by hand, and what an answer looks like, made from its schema."""
+"""Examples for the reference: requests by hand, and answers made from their schemas."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from adsunify.values.exact_json import Json
 
 EXAMPLE_ID = "0198c0de-0000-7000-8000-000000000001"
 PATH_EXAMPLES: Mapping[str, str] = {"network": "meta", "entityId": "120210000000000001", "resource": "audiences"}
-"""What stands in a path; every other parameter is an id of ours."""
+"""Path parameters; every other one is :data:`EXAMPLE_ID`."""
 QUERY_EXAMPLES: Mapping[str, str] = {"startDate": "2026-01-01", "endDate": "2026-01-31"}
-"""What has to stand in a query."""
+"""Required query parameters."""
 _BULK_MEMBERS: Mapping[str, Json] = {"accountId": EXAMPLE_ID, "kind": "campaign", "entityIds": ["120210000000000001"]}
 
 BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
@@ -50,11 +50,11 @@ BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
     requests.NewWebhook: {"url": "https://hooks.shop.example/ads", "events": ["operation.succeeded"]},
     requests.WebhookChange: {"active": False},
 }
-"""One good body for each of the contract."""
+"""A valid body for each model of the contract."""
 
 
 def make_example(schema: Mapping[str, Any], components: Mapping[str, Any], name: str = "") -> Json:
-    """A value that a schema of an answer allows; ``name`` is the member it stands for."""
+    """Make a value that a schema of an answer allows. ``name``: the member whose value it is."""
     if "$ref" in schema:
         return make_example(components[schema["$ref"].rpartition("/")[2]], components, name)
     for key in ("const", "default"):

@@ -1,7 +1,7 @@
-"""Log lines: JSON or text, each with the request that it belongs to, and none with a secret.
+"""Log lines in JSON or text. Each names its request; none holds a secret.
 
-The first line of defence is what is logged at all: never a body, a query, a header or a path as it was asked for. The
-second is here: what looks like a secret of ours is struck out of every line, tracebacks included.
+The code never logs a body, a query, a header or a requested path. As a second defence, this module redacts whatever
+looks like a secret of ours in every line and traceback.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from adsunify.service.authentication import REQUEST_CONTEXT
 
 LogFormat = Literal["text", "json"]
 LEVELS = ("debug", "info", "warning", "error")
-LOG_MEMBERS = "told"
-"""The attribute of a record that holds members of its own."""
+LOG_MEMBERS = "members"
+"""The attribute of a log record that holds the members of its line."""
 REDACTED = "[redacted]"
 _VALUE = r"[^\s\"'&,;\\]+"
 _SECRET_PATTERNS = tuple(
@@ -36,12 +36,12 @@ _SECRET_PATTERNS = tuple(
         ),
     }.items()
 )
-"""What a secret looks like, and what cannot be missing where there is one: that is looked for first, which is quick.
-What stands before the secret, and may stay, is the group."""
+"""The pattern of each kind of secret, with marks of which each match contains one: searching for the marks first is
+quick. The pattern's group is the text before the secret, which stays."""
 
 
 def redact_secrets(text: str) -> str:
-    """The text without what looks like a secret; JSON stays JSON."""
+    """Replace whatever looks like a secret; JSON stays JSON."""
     lower = text.lower()
     for marks, secret in _SECRET_PATTERNS:
         if any(mark in lower for mark in marks):
@@ -50,10 +50,10 @@ def redact_secrets(text: str) -> str:
 
 
 class TextFormatter(logging.Formatter):
-    """A line for people: time, level, words, members, and the request's id."""
+    """Formats a line for people: time, level, message, members, and the request's id."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of a record; a traceback follows on lines of its own."""
+        """Return the line of a record; a traceback follows on separate lines."""
         context = REQUEST_CONTEXT.get()
         members = dict(getattr(record, LOG_MEMBERS, {}))
         if context is not None:
@@ -65,10 +65,10 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """A line for machines: one JSON object."""
+    """Formats a line for machines: one JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object of a record."""
+        """Return the JSON object of a record."""
         context = REQUEST_CONTEXT.get()
         members: dict[str, object] = {
             "time": _format_time(record),
@@ -90,9 +90,9 @@ def _format_time(record: logging.LogRecord) -> str:
 
 
 def configure_logging(level: str, form: LogFormat, stream: TextIO = sys.stderr) -> None:
-    """Send our log lines of this level and above to a stream; of others' libraries only warnings.
+    """Send our log lines of this level and above to a stream, and only warnings of other libraries.
 
-    What HTTP libraries say at lower levels holds addresses with their queries, and headers.
+    At lower levels HTTP libraries log queries and headers.
     """
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())

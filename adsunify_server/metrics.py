@@ -1,7 +1,7 @@
 """The metrics of a server or a worker, which prometheus-client writes in the text format of Prometheus (0.0.4).
 
 ``/metrics`` has a separate port, because behind a proxy every request seems to come from the machine itself. The values
-of labels are a fixed vocabulary: they never hold an id, an address or anything that a caller chose.
+of labels are a fixed vocabulary: they never hold an id, an address or text that a caller chose.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from adsunify.service.monitoring import MAX_COUNTED, Gauges, count_pending_write
 DURATION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """The upper bounds of the duration's buckets."""
 NO_ENDPOINT = "none"
-"""What a request is called that has no endpoint."""
+"""The name of requests without an endpoint."""
 
 
 @define(eq=False)
 class RequestMetrics:
-    """Requests since the process began, by what they are called: an operationId, or a method and a route."""
+    """Requests since the process began, by name: an operationId, or a method and a route."""
 
     route_names: dict[AbstractRoute, str] = field(factory=dict)
     status_counts: Counter[tuple[str, int]] = field(factory=Counter)
@@ -38,17 +38,17 @@ class RequestMetrics:
     total_seconds: dict[str, float] = field(factory=lambda: defaultdict(float))
 
     def name_route(self, route: AbstractRoute) -> str:
-        """What requests at a route are called."""
+        """Return the name of requests at a route."""
         name = self.route_names.get(route)
         if name is not None:
             return name
-        if route.resource is None:  # made anew for each request that is refused
+        if route.resource is None:  # aiohttp makes a new route for each refused request
             return NO_ENDPOINT
         self.route_names[route] = f"{route.method} {route.resource.canonical}"
         return self.route_names[route]
 
     def count_request(self, name: str, status: int, seconds: float) -> None:
-        """Count a request that was answered."""
+        """Count an answered request."""
         self.status_counts[name, status] += 1
         if name not in self.duration_counts:
             self.duration_counts[name] = [0] * (len(DURATION_BUCKETS) + 1)
@@ -84,19 +84,19 @@ class ServiceCollector(Collector):
             yield from _collect_requests(self.requests)
         yield _make_counter(
             "adsunify_network_requests_total",
-            "Requests to the networks, by how they ended; lost: nobody knows.",
+            "Requests to the networks, by outcome. lost: no response arrived, so the outcome is not known.",
             ("network", "outcome"),
             counters.network_requests.items(),
         )
         yield _make_counter(
             "adsunify_executions_total",
-            "Calls to execute an operation, by how they ended.",
+            "Calls to execute an operation, by outcome.",
             ("network", "outcome"),
             counters.executions.items(),
         )
         yield _make_counter(
             "adsunify_webhook_attempts_total",
-            "Attempts to deliver a notification, by what became of them.",
+            "Attempts to deliver a notification, by outcome.",
             ("outcome",),
             (((outcome,), count) for outcome, count in counters.delivery_attempts.items()),
         )
@@ -108,12 +108,12 @@ class ServiceCollector(Collector):
         )
         yield GaugeMetricFamily(
             "adsunify_executions_in_flight",
-            "Executions that this process works on now.",
+            "Executions in progress in this process.",
             counters.executions_in_flight,
         )
         yield GaugeMetricFamily(
             "adsunify_writes_waiting",
-            "Store writes of this process not durable yet.",
+            "Store writes of this process that are not durable yet.",
             count_pending_writes(self.service),
         )
         yield GaugeMetricFamily(
@@ -146,7 +146,7 @@ def _collect_requests(requests: RequestMetrics) -> Iterator[Metric]:
         (((endpoint, str(status)), count) for (endpoint, status), count in requests.status_counts.items()),
     )
     seconds = HistogramMetricFamily(
-        "adsunify_request_seconds", "How long requests took, by endpoint.", labels=("endpoint",)
+        "adsunify_request_seconds", "Duration of requests, by endpoint.", labels=("endpoint",)
     )
     bounds = (*map(str, DURATION_BUCKETS), "+Inf")
     for endpoint, counts in requests.duration_counts.items():
@@ -160,11 +160,11 @@ def _collect_gauges(gauges: Gauges) -> Iterator[Metric]:
     yield GaugeMetricFamily("adsunify_webhook_backlog", f"Notifications waiting for an attempt{most}.", gauges.backlog)
     yield GaugeMetricFamily("adsunify_webhook_due", f"Notifications whose next attempt is due{most}.", gauges.due)
     yield GaugeMetricFamily(
-        "adsunify_operations_running", "Operations being executed, by any process, stalled ones too.", gauges.running
+        "adsunify_operations_running", "Running operations of all processes, including stalled ones.", gauges.running
     )
     yield GaugeMetricFamily(
         "adsunify_operations_stalled",
-        "Operations whose process ended during a native write: a person has to look.",
+        "Operations whose process ended during a native write; a person must check them.",
         gauges.stalled,
     )
 

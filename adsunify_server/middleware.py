@@ -1,4 +1,4 @@
-"""What every answer has: its id, and a form for errors that suits whoever asked; and what is told of it afterwards."""
+"""The middleware of every request: its id, the form of its errors, its log line and its metrics."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from adsunify_server.repeated import find_repeated_header
 log = logging.getLogger("adsunify.server")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 API_PREFIX = "/api/"
-"""Below this, an error is never a page."""
+"""Errors below this path are never HTML pages."""
 IDENTITY_ENCODING = "identity"
 QUIET_ENDPOINTS = ("GET /healthz", "GET /readyz")
-"""What is asked every few seconds is told at the level of debugging only."""
+"""Endpoints that probes call every few seconds: their requests are logged at the debug level."""
 
 
 def request_middleware(service: Service, requests: RequestMetrics) -> Middleware:
-    """The one middleware."""
+    """Make the server's middleware."""
 
     @web.middleware
     async def handle(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -64,7 +64,7 @@ def request_middleware(service: Service, requests: RequestMetrics) -> Middleware
 def _log_members(
     request: web.Request, answer: web.StreamResponse, context: RequestContext, name: str, seconds: float
 ) -> dict[str, object]:
-    """What a log may say of a request: nothing that the caller wrote but the method."""
+    """The members of a request's log line. Of what the caller wrote they hold only the method."""
     resource = request.match_info.route.resource
     return {
         "endpoint": name,
@@ -93,7 +93,7 @@ async def _respond(request: web.Request, handler: Handler, request_id: str) -> w
         allow = {"Allow": refusal.headers["Allow"]} if "Allow" in refusal.headers else {}
         return _error_response(request, http_problem(refusal.status), request_id, allow)
     except Exception as failure:
-        if isinstance(failure, ConnectionResetError) and request.transport is None:  # the caller went: none is answered
+        if isinstance(failure, ConnectionResetError) and request.transport is None:  # the caller hung up
             return _error_response(request, http_problem(400), request_id)
         log.exception("failed")
         response = _error_response(request, AdsunifyError("", outcome="unknown"), request_id)
@@ -109,7 +109,7 @@ def _copy_headers(answer: web.Response) -> dict[str, str]:
 def _error_response(
     request: web.Request, error: AdsunifyError, request_id: str, headers: dict[str, str] | None = None
 ) -> web.Response:
-    """An error as a page for whoever reads pages, else as problem details."""
+    """The response to an error: a page for browsers, otherwise problem details."""
     if request.path.startswith(API_PREFIX) or not wants_html(request):
         return problem_response(error, request_id, headers)
     problem = {**to_problem_details(error), "requestId": request_id}
@@ -119,14 +119,14 @@ def _error_response(
 
 
 def is_uncompressed(request: web.Request) -> bool:
-    """Whether the request names no Content-Encoding. A short compressed body can unpack to a very long one."""
+    """Whether the request has no Content-Encoding. A short compressed body can unpack to a very long one."""
     return all(
         encoding.strip().lower() == IDENTITY_ENCODING for encoding in request.headers.getall("Content-Encoding", ())
     )
 
 
 def wants_html(request: web.Request) -> bool:
-    """Whether the caller would rather have HTML than JSON, as browsers do."""
+    """Whether the Accept header prefers HTML to JSON, as browsers do."""
     weights: dict[str, float] = {}
     for part in ",".join(request.headers.getall("Accept", ())).split(","):
         name, _, parameters = part.partition(";")

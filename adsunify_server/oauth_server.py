@@ -1,4 +1,4 @@
-"""The authorization server's endpoints for machines: metadata, registration, tokens, revocation."""
+"""Endpoints of the authorization server that agents call: metadata, registration, tokens, revocation."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from adsunify.values.exact_json import Json, dumps_bytes, loads
 from adsunify_mcp.http import METADATA_PATH
 
 CORS_HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
-"""Agents in browsers read these, too; nothing here goes by cookies."""
+"""Agents in browsers call these endpoints too. None of them uses cookies."""
 OAuthHandler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 def add_routes(app: web.Application, service: Service) -> None:
-    """RFC 9728 and 8414 metadata, ``/oauth/register``, ``/oauth/token``, ``/oauth/revoke``."""
+    """Add the metadata of RFC 9728 and 8414, ``/oauth/register``, ``/oauth/token`` and ``/oauth/revoke``."""
 
     async def get_protected_resource(request: web.Request) -> web.Response:
         return _json_response(200, oauth_server.protected_resource_metadata(service))
@@ -37,7 +37,7 @@ def add_routes(app: web.Application, service: Service) -> None:
             metadata = None
         if not isinstance(metadata, Mapping):
             raise OAuthError(
-                "invalid_request", "The body is a JSON object with redirect_uris that names each member once."
+                "invalid_request", "The body must be a JSON object with redirect_uris; each member may appear once."
             )
         service.rate_limiter.count_registration(_client_ip())
         return _json_response(201, await oauth_server.register_client(service, metadata))
@@ -72,7 +72,7 @@ def _client_ip() -> str:
 
 
 def _with_oauth_errors(answer: OAuthHandler) -> OAuthHandler:
-    """Errors in the protocol's own shape."""
+    """Answer errors in the protocol's form."""
 
     async def handle(request: web.Request) -> web.Response:
         try:
@@ -87,23 +87,23 @@ async def _read_body(request: web.Request) -> bytes:
     try:
         return await request.read()
     except web.RequestPayloadError:
-        raise OAuthError("invalid_request", "The body is not complete, or not well-formed.") from None
+        raise OAuthError("invalid_request", "The body is incomplete or malformed.") from None
 
 
 async def _read_form(request: web.Request) -> dict[str, str]:
-    """The members of a form; one that is given twice, or that is no text, is refused."""
+    """Read the members of a form. Raises OAuthError for repeated members and for other content."""
     if request.content_type != "application/x-www-form-urlencoded":
-        raise OAuthError("invalid_request", "The body is application/x-www-form-urlencoded.")
+        raise OAuthError("invalid_request", "The body must be application/x-www-form-urlencoded.")
     try:
         text = (await _read_body(request)).decode("ascii")
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=50, errors="strict")
     except ValueError:
-        raise OAuthError("invalid_request", "The body is no form in UTF-8.") from None
+        raise OAuthError("invalid_request", "The body must be a form in UTF-8.") from None
     form = dict(pairs)
     if len(form) < len(pairs):
-        raise OAuthError("invalid_request", "A parameter is given twice.")
+        raise OAuthError("invalid_request", "A parameter appears twice.")
     if any("\0" in value for value in form.values()):
-        raise OAuthError("invalid_request", "A parameter is no text.")
+        raise OAuthError("invalid_request", "A parameter holds a NUL character.")
     return form
 
 

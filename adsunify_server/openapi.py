@@ -32,7 +32,7 @@ STATUS_WORDS: Mapping[int, str] = {
     401: "Missing, invalid, expired or revoked bearer token.",
     403: "Workspace or token permissions do not permit the action.",
     404: "Account, entity or endpoint not found.",
-    405: "The address does not take this method.",
+    405: "The endpoint does not accept this method.",
     406: "The Accept header excludes JSON.",
     409: "Idempotency key already used with a different account or payload.",
     413: "The body is too large.",
@@ -45,15 +45,15 @@ STATUS_WORDS: Mapping[int, str] = {
 LIMIT_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 HEADER_WORDS: Mapping[str, str] = {
     "X-Request-Id": "The id of this request.",
-    "Retry-After": "Seconds until a request is taken again.",
-    "RateLimit-Limit": "Reads, or writes, that this credential may make in a minute, and at once; absent: no limit.",
-    "RateLimit-Remaining": "How many of them are left now.",
-    "RateLimit-Reset": "Seconds until all are there again; in a 429, until there is one.",
+    "Retry-After": "Seconds until the next request is accepted.",
+    "RateLimit-Limit": "Reads or writes per minute that this credential may make; absent where there is no limit.",
+    "RateLimit-Remaining": "How many of them are left.",
+    "RateLimit-Reset": "Seconds until the whole limit is available again; in a 429, until one request is.",
 }
 
 
 def make_document(base_url: str) -> dict[str, Any]:
-    """The whole document for a server at ``base_url``."""
+    """Build the OpenAPI document of a server at ``base_url``."""
     bodies = dict.fromkeys(endpoint.body for endpoint in ENDPOINTS if endpoint.body is not None)
     models: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = [(Problem, "serialization")]
     models += [(body, "validation") for body in bodies]
@@ -93,7 +93,7 @@ def make_document(base_url: str) -> dict[str, Any]:
 
 def _describe_codes() -> str:
     rows = [f"- `{code}` ({status}): {meaning}" for code, (status, meaning) in PROBLEM_CODES.items()]
-    return "\n".join(["Stable, for machines; others may be added.", "", *rows])
+    return "\n".join(["Stable and machine-readable. New codes may be added.", "", *rows])
 
 
 def _make_operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def _make_operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str,
 
 
 def _is_body_optional(body: type[ApiModel]) -> bool:
-    """No body is the empty object, which some take."""
+    """Whether the empty object, which a missing body stands for, is a valid body."""
     try:
         parse_model(body, {})
     except InvalidInput:
@@ -162,7 +162,7 @@ def _make_query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def _remove_null(member: Mapping[str, Any]) -> dict[str, Any]:
-    """A query parameter is absent or a value; there is no null in a query."""
+    """Remove null from a schema: a query parameter is absent or has a value."""
     kept = {key: value for key, value in member.items() if key not in ("anyOf", "title", "default")}
     if "default" in member and member["default"] is not None:
         kept["default"] = member["default"]
@@ -174,7 +174,7 @@ def _remove_null(member: Mapping[str, Any]) -> dict[str, Any]:
 
 def _make_header_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     if endpoint.takes_idempotency_key:
-        text = "Reuses the same prepared operation for the same canonical request; a changed one is 409."
+        text = "The same key and request return the same prepared operation; another request with it is refused (409)."
     elif endpoint.ignores_idempotency_key:
         text = "Accepted and ignored: this request is idempotent by itself."
     else:
@@ -204,11 +204,14 @@ def _make_success_response(endpoint: Endpoint, components: dict[str, Any]) -> di
             "additionalProperties": False,
         }
         envelope["properties"]["page"] = cursor
-        if get_origin(endpoint.answer_type) is list:  # a resumed report has no pages
+        if get_origin(endpoint.answer_type) is list:  # a resumed report is not paged
             envelope["required"].append("page")
     headers = {**_make_headers("X-Request-Id"), **_make_headers(*LIMIT_HEADERS)}
     if endpoint.takes_idempotency_key:
-        headers["Idempotency-Replayed"] = {"description": "The key was bound before.", "schema": {"type": "string"}}
+        headers["Idempotency-Replayed"] = {
+            "description": "true where an earlier request used the key: the operation is the earlier one.",
+            "schema": {"type": "string"},
+        }
     return {
         "description": STATUS_WORDS[endpoint.status],
         "headers": headers,

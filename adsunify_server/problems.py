@@ -1,4 +1,4 @@
-"""Errors as answers: RFC 9457 problem details with the id of the request."""
+"""Errors as responses: RFC 9457 problem details with the id of the request."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from adsunify.values.exact_json import dumps_bytes
 MEDIA_TYPE = "application/problem+json"
 
 HTTP_PROBLEMS: Mapping[int, tuple[str, str, str]] = {
-    400: ("malformed_request", "Malformed request", "This is no HTTP request that the server can read."),
-    404: ("not_found", "Not found", "There is nothing at this address."),
-    405: ("method_not_allowed", "Method not allowed", "This address does not take this method."),
-    406: ("not_acceptable", "Not acceptable", "Answers are application/json; the Accept header excludes it."),
+    400: ("malformed_request", "Malformed request", "The server cannot read this as an HTTP request."),
+    404: ("not_found", "Not found", "No page or endpoint has this address."),
+    405: ("method_not_allowed", "Method not allowed", "This address does not accept this method."),
+    406: ("not_acceptable", "Not acceptable", "Responses are application/json, which the Accept header excludes."),
     413: ("body_too_large", "Body too large", "The request body is larger than 1 MiB."),
-    415: ("unsupported_media_type", "Unsupported media type", "A request body is application/json."),
+    415: ("unsupported_media_type", "Unsupported media type", "The request body must be application/json."),
 }
-"""What the HTTP layer itself refuses: status to code, title and sentence."""
+"""Refusals of the HTTP layer: status to code, title and detail."""
 
 
 def http_problem(status: int) -> AdsunifyError:
-    """The error that a refusal of the HTTP layer is; KeyError where it is none that can be."""
+    """Return the error of a refusal by the HTTP layer. Raises KeyError for a status without one."""
     code, title, detail = HTTP_PROBLEMS[status]
     error = AdsunifyError(detail, code=code)
     error.status, error.title = status, title
@@ -33,14 +33,14 @@ def http_problem(status: int) -> AdsunifyError:
 
 
 def encoded_body_problem() -> AdsunifyError:
-    """The error of a request body with a Content-Encoding."""
+    """Return the error of a request body that has a Content-Encoding."""
     error = http_problem(415)
     error.message = "The request body has a Content-Encoding. Send it without compression."
     return error
 
 
 def problem_response(error: AdsunifyError, request_id: str, headers: Mapping[str, str] | None = None) -> web.Response:
-    """The answer to an error."""
+    """Return the response to an error."""
     more = {**problem_headers(error), **(headers or {})}
     if isinstance(error, Unauthenticated):
         more["WWW-Authenticate"] = 'Bearer realm="adsunify"'
@@ -49,7 +49,7 @@ def problem_response(error: AdsunifyError, request_id: str, headers: Mapping[str
 
 
 def problem_headers(error: AdsunifyError) -> dict[str, str]:
-    """What the headers of an answer say about an error: when to come back."""
+    """Return the ``Retry-After`` and rate limit headers of an error; empty for other errors."""
     if not isinstance(error, ProviderThrottled | RateLimited | OperationError) or error.retry_after is None:
         return {}
     seconds = math.ceil(error.retry_after)
@@ -59,7 +59,7 @@ def problem_headers(error: AdsunifyError) -> dict[str, str]:
 
 
 def rate_limit_headers(limit: int, remaining: int, seconds: int) -> dict[str, str]:
-    """The headers of a rate limit: what is allowed at once, what is left of it, seconds until there is more."""
+    """Return the headers of a rate limit: the limit, what is left of it, and the seconds until more is available."""
     return {
         "RateLimit-Limit": str(limit),
         "RateLimit-Remaining": str(remaining),

@@ -1,6 +1,4 @@
-"""The reference of the API, as a document for machines and as a page: every endpoint of the contract table, what it
-takes and what it answers.
-"""
+"""The API reference: the OpenAPI document, and a page with every endpoint of the contract table."""
 
 from __future__ import annotations
 
@@ -34,12 +32,12 @@ PATTERN_DESCRIPTIONS: Mapping[str, str] = {
     INSTANT_REGEX: "an instant with its offset, such as 2030-03-01T08:00:00Z",
 }
 MAX_PATTERN_LENGTH = 60
-"""A longer one tells a reader nothing; it stands in the document."""
+"""The page leaves longer patterns out; the OpenAPI document has them."""
 
 
 @frozen
 class ReferenceMember:
-    """A parameter, or a member of a body by its path; ``words`` say what it may be."""
+    """A parameter, or a member of a body by its path. ``words``: the values that it accepts."""
 
     name: str
     place: str
@@ -49,19 +47,19 @@ class ReferenceMember:
 
 @frozen
 class ReferenceEndpoint:
-    """An endpoint as the page shows it. ``asked`` is a command for a shell; ``answer`` an example of the envelope."""
+    """An endpoint as the page shows it. ``command``: a curl command; ``answer``: an example of the envelope."""
 
     endpoint: Endpoint
     path: str
     words: Markup
     access: str
     members: tuple[ReferenceMember, ...]
-    asked: str
+    command: str
     answer: str
 
 
 def add_routes(app: web.Application, base_url: str) -> None:
-    """``/openapi.json`` and ``/docs``. Each is made when it is first asked for: most servers never are."""
+    """Add ``/openapi.json`` and ``/docs``. Each is built at the first request for it."""
 
     @cache
     def openapi_bytes() -> bytes:
@@ -118,7 +116,7 @@ def _make_reference_endpoint(endpoint: Endpoint, document: Mapping[str, Any]) ->
 
 
 def _list_members(schema: Mapping[str, Any], components: Mapping[str, Any], prefix: str) -> Iterator[ReferenceMember]:
-    """The members of a body, and theirs, by their paths; needed is what its object cannot be without."""
+    """List the members of a body and of its objects, by path."""
     schema = _resolve_reference(schema, components)
     for option in schema.get("oneOf", ()):
         yield from _list_members(option, components, prefix)
@@ -135,7 +133,7 @@ def _resolve_reference(schema: Mapping[str, Any], components: Mapping[str, Any])
 
 
 def _describe_schema(schema: Mapping[str, Any]) -> str:
-    """What a value may be."""
+    """Describe the values that a schema accepts."""
     if "const" in schema:
         return format_value(schema["const"])
     description = "one of " + ", ".join(map(str, schema["enum"])) if "enum" in schema else _describe_type(schema)
@@ -154,7 +152,7 @@ def _describe_schema(schema: Mapping[str, Any]) -> str:
     bounds = [words.format(schema[key]) for key, words in BOUND_WORDS.items() if key in schema]
     default = schema.get("default")
     return ", ".join(
-        [description, *bounds, *([f"{format_value(default)} unless said"] if default not in (None, {}) else [])]
+        [description, *bounds, *([f"{format_value(default)} by default"] if default not in (None, {}) else [])]
     )
 
 
@@ -187,7 +185,7 @@ def _curl_command(endpoint: Endpoint, path: str, base_url: str) -> str:
 
 
 def docstring_to_html(text: str) -> Markup:
-    """A docstring for readers: paragraphs, and code between backquotes."""
+    """Convert a docstring to HTML: paragraphs, and code between backquotes."""
     paragraphs = re.split(r"\n\s*\n", docstring_to_markdown(text))
     marked = [
         re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(" ".join(paragraph.split())))) for paragraph in paragraphs

@@ -1,4 +1,4 @@
-"""Refuses what a request may say once and says twice: readers disagree about which one counts."""
+"""Refuses requests that repeat a header or parameter: programs disagree about which value counts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from adsunify.errors import AdsunifyError, InvalidInput, Issue
 from .problems import http_problem
 
 SINGLE_HEADERS = ("Authorization", "Content-Type", "Host", "MCP-Protocol-Version", "Origin", "Sec-Fetch-Site")
-"""Headers that stand once in a request. ``Idempotency-Key`` is checked with the other input of its endpoint."""
+"""Headers that a request may have only once. ``Idempotency-Key`` is checked with the endpoint's other input."""
 
 
 def find_repeated_header(headers: MultiMapping[str]) -> AdsunifyError | None:
-    """The refusal (400) of a request that has a header of :data:`SINGLE_HEADERS` twice; None where it has none."""
+    """Return the error (400) of a request that repeats a header of :data:`SINGLE_HEADERS`; None for other requests."""
     for name in SINGLE_HEADERS:
         if len(headers.getall(name, ())) > 1:
             error = http_problem(400)

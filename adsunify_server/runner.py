@@ -1,6 +1,6 @@
-"""The listener: what aiohttp itself refuses, before any handler, is told as problem details like everything else.
+"""The listener: answers requests that aiohttp refuses before any handler with problem details.
 
-It bounds what callers may hold: the number of connections, the time of a request head, and the time between requests.
+It limits the number of connections, the time of a request head, and the time between requests.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ MAX_LINE_BYTES = 32 * 1024
 HEAD_TIMEOUT_SECONDS = 10.0
 """A connection is closed when it brings no complete request head within this time of its first byte."""
 IDLE_TIMEOUT_SECONDS = 75.0
-"""A connection is closed when no request follows the last one. Reverse proxies give theirs up after 60 s."""
+"""A connection is closed when no request follows the last one. Reverse proxies close theirs after 60 s."""
 MAX_CONNECTIONS = 4096
 FULL_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-"""The answer to a connection beyond the limit."""
+"""The response to a connection beyond the limit."""
 FULL_LOG_SECONDS = 1.0
 RESOURCE_ERRNOS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 def get_max_connections() -> int:
-    """How many connections of callers this process holds: half of its descriptors, 4,096 at most.
+    """Return how many connections of callers this process accepts: half of its descriptors, 4,096 at most.
 
-    The other half is for the database, the networks and the receivers of webhooks.
+    The other half serves the database, the networks and the receivers of webhooks.
     """
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MAX_CONNECTIONS if descriptors == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, descriptors // 2)
@@ -51,7 +51,7 @@ class ServerRunner(web.AppRunner):
         super().__init__(app, access_log=None, shutdown_timeout=shutdown_seconds)
 
     async def setup(self) -> None:
-        """Get ready. What was made for that stays: the collector need not walk through it while requests wait."""
+        """Prepare to serve. The garbage collector skips the objects made until then, so that requests wait less."""
         await super().setup()
         asyncio.get_running_loop().set_exception_handler(AcceptErrorHandler())
         gc.collect()
@@ -66,18 +66,18 @@ class ServerRunner(web.AppRunner):
             access_log=None,
             max_line_size=MAX_LINE_BYTES,
             keepalive_timeout=IDLE_TIMEOUT_SECONDS,
-            auto_decompress=False,  # a body with a Content-Encoding is refused, and not unpacked for that
+            auto_decompress=False,  # a body with a Content-Encoding is refused before it is unpacked
         )
 
 
 class AcceptErrorHandler:
-    """The loop's exception handler: asyncio reports a failed accept 128 times a second, this logs one line."""
+    """The loop's exception handler. asyncio reports a failed accept 128 times a second; this logs one line."""
 
     def __init__(self) -> None:
         self._last: float | None = None
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log a connection that could not be accepted, once a second at most; leave the rest to asyncio."""
+        """Log a connection that could not be accepted, at most once a second; leave other errors to asyncio."""
         failure = context.get("exception")
         if not isinstance(failure, OSError) or failure.errno not in RESOURCE_ERRNOS or "socket" not in context:
             loop.default_exception_handler(context)
@@ -103,7 +103,7 @@ class _Connection(web.RequestHandler):
         self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to read; a connection beyond the limit is answered 503 and closed."""
+        """Start to read. A connection beyond the limit gets 503 and is closed."""
         self._listener.open_connections += 1
         if self._listener.open_connections > self._listener.max_connections:
             assert isinstance(transport, asyncio.Transport)
@@ -115,13 +115,13 @@ class _Connection(web.RequestHandler):
         self._start_head_timer()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Give the connection's place to another one."""
+        """Make room for another connection."""
         self._listener.open_connections -= 1
         self._stop_head_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read; the time of a request head runs from its first byte to its last."""
+        """Read. The time of a request head runs from its first byte to its last."""
         super().data_received(data)
         if self._messages:
             self._stop_head_timer()
@@ -129,7 +129,7 @@ class _Connection(web.RequestHandler):
             self._start_head_timer()
 
     def _is_idle(self) -> bool:
-        """Whether no request is worked on: bytes that come now belong to a head."""
+        """Whether no request is in progress, so that the next bytes belong to a request head."""
         return self._waiter is not None and not self._waiter.done()
 
     def _start_head_timer(self) -> None:
@@ -147,9 +147,9 @@ class _Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """aiohttp's own words repeat what was sent, which may be a token: neither the caller nor the log gets them."""
+        """Answer without the text of aiohttp, which repeats what was sent: that may be a token."""
         if request.writer.output_size > 0:
-            raise ConnectionError("An answer is on its way already.")
+            raise ConnectionError("The response has already started.")
         if status < 500:
             return _closing_response(http_problem(400))
         log.error("A request failed outside of its handler.", exc_info=exc)

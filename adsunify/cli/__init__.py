@@ -1,7 +1,7 @@
 """The command line.
 
-Exit codes: 0 done; 1 failed, the network refused, or nobody knows whether a native write was done (the last line on
-stderr says so); 2 the input was refused, and nothing was done.
+Exit codes: 0 success; 1 failure, a refusal by the network, or an unknown outcome of a native write (the last line on
+stderr says which); 2 refused input, and nothing was done.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 
 EXTRAS = {"click": "cli", "rich": "cli", "aiohttp": "server", "jinja2": "server", "prometheus_client": "server"}
-"""What a command may lack: a package, and the extra of ours that brings it."""
+"""Packages that commands need, and our extra that installs each."""
 
 
 def main() -> None:
-    """Run the command line; what is not installed is told like every other error."""
+    """Run the command line. A missing package is reported like any other error."""
     try:
         from .commands import run_command_line  # click itself may be missing
 
@@ -22,5 +22,7 @@ def main() -> None:
         package = (missing.name or "").partition(".")[0]
         if package not in EXTRAS:
             raise
-        sys.stderr.write(f"{package} is not installed, and this needs it: install adsunify[{EXTRAS[package]}].\n")
+        sys.stderr.write(
+            f"This command needs {package}, which is not installed: install adsunify[{EXTRAS[package]}].\n"
+        )
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""``adsunify admin`` and ``adsunify db``: set-up and upkeep of a store."""
+"""``adsunify admin`` and ``adsunify db``: administration of a store."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ password_option = click.option(
     envvar="ADSUNIFY_PASSWORD",
     show_envvar=True,
     type=SecretParam(),
-    help="The password; - asks for it. One is made for whoever has none.",
+    help="The password; - asks for it. A person without one gets a new one.",
 )
 
 
@@ -48,7 +48,7 @@ def run_task(database: str, task: StoreTask[T], *, allow_wrong_times: bool = Fal
 
 @click.group()
 def admin() -> None:
-    """Look after workspaces, people, accounts and keys."""
+    """Manage workspaces, people, accounts and keys."""
 
 
 # -- people -------------------------------------------------------------------------------------------------------
@@ -61,10 +61,10 @@ def admin() -> None:
 @database_option
 @json_option
 def init(workspace: str, email: str, password: str | None, database: str, as_json: bool) -> None:
-    """Make a workspace with its first admin.
+    """Create a workspace with its first admin.
 
-    The password and a write-enabled API key are shown this once. A workspace that has people is refused: `adsunify
-    admin user` adds others to it.
+    The password and an API key with write access are shown only once. A workspace that has people is refused:
+    `adsunify admin user` adds people to it.
     """
     _print_result(run_task(database, lambda store: users.create_workspace(store, workspace, email, password)), as_json)
 
@@ -73,25 +73,25 @@ def init(workspace: str, email: str, password: str | None, database: str, as_jso
 @click.argument("action", default="add", type=click.Choice(["add", "role", "password", "remove"]))
 @workspace_option
 @email_option
-@click.option("--role", type=click.Choice(["viewer", "member", "admin"]), help="What the person is.  [default: member]")
+@click.option("--role", type=click.Choice(["viewer", "member", "admin"]), help="The role.  [default: member]")
 @password_option
 @database_option
 @json_option
 def user(
     action: str, workspace: str, email: str, role: Role | None, password: str | None, database: str, as_json: bool
 ) -> None:
-    """Look after the people of a workspace.
+    """Manage the people of a workspace.
 
     \b
-    add       (the default) a person, with an API key that may do what the role may; all shown this once
-    role      make a member what --role says; his keys may do no more than that
-    password  give a member another password, shown this once; his sessions end
-    remove    take a member out: his sessions, grants and keys there stop at once, for good
+    add       (the default) add a person, with an API key for the role; secrets are shown only once
+    role      give a member the role of --role, which also limits the member's keys
+    password  give a member a new password, shown only once; the member's sessions end
+    remove    remove a member: sessions, grants and keys there end at once, for good
 
-    The last admin of a workspace can be neither removed nor made less.
+    The last admin of a workspace can neither be removed nor get a lower role.
     """
     if action == "role" and role is None:
-        raise invalid_input("--role", "required", "is needed: what the person shall be.")
+        raise invalid_input("--role", "required", "is required with role: viewer, member or admin.")
     tasks: dict[str, StoreTask[dict[str, Json]]] = {
         "add": lambda store: users.add_member(store, workspace, email, role or "member", password),
         "role": lambda store: users.change_role(store, workspace, email, role or "member"),
@@ -102,7 +102,7 @@ def user(
 
 
 @admin.command("workspace")
-@click.option("--workspace", metavar="NAME", help="The workspace's name; not needed where there is only one.")
+@click.option("--workspace", metavar="NAME", help="The workspace's name; optional where there is only one.")
 @click.option(
     "--require-approval/--no-require-approval",
     "required",
@@ -112,30 +112,30 @@ def user(
 @database_option
 @json_option
 def workspace_(workspace: str | None, required: bool | None, database: str, as_json: bool) -> None:
-    """Show the rules of a workspace, or change them."""
+    """Show or change the rules of a workspace."""
     _print_result(run_task(database, lambda store: users.set_approval_rule(store, workspace, required)), as_json)
 
 
 @admin.command("account")
 @click.argument("account")
 @click.argument("extras", nargs=-1, metavar="[K=V]...")
-@click.option("--unset", multiple=True, metavar="K", help="Let the value that was found on connecting count again.")
+@click.option("--unset", multiple=True, metavar="K", help="Restore the value that the network reported on connecting.")
 @database_option
 @json_option
 def account_(account: str, extras: tuple[str, ...], unset: tuple[str, ...], database: str, as_json: bool) -> None:
     """Set the extras of an ad account.
 
-    They are native facts that the plans for ACCOUNT need. `adsunify networks NETWORK` lists what each network knows.
-    Others are refused.
+    Extras are native facts that plans for ACCOUNT need. `adsunify networks NETWORK` lists the extras of a network;
+    others are refused.
     """
     changes: dict[str, str | None] = dict.fromkeys(unset)
     for assignment in extras:
         name, equals, value = assignment.partition("=")
         if not equals or name in changes:
-            raise invalid_input(name, "malformed", "must be written K=V, and stand once.")
+            raise invalid_input(name, "malformed", "must be written K=V, once for each K.")
         changes[name] = value
     if not changes:
-        raise invalid_input("K=V", "required", "is needed: what shall be set; or --unset K.")
+        raise invalid_input("K=V", "required", "is required: an extra to set, or --unset K.")
     updated = run_task(database, lambda store: accounts.set_account_extras(store, account, changes))
     output.print_result(updated, as_json, [output.accounts_table([updated]), _extras_table(updated)])
 
@@ -145,17 +145,17 @@ def _extras_table(account: Mapping[str, Json]) -> output.TextTable:
 
 
 @admin.command("clock")
-@click.option("--repair", is_flag=True, help="Set the times that are ahead to the present. Stop all servers first.")
+@click.option("--repair", is_flag=True, help="Set these times to the present. Stop all servers first.")
 @database_option
 @json_option
 @click.pass_context
 def clock(ctx: click.Context, repair: bool, database: str, as_json: bool) -> None:
     """Show times in the database that are ahead of this machine's clock.
 
-    They were written while a clock was wrong, and keep servers from starting and operations from being executed. Make
-    sure that this machine's clock is right, then repair them with --repair. What was created ahead of time keeps its
-    lifetime, counted from the present; operations that were prepared ahead of time expire. Receipts and attempts at
-    deliveries keep the times that were recorded. Exit code 1: times are ahead.
+    A wrong clock wrote them. They prevent servers from starting and operations from being executed. Make sure that this
+    machine's clock is right, then repair them with --repair. Rows that were created ahead of time keep their lifetime,
+    counted from the present; operations that were prepared ahead of time expire. Receipts and delivery attempts keep
+    their recorded times. Exit code 1: times are ahead.
     """
     wall, columns = run_task(database, partial(times.find_future_times, repair=repair), allow_wrong_times=True)
     report = {
@@ -192,7 +192,7 @@ def _print_result(result: dict[str, Json], as_json: bool) -> None:
         return
     for name, value in result.items():
         text = value if isinstance(value, str) else dumps(value)
-        click.echo(f"{name:16} {'(as it was)' if value is None else text}")
+        click.echo(f"{name:16} {'(unchanged)' if value is None else text}")
 
 
 # -- keys ---------------------------------------------------------------------------------------------------------
@@ -200,18 +200,18 @@ def _print_result(result: dict[str, Json], as_json: bool) -> None:
 
 @admin.group("keys")
 def keys() -> None:
-    """Look after the ring of keys that seals credentials."""
+    """Manage the key ring that encrypts credentials."""
 
 
 @keys.command("new")
 @database_option
 @json_option
 def new(database: str, as_json: bool) -> None:
-    """Make a new key for the front of the ring, or the first key.
+    """Create a new key for the front of the ring, or the first key.
 
-    Where the ring is the file beside an SQLite database, the key is put in front there: start the server again, then
-    `adsunify admin keys rotate`. Where it is ADSUNIFY_SECRET_KEYS, or there is no ring yet, the key is shown this once,
-    for you to put it there.
+    Where the ring is the file beside an SQLite database, the key is added to the file: restart the server, then run
+    `adsunify admin keys rotate`. Where the ring is ADSUNIFY_SECRET_KEYS, or there is no ring yet, the key is shown only
+    once, for you to add it.
     """
     ring, file = os.environ.get(SECRET_KEYS_VARIABLE), ring_file_path(database)
     if ring:
@@ -225,9 +225,9 @@ def new(database: str, as_json: bool) -> None:
         place = f"in front of the others in {SECRET_KEYS_VARIABLE}"
     else:
         nowhere = SECRET_KEYS_VARIABLE if file is None else f"{SECRET_KEYS_VARIABLE}, and no file {file}"
-        click.echo(f"There is no ring yet: no {nowhere}.", err=True)
+        click.echo(f"There is no key ring yet: no {nowhere}.", err=True)
         place = f"into {SECRET_KEYS_VARIABLE} wherever adsunify runs"
-    click.echo(f"Put the key {place}, and keep it: without it no connection works.", err=True)
+    click.echo(f"Put the key {place}, and keep it: connections do not work without it.", err=True)
 
 
 @keys.command("rotate")
@@ -236,21 +236,21 @@ def new(database: str, as_json: bool) -> None:
     default=key_rotation.BATCH_SIZE,
     show_default=True,
     type=click.IntRange(1, 10_000),
-    help="How many secrets to a transaction.",
+    help="Secrets per transaction.",
 )
 @database_option
 @json_option
 @click.pass_context
 def rotate(ctx: click.Context, batch: int, database: str, as_json: bool) -> None:
-    """Seal every stored secret again, under the newest key.
+    """Encrypt every stored secret again, with the newest key.
 
-    Servers may serve meanwhile, if all of them hold the new key already; SECURITY.md says how. It may be stopped at any
-    moment and begun again. When it is done, the older keys can leave the ring. Exit code 1: some secrets could not be
-    opened; keep the older keys.
+    Servers can keep running if all of them already have the new key; SECURITY.md says how. The command can be stopped
+    at any time and started again. After it, the older keys can be removed from the ring. Exit code 1: some secrets
+    could not be decrypted; keep the older keys.
     """
     ring = load_key_ring(database, os.environ)
     with Progress(console=output.make_console(stderr=True)) as progress:
-        task = progress.add_task("Sealing again", total=None)
+        task = progress.add_task("Encrypting", total=None)
 
         def update_progress(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
@@ -261,12 +261,14 @@ def rotate(ctx: click.Context, batch: int, database: str, as_json: bool) -> None
         click.echo(dumps(result.to_json()))
     else:
         click.echo(
-            f"{result.reencrypted} secrets were sealed again; {result.under_newest} are under {result.newest} now."
+            f"{result.reencrypted} secrets were encrypted again; {result.under_newest} are now under {result.newest}."
         )
         if unused_keys and not result.unreadable:
-            click.echo(f"Nothing is under {', '.join(unused_keys)} any more: it can leave the ring of every server.")
+            click.echo(
+                f"No secret is under {', '.join(unused_keys)} any more. Remove it from the ring of every server."
+            )
     for secret in result.unreadable:
-        click.echo(f"Not opened by any key of the ring: {secret}", err=True)
+        click.echo(f"No key of the ring decrypts {secret}", err=True)
     ctx.exit(1 if result.unreadable else 0)
 
 
@@ -275,12 +277,12 @@ def rotate(ctx: click.Context, batch: int, database: str, as_json: bool) -> None
 
 @click.group()
 def db() -> None:
-    """Look after the database."""
+    """Manage the database."""
 
 
 @db.command("upgrade")
 @database_option
 def upgrade(database: str) -> None:
-    """Bring the database to this version's schema (serve does so too)."""
+    """Upgrade the database to this version's schema, as `adsunify serve` also does."""
     asyncio.run(upgrade_database(database))
     click.echo("The database is up to date.")

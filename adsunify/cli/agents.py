@@ -1,4 +1,4 @@
-"""``adsunify mcp``: the agents' door on standard input and output."""
+"""``adsunify mcp``: an MCP server for agents on standard input and output."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .options import Target, target_options
 @click.command()
 @target_options
 def mcp(where: Target) -> None:
-    """Speak MCP on standard input and output, over a store or a server."""
+    """Run an MCP server on standard input and output, for a local store or a server."""
     asyncio.run(_serve_mcp(where))
 
 
 async def _serve_mcp(where: Target) -> None:
-    door = await open_backend(where.url, where.token, where.workspace, os.environ)
+    backend = await open_backend(where.url, where.token, where.workspace, os.environ)
     try:
-        await serve_stdio(door)
+        await serve_stdio(backend)
     finally:
-        await door.close()
+        await backend.close()

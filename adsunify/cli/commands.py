@@ -1,4 +1,4 @@
-"""The table of commands, and how the command line is run."""
+"""The table of commands, and the entry point of the command line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COMMANDS = {
     "admin": "admin",
     "db": "admin",
 }
-"""Command to the module that holds it: a command imports only what it needs."""
+"""Command to module; a command imports only what it needs."""
 SECTIONS = {
     "Daily work": (
         *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights"),
@@ -43,13 +43,13 @@ SECTIONS = {
     "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "admin", "db"),
 }
 UNKNOWN_MESSAGE = (
-    "UNKNOWN: nobody knows whether this was done. Look at the account and at `adsunify operations` before anything "
-    "else; nothing is sent again by itself."
+    "UNKNOWN: it is not known whether the change was made. Look at the account and at `adsunify operations` before "
+    "anything else. Nothing is sent again automatically."
 )
 
 
 class LazyGroup(click.Group):
-    """The commands of the table, imported when they are asked for."""
+    """The commands of the table, imported when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            ctx.fail(f"There is no command {args[0]}; there are {', '.join(COMMANDS)}.")
+            ctx.fail(f"Unknown command {args[0]}. The commands are {', '.join(COMMANDS)}.")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -77,7 +77,8 @@ class LazyGroup(click.Group):
 
 
 @click.command(
-    cls=LazyGroup, epilog="Exit codes: 0 done; 1 failed, refused by the network, or unknown; 2 input refused."
+    cls=LazyGroup,
+    epilog="Exit codes: 0 success; 1 failure, refusal by the network, or unknown outcome; 2 refused input.",
 )
 @click.version_option(__version__, prog_name="adsunify")
 def adsunify() -> None:
@@ -88,15 +89,15 @@ ESCAPE_HANDLER = "adsunify-escaped"
 
 
 def _escape_unencodable(problem: UnicodeError) -> tuple[str, int]:
-    """What an encoding does not have, as JSON escapes it: a document stays one, and people can still read it."""
+    """Replace characters that the encoding lacks with JSON escapes, so that JSON stays valid and readable."""
     assert isinstance(problem, UnicodeEncodeError)
     units = problem.object[problem.start : problem.end].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(*[iter(units)] * 2, strict=True)), problem.end
 
 
 def _configure_streams() -> None:
-    """Make standard input and output such that no name and no closed stream ends a command half way."""
-    if sys.stdin is None:  # closed by the caller, who has nothing to say
+    """Make sure that neither a name nor a closed stream ends a command half way."""
+    if sys.stdin is None:  # the caller closed it
         sys.stdin = io.TextIOWrapper(io.BytesIO())
     codecs.register_error(ESCAPE_HANDLER, _escape_unencodable)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -104,7 +105,7 @@ def _configure_streams() -> None:
 
 
 def _is_undecodable(word: str) -> bool:
-    """Whether it holds bytes that are no text; the name of a file may."""
+    """Whether an argument holds bytes that are not text; file names may hold them."""
     try:
         word.encode()
     except UnicodeEncodeError:
@@ -113,11 +114,11 @@ def _is_undecodable(word: str) -> bool:
 
 
 def run_command_line() -> None:
-    """Run the command line; every error of ours, and of the system, is a sentence on stderr."""
+    """Run the command line. Our errors and those of the system print a sentence on stderr."""
     _configure_streams()
     try:
         if any(map(_is_undecodable, sys.argv[1:])):
-            raise invalid_input("arguments", "malformed", "must be valid text; one of them holds bytes that are none.")
+            raise invalid_input("arguments", "malformed", "must be valid text; one of them has bytes that are not.")
         adsunify(standalone_mode=True)
     except InvalidInput as problem:
         from .output import to_plain_text
@@ -135,5 +136,5 @@ def run_command_line() -> None:
     except OSError as problem:  # a file that cannot be read, a full disk below standard output
         from .output import to_plain_text
 
-        click.echo(to_plain_text(f"The system did not do it: {problem}"), err=True)
+        click.echo(to_plain_text(f"System error: {problem}"), err=True)
         sys.exit(1)

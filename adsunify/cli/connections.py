@@ -1,8 +1,8 @@
-"""``adsunify connect``: through a network's consent page, or with credentials of its own.
+"""``adsunify connect``: connects a network through its consent page, or with credentials.
 
-A consent over a store of one's own comes back to this process: it listens on 127.0.0.1 while it waits, at a port of its
-own (RFC 8252). Over a server it comes back there. Either way the link is asked for at the same door, and a new
-connection is waited for there.
+With a local store, the callback of the consent page comes to this process, which listens on 127.0.0.1 while it waits
+(RFC 8252). With a server, the callback goes to the server. In both cases the command requests the link from the backend
+and then waits for the new connection.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from aiohttp.typedefs import Handler
 
 WAIT_SECONDS = 10 * 60
-"""A link lives so long; so does what follows it at the network."""
+"""The lifetime of a link."""
 LOCAL_LOOK_SECONDS, REMOTE_LOOK_SECONDS = 0.2, 2.0
 SHUTDOWN_SECONDS = 2.0
-"""For the last page to reach the browser."""
+"""Time for the last page to reach the browser."""
 UNKNOWN_STATE_STATUS = 404
-"""What answers a consent that this process never began: it stops nothing."""
+"""The status of a callback for a consent that this process did not start; it does not end the wait."""
 
 
 @click.command()
@@ -54,13 +54,13 @@ UNKNOWN_STATE_STATUS = 404
     "--port",
     default=0,
     type=click.IntRange(0, 65535),
-    help="Where the consent comes back to on 127.0.0.1.  [default: any]",
+    help="The port of the callback on 127.0.0.1.  [default: any]",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the consent page in a browser.  [default: open it]")
 @click.option(
     "--credentials",
     type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True),
-    help='A JSON file with the network\'s own credentials ("-" reads stdin).',
+    help='A JSON file with the credentials ("-" reads stdin).',
 )
 @data_option
 @target_options
@@ -69,53 +69,56 @@ def connect(where: Target, network: str, port: int, browser: bool, credentials: 
 
     NETWORK is a code that `adsunify networks` prints.
 
-    Networks with a consent page: a link is printed (and opened); allow it there within ten minutes. With a store of
-    your own the network sends the browser back to http://127.0.0.1:PORT/connect/callback/NETWORK, so register that
-    address with your application there, and name the port with --port.
+    For a network with a consent page, the command prints a link and opens it; give your consent there within ten
+    minutes. With a local store the network sends the browser back to http://127.0.0.1:PORT/connect/callback/NETWORK:
+    register that address with your application at the network, and pass the port with --port.
 
-    Other networks take credentials of their own: from --credentials, from the environment (such as
-    ADSUNIFY_CHATGPT_API_KEY; with _FILE behind the name, from the file that it names), or asked for. Never from the
-    command line, which other users of the machine can see.
+    Other networks take credentials: from --credentials, from the environment (such as ADSUNIFY_CHATGPT_API_KEY, or
+    ADSUNIFY_CHATGPT_API_KEY_FILE for a file), or from a prompt. They are never arguments, since other users of the
+    machine can see the command line.
     """
     if get_credential_sets(network):
-        given = _read_credentials(network, credentials)
+        members = _read_credentials(network, credentials)
         with output.status_line(f"Connecting {network}"), where.make_client() as ads:
-            made = ads.connect(network, **given)
-        data, accounts = made.data, [one.data for one in made.accounts]
+            connection = ads.connect(network, **members)
+        data, accounts = connection.data, [account.data for account in connection.accounts]
     elif credentials is not None:
         raise invalid_input(
             "--credentials",
             "not_supported",
-            f"goes with {', '.join(list_credential_networks())}; {network} has a consent page.",
+            f"is only for {', '.join(list_credential_networks())}; {network} has a consent page.",
         )
     else:
         data, accounts = asyncio.run(_run_consent(where, network, port, browser))
     output.print_result(data, as_json, [f"{network}: {len(accounts)} connected", output.accounts_table(accounts)])
 
 
-# -- credentials of its own ---------------------------------------------------------------------------------------
+# -- credentials --------------------------------------------------------------------------------------------------
 
 
 def _read_credentials(network: str, file: Path | None) -> dict[str, str]:
-    """The members of one of the network's sets, from a file, the environment, or whoever sits there."""
+    """Read the members of one of the network's sets from a file, the environment, or a prompt."""
     if file is not None:
         return _read_credentials_file(network, file)
     sets = get_credential_sets(network)
-    found = {
-        one.name: value
+    values = {
+        credential.name: value
         for members in sets
-        for one in members
-        if (value := _read_variable(network, one.name)) is not None
+        for credential in members
+        if (value := _read_variable(network, credential.name)) is not None
     }
-    whole = next((members for members in sets if all(one.name in found for one in members)), None)
-    if whole is not None:
-        return {one.name: found[one.name] for one in whole}
+    complete = next((members for members in sets if all(member.name in values for member in members)), None)
+    if complete is not None:
+        return {credential.name: values[credential.name] for credential in complete}
     if not sys.stdin.isatty():
-        accepted = " or ".join(", ".join(_variable_name(network, one.name) for one in members) for members in sets)
-        raise invalid_input(
-            "credentials", "required", f"are needed: --credentials FILE, or {accepted} in the environment."
+        accepted = " or ".join(
+            ", ".join(_variable_name(network, member.name) for member in members) for members in sets
         )
-    return {one.name: found.get(one.name) or _prompt_member(one) for one in _prompt_credential_set(sets)}
+        raise invalid_input("credentials", "required", f"are required: pass --credentials FILE, or set {accepted}.")
+    return {
+        credential.name: values.get(credential.name) or _prompt_member(credential)
+        for credential in _prompt_credential_set(sets)
+    }
 
 
 def _read_credentials_file(network: str, file: Path) -> dict[str, str]:
@@ -123,17 +126,17 @@ def _read_credentials_file(network: str, file: Path) -> dict[str, str]:
         members = loads(read_file(file))
     except ValueError:
         members = None
-    known = {to_camel(one.name): one.name for members in get_credential_sets(network) for one in members}
+    names = {to_camel(member.name): member.name for members in get_credential_sets(network) for member in members}
     if not isinstance(members, Mapping) or not all(isinstance(value, str) for value in members.values()):
         raise invalid_input(
-            "--credentials", "malformed_json", f"must be a JSON object of texts, with {', '.join(known)}."
+            "--credentials", "malformed_json", f"must be a JSON object with text values for {', '.join(names)}."
         )
     unknown = [
-        Issue(name, "unknown_property", f"is none of {', '.join(known)}.") for name in members if name not in known
+        Issue(name, "unknown_property", f"must be one of {', '.join(names)}.") for name in members if name not in names
     ]
     if unknown:
         raise InvalidInput(unknown)
-    return {known[name]: str(value) for name, value in members.items()}
+    return {names[name]: str(value) for name, value in members.items()}
 
 
 def _variable_name(network: str, name: str) -> str:
@@ -150,23 +153,23 @@ def _read_text_file(where: str, path: str) -> str:
     try:
         return Path(path).read_text().strip()
     except (OSError, UnicodeDecodeError):
-        raise invalid_input(where, "unreadable", "names no file that can be read.") from None
+        raise invalid_input(where, "unreadable", "must name a readable text file.") from None
 
 
 def _prompt_credential_set(sets: Sequence[Sequence[Credential]]) -> Sequence[Credential]:
-    """Which set to ask for."""
+    """Let the person choose a set of credentials."""
     if len(sets) == 1:
         return sets[0]
     by_name = {to_camel(members[0].name): members for members in sets}
     return by_name[click.prompt("Connect with", type=click.Choice([*by_name]), err=True)]
 
 
-def _prompt_member(one: Credential) -> str:
-    """A member, asked for; one of several lines as the path of a file."""
-    name = to_camel(one.name)
+def _prompt_member(credential: Credential) -> str:
+    """Prompt for a credential; for one of several lines, prompt for the path of a file."""
+    name = to_camel(credential.name)
     return (
         _read_text_file(name, click.prompt(f"File of the {name}", err=True))
-        if one.form == "lines"
+        if credential.form == "lines"
         else prompt_secret(name)
     )
 
@@ -175,38 +178,40 @@ def _prompt_member(one: Credential) -> str:
 
 
 async def _run_consent(where: Target, network: str, port: int, browser: bool) -> tuple[Json, list[Json]]:
-    """Have the network's consent given; returns the new connection and its accounts."""
+    """Wait for the network's consent; returns the new connection and its accounts."""
     async with _consent_client(where, port) as (ads, refusal):
-        before = {one["connectionId"] for one in await ads.connections()}
+        before = {connection["connectionId"] for connection in await ads.connections()}
         link = (await ads.authorize(network))["url"]
-        click.echo(f"Allow it at {network}, within ten minutes:\n{link}", err=True)
+        click.echo(f"Give your consent at {network} within ten minutes:\n{link}", err=True)
         if browser:
             _open_browser(link)
         look = REMOTE_LOOK_SECONDS if where.is_remote else LOCAL_LOOK_SECONDS
         with output.status_line("Waiting for the consent"):
-            made = await _wait_for_connection(ads, network, before, refusal, look)
-        every = await ads.accounts(network)
-        return made, [one.data for one in every if one.id in made["accounts"]]
+            connection = await _wait_for_connection(ads, network, before, refusal, look)
+        accounts = await ads.accounts(network)
+        return connection, [account.data for account in accounts if account.id in connection["accounts"]]
 
 
 async def _wait_for_connection(
     ads: AsyncAds, network: str, before: set[str], refusal: asyncio.Event, look: float
 ) -> Json:
-    """The connection that was not there before; OperationError where none comes."""
+    """Wait for a new connection. Raises OperationError where the consent fails or times out."""
     ends = asyncio.get_running_loop().time() + WAIT_SECONDS
     while asyncio.get_running_loop().time() < ends:
-        for one in await ads.connections():
-            if one["network"] == network and one["connectionId"] not in before:
-                return one
+        for connection in await ads.connections():
+            if connection["network"] == network and connection["connectionId"] not in before:
+                return connection
         if refusal.is_set():
-            raise OperationError("The connection was not made; the page in the browser says why.", code="not_connected")
+            raise OperationError(
+                "The network was not connected; the page in the browser says why.", code="not_connected"
+            )
         await asyncio.sleep(look)
-    raise OperationError("Nobody allowed it within ten minutes; nothing was connected.", code="not_connected")
+    raise OperationError("There was no consent within ten minutes; nothing was connected.", code="not_connected")
 
 
 @asynccontextmanager
 async def _consent_client(where: Target, port: int) -> AsyncIterator[tuple[AsyncAds, asyncio.Event]]:
-    """The client, ready for a consent to come back; the event says that one came back and failed."""
+    """The open client, and an event that is set when a callback fails."""
     refusal = asyncio.Event()
     if where.is_remote:
         async with AsyncAds(where.url, token=where.token) as ads:
@@ -223,8 +228,8 @@ async def _consent_client(where: Target, port: int) -> AsyncIterator[tuple[Async
 
 
 @asynccontextmanager
-async def _callback_server(door: Backend, listening: socket.socket, refusal: asyncio.Event) -> AsyncIterator[None]:
-    """Serve the link and the network's answer to it, as a server does."""
+async def _callback_server(backend: Backend, listening: socket.socket, refusal: asyncio.Event) -> AsyncIterator[None]:
+    """Serve the consent link and the callback, as a server does."""
     from aiohttp import web  # an extra that help and credentials do without
 
     from adsunify_server.connections import add_routes
@@ -236,10 +241,10 @@ async def _callback_server(door: Backend, listening: socket.socket, refusal: asy
             refusal.set()
         return answer
 
-    if not isinstance(door, LocalBackend):
-        raise TypeError("a consent comes back to a store of one's own")
+    if not isinstance(backend, LocalBackend):
+        raise TypeError("only a local store has a callback server")
     app = web.Application(middlewares=[watch_refusals])
-    add_routes(app, door.service)
+    add_routes(app, backend.service)
     runner = web.AppRunner(app, shutdown_timeout=SHUTDOWN_SECONDS, access_log=None)
     await runner.setup()
     try:

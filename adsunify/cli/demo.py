@@ -1,4 +1,4 @@
-"""``adsunify demo``: every network through the whole workflow, over real HTTP, on the simulated networks."""
+"""``adsunify demo``: runs the whole workflow of every network over HTTP, on simulated networks."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from .serve import RunningServer, connect_sandbox_network, running_server, simul
 STAGES = ("connect", "validate", "create", "review", "execute", "activate", "insights", "events")
 INSIGHTS_SECONDS = 30.0
 POLL_SECONDS = 0.2
-"""The simulated networks finish a report within a few looks; a real one is asked as seldom as it says."""
+"""The simulated networks finish a report after a few requests."""
 EXPECTED_EVENTS = {"operation.prepared", "operation.running", "operation.succeeded", "account.connected"}
-"""What each network's run must have recorded."""
+"""Events that each network's run must record."""
 
 
 @define
 class DemoProgress:
-    """What is done so far: per network and stage, a word for people."""
+    """The results so far: a text for each network and stage."""
 
     networks: tuple[str, ...]
     results: dict[tuple[str, str], str] = field(factory=dict)
@@ -46,7 +46,7 @@ class DemoProgress:
     current_stages: dict[str, str] = field(factory=dict)
 
     def make_table(self) -> Table:
-        """The progress as a table."""
+        """Make a table of the progress."""
         table = Table(title="adsunify demo, on simulated networks", box=None, padding=(0, 1, 0, 0))
         for heading in ("network", *STAGES):
             table.add_column(heading, no_wrap=True)
@@ -62,7 +62,7 @@ class DemoProgress:
         return ""
 
     def to_json(self) -> Json:
-        """The result of each stage per network."""
+        """Return the result of each stage per network."""
         return {
             "networks": [
                 {
@@ -89,15 +89,13 @@ class DemoProgress:
 def demo(networks: str, as_json: bool) -> None:
     """Connect, validate, create, review, execute, activate and read insights on every network.
 
-    Server, database and networks are made for it and are gone afterwards. Exit code 1 if any network fails.
+    The server, the database and the simulated networks are temporary. Exit code 1: a network failed.
     """
     chosen = tuple(code.strip() for code in networks.split(",") if code.strip())
-    for code in chosen or ("",):  # of no network at all, nothing would be shown to work
+    for code in chosen or ("",):  # an empty list would show nothing
         if code not in ADAPTER_PACKAGES:
-            raise invalid_input(
-                "--networks", "choice", f"{code or 'nothing'} is none of {', '.join(ADAPTER_PACKAGES)}."
-            )
-    import_module("adsunify_server.app")  # where it is not installed, that is said before anything is shown
+            raise invalid_input("--networks", "choice", f"must be one or several of {', '.join(ADAPTER_PACKAGES)}.")
+    import_module("adsunify_server.app")  # a missing package is reported before anything is shown
     progress = DemoProgress(chosen)
     console = output.make_console(stderr=as_json)
     if console.is_terminal:
@@ -152,7 +150,7 @@ async def _run_network(
     async def review() -> str:
         prepared = await ads.operation(operation)
         if prepared.status != "prepared" or not prepared.data["plan"]["steps"] or prepared.data["receipt"]["steps"]:
-            raise invalid_input("status", "unexpected", "the operation is not waiting for its review.")
+            raise invalid_input("status", "unexpected", "the operation does not wait for review.")
         return f"risk {prepared.data['risk']}"
 
     async def execute() -> str:

@@ -1,4 +1,4 @@
-"""``adsunify execute``: the one command that makes a network write."""
+"""``adsunify execute``: the only command that writes to a network."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .options import Target, data_option, target_options
 
 @click.command()
 @click.argument("operation")
-@click.option("--confirmed", is_flag=True, help="Do not ask; the plan was read.")
+@click.option("--confirmed", is_flag=True, help="Do not ask for confirmation; you have read the plan.")
 @data_option
 @target_options
 @click.pass_context
 def execute(ctx: click.Context, where: Target, operation: str, confirmed: bool, as_json: bool) -> None:
     """Write a prepared operation to its network, once.
 
-    First the plan of OPERATION is shown with its risk and its money, and you are asked. Execution then continues for as
-    long as the network needs (media that is processed, a limit that was reached), and stops at anything unknown. Exit
-    code 0 says that every step was written. 1 says that the network refused, or that nobody knows: the last line on
-    stderr says which, and the receipt says how far it came. Nothing is sent twice.
+    The command shows the plan of OPERATION with its risk and its money, and asks for confirmation. Execution continues
+    for as long as the network needs (to process media, or until a limit resets), and stops at an unknown outcome. Exit
+    code 0: every step was written. 1: the network refused, or the outcome is unknown; the last line on stderr says
+    which, and the receipt shows the steps that were written. Nothing is sent twice.
     """
     with where.make_client() as ads:
         prepared = ads.operation(operation)
@@ -36,14 +36,14 @@ def execute(ctx: click.Context, where: Target, operation: str, confirmed: bool, 
         executed.data, as_json, [output.operations_table([executed.data]), *output.receipt_parts(executed.data)]
     )
     if executed.status != "succeeded":
-        click.echo(f"The operation is {executed.status}: somebody else is executing it.", err=True)
+        click.echo(f"The operation is {executed.status}: another process is executing it.", err=True)
         ctx.exit(1)
 
 
 def _ask_to_confirm(ads: Ads, operation: Operation) -> None:
-    """Show what will be written, and ask; raises InvalidInput where nobody can be asked."""
+    """Show the plan and ask for confirmation. Raises InvalidInput without a terminal."""
     if not sys.stdin.isatty():
-        raise invalid_input("--confirmed", "required", "is needed where nobody can be asked; read the plan first.")
+        raise invalid_input("--confirmed", "required", "is required without a terminal; read the plan first.")
     screen = output.make_console(stderr=True)
     source = operation.data.get("sourceOperationId")
     created = None if source is None else ads.operation(source).data
@@ -76,5 +76,7 @@ def _execute_with_status(ads: Ads, operation: Operation, as_json: bool) -> Opera
                 output.print_result(problem.operation.data, as_json, output.receipt_parts(problem.operation.data))
             raise
         except KeyboardInterrupt:
-            click.echo(f"Stopped waiting. See how far it came: adsunify operations {operation.id}", err=True)
+            click.echo(
+                f"Stopped waiting. To see the steps that were written: adsunify operations {operation.id}", err=True
+            )
             raise

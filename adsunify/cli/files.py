@@ -1,4 +1,4 @@
-"""Files that commands read, and the briefs in them."""
+"""Files that commands read, and briefs in files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ brief_argument = click.argument("brief", type=click.Path(dir_okay=False, path_ty
 
 
 def read_file(path: Path) -> bytes:
-    """A file's bytes; ``-`` is standard input."""
+    """Read a file; ``-`` is standard input."""
     return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
 
 
 def load_brief(path: Path) -> CampaignBrief:
-    """The brief in a file; what is wrong with the whole of it is told of the file."""
+    """Read the brief in a file. Raises InvalidInput; issues of the whole brief have the path ``BRIEF``."""
     try:
         return read_brief(read_file(path))
     except InvalidInput as problem:
@@ -31,7 +31,7 @@ def load_brief(path: Path) -> CampaignBrief:
 
 @contextmanager
 def report_brief_errors() -> Iterator[None]:
-    """What a request is refused for is told as it stands in the file: a request holds the brief as a member."""
+    """Give issues of a request with a brief their paths in the brief's file."""
     try:
         yield
     except InvalidInput as problem:

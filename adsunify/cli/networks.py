@@ -1,4 +1,4 @@
-"""``adsunify networks``: what every network can do."""
+"""``adsunify networks``: the capabilities of the networks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .options import json_option
 
 @click.command()
 @click.argument("network", required=False, type=click.Choice(list(ADAPTER_PACKAGES)))
-@click.option("--markdown", is_flag=True, help="The support matrix as the documentation has it.")
+@click.option("--markdown", is_flag=True, help="Print the support matrix as in the documentation.")
 @json_option
 def networks(network: str | None, markdown: bool, as_json: bool) -> None:
-    """What the networks can do: the support matrix, or as JSON everything that their tables declare."""
+    """Show what the networks can do: the support matrix, or as JSON everything that their tables declare."""
     if as_json:
         chosen = [network] if network is not None else list(ADAPTER_PACKAGES)
         click.echo(dumps({"networks": [network_detail_to_json(get_adapter(code).network) for code in chosen]}))

@@ -1,4 +1,4 @@
-"""What commands share: their options, where they work, and how a secret is given."""
+"""Options that commands share: the store or server, output, secrets."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ SERVER_VARIABLE, TOKEN_VARIABLE = "ADSUNIFY_SERVER", "ADSUNIFY_TOKEN"
 
 
 class SecretParam(click.ParamType[str]):
-    """A secret. ``-`` asks for it without showing it, or reads a line of standard input: the list of processes shows
-    what stands on a command line."""
+    """A secret. ``-`` prompts for it without echo, or reads a line of standard input.
+
+    Other users of the machine can read arguments in the list of processes.
+    """
 
     name = "secret"
 
@@ -34,7 +36,7 @@ class SecretParam(click.ParamType[str]):
 
 
 def prompt_secret(label: str) -> str:
-    """Ask for a secret without showing it; without a terminal, read a line of standard input."""
+    """Prompt for a secret without echo; without a terminal, read a line of standard input."""
     if sys.stdin.isatty():
         return str(click.prompt(label, hide_input=True, err=True))
     return sys.stdin.readline().rstrip("\r\n")
@@ -51,13 +53,13 @@ database_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 data_option = click.option("--json", "as_json", is_flag=True, help="Print the REST API's data as one JSON document.")
 idempotency_option = click.option(
-    "--idempotency-key", metavar="KEY", help="The same key and request give the same operation again."
+    "--idempotency-key", metavar="KEY", help="The same key and request return the same operation."
 )
 
 
 @frozen
 class Target:
-    """A store of one's own, with a workspace in it, or a server with a token."""
+    """A local store with a workspace, or a server with a token."""
 
     url: str
     token: str | None
@@ -69,14 +71,14 @@ class Target:
         return is_web_address(self.url)
 
     def make_client(self) -> Ads:
-        """The client, to be opened with ``with``."""
+        """Make a client, which the caller opens with ``with``."""
         return Ads(self.url, token=self.token, workspace=self.workspace)
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that say where it works; it takes them as ``where``.
+    """Add the options of a target to a command, which gets it as ``where``.
 
-    What stands on the command line counts more than the environment; then a server counts more than a database.
+    Arguments win over the environment; then a server wins over a database.
     """
 
     @functools.wraps(command)
@@ -97,7 +99,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="The server's bearer token; - asks for it.",
         ),
         click.option(
-            "--server", envvar=SERVER_VARIABLE, show_envvar=True, metavar="URL", help="A server, in place of a store."
+            "--server", envvar=SERVER_VARIABLE, show_envvar=True, metavar="URL", help="A server, instead of a store."
         ),
         database_option,
     ):
@@ -109,16 +111,16 @@ def _read_target(database: str, server: str | None, token: str | None, workspace
     source = click.get_current_context().get_parameter_source
     explicit = {name for name in ("database", "server", "token") if source(name) == ParameterSource.COMMANDLINE}
     if {"database", "server"} <= explicit:
-        raise invalid_input("--server", "not_supported", "takes the place of --database; give one of them.")
+        raise invalid_input("--server", "not_supported", "cannot be used with --database; pass one of them.")
     if server is None or "database" in explicit:
         if "token" in explicit:
-            raise invalid_input("--token", "not_supported", "goes with --server, not with a store.")
+            raise invalid_input("--token", "not_supported", "is only for --server, not for a store.")
         return Target(database, None, workspace)
     if not is_web_address(server):
         name = SERVER_VARIABLE if source("server") == ParameterSource.ENVIRONMENT else "--server"
         raise invalid_input(name, "malformed", f"must begin with {' or '.join(WEB_PREFIXES)}.")
     if workspace is not None:
         raise invalid_input(
-            "--workspace", "not_supported", "goes with a store; at a server, the token says which it is."
+            "--workspace", "not_supported", "is only for a store; a server's token belongs to a workspace."
         )
     return Target(server, token, None)

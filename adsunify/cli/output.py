@@ -1,3 +1,7 @@
+"""What commands print: tables and lines for people, and JSON documents for programs."""
+
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,28 +21,28 @@ from adsunify.values.exact_json import Json, dumps
 
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 LINE_LABEL = re.compile(r" *(?:[\w: ]{1,16}? {2,}|\w{1,16}: |\d{1,3}\. )?")
-"""The start of a line that stays free where the line goes on below: its indentation and its label."""
+"""The indentation and the label of a line, below which a wrapped line stays empty."""
 COLUMN_GAP = 2
-"""Blanks between two columns."""
+"""Spaces between two columns."""
 MIN_PROSE_WIDTH = 12
-"""The least width of a column of words, where its longest word is shorter."""
+"""The minimum width of a prose column whose longest word is shorter."""
 PIPE_WIDTH = 250
-"""The width where there is no terminal: nothing is folded that a program may want to read."""
+"""The width without a terminal: lines that programs read are not wrapped."""
 RISK_WORDS = {
-    "low": "nothing that is written serves by itself",
+    "low": "nothing starts to run",
     "spend": "IT MAY SPEND MONEY",
     "destructive": "IT CANNOT BE UNDONE",
 }
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """Where people read."""
+    """Make a console for people."""
     console = Console(stderr=stderr, highlight=False)
     return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=PIPE_WIDTH)
 
 
 def to_plain_text(value: Json) -> str:
-    """A value as one line without control characters."""
+    """Return a value as one line without control characters."""
     if value is None:
         return ""
     return CONTROL_CHARACTERS.sub("\ufffd", value if isinstance(value, str) else dumps(value))
@@ -51,8 +55,8 @@ def to_plain_text(value: Json) -> str:
 class Column:
     """A column of a table.
 
-    ``rank``: 0 is always shown; of the others a narrow terminal shows the lowest ranks that fit. ``prose``: its cells
-    may be broken between words. ``number``: its cells end at the right.
+    ``rank``: columns of rank 0 are always shown; a narrow terminal shows the lowest other ranks that fit. ``prose``:
+    cells wrap between words. ``number``: cells are right-aligned.
     """
 
     name: str
@@ -65,8 +69,8 @@ class Column:
 class TextTable:
     """A table that never breaks a word, and so no id, at any width.
 
-    A terminal that is too narrow for all columns shows the important ones and names the others. Where these do not fit
-    either, every row becomes a list of facts.
+    A narrow terminal shows the important columns and names the others. Where these do not fit either, every row becomes
+    a list of names and values.
     """
 
     columns: Sequence[Column]
@@ -74,7 +78,7 @@ class TextTable:
     title: str | None = None
 
     def render(self, screen: Console) -> Iterator[Table | str]:
-        """The title, then the table with the columns left out, or the facts: what fits the screen."""
+        """Yield the title, then the table with the names of omitted columns, or the rows as lists."""
         if self.title is not None:
             yield self.title
         places = list(range(len(self.columns)))
@@ -95,7 +99,7 @@ class TextTable:
             yield f"Not shown in {screen.width} columns: {', '.join(absent)} (see --json)."
 
     def _select_columns(self, width: int) -> list[int]:
-        """The columns of rank 0, and of the others those that fit, the lowest rank first."""
+        """The columns of rank 0, and others that fit, the lowest rank first."""
         chosen: list[int] = []
         for place in sorted(range(len(self.columns)), key=lambda place: self.columns[place].rank):
             if self.columns[place].rank == 0 or self._do_columns_fit([*chosen, place], width):
@@ -106,7 +110,7 @@ class TextTable:
         return sum(self._min_width(place) + COLUMN_GAP for place in places) - COLUMN_GAP <= width
 
     def _column_widths(self, places: Sequence[int], width: int) -> list[int]:
-        """The width of each column. What is left over goes to those whose cells are broken most."""
+        """The width of each column. Spare width goes to the columns whose cells wrap most."""
         widths = {place: self._min_width(place) for place in places}
         full_widths = {place: self._max_width(place) for place in places}
         for _ in range(width + COLUMN_GAP - sum(column_width + COLUMN_GAP for column_width in widths.values())):
@@ -115,11 +119,11 @@ class TextTable:
         return list(widths.values())
 
     def _max_width(self, place: int) -> int:
-        """The width that breaks nothing."""
+        """The width at which nothing wraps."""
         return max(map(cell_len, (self.columns[place].name, *self._column_cells(place))))
 
     def _min_width(self, place: int) -> int:
-        """The width that breaks no word; a heading is broken between its words, as prose is."""
+        """The width at which no word breaks; headings wrap between words, as prose does."""
         column = self.columns[place]
         words = [word for cell in self._column_cells(place) for word in (cell.split() if column.prose else (cell,))]
         minimum = max(map(cell_len, (*column.name.split(), *words)))
@@ -140,12 +144,12 @@ class TextTable:
 
 
 def make_table(columns: Sequence[Column], rows: Iterable[Sequence[Json]], title: str | None = None) -> TextTable:
-    """A table; its cells are taken as text, never as markup."""
+    """Make a table. Cells are text, never markup."""
     return TextTable(columns, [[to_plain_text(cell) for cell in row] for row in rows], title)
 
 
 def print_parts(screen: Console, parts: Iterable[str | TextTable]) -> None:
-    """Print lines and tables. At a terminal a line that is too long goes on below, broken between its words."""
+    """Print lines and tables. A terminal wraps long lines between words."""
     for part in parts:
         for line in part.render(screen) if isinstance(part, TextTable) else part.split("\n"):
             screen.print(
@@ -154,7 +158,7 @@ def print_parts(screen: Console, parts: Iterable[str | TextTable]) -> None:
 
 
 def _wrap_line(line: str, screen: Console) -> str:
-    """A line as a terminal shows it without breaking a word: what goes on below begins under the line's own words."""
+    """Wrap a line between words; continuation lines begin below its first word."""
     if not screen.is_terminal or cell_len(line) <= screen.width:
         return line
     words = LINE_LABEL.sub("", line, count=1)
@@ -169,7 +173,7 @@ def _wrap_line(line: str, screen: Console) -> str:
     return line[:start] + f"\n{' ' * start}".join(filter(None, lines))
 
 
-# -- what the answers hold ----------------------------------------------------------------------------------------
+# -- responses ---------------------------------------------------------------------------------------------------
 
 
 ACCOUNT_COLUMNS = (
@@ -184,7 +188,7 @@ ACCOUNT_COLUMNS = (
 
 
 def accounts_table(accounts: Sequence[Mapping[str, Json]]) -> TextTable:
-    """Ad accounts."""
+    """Make a table of ad accounts."""
     rows = [
         (
             account["accountId"],
@@ -212,7 +216,7 @@ OPERATION_COLUMNS = (
 
 
 def operations_table(operations: Sequence[Mapping[str, Json]]) -> TextTable:
-    """Operations, a line each."""
+    """Make a table of operations."""
     rows = [
         (
             operation["id"],
@@ -229,7 +233,7 @@ def operations_table(operations: Sequence[Mapping[str, Json]]) -> TextTable:
 
 
 def _format_minute(moment: str) -> str:
-    """A moment of the wire, to the minute."""
+    """Format an instant of the API to the minute."""
     return f"{moment[:10]} {moment[11:16]}Z"
 
 
@@ -238,7 +242,7 @@ def operation_parts(
     account: Mapping[str, Json] | None = None,
     source: Mapping[str, Json] | None = None,
 ) -> Iterator[str | TextTable]:
-    """One operation: what it will write, with its money where the account is known, and what became of it.
+    """Yield an operation: its facts, its steps with their money where the account is known, and its receipt.
 
     ``source``: the operation that created what this one activates.
     """
@@ -274,7 +278,7 @@ ACTIVATION_COLUMNS = (
 
 
 def activation_table(account: Mapping[str, Json], source: Mapping[str, Json]) -> TextTable:
-    """What an activation sets running, as its creation wrote it: names, budgets and times."""
+    """Make a table of what an activation starts, with the names, budgets and times that the creation wrote."""
     rows = [
         (
             entity.kind,
@@ -290,7 +294,7 @@ def activation_table(account: Mapping[str, Json], source: Mapping[str, Json]) ->
 
 
 def validation_parts(validation: Mapping[str, Json]) -> Iterator[str | TextTable]:
-    """A brief that holds, and what creating it would write."""
+    """Yield the result of a valid brief, and the steps of its creation."""
     yield f"valid: {validation['format']} on {validation['network']}; nothing was saved"
     for warning in validation["warnings"]:
         yield f"warning  {to_plain_text(warning)}"
@@ -298,7 +302,7 @@ def validation_parts(validation: Mapping[str, Json]) -> Iterator[str | TextTable
 
 
 def step_lines(plan: Iterable[Mapping[str, Json]], account: Mapping[str, Json] | None) -> Iterator[str]:
-    """The native writes of a plan, in order, each with its money."""
+    """Yield the native writes of a plan in order, each with its money."""
     for number, step in enumerate(plan, 1):
         yield f"\n{number}. {to_plain_text(step['does'])}\n   {step['method']} {to_plain_text(step['path'])}"
         for change in step["changes"]:
@@ -314,7 +318,7 @@ def step_lines(plan: Iterable[Mapping[str, Json]], account: Mapping[str, Json] |
 
 
 def outcome_parts(operation: Mapping[str, Json]) -> Iterator[str | TextTable]:
-    """What became of the steps so far, and how much of the operation is written."""
+    """Yield the receipt, and how much of the operation is written."""
     yield from receipt_parts(operation)
     if operation["receipt"]["steps"] or operation["expired"]:
         yield to_plain_text(read_completion(operation).describe())
@@ -331,7 +335,7 @@ RECEIPT_COLUMNS = (
 
 
 def receipt_parts(operation: Mapping[str, Json]) -> Iterator[str | TextTable]:
-    """What became of the steps so far."""
+    """Yield the outcomes of the steps so far."""
     steps = operation["receipt"]["steps"]
     if steps:
         rows = [
@@ -369,7 +373,7 @@ METRIC_COLUMNS = {
 
 
 def insights_parts(insights: Mapping[str, Json]) -> Iterator[str | TextTable]:
-    """Daily metrics with their totals, and what is missing."""
+    """Yield daily metrics with their totals, and missing days."""
     rows = [(row["date"], *(row[name] for name in METRIC_COLUMNS)) for row in insights["rows"]]
     rows.append(("total", *(insights["totals"][name] for name in METRIC_COLUMNS)))
     title = f"spend in {insights['currency']}, days of {insights['timezone']}"
@@ -381,13 +385,13 @@ def insights_parts(insights: Mapping[str, Json]) -> Iterator[str | TextTable]:
         first, last = gap["startDate"], gap["endDate"]
         yield f"{first}: no figures" if first == last else f"{first} to {last}: no figures"
     if coverage["provisionalFrom"] is not None:
-        yield f"provisional from {coverage['provisionalFrom']}: the network still counts"
+        yield f"provisional from {coverage['provisionalFrom']}: the network may still change the figures"
     for note in coverage["notes"]:
         yield to_plain_text(note)
 
 
 def print_result(data: Json, as_json: bool, parts: Iterable[str | TextTable]) -> None:
-    """Print an answer: the data as one JSON document, or as people read it."""
+    """Print a result: the data as one JSON document, or parts for people."""
     if as_json:
         click.echo(dumps(data))
     else:
@@ -396,6 +400,6 @@ def print_result(data: Json, as_json: bool, parts: Iterable[str | TextTable]) ->
 
 @contextmanager
 def status_line(words: str) -> Iterator[Callable[[str], None]]:
-    """Show on stderr that something goes on, while it does; call what it gives with other words."""
+    """Show a text on stderr while work is in progress; yields a function that replaces the text."""
     with make_console(stderr=True).status(Text(words)) as status:
         yield lambda more: status.update(Text(more))

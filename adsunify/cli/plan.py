@@ -1,4 +1,4 @@
-"""``adsunify plan``: the exact native plan of a brief. No store, no network access."""
+"""``adsunify plan``: prints the exact native plan of a brief, without a store and without network access."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from adsunify.values.exact_json import Json, dumps, loads
 from .files import brief_argument, load_brief
 
 LOOKUP_EXAMPLE = '[{"request": {"method": "GET", "url": "https://..."}, "response": {"status": 200, "body": {}}}]'
-"""A file of recorded answers."""
+"""The form of a file of recorded responses."""
 
 
 @click.command()
@@ -35,7 +35,7 @@ LOOKUP_EXAMPLE = '[{"request": {"method": "GET", "url": "https://..."}, "respons
     "--lookups",
     type=click.Path(dir_okay=False, path_type=Path, exists=True),
     metavar="FILE",
-    help=f"Recorded answers of the network, for a plan that needs some: {LOOKUP_EXAMPLE}",
+    help=f"Recorded responses of the network, for plans that need some: {LOOKUP_EXAMPLE}",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan(
@@ -50,53 +50,53 @@ def plan(
 ) -> None:
     """Print what would be written to NETWORK for the brief in the file BRIEF ("-" reads stdin).
 
-    Some plans need an answer of the network first. It is never asked: whoever has it gives it with --lookups. With an
-    account that is connected, at the network or at a simulated one (`adsunify serve --sandbox`), `adsunify validate`
-    prints the plan and asks the network itself.
+    The command sends no request. Some plans need a response of the network first: pass recorded responses with
+    --lookups. With a connected account, at the network or at a simulated one (`adsunify serve --sandbox`), `adsunify
+    validate` prints the plan and sends such requests itself.
 
-    A refused brief exits with 2 and one line per issue on stderr.
+    A refused brief exits with 2 and prints one line per issue on stderr.
     """
     tables = get_adapter(network).network
-    known = {extra.name: extra.choices for extra in tables.extras}
-    get_exponent(currency, "--currency")  # refuses what is no currency
+    choices = {extra.name: extra.choices for extra in tables.extras}
+    get_exponent(currency, "--currency")  # raises InvalidInput for an unknown currency
     account = Account(
         network,
         native_account or tables.example_account_id,
         currency,
         get_timezone(timezone, "--timezone").key,
-        _parse_extras(extras, known),
+        _parse_extras(extras, choices),
     )
     try:
-        made = plan_brief(load_brief(brief), account, lookups=_load_lookups(lookups))
+        result = plan_brief(load_brief(brief), account, lookups=_load_lookups(lookups))
     except LookupNeeded as problem:
-        how = (
-            f"names a JSON file with the answer: {LOOKUP_EXAMPLE}. "
-            "`adsunify validate` asks a connected account's network."
+        hint = (
+            f"must name a JSON file with the response: {LOOKUP_EXAMPLE}. "
+            "`adsunify validate` requests it from a connected account's network."
         )
-        raise LookupNeeded([*problem.issues, Issue("--lookups", "lookup_needed", how)]) from None
+        raise LookupNeeded([*problem.issues, Issue("--lookups", "lookup_needed", hint)]) from None
     if as_json:
-        click.echo(dumps(plan_to_json(made)))
+        click.echo(dumps(plan_to_json(result)))
         return
-    click.echo(f"{made.network}: {len(made.steps)} native writes (plan {made.digest[:12]})")
-    for number, step in enumerate(made.steps, 1):
+    click.echo(f"{result.network}: {len(result.steps)} native writes (plan {result.digest[:12]})")
+    for number, step in enumerate(result.steps, 1):
         click.echo(f"\n{number}. {step.description}\n   {step.request.method} {build_request_url(step.request)}")
         if step.request.body is not None:
             click.echo(f"   {dumps(step.request.body)}")
         for binding in step.bindings:
             click.echo(f"   {binding.to} <- {binding.prefix}{binding.step}.{binding.output}")
-    for warning in made.warnings:
+    for warning in result.warnings:
         click.echo(f"\nwarning: {warning}", err=True)
 
 
-def _parse_extras(written: tuple[str, ...], known: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+def _parse_extras(assignments: tuple[str, ...], choices: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     extras: dict[str, str] = {}
-    for one in written:
-        name, equals, value = one.partition("=")
-        if not equals or name not in known:
-            accepted = f"K is one of {', '.join(known)}" if known else "this network has none"
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals or name not in choices:
+            accepted = f"K must be one of {', '.join(choices)}" if choices else "this network has no extras"
             raise invalid_input("--account-extra", "malformed", f"must be written K=V; {accepted}.")
-        if known[name] and value not in known[name]:
-            raise invalid_input("--account-extra", "choice", f"{name} must be one of {', '.join(known[name])}.")
+        if choices[name] and value not in choices[name]:
+            raise invalid_input("--account-extra", "choice", f"{name} must be one of {', '.join(choices[name])}.")
         extras[name] = value
     return extras
 
@@ -105,40 +105,40 @@ def _load_lookups(path: Path | None) -> list[Mapping[str, Any]]:
     if path is None:
         return []
     try:
-        found = loads(path.read_bytes())
+        lookups = loads(path.read_bytes())
     except ValueError as reason:
         raise invalid_input("--lookups", "malformed_json", f"must be JSON, {LOOKUP_EXAMPLE}: {reason}.") from None
-    if not isinstance(found, list) or not all(map(_is_recorded_answer, found)):
-        raise invalid_input("--lookups", "wrong_type", f"must be a list of recorded answers: {LOOKUP_EXAMPLE}.")
-    return found
+    if not isinstance(lookups, list) or not all(map(_is_recorded_response, lookups)):
+        raise invalid_input("--lookups", "wrong_type", f"must be a list of recorded responses: {LOOKUP_EXAMPLE}.")
+    return lookups
 
 
-def _is_recorded_answer(one: Json) -> bool:
-    """Whether it is an answer together with what was asked."""
-    if not isinstance(one, Mapping):
+def _is_recorded_response(entry: Json) -> bool:
+    """Whether a value is a request with its response."""
+    if not isinstance(entry, Mapping):
         return False
-    asked, said = one.get("request"), one.get("response")
-    if not isinstance(asked, Mapping) or not isinstance(asked.get("url"), str) or not isinstance(said, Mapping):
+    request, response = entry.get("request"), entry.get("response")
+    if not isinstance(request, Mapping) or not isinstance(request.get("url"), str) or not isinstance(response, Mapping):
         return False
-    headers = said.get("headers", {})
-    texts = isinstance(headers, Mapping) and all(isinstance(value, str) for value in headers.values())
-    return texts and type(said.get("status", 200)) is int
+    headers = response.get("headers", {})
+    are_texts = isinstance(headers, Mapping) and all(isinstance(value, str) for value in headers.values())
+    return are_texts and type(response.get("status", 200)) is int
 
 
-def plan_to_json(made: Plan) -> dict[str, Json]:
-    """A plan as ``--json`` prints it."""
+def plan_to_json(plan: Plan) -> dict[str, Json]:
+    """Return a plan as ``--json`` prints it."""
     return {
-        "network": made.network,
-        "version": made.version,
-        "digest": made.digest,
-        "risk": made.risk,
-        "warnings": list(made.warnings),
-        "steps": [step_to_json(step) for step in made.steps],
+        "network": plan.network,
+        "version": plan.version,
+        "digest": plan.digest,
+        "risk": plan.risk,
+        "warnings": list(plan.warnings),
+        "steps": [step_to_json(step) for step in plan.steps],
     }
 
 
 def step_to_json(step: Step) -> dict[str, Json]:
-    """A step as ``--json`` prints it: ``url`` with its values filled in, open slots as ``{p}``."""
+    """Return a step as ``--json`` prints it: ``url`` with its values, slots of later values as ``{p}``."""
     whole = step.to_json()
     value: dict[str, Json] = {
         "key": step.key,

@@ -1,4 +1,4 @@
-"""Connects a simulated network as a person would: through its consent page, or with credentials of its own."""
+"""Connects a simulated network as a person does: through its consent page, or with credentials."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from adsunify.service.core import Service
 
 
 def get_sandbox_credentials(network: str) -> Mapping[str, str]:
-    """What connects a simulated network; empty where it has a consent page."""
-    from adsunify.sandbox.networks import load_networks  # for nothing in a command on real networks
+    """Return the credentials of a simulated network; empty where it has a consent page."""
+    from adsunify.sandbox.networks import load_networks  # commands on real networks do not load it
 
     return load_networks()[network].credentials
 
 
 class FormParser(HTMLParser):
-    """The first form of a page: where it goes, and its hidden fields."""
+    """Parses the first form of a page: its address and its hidden fields."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,15 +31,15 @@ class FormParser(HTMLParser):
         self.fields: dict[str, str] = {}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "form" and self.action is None:
-            self.action, self.method = found.get("action", ""), found.get("method", "get").lower()
-        if tag in ("input", "button") and found.get("name"):
-            self.fields[found["name"]] = found.get("value", "")
+            self.action, self.method = attributes.get("action", ""), attributes.get("method", "get").lower()
+        if tag in ("input", "button") and attributes.get("name"):
+            self.fields[attributes["name"]] = attributes.get("value", "")
 
 
 async def give_consent(service: Service, actor: Actor, network: str) -> None:
-    """Connect a network of the sandbox. Raises ProviderUnreadable where its consent page fails."""
+    """Connect a simulated network. Raises ProviderUnreadable where its consent page fails."""
     if credentials := get_sandbox_credentials(network):
         await connections.connect_with_credentials(service, actor, network=network, **credentials)
         return
@@ -50,12 +50,12 @@ async def give_consent(service: Service, actor: Actor, network: str) -> None:
 
 
 async def _submit_form(browser: httpx.AsyncClient, network: str, page: httpx.Response) -> httpx.Response:
-    """Send the form of a page; the page that it leads to."""
+    """Send the form of a page; returns the next page."""
     form = FormParser()
     form.feed(page.text)
     if page.status_code != 200 or form.action is None:
         raise ProviderUnreadable(f"{network}: the consent page did not open ({page.status_code}): {page.text[:300]}")
-    done = await browser.request(form.method.upper(), urljoin(str(page.url), form.action), data=form.fields)
-    if done.status_code != 200:
-        raise ProviderUnreadable(f"{network}: the consent was not taken ({done.status_code}): {done.text[:300]}")
-    return done
+    response = await browser.request(form.method.upper(), urljoin(str(page.url), form.action), data=form.fields)
+    if response.status_code != 200:
+        raise ProviderUnreadable(f"{network}: the consent was refused ({response.status_code}): {response.text[:300]}")
+    return response

@@ -1,4 +1,4 @@
-"""``adsunify serve`` and ``adsunify sandbox``: the server, and the simulated networks."""
+"""``adsunify serve``, ``worker`` and ``sandbox``: the server, the webhook worker, and the simulated networks."""
 
 from __future__ import annotations
 
@@ -43,19 +43,18 @@ if TYPE_CHECKING:
 ACCOUNT_MEMBERS = ("accountId", "network", "nativeId", "name", "currency", "timezone", "status")
 """What is printed of each connected account."""
 SHUTDOWN_SECONDS = 75.0
-"""How long a native write in flight may take to finish at a shutdown."""
+"""The time that a native write in flight gets to finish at a shutdown."""
 
 
 @frozen
 class RunningServer:
-    """A server that answers requests."""
+    """A running server. ``shutdown_callbacks``: called after the server has stopped answering."""
 
     service: Service
     base_url: str
     new_key_file: str | None
     request_metrics: RequestMetrics
     shutdown_callbacks: list[Callable[[], Awaitable[object]]] = field(factory=list)
-    """What is still to be done when nothing is answered any more."""
 
 
 @asynccontextmanager
@@ -70,8 +69,8 @@ async def running_server(
     allow_unsafe_durability: bool = False,
     webhook_dev_targets: Collection[str] = (),
 ) -> AsyncIterator[RunningServer]:
-    """Run the server; on leaving, writes in flight finish and the rest is handed back."""
-    from aiohttp import web  # an extra that help does without
+    """Run a server; at the end, writes in flight finish and unfinished operations are handed back."""
+    from aiohttp import web  # part of an extra, which help does not need
 
     from adsunify_server.app import make_application
     from adsunify_server.metrics import REQUESTS
@@ -108,12 +107,12 @@ async def running_server(
 
 @asynccontextmanager
 async def simulated_networks(start: bool) -> AsyncIterator[str | None]:
-    """The address of the simulated networks: one that runs already, one of our own, or none."""
+    """Yield the address of the simulated networks: of a running sandbox, of a new one, or None."""
     running = os.environ.get(SANDBOX_URL_VARIABLE)
     if running or not start:
         yield running or None
         return
-    from adsunify.sandbox import get_fresh_id_offset, sandbox  # for nothing in a server of real networks
+    from adsunify.sandbox import get_fresh_id_offset, sandbox  # a server for real networks does not load it
 
     async with sandbox(ids_from=get_fresh_id_offset()) as own:
         yield own.url
@@ -138,23 +137,23 @@ async def connect_sandbox_network(service: Service, actor: Actor, network: str) 
     envvar=BASE_URL_VARIABLE,
     show_envvar=True,
     show_default="http://HOST:PORT",
-    help="The address people and networks reach the server at.",
+    help="The address at which people and networks reach the server.",
 )
 @click.option(
     "--sandbox",
     is_flag=True,
-    help=f"Simulated networks with one connected account on each, and a key of the workspace {SANDBOX_WORKSPACE} "
-    "that ends with the run; with --json, which programs read, it does not.",
+    help=f"Simulate the networks, connect an account on each, and create a key of the workspace {SANDBOX_WORKSPACE}. "
+    "The key ends with the run; with --json, for programs, it does not.",
 )
 @click.option(
-    "--allow-unsafe-durability", is_flag=True, help="Accept a PostgreSQL that may lose commits at a power failure."
+    "--allow-unsafe-durability", is_flag=True, help="Accept a PostgreSQL that may lose commits in a power failure."
 )
 @click.option(
     "--webhook-dev-target",
     "targets",
     multiple=True,
     metavar="URL",
-    help="Let exactly this http or private address be a webhook destination (repeatable; never in production).",
+    help="Allow this http or private address as a webhook destination (repeatable; never in production).",
 )
 @limit_options
 @monitoring_options
@@ -173,11 +172,11 @@ def serve(
     metrics_at: str | None,
     **limits: int,
 ) -> None:
-    """Run the server until SIGINT or SIGTERM; a native write in flight is finished first."""
+    """Run the server until SIGINT or SIGTERM; a native write in flight finishes first."""
     logs.configure_logging(log_level, log_format)
     _check_targets(targets)
     for target in targets:
-        click.echo(f"WARNING: webhooks may be sent to {target}, whatever is there.", err=True)
+        click.echo(f"WARNING: webhooks may be sent to {target}, whatever runs there.", err=True)
     server = partial(
         running_server,
         database,
@@ -192,7 +191,7 @@ def serve(
 
 
 def _check_targets(targets: Collection[str]) -> None:
-    """What is no address would never match one, and say nothing."""
+    """Raise InvalidInput for targets that are not addresses; they would silently match nothing."""
     if not all(is_web_address(target) for target in targets):
         raise invalid_input("--webhook-dev-target", "malformed", f"must begin with {' or '.join(WEB_PREFIXES)}.")
 
@@ -213,7 +212,7 @@ async def _run_until_signal(
             click.echo(f"Metrics at {metrics_url}", err=True)
         if server.new_key_file is not None:
             click.echo(
-                f"A key ring was made: {server.new_key_file} (keep it; without it no connection works)", err=True
+                f"Created a key ring: {server.new_key_file} (keep it; connections do not work without it)", err=True
             )
         actor: Actor | None = None
         secret: str | None = None
@@ -222,7 +221,7 @@ async def _run_until_signal(
         if sandbox:
             actor, secret = await create_sandbox_admin(server.service)
             accounts = [await connect_sandbox_network(server.service, actor, network) for network in ADAPTER_PACKAGES]
-            if not as_json:  # a program may start the server again, and go on with the key it has
+            if not as_json:  # a program may restart the server and keep its key
                 password = await reset_sandbox_password(server.service)
                 server.shutdown_callbacks.append(
                     partial(api_keys.revoke_key, server.service, actor, key_id=str(actor.key_id))
@@ -242,7 +241,7 @@ async def _run_until_signal(
 
 
 def make_stop_event() -> asyncio.Event:
-    """Set at SIGINT or SIGTERM."""
+    """Make an event that SIGINT and SIGTERM set."""
     stop_event = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -257,7 +256,7 @@ def make_stop_event() -> asyncio.Event:
 def worker(
     database: str, targets: tuple[str, ...], log_level: str, log_format: logs.LogFormat, metrics_at: str | None
 ) -> None:
-    """Deliver webhooks until SIGINT or SIGTERM, beside the servers that do; any number may run."""
+    """Deliver webhooks until SIGINT or SIGTERM, in addition to servers; any number of workers may run."""
     logs.configure_logging(log_level, log_format)
     _check_targets(targets)
     asyncio.run(_run_worker(database, targets, metrics_at))
@@ -300,5 +299,5 @@ def sandbox(port: int, as_json: bool) -> None:
     """Run the simulated networks alone until SIGINT or SIGTERM."""
     from adsunify.sandbox import run_sandbox
 
-    bind_socket("127.0.0.1", port).close()  # says what is in the way
+    bind_socket("127.0.0.1", port).close()  # raises InvalidInput where the port is taken
     run_sandbox(port, lambda url: click.echo(dumps({"sandboxUrl": url}) if as_json else url))

@@ -1,4 +1,4 @@
-"""Options that whoever runs a server or a worker sets: log lines, metrics, limits."""
+"""Options of servers and workers: logs, metrics, limits."""
 
 from __future__ import annotations
 
@@ -30,30 +30,34 @@ LIMIT_OPTIONS: Mapping[str, tuple[str, int, str]] = {
     "reads-per-minute": (
         READS_VARIABLE,
         DEFAULT_RATE_LIMITS.reads,
-        "Reads that one credential may make in a minute; 0 is no limit.",
+        "Reads per minute of one credential; 0 means no limit.",
     ),
     "writes-per-minute": (
         WRITES_VARIABLE,
         DEFAULT_RATE_LIMITS.writes,
-        "The same for everything that prepares, executes or changes.",
+        "Calls per minute that prepare, execute or change something; 0 means no limit.",
     ),
     "bad-tokens-per-minute": (
         BAD_TOKENS_VARIABLE,
         DEFAULT_RATE_LIMITS.failures,
-        "Bad bearer tokens that one network address may send.",
+        "Bad bearer tokens per minute from one IP address; 0 means no limit.",
     ),
     "registrations-per-hour": (
         REGISTRATIONS_VARIABLE,
         DEFAULT_RATE_LIMITS.registrations,
-        "OAuth clients that one address may register.",
+        "OAuth clients per hour that one IP address may register; 0 means no limit.",
     ),
-    "proxies": (PROXIES_VARIABLE, 0, "Proxies of yours before the server: so much of X-Forwarded-For is believed."),
+    "proxies": (
+        PROXIES_VARIABLE,
+        0,
+        "Your proxies in front of the server: how many entries of X-Forwarded-For to trust.",
+    ),
 }
-"""Option: the variable it stands for, its default, what it means."""
+"""Option to its environment variable, default and help."""
 
 
 def limit_options(command: Command) -> Command:
-    """The options of :data:`LIMIT_OPTIONS`."""
+    """Add the options of :data:`LIMIT_OPTIONS` to a command."""
     for name, (variable, default, help_text) in reversed(tuple(LIMIT_OPTIONS.items())):
         maximum = 10 if variable == PROXIES_VARIABLE else 1_000_000
         kind = click.IntRange(0, maximum)
@@ -70,12 +74,12 @@ def limit_options(command: Command) -> Command:
 
 
 def limits_to_environment(limits: Mapping[str, int]) -> dict[str, str]:
-    """What was given as variables."""
+    """Return the values of the limit options as environment variables."""
     return {variable: str(limits[name.replace("-", "_")]) for name, (variable, _, _) in LIMIT_OPTIONS.items()}
 
 
 def monitoring_options(command: Command) -> Command:
-    """``--log-level``, ``--log-format``, ``--metrics``."""
+    """Add ``--log-level``, ``--log-format`` and ``--metrics`` to a command."""
     for option in (
         click.option(
             "--metrics",
@@ -84,12 +88,22 @@ def monitoring_options(command: Command) -> Command:
             show_envvar=True,
             metavar="[HOST:]PORT",
             show_default="nowhere",
-            help="Answer Prometheus at /metrics there; without a host, to this machine alone.",
+            help="Serve Prometheus metrics at /metrics on this port; without a host, only to this machine.",
         ),
         click.option(
-            "--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="On stderr."
+            "--log-format",
+            type=click.Choice(["text", "json"]),
+            default="text",
+            show_default=True,
+            help="The format of log lines on stderr.",
         ),
-        click.option("--log-level", type=click.Choice(LEVELS), default="info", show_default=True),
+        click.option(
+            "--log-level",
+            type=click.Choice(LEVELS),
+            default="info",
+            show_default=True,
+            help="The lowest level that is logged.",
+        ),
     ):
         command = option(command)
     return command
@@ -99,18 +113,20 @@ def monitoring_options(command: Command) -> Command:
 async def metrics_endpoint(
     service: Service, requests: RequestMetrics | None, where: str | None
 ) -> AsyncIterator[str | None]:
-    """Answer ``/metrics`` at ``[HOST:]PORT``, if that is wanted; the address it is answered at."""
+    """Serve ``/metrics`` at ``[HOST:]PORT``, and yield its address; None without ``where``."""
     if not where:
         yield None
         return
-    from aiohttp import web  # an extra that help does without
+    from aiohttp import web  # part of an extra, which help does not need
 
     from adsunify_server.metrics import make_metrics_application
 
     host, _, port = where.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     if not port.isdecimal() or int(port) > 65535:
-        raise invalid_input("--metrics", "malformed", "must be a port, or an address and a port: 9464, 0.0.0.0:9464.")
+        raise invalid_input(
+            "--metrics", "malformed", "must be a port such as 9464, or an address with a port such as 0.0.0.0:9464."
+        )
     listener = bind_socket(host, int(port), "--metrics")
     runner = web.AppRunner(make_metrics_application(service, requests), access_log=None, shutdown_timeout=1.0)
     await runner.setup()

@@ -1,4 +1,4 @@
-"""Sockets to listen on."""
+"""Listening sockets."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from adsunify.errors import invalid_input
 
 
 def bind_socket(host: str, port: int, option: str = "--port") -> socket.socket:
-    """A listening socket; InvalidInput where there can be none. ``option``: what the port was given with."""
+    """Open a listening socket. Raises InvalidInput for ``option``, with which the port was given."""
     try:
         return socket.create_server((host, port))
     except OSError as reason:
         cause = str(reason) if reason.errno is None else os.strerror(reason.errno)
-        raise invalid_input(option, "unavailable", f"{port} of {host} cannot be listened on: {cause}.") from None
+        raise invalid_input(option, "unavailable", f"cannot listen on port {port} of {host}: {cause}.") from None

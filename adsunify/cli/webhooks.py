@@ -1,4 +1,4 @@
-"""``adsunify webhooks``: what a receiver does with a delivery, on this machine."""
+"""``adsunify webhooks``: receives and verifies deliveries on this machine."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def webhooks() -> None:
 def verify_(ctx: click.Context, secret: str, event_id: str, signature: str, body: Path, as_json: bool) -> None:
     """Check the signature of a delivery.
 
-    Its body stands byte by byte in the file BODY ("-" reads stdin). Exit code 0: it comes from the service, and is at
-    most 5 minutes old. 1: it is not proven to; stderr says why.
+    The file BODY has the exact bytes of its body ("-" reads stdin). Exit code 0: the signature is valid and at most 5
+    minutes old. 1: it is not; stderr says why.
     """
     try:
         verify(read_file(body), {EVENT_ID_HEADER: event_id, SIGNATURE_HEADER: signature}, secret)
@@ -77,18 +77,16 @@ def verify_(ctx: click.Context, secret: str, event_id: str, signature: str, body
     envvar=SECRET_VARIABLE,
     show_envvar=True,
     type=SecretParam(),
-    help="The signing secret; - asks for it. Without it nothing is verified.",
+    help="The signing secret; - asks for it. Without it, deliveries are not verified.",
 )
-@click.option("--forward", metavar="URL", help="Send what is verified on to this address, too.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one line of JSON for the address, then one for each event."
-)
+@click.option("--forward", metavar="URL", help="Forward verified deliveries to this address.")
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for the address, then one for each event.")
 def listen(port: int, secret: str | None, forward: str | None, as_json: bool) -> None:
     """Receive deliveries and print them.
 
-    It listens on 127.0.0.1 until SIGINT or SIGTERM, verifies each delivery, and answers 204. A server delivers here
-    only when it was started with `adsunify serve --webhook-dev-target http://127.0.0.1:PORT/`, and an address is
-    subscribed with POST /webhooks, which shows the signing secret. What is not signed with it is answered 400.
+    The command listens on 127.0.0.1 until SIGINT or SIGTERM, verifies each delivery, and answers 204. A server delivers
+    here only when it was started with `adsunify serve --webhook-dev-target http://127.0.0.1:PORT/`. POST /webhooks
+    subscribes the address and shows the signing secret. Deliveries with another signature get 400.
     """
     if forward is not None and not is_web_address(forward):
         raise invalid_input("--forward", "malformed", "must be an http or https address.")
@@ -97,7 +95,7 @@ def listen(port: int, secret: str | None, forward: str | None, as_json: bool) ->
 
 @frozen
 class Receiver:
-    """Takes deliveries. ``secret`` None: nothing is verified."""
+    """Handles deliveries. ``secret`` None: deliveries are not verified."""
 
     secret: str | None
     forward_url: str | None
@@ -135,7 +133,7 @@ class Receiver:
 
 def _describe_event(event: Json) -> list[Json]:
     if not isinstance(event, Mapping):
-        return ["no JSON object"]
+        return ["not a JSON object"]
     data = event.get("data")
     members = (
         [f"{name}={value}" for name, value in data.items() if value is not None] if isinstance(data, Mapping) else []
@@ -144,7 +142,7 @@ def _describe_event(event: Json) -> list[Json]:
 
 
 async def _forward_delivery(url: str, body: bytes, headers: Mapping[str, str]) -> str:
-    """Send a delivery on as it came; the status, or why there is none."""
+    """Forward a delivery unchanged; returns the status or the error."""
     forwarded_headers = {name: headers[name] for name in FORWARDED_HEADERS if name in headers}
     try:
         answer = await fetch_url(
@@ -155,7 +153,7 @@ async def _forward_delivery(url: str, body: bytes, headers: Mapping[str, str]) -
             timeout=FORWARD_SECONDS,
             limit=MAX_BODY_BYTES,
             cut=True,
-            exempt={url},  # whoever started this named it
+            exempt={url},  # the user passed this address
         )
     except FetchError as problem:
         return problem.message
@@ -163,7 +161,7 @@ async def _forward_delivery(url: str, body: bytes, headers: Mapping[str, str]) -
 
 
 async def _run_receiver(port: int, receiver: Receiver) -> None:
-    from aiohttp import web  # an extra that help and `verify` do without
+    from aiohttp import web  # part of an extra, which help and `verify` do not need
 
     stop_event = make_stop_event()
     app = web.Application(client_max_size=MAX_BODY_BYTES)
@@ -176,7 +174,7 @@ async def _run_receiver(port: int, receiver: Receiver) -> None:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         click.echo(dumps({"url": url}) if receiver.as_json else f"Listening at {url}")
         if receiver.secret is None:
-            click.echo("Without --secret nothing is verified.", err=True)
+            click.echo("Without --secret, deliveries are not verified.", err=True)
         await stop_event.wait()
     finally:
         await runner.cleanup()

@@ -1,4 +1,4 @@
-"""The daily commands, but for connecting and executing: over a store of one's own or a server, the same."""
+"""The daily commands except ``connect`` and ``execute``, on a local store or at a server."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def accounts(where: Target, network: str | None, as_json: bool) -> None:
 def validate(where: Target, account: str, brief: Path, as_json: bool) -> None:
     """Check a brief against the network's rules.
 
-    The brief stands in the file BRIEF ("-" reads stdin); it is held against everything that ACCOUNT's network declares,
-    and nothing is saved or written. A refused brief exits with 2 and one line per issue on stderr.
+    The file BRIEF has the brief ("-" reads stdin). It is checked against the rules of ACCOUNT's network; nothing is
+    saved or written. A refused brief exits with 2 and prints one line per issue on stderr.
     """
     members = load_brief(brief).to_json()
     with report_brief_errors(), where.make_client() as ads:
@@ -55,8 +55,8 @@ def validate(where: Target, account: str, brief: Path, as_json: bool) -> None:
 def create(where: Target, account: str, brief: Path, idempotency_key: str | None, as_json: bool) -> None:
     """Prepare a campaign; nothing is written yet.
 
-    The brief stands in the file BRIEF ("-" reads stdin), and the campaign will be made on ACCOUNT. Read the plan, then
-    `adsunify execute` the operation within 30 minutes. What it creates stays paused.
+    The file BRIEF has the brief ("-" reads stdin) of a campaign on ACCOUNT. Read the plan, then run `adsunify execute`
+    with the operation within 30 minutes. Created entities stay paused.
     """
     members = load_brief(brief).to_json()
     with report_brief_errors(), where.make_client() as ads:
@@ -73,7 +73,7 @@ def create(where: Target, account: str, brief: Path, idempotency_key: str | None
 def activate(where: Target, operation: str, idempotency_key: str | None, as_json: bool) -> None:
     """Prepare the activation of a campaign; nothing is written yet.
 
-    It sets everything active that the succeeded create OPERATION made. Executing the activation can spend money.
+    The activation covers everything that the succeeded create OPERATION created. Executing it can spend money.
     """
     with where.make_client() as ads:
         source = ads.operation(operation)
@@ -87,9 +87,9 @@ def activate(where: Target, operation: str, idempotency_key: str | None, as_json
 @data_option
 @target_options
 def operations(where: Target, operation: str | None, as_json: bool) -> None:
-    """List the latest operations, or show one.
+    """List the latest 50 operations, or show one.
 
-    The latest 50 are listed; OPERATION is shown with its plan and its receipt.
+    OPERATION is shown with its plan and its receipt.
     """
     with where.make_client() as ads:
         if operation is None:
@@ -108,7 +108,7 @@ def operations(where: Target, operation: str | None, as_json: bool) -> None:
 def cancel(where: Target, operation: str, as_json: bool) -> None:
     """Cancel a prepared operation.
 
-    OPERATION is one of yours. What was written before stays, and so do its receipts.
+    OPERATION must be yours. Steps that were written stay, and so do their receipts.
     """
     with where.make_client() as ads:
         cancelled = ads.cancel(operation).data
@@ -126,11 +126,11 @@ def cancel(where: Target, operation: str, as_json: bool) -> None:
 def insights(where: Target, account: str, start: datetime | None, end: datetime | None, as_json: bool) -> None:
     """Print an account's daily metrics.
 
-    Both days are included; they are days of ACCOUNT's time zone, and amounts are in its currency. Some networks make a
-    report first; that is waited for.
+    Both days are included. Days are of ACCOUNT's time zone, and amounts are in its currency. Some networks prepare a
+    report first; the command waits for it.
     """
     last: date = datetime.now(UTC).date() - timedelta(days=1) if end is None else end.date()
     first = max(last, EARLIEST_END) - timedelta(days=DEFAULT_DAYS - 1) if start is None else start.date()
-    with output.status_line(f"Asking for {first} to {last}"), where.make_client() as ads:
+    with output.status_line(f"Reading {first} to {last}"), where.make_client() as ads:
         report = ads.insights(account, first, last)
     output.print_result(report, as_json, output.insights_parts(report))

@@ -1,7 +1,7 @@
-"""What a Python developer holds: ``Ads``, and ``AsyncAds`` with the same methods awaited.
+"""The Python client: ``Ads``, and ``AsyncAds`` with the same methods awaited.
 
-Both speak the contract's rows, either to a store of their own (``sqlite:///ads.db``, ``postgresql://...``) or to a
-server (``https://...`` with a token)::
+Both call the endpoints of the API, either on a local store (``sqlite:///ads.db``, ``postgresql://...``) or at a server
+(``https://...`` with a token)::
 
     with Ads("sqlite:///ads.db") as ads:
         account = ads.accounts("meta")[0]

@@ -1,4 +1,4 @@
-"""The client for programs that await."""
+"""The asynchronous client."""
 
 from __future__ import annotations
 
@@ -28,26 +28,25 @@ from .inputs import (
 from .records import Account, Brief, Connection, Operation
 
 PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
-"""An operation can be continued for 30 minutes; nothing is waited for longer."""
+"""An operation can be continued for 30 minutes; no wait is longer."""
 NOT_OPEN_MESSAGE = "open the client first: with Ads(...) as ads"
 
 
 class AsyncAds:
-    """All of the contract, over a store of one's own or over a server. Open it with ``async with``.
+    """All endpoints of the API, on a local store or at a server. Open it with ``async with``.
 
-    What returns ``Json`` returns the ``data`` of the REST API's answer, in its names. The methods raise the errors
+    Methods that return ``Json`` return the ``data`` of the REST response, with its names. The methods raise the errors
     of :mod:`adsunify.errors`: InvalidInput with all issues at once, Forbidden, NotFound, ProviderError where a network
-    refuses a read, StoreError; over a server also Unauthenticated, RateLimited, and ServerUnreachable where
-    it is down, too slow, cut off, or something else answers. ``outcome`` of an error says whether anything may have
-    been written; where one concerns an operation, ``operation`` is it, and ``applied_steps`` names the steps of which
-    anything was written.
+    refuses a read, and StoreError; at a server also Unauthenticated, RateLimited, and ServerUnreachable where there is
+    no usable response. ``outcome`` of an error says whether anything may have been written. An error of an operation
+    has the ``operation``, and in ``applied_steps`` the steps of which anything was written.
 
-    ``url`` is a server's (``https://...``, with its ``token``), or that of a database. A new database is given a
-    workspace, ``local`` or as ``workspace`` names it, and the user ``local`` as its admin. One that has workspaces is
-    never given another, nor another member: ``workspace`` names one of them, and may be left out where there is only
-    one; the client then acts as the user ``local`` where he is a member, and otherwise as the workspace's first admin,
-    in whose name it writes, with the credential ``local``. ``environment`` takes the place of the process's own, where
-    the key ring and the applications at the networks are found.
+    ``url`` is the address of a server (``https://...``, with a ``token``) or of a database. In a database without
+    workspaces the client creates one, named ``workspace`` or ``local``, with the user ``local`` as its admin. It never
+    changes a database with workspaces: ``workspace`` names one of them, and can be left out where there is only one.
+    The client then acts as the user ``local`` where that is a member, otherwise as the workspace's first admin, with
+    the credential ``local``. ``environment`` replaces the process's environment, which holds the key ring and the OAuth
+    clients.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class AsyncAds:
         await self.close()
 
     async def open(self) -> None:
-        """Open the store (and migrate it), or get ready to call the server."""
+        """Open and migrate the store, or prepare to call the server."""
         self._backend = await open_backend(self._url, self._token, self._workspace, self._environment)
 
     async def close(self) -> None:
@@ -81,7 +80,7 @@ class AsyncAds:
 
     @property
     def backend(self) -> Backend:
-        """How the contract is called, while the client is open."""
+        """The backend, while the client is open."""
         if self._backend is None:
             raise RuntimeError(NOT_OPEN_MESSAGE)
         return self._backend
@@ -95,16 +94,16 @@ class AsyncAds:
         body: Json = None,
         idempotency_key: str | None = None,
     ) -> Mapping[str, Json]:
-        """Call any row of the contract by its operationId, such as ``post_bulk_edit``; a server's ``/docs`` lists them.
+        """Call any endpoint by its operationId, such as ``post_bulk_edit``; a server's ``/docs`` lists them.
 
         ``path`` and ``query`` hold the parameters by name, as text. Returns the envelope: ``data``, and ``page`` with
         ``nextCursor`` where there may be more. Where ``idempotency_key`` is taken, the same key and request return the
         same operation again. Raises InvalidInput for an unknown operationId.
         """
-        door = self.backend
+        backend = self.backend
         if not isinstance(operation_id, str) or operation_id not in ENDPOINTS_BY_ID:
             raise invalid_input(
-                "operationId", "choice", f"There is no such operation; there are {', '.join(ENDPOINTS_BY_ID)}."
+                "operationId", "choice", f"Unknown operationId; use one of {', '.join(ENDPOINTS_BY_ID)}."
             )
         endpoint, path, query = (
             ENDPOINTS_BY_ID[operation_id],
@@ -112,74 +111,74 @@ class AsyncAds:
             {} if query is None else query,
         )
         check_parameters(endpoint, path, query, idempotency_key)
-        return await door.call(endpoint, ApiRequest(path, query, encode_body(body), idempotency_key))
+        return await backend.call(endpoint, ApiRequest(path, query, encode_body(body), idempotency_key))
 
     # -- discovery and accounts --------------------------------------------------------------------------------
 
     async def verify(self) -> Json:
-        """The current credential: ``workspace``, ``role``, ``canWrite``, ``expiresAt``."""
+        """Describe the current credential: ``workspace``, ``role``, ``canWrite``, ``expiresAt``."""
         return (await self.call("get_auth_verify"))["data"]
 
     async def networks(self) -> list[Json]:
-        """The networks, each with ``network`` (its code), title, version, login, formats and account extras."""
+        """List the networks, each with ``network`` (its code), title, version, login, formats and account extras."""
         return list((await self.call("get_networks"))["data"])
 
     async def network(self, code: str) -> Json:
-        """Everything one network's tables declare: formats, settings, catalogs, metrics, templates, units.
+        """Return everything that one network's tables declare: formats, settings, catalogs, metrics, templates, units.
 
         Raises InvalidInput for an unknown code.
         """
         return (await self.call("get_network", path={"network": code}))["data"]
 
     async def workflows(self) -> list[Json]:
-        """The unified formats, one row each: goals, budget periods, and the members of the brief it takes."""
+        """List the unified formats, each with its goals, budget periods, and the members of its brief."""
         return list((await self.call("get_workflows"))["data"])
 
     async def accounts(self, network: str | None = None) -> list[Account]:
-        """The connected ad accounts, or those on one network, disconnected ones too."""
+        """List the ad accounts, or those on one network, including disconnected ones."""
         query = {} if network is None else {"network": network}
         return [Account(row) for row in (await self.call("get_accounts", query=query))["data"]]
 
     async def account(self, account: Account | str) -> Account:
-        """One ad account, read again; by its id or as :meth:`accounts` returned it. Raises NotFound."""
+        """Read one ad account, by its id or as :meth:`accounts` returned it. Raises NotFound."""
         return Account((await self.call("get_account", path={"accountId": read_account_id(account)}))["data"])
 
     async def authorize(self, network: str) -> Json:
-        """Make a link at which a person connects the network's accounts: ``url`` and ``expiresAt``.
+        """Create a link at which a person connects the network's accounts: ``url`` and ``expiresAt``.
 
         It works once, for ten minutes, and leads to the server at the base URL (``ADSUNIFY_BASE_URL``, or else
-        http://127.0.0.1:8080): over a store of one's own, ``adsunify serve`` over that store must answer there. The
+        http://127.0.0.1:8080): with a local store, ``adsunify serve`` on that store must run there. The
         command ``adsunify connect`` needs no server. Raises InvalidInput for a network without a consent page, or where
         there is no application (``ADSUNIFY_<NETWORK>_CLIENT_ID``), and Forbidden to all but admins.
         """
         return (await self.call("post_connections_authorize", body={"network": network}))["data"]
 
     async def connect(self, network: str, **credentials: str) -> Connection:
-        """Connect a network with credentials of its own, and keep all the accounts that it shows.
+        """Connect a network with the credentials that it issues, and save all accounts that it shows.
 
         For example ``connect("chatgpt", api_key=...)``; docs/connecting.md has a table of what each network takes.
         Connecting again keeps the accounts' ids. Raises InvalidInput for other members and for a network with a consent
-        page (see :meth:`authorize`), TokenRefused where the network does not take them.
+        page (see :meth:`authorize`), TokenRefused where the network refuses them.
         """
         if read_text(network, "network") in ADAPTER_PACKAGES and not get_credential_sets(network):
             raise invalid_input(
                 "network",
                 "choice",
-                f"has a consent page, where a person allows it: `adsunify connect {network}` leads there, and so does "
-                "the link of authorize, where `adsunify serve` runs. Connected like this: "
+                f"has a consent page: use `adsunify connect {network}`, or the link of authorize, where "
+                "`adsunify serve` runs. Networks that are connected with credentials: "
                 f"{', '.join(list_credential_networks())}.",
             )
         body = {"network": network, **{to_camel(name): value for name, value in credentials.items()}}
-        found = (await self.call("post_connections_credentials", body=body))["data"]
-        every = await self.accounts(network)
-        return Connection(found, tuple(one for one in every if one.id in found["accounts"]))
+        row = (await self.call("post_connections_credentials", body=body))["data"]
+        accounts = await self.accounts(network)
+        return Connection(row, tuple(account for account in accounts if account.id in row["accounts"]))
 
     async def connections(self) -> list[Json]:
-        """The connections, each with ``connectionId``, ``network``, ``status`` and its accounts' ids."""
+        """List the connections, each with ``connectionId``, ``network``, ``status`` and its accounts' ids."""
         return list((await self.call("get_connections"))["data"])
 
     async def disconnect(self, connection_id: str) -> Json:
-        """Revoke a connection's credentials where the network can do that, and forget them; running campaigns go on.
+        """Revoke a connection's credentials where the network can do that, and delete them. Running campaigns continue.
 
         Returns the connection; its accounts are ``disconnected``. Raises NotFound.
         """
@@ -188,10 +187,10 @@ class AsyncAds:
     # -- the workflow ------------------------------------------------------------------------------------------
 
     async def validate(self, account: Account | str, brief: Brief) -> Json:
-        """Hold a brief against the network's rules and, where it can be reached, the network; nothing is saved.
+        """Check a brief against the network's rules and, where it is reachable, at the network. Nothing is saved.
 
         Returns ``format``, ``plan``, ``risk`` and ``warnings`` of what :meth:`create` would prepare. Raises
-        InvalidInput with everything that is wrong.
+        InvalidInput with all issues.
         """
         return (await self.call("post_validate_campaign", body=read_campaign(account, brief)))["data"]
 
@@ -202,10 +201,10 @@ class AsyncAds:
         *,
         idempotency_key: str | None = None,
     ) -> Operation:
-        """Prepare the creation of a campaign with all that belongs to it, paused; nothing is written yet.
+        """Prepare the creation of a campaign with its ad groups and ads, paused. Nothing is written yet.
 
         The same ``idempotency_key`` and brief return the same operation again; another brief raises Conflict. Raises
-        InvalidInput with everything that is wrong with the brief.
+        InvalidInput with all issues of the brief.
         """
         body = read_campaign(account, brief)
         return Operation((await self.call("post_create", body=body, idempotency_key=idempotency_key))["data"])
@@ -213,9 +212,9 @@ class AsyncAds:
     async def activate(
         self, account: Account | str, source: Operation | str, *, idempotency_key: str | None = None
     ) -> Operation:
-        """Prepare the activation of everything a succeeded create operation made: leaves first, the campaign last.
+        """Prepare the activation of everything that a succeeded create operation created, the campaign last.
 
-        Executing it can spend money. Raises InvalidInput where the source is none, ``source_not_activatable``.
+        Executing it can spend money. Raises InvalidInput ``source_not_activatable`` for other sources.
         """
         body = {
             "accountId": read_account_id(account),
@@ -232,10 +231,10 @@ class AsyncAds:
         *,
         idempotency_key: str | None = None,
     ) -> list[Operation]:
-        """Prepare a status (``active`` or ``paused``) for 1 to 50 entities; each has an operation of its own.
+        """Prepare a status (``active`` or ``paused``) for 1 to 50 entities; each gets its own operation.
 
         ``kind`` is ``campaign``, ``adGroup`` or ``ad``; ``entity_ids`` are the network's own. All are prepared or none:
-        InvalidInput says which of them cannot be.
+        InvalidInput lists the entities that were refused.
         """
         ids = read_list(entity_ids, "entityIds")
         body = {"accountId": read_account_id(account), "kind": kind, "entityIds": ids, "status": status}
@@ -245,62 +244,62 @@ class AsyncAds:
     # -- operations --------------------------------------------------------------------------------------------
 
     async def operations(self) -> list[Operation]:
-        """The latest 50 operations in scope, newest first, without the bodies of their plans."""
+        """List the latest 50 operations in scope, newest first, without the bodies of their plans."""
         return [Operation(row) for row in (await self.call("get_operations"))["data"]]
 
     async def operation(self, operation: Operation | str) -> Operation:
-        """One operation, read again with its plan and receipt. Raises NotFound."""
+        """Read one operation with its plan and receipt. Raises NotFound."""
         return Operation((await self.call("get_operation", path={"operationId": read_operation_id(operation)}))["data"])
 
     async def execute(
         self, operation: Operation | str, *, confirmed: bool, progress: Callable[[Operation], None] | None = None
     ) -> Operation:
-        """Write the prepared change, continuing for as long as the answer says so; returns the operation.
+        """Write the prepared change, and continue while the response has ``nextAction``; returns the operation.
 
-        ``confirmed`` has to be True. An operation runs once: one that has succeeded is returned as it is. ``progress``
-        is told of the operation before each wait.
+        ``confirmed`` must be True. An operation runs once: a succeeded one is returned as it is. ``progress`` is called
+        with the operation before each wait.
 
         Raises OperationError where it stops: ``code`` and ``outcome`` say why, ``operation`` holds the receipt, and
-        ``native`` the network's own error. With the outcome ``unknown`` nobody knows whether a write was done: look at
-        the account; it is never sent again by itself. Raises Forbidden ``approval_required`` where a person has to
-        execute it.
+        ``native`` the network's own error. With the outcome ``unknown`` it is not known whether a write was done:
+        look at the account. It is not sent again. Raises Forbidden ``approval_required`` where a person must execute
+        it.
         """
         path = {"operationId": read_operation_id(operation)}
         while True:
             answer = await self.call("post_operation_execute", path=path, body={"confirmed": confirmed})
-            found = Operation(answer["data"])
-            if found.status != "prepared" or found.next_action != "execute":
-                return found
+            current = Operation(answer["data"])
+            if current.status != "prepared" or current.next_action != "execute":
+                return current
             if progress is not None:
-                progress(found)
-            await asyncio.sleep(min(max(found.retry_after_ms / 1000, PAUSE_SECONDS), MAX_WAIT_SECONDS))
+                progress(current)
+            await asyncio.sleep(min(max(current.retry_after_ms / 1000, PAUSE_SECONDS), MAX_WAIT_SECONDS))
 
     async def cancel(self, operation: Operation | str) -> Operation:
-        """Cancel a prepared operation of one's own; what it wrote already stays. Raises OperationError."""
+        """Cancel your prepared operation; what it wrote stays. Raises OperationError."""
         answer = await self.call("post_operation_cancel", path={"operationId": read_operation_id(operation)}, body={})
         return Operation(answer["data"])
 
     # -- reading -----------------------------------------------------------------------------------------------
 
     async def insights(self, account: Account | str, start: date | str, end: date | str) -> Json:
-        """Normalized daily metrics, both days included, in the account's time zone; at most 1100 days.
+        """Read normalized daily metrics, both days included, in the account's time zone; at most 1100 days.
 
         ``rows`` has one row a day: impressions, clicks, videoViews and reach are integers; spend, conversions and
-        conversionValue decimal strings, amounts in major units of ``currency``; None is what the network does not
-        report. ``totals`` adds them up, None where a part is missing; ``coverage`` says what is missing or provisional.
-        Waits while the network makes its report, which may take minutes. Raises ProviderError.
+        conversionValue are decimal strings, amounts in major units of ``currency``; None where the network does not
+        report the figure. ``totals`` adds them up, None where a part is missing; ``coverage`` lists missing and
+        provisional days. Waits while the network prepares its report, which may take minutes. Raises ProviderError.
         """
         path, query = {"accountId": read_account_id(account)}, {"startDate": str(start), "endDate": str(end)}
         while True:
-            found = (await self.call("get_account_insights", path=path, query=query))["data"]
-            if found["pending"] is None:
-                return found
-            await asyncio.sleep((found["pending"]["retryAfterMs"] or 5000) / 1000)
+            insights = (await self.call("get_account_insights", path=path, query=query))["data"]
+            if insights["pending"] is None:
+                return insights
+            await asyncio.sleep((insights["pending"]["retryAfterMs"] or 5000) / 1000)
 
     async def tree(self, account: Account | str) -> Json:
-        """The native hierarchy, flat, parents first: ``nodes`` with kind, id, parentId, name, status, native.
+        """Read the native hierarchy, flat, parents first: ``nodes`` with kind, id, parentId, name, status, native.
 
-        ``truncated`` where the account has more than was read. Raises ProviderError.
+        ``truncated`` is true where the account has more than was read. Raises ProviderError.
         """
         return (await self.call("get_account_tree", path={"accountId": read_account_id(account)}))["data"]
 
@@ -313,11 +312,11 @@ class AsyncAds:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Mapping[str, Json]:
-        """A page of a catalog, such as ``pages`` or ``locations``.
+        """Read a page of a catalog, such as ``pages`` or ``locations``.
 
         ``data`` has rows with ``id``, ``name`` and ``native``; ``page.nextCursor`` is given as ``cursor`` for the next
         page, and None on the last. ``limit`` is 1 to 100. :meth:`network` lists the catalogs; some take text after a
-        colon. ``report:<job>`` is a report that :meth:`insights` began. Raises InvalidInput for an unknown one.
+        colon. ``report:<job>`` is a report that :meth:`insights` started. Raises InvalidInput for an unknown one.
         """
         query = {"search": search, "cursor": cursor, "limit": str(limit)}
         return await self.call(

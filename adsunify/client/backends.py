@@ -1,4 +1,4 @@
-"""How a row of the contract is called: here, over a store of one's own, or at a server."""
+"""Backends of the client: they call endpoints of the contract on a local store or at a server."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     import httpx
 
 MAX_PORT = 65535
-ADDRESS_EXAMPLES = ", such as https://ads.acme.example for a server, or sqlite:///ads.db for a store of one's own"
+ADDRESS_EXAMPLES = ", such as https://ads.acme.example for a server, or sqlite:///ads.db for a local store"
 
 
 class Backend(Protocol):
-    """How a row of the contract is called: here, or at a server."""
+    """Calls endpoints of the contract, in this process or at a server."""
 
     async def call(self, endpoint: Endpoint, request: ApiRequest) -> Mapping[str, Json]:
-        """The envelope of the answer; raises the errors of :mod:`adsunify.errors`."""
+        """Call an endpoint and return the envelope of its response. Raises the errors of :mod:`adsunify.errors`."""
         ...
 
     async def close(self) -> None:
@@ -45,66 +45,67 @@ class Backend(Protocol):
 
 @frozen
 class HttpBackend:
-    """A server, over REST. Nothing is sent twice: an answer that is lost is an error that says so.
+    """Calls a server over REST. It never sends a request twice: a lost response raises an error.
 
-    ``current_time``: the time in seconds since 1970, with which a ``Retry-After`` is compared where an answer has no
-    ``Date``.
+    ``current_time``: seconds since 1970, for a ``Retry-After`` with a date in a response without ``Date``.
     """
 
     http_client: httpx.AsyncClient
     current_time: Callable[[], float] = time.time
 
     async def call(self, endpoint: Endpoint, request: ApiRequest) -> Mapping[str, Json]:
-        """The envelope of the answer. Raises InvalidInput for what no request can carry, and ServerUnreachable where
-        there is no usable answer; its outcome is ``unknown`` where the server may have done what it was asked.
+        """Call an endpoint and return the envelope of its response.
+
+        Raises InvalidInput for values that no request can carry, and ServerUnreachable without a usable response; its
+        outcome is ``unknown`` where the server may have done the work.
         """
         import httpx
 
         path = PREFIX + endpoint.path
         for name, value in request.path.items():
-            if value in (".", ".."):  # on the way they would be folded into another address
-                raise invalid_input(name, "malformed", "must be an id; . and .. are none.")
+            if value in (".", ".."):  # clients and proxies would resolve them to another path
+                raise invalid_input(name, "malformed", 'must be an ID; "." and ".." are not allowed.')
             path = path.replace("{" + name + "}", quote(value, safe=":", errors="replace"))
         headers: dict[bytes, bytes] = {}
         if request.idempotency_key is not None:
-            if any(character in "\r\n\0" for character in request.idempotency_key):  # no header can carry it
-                raise invalid_input("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters.")
+            if any(character in "\r\n\0" for character in request.idempotency_key):  # a header cannot hold them
+                raise invalid_input("Idempotency-Key", "malformed", "must be text without control characters.")
             headers[b"Idempotency-Key"] = request.idempotency_key.encode("utf-8", "replace")
         if endpoint.body is not None:
             headers[b"Content-Type"] = b"application/json"
         content = request.body if endpoint.body is not None else None
         outcome: WriteOutcome = "not_applied" if endpoint.method == "GET" else "unknown"
-        server = f"The adsunify server at {self.http_client.base_url}"
+        server = f"the adsunify server at {self.http_client.base_url}"
         try:
             answer = await self.http_client.request(
                 endpoint.method, path, params=dict(request.query), content=content, headers=headers
             )
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as problem:
-            text = f"{server} cannot be reached; nothing was sent to it. ({_describe_error(problem)})"
+            text = f"Cannot connect to {server}; nothing was sent. ({_describe_error(problem)})"
             raise ServerUnreachable(text) from problem
         except httpx.TimeoutException as problem:
-            text = f"{server} did not answer in time. ({_describe_error(problem)})"
+            text = f"No response in time from {server}. ({_describe_error(problem)})"
             raise ServerUnreachable(text, outcome=outcome) from problem
         except httpx.HTTPError as problem:
-            text = f"{server} was cut off before its answer was complete. ({_describe_error(problem)})"
+            text = f"The connection to {server} was lost before the response was complete. ({_describe_error(problem)})"
             raise ServerUnreachable(text, outcome=outcome) from problem
         try:
             body: Mapping[str, Json] = loads(answer.content)
             if not isinstance(body, Mapping):
-                raise TypeError("an answer is an object")
+                raise TypeError("a response must be an object")
             if answer.status_code < 400 and "data" in body:
                 return body
             error = from_problem_details(body)
         except (ValueError, LookupError, TypeError, AttributeError) as problem:
             kind = answer.headers.get("content-type", "no content type")
             text = (
-                f"{server} gave no answer of this API: HTTP {answer.status_code}, {kind}. Is this the address of an "
-                "adsunify server, without /api/v1/ads?"
+                f"Unexpected response from {server}: HTTP {answer.status_code}, {kind}. Check that this is the address "
+                "of an adsunify server, without /api/v1/ads."
             )
             raise ServerUnreachable(text, outcome=outcome) from problem
         if isinstance(error, ProviderThrottled | RateLimited | OperationError):
             wait = parse_retry_after(answer.headers, self.current_time())
-            if wait is not None and not error.retry_after:  # the body is more exact
+            if wait is not None and not error.retry_after:  # the body is more precise
                 error.retry_after = wait
         raise error
 
@@ -118,7 +119,7 @@ def _describe_error(problem: Exception) -> str:
 
 
 async def open_backend(url: str, token: str | None, workspace: str | None, environment: Mapping[str, str]) -> Backend:
-    """The server at an http(s) address, or a database (:func:`adsunify.client.local_backend.open_local`).
+    """Return a backend for a server at an http(s) address, or for a database, which is opened.
 
     Raises InvalidInput, StoreError.
     """
@@ -129,9 +130,9 @@ async def open_backend(url: str, token: str | None, workspace: str | None, envir
         return _open_http_backend(url, token)
     if token is not None:
         raise invalid_input(
-            "token", "not_supported", "goes with a server, whose address begins with http:// or https://."
+            "token", "not_supported", "is only for a server, whose address begins with http:// or https://."
         )
-    # The client of a server does without the store and its libraries.
+    # a client of a server does not load the store and its libraries
     from adsunify.client.local_backend import open_local
 
     return await open_local(url, workspace, environment)
@@ -141,18 +142,18 @@ def _open_http_backend(url: str, token: str | None) -> HttpBackend:
     import httpx
 
     if not token:
-        raise invalid_input("token", "required", "is needed to call a server.")
+        raise invalid_input("token", "required", "is required to call a server.")
     if not (token.isascii() and token.isprintable() and " " not in token):
-        raise invalid_input("token", "malformed", "is made of visible ASCII characters only.")
+        raise invalid_input("token", "malformed", "must have visible ASCII characters only.")
     address = None
     try:
         address = httpx.URL(url.rstrip("/"))
         usable = bool(address.host) and (address.port or 0) <= MAX_PORT
     except httpx.InvalidURL:
         usable = False
-    if address is None or not usable or address.userinfo:  # which would take the token's place
+    if address is None or not usable or address.userinfo:  # a user name would replace the token
         raise invalid_input(
-            "server", "malformed", "must be an http or https address with a host, and without a user name."
+            "server", "malformed", "must be an http or https address with a host and without a user name."
         )
     return HttpBackend(
         httpx.AsyncClient(

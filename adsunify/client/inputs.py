@@ -1,4 +1,4 @@
-"""Checks what the client's methods are given, before a request is made of it; InvalidInput names the member."""
+"""Checks the arguments of the client's methods before a request is made. InvalidInput names the argument."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from .records import Account
 
 T = TypeVar("T")
 BRIEF_MESSAGE = (
-    "must be a CampaignBrief, or a mapping with the members of a brief. Of a file, give what json.load reads from it; "
-    "of JSON text, what adsunify.read_brief reads from it."
+    "must be a CampaignBrief or a mapping with the members of a brief. Read a file with json.load, and JSON text with "
+    "adsunify.read_brief."
 )
 ACCOUNT_ID_MESSAGE = "must be an Account as accounts() returns it, or its id as text."
 OPERATION_ID_MESSAGE = "must be an Operation as create() or operations() returns it, or its id as text."
 NOT_JSON_MESSAGE = (
-    "must be a value that JSON has: text, a number, True, False, None, a list, or a mapping with text as names. "
-    "Amounts are text such as 12.50, instants text such as 2030-01-15T00:00:00Z."
+    "must be a JSON value: text, a number, True, False, None, a list, or a mapping with text as keys. "
+    "Write amounts as text such as 12.50, and instants as text such as 2030-01-15T00:00:00Z."
 )
 
 
 def read_account_id(account: Any, member: str = "accountId") -> str:
-    """The id of an account, given as a record or as text. Raises InvalidInput."""
+    """Return the id of an account that is given as a record or as text. Raises InvalidInput."""
     return _read_id(account, Account, member, ACCOUNT_ID_MESSAGE)
 
 
 def read_operation_id(operation: Any, member: str = "operationId") -> str:
-    """The id of an operation, given as a record or as text. Raises InvalidInput."""
+    """Return the id of an operation that is given as a record or as text. Raises InvalidInput."""
     return _read_id(operation, Operation, member, OPERATION_ID_MESSAGE)
 
 
@@ -48,7 +48,7 @@ def _read_id(value: Any, kind: type[Account] | type[Operation], member: str, acc
 
 
 def read_campaign(account: Any, brief: Any) -> Json:
-    """The body of a request about a brief. Raises InvalidInput."""
+    """Return the body of a request with a brief. Raises InvalidInput."""
     account_id = read_account_id(account)
     if isinstance(brief, CampaignBrief):
         return {"accountId": account_id, "campaign": brief.to_json()}
@@ -58,21 +58,21 @@ def read_campaign(account: Any, brief: Any) -> Json:
 
 
 def read_list(value: Any, member: str) -> list[Any]:
-    """A list of texts; one text is none, since it would be taken for a list of its letters. Raises InvalidInput."""
+    """Return a list of texts. Raises InvalidInput, also for a single text, which Python would read as its letters."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
-        raise invalid_input(member, "type", "must be a list of ids, also for a single one.")
+        raise invalid_input(member, "type", "must be a list of ids, also for a single id.")
     return list(value)
 
 
 def read_text(value: Any, member: str) -> str:
-    """A text. Raises InvalidInput."""
+    """Return a text. Raises InvalidInput."""
     if not isinstance(value, str):
         raise invalid_input(member, "type", "must be text.")
     return value
 
 
 def check_parameters(endpoint: Endpoint, path: Any, query: Any, idempotency_key: Any) -> None:
-    """Raise InvalidInput where a parameter of a call is missing or is no text."""
+    """Raise InvalidInput where a parameter of a call is missing or is not text."""
     for name, parameters in (("path", path), ("query", query)):
         if not isinstance(parameters, Mapping):
             raise invalid_input(name, "type", "must be a mapping of parameters by name, as text.")
@@ -82,7 +82,7 @@ def check_parameters(endpoint: Endpoint, path: Any, query: Any, idempotency_key:
         if not (isinstance(name, str) and isinstance(value, str))
     )
     raise_if_issues(
-        Issue(name, "required", f"is needed in path: {endpoint.operation_id} is called at {endpoint.path}.")
+        Issue(name, "required", f"is required in path: {endpoint.operation_id} is called at {endpoint.path}.")
         for name in endpoint.parameters
         if name not in path
     )
@@ -91,14 +91,14 @@ def check_parameters(endpoint: Endpoint, path: Any, query: Any, idempotency_key:
 
 
 def encode_body(body: Json) -> bytes:
-    """A body as JSON. Raises InvalidInput that names each member which JSON has no value for."""
+    """Encode a body as JSON. Raises InvalidInput that names each member without a JSON value."""
     if body is None:
         return b""
     try:
         raise_if_issues(_find_issues(body, ""))
         return dumps_bytes(body)
     except RecursionError:
-        raise invalid_input("body", "too_deep", "is nested too deeply, or holds itself.") from None
+        raise invalid_input("body", "too_deep", "is nested too deeply or contains itself.") from None
 
 
 def _find_issues(value: Any, path: str) -> Iterator[Issue]:
@@ -107,7 +107,7 @@ def _find_issues(value: Any, path: str) -> Iterator[Issue]:
             if isinstance(name, str):
                 yield from _find_issues(member, f"{path}.{name}" if path else name)
             else:
-                yield Issue(path, "type", "must have text as the names of its members.")
+                yield Issue(path, "type", "must have text as its keys.")
     elif isinstance(value, list | tuple):
         for index, member in enumerate(value):
             yield from _find_issues(member, f"{path}.{index}" if path else str(index))

@@ -1,4 +1,4 @@
-"""Calls rows of the contract over a store of one's own, in this process."""
+"""Calls endpoints of the contract on a local store, in this process."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from adsunify.values.exact_json import Json, dumps, loads
 
 @frozen
 class LocalBackend:
-    """A store of our own, as :func:`adsunify.service.users.find_local_actor` says."""
+    """A local store, used as the actor of :func:`adsunify.service.users.find_local_actor`."""
 
     service: Service
     actor: Actor
 
     async def call(self, endpoint: Endpoint, request: ApiRequest) -> Mapping[str, Json]:
-        """The envelope of the answer, a copy that is the caller's own."""
+        """Call an endpoint and return a copy of the envelope of its response."""
         try:
             answer = await call_endpoint(self.service, self.actor, endpoint, request)
         except AdsunifyError as error:
@@ -41,7 +41,7 @@ class LocalBackend:
 
 
 async def open_local(url: str, workspace: str | None, environment: Mapping[str, str]) -> LocalBackend:
-    """Open a database, migrate it, and choose a workspace in it as :func:`find_local_actor` does.
+    """Open a database, migrate it, and choose a workspace as :func:`find_local_actor` does.
 
     Raises InvalidInput, StoreError.
     """

@@ -1,4 +1,4 @@
-"""What the clients' methods take and return."""
+"""Records that the clients' methods take and return."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adsunify.values.exact_json import Json
 __all__ = ["Account", "Brief", "Connection", "Operation", "Record"]
 
 Brief = CampaignBrief | Mapping[str, Json]
-"""A brief, or the object that it is on the wire."""
+"""A brief, or the JSON object of a brief."""
 
 
 @frozen
@@ -22,12 +22,12 @@ class Account(Record):
 
     ``data``: accountId, network, nativeId, name, currency (ISO 4217), timezone (IANA), status (``active``,
     ``needs_reauth``, ``disconnected``), nativeStatus, connectionId, extras. Name, currency and time zone may be None.
-    It is another class than :class:`adsunify.Account`, which :func:`adsunify.plan` takes and which knows no store.
+    It differs from :class:`adsunify.Account`, which :func:`adsunify.plan` takes and which needs no store.
     """
 
     @property
     def id(self) -> str:
-        """The ``accountId``, a UUID; it stays when the network is connected again."""
+        """The ``accountId``, a UUID. It stays the same when the network is connected again."""
         return str(self.data["accountId"])
 
     @property

@@ -1,4 +1,4 @@
-"""The client for programs that do not await."""
+"""The synchronous client."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 class Ads:
-    """The methods of :class:`AsyncAds`, synchronous, and with the same arguments: a thin face over it.
+    """The methods of :class:`AsyncAds` as synchronous methods, with the same arguments.
 
-    Open it with ``with``. It runs one thread with one event loop; several threads may call it. Ctrl-C stops waiting;
+    Open it with ``with``. It runs an event loop in a thread; several threads may call it. Ctrl-C stops waiting;
     leaving the ``with`` block waits for the write in flight.
     """
 
@@ -60,7 +60,7 @@ class Ads:
         try:
             return future.result()
         except BaseException:
-            future.cancel()  # Ctrl-C: nothing more is begun; what was begun is not cut
+            future.cancel()  # after Ctrl-C a write in flight still finishes
             raise
 
     def _stop_loop(self) -> None:
@@ -80,7 +80,7 @@ class Ads:
         body: Json = None,
         idempotency_key: str | None = None,
     ) -> Mapping[str, Json]:
-        """Call any row of the contract by its operationId, such as ``post_bulk_edit``; a server's ``/docs`` lists them.
+        """Call any endpoint by its operationId, such as ``post_bulk_edit``; a server's ``/docs`` lists them.
 
         ``path`` and ``query`` hold the parameters by name, as text. Returns the envelope: ``data``, and ``page`` with
         ``nextCursor`` where there may be more. Where ``idempotency_key`` is taken, the same key and request return the
@@ -93,57 +93,57 @@ class Ads:
     # -- discovery and accounts --------------------------------------------------------------------------------
 
     def verify(self) -> Json:
-        """The current credential: ``workspace``, ``role``, ``canWrite``, ``expiresAt``."""
+        """Describe the current credential: ``workspace``, ``role``, ``canWrite``, ``expiresAt``."""
         return self._run_on_loop(self._ads.verify())
 
     def networks(self) -> list[Json]:
-        """The networks, each with ``network`` (its code), title, version, login, formats and account extras."""
+        """List the networks, each with ``network`` (its code), title, version, login, formats and account extras."""
         return self._run_on_loop(self._ads.networks())
 
     def network(self, code: str) -> Json:
-        """Everything one network's tables declare: formats, settings, catalogs, metrics, templates, units.
+        """Return everything that one network's tables declare: formats, settings, catalogs, metrics, templates, units.
 
         Raises InvalidInput for an unknown code.
         """
         return self._run_on_loop(self._ads.network(code))
 
     def workflows(self) -> list[Json]:
-        """The unified formats, one row each: goals, budget periods, and the members of the brief it takes."""
+        """List the unified formats, each with its goals, budget periods, and the members of its brief."""
         return self._run_on_loop(self._ads.workflows())
 
     def accounts(self, network: str | None = None) -> list[Account]:
-        """The connected ad accounts, or those on one network, disconnected ones too."""
+        """List the ad accounts, or those on one network, including disconnected ones."""
         return self._run_on_loop(self._ads.accounts(network))
 
     def account(self, account: Account | str) -> Account:
-        """One ad account, read again; by its id or as :meth:`accounts` returned it. Raises NotFound."""
+        """Read one ad account, by its id or as :meth:`accounts` returned it. Raises NotFound."""
         return self._run_on_loop(self._ads.account(account))
 
     def authorize(self, network: str) -> Json:
-        """Make a link at which a person connects the network's accounts: ``url`` and ``expiresAt``.
+        """Create a link at which a person connects the network's accounts: ``url`` and ``expiresAt``.
 
         It works once, for ten minutes, and leads to the server at the base URL (``ADSUNIFY_BASE_URL``, or else
-        http://127.0.0.1:8080): over a store of one's own, ``adsunify serve`` over that store must answer there. The
+        http://127.0.0.1:8080): with a local store, ``adsunify serve`` on that store must run there. The
         command ``adsunify connect`` needs no server. Raises InvalidInput for a network without a consent page, or where
         there is no application (``ADSUNIFY_<NETWORK>_CLIENT_ID``), and Forbidden to all but admins.
         """
         return self._run_on_loop(self._ads.authorize(network))
 
     def connect(self, network: str, **credentials: str) -> Connection:
-        """Connect a network with credentials of its own, and keep all the accounts that it shows.
+        """Connect a network with the credentials that it issues, and save all accounts that it shows.
 
         For example ``connect("chatgpt", api_key=...)``; docs/connecting.md has a table of what each network takes.
         Connecting again keeps the accounts' ids. Raises InvalidInput for other members and for a network with a consent
-        page (see :meth:`authorize`), TokenRefused where the network does not take them.
+        page (see :meth:`authorize`), TokenRefused where the network refuses them.
         """
         return self._run_on_loop(self._ads.connect(network, **credentials))
 
     def connections(self) -> list[Json]:
-        """The connections, each with ``connectionId``, ``network``, ``status`` and its accounts' ids."""
+        """List the connections, each with ``connectionId``, ``network``, ``status`` and its accounts' ids."""
         return self._run_on_loop(self._ads.connections())
 
     def disconnect(self, connection_id: str) -> Json:
-        """Revoke a connection's credentials where the network can do that, and forget them; running campaigns go on.
+        """Revoke a connection's credentials where the network can do that, and delete them. Running campaigns continue.
 
         Returns the connection; its accounts are ``disconnected``. Raises NotFound.
         """
@@ -152,27 +152,27 @@ class Ads:
     # -- the workflow ------------------------------------------------------------------------------------------
 
     def validate(self, account: Account | str, brief: Brief) -> Json:
-        """Hold a brief against the network's rules and, where it can be reached, the network; nothing is saved.
+        """Check a brief against the network's rules and, where it is reachable, at the network. Nothing is saved.
 
         Returns ``format``, ``plan``, ``risk`` and ``warnings`` of what :meth:`create` would prepare. Raises
-        InvalidInput with everything that is wrong.
+        InvalidInput with all issues.
         """
         return self._run_on_loop(self._ads.validate(account, brief))
 
     def create(self, account: Account | str, brief: Brief, *, idempotency_key: str | None = None) -> Operation:
-        """Prepare the creation of a campaign with all that belongs to it, paused; nothing is written yet.
+        """Prepare the creation of a campaign with its ad groups and ads, paused. Nothing is written yet.
 
         The same ``idempotency_key`` and brief return the same operation again; another brief raises Conflict. Raises
-        InvalidInput with everything that is wrong with the brief.
+        InvalidInput with all issues of the brief.
         """
         return self._run_on_loop(self._ads.create(account, brief, idempotency_key=idempotency_key))
 
     def activate(
         self, account: Account | str, source: Operation | str, *, idempotency_key: str | None = None
     ) -> Operation:
-        """Prepare the activation of everything a succeeded create operation made: leaves first, the campaign last.
+        """Prepare the activation of everything that a succeeded create operation created, the campaign last.
 
-        Executing it can spend money. Raises InvalidInput where the source is none, ``source_not_activatable``.
+        Executing it can spend money. Raises InvalidInput ``source_not_activatable`` for other sources.
         """
         return self._run_on_loop(self._ads.activate(account, source, idempotency_key=idempotency_key))
 
@@ -185,10 +185,10 @@ class Ads:
         *,
         idempotency_key: str | None = None,
     ) -> list[Operation]:
-        """Prepare a status (``active`` or ``paused``) for 1 to 50 entities; each has an operation of its own.
+        """Prepare a status (``active`` or ``paused``) for 1 to 50 entities; each gets its own operation.
 
         ``kind`` is ``campaign``, ``adGroup`` or ``ad``; ``entity_ids`` are the network's own. All are prepared or none:
-        InvalidInput says which of them cannot be.
+        InvalidInput lists the entities that were refused.
         """
         return self._run_on_loop(
             self._ads.set_status(account, kind, entity_ids, status, idempotency_key=idempotency_key)
@@ -197,48 +197,48 @@ class Ads:
     # -- operations --------------------------------------------------------------------------------------------
 
     def operations(self) -> list[Operation]:
-        """The latest 50 operations in scope, newest first, without the bodies of their plans."""
+        """List the latest 50 operations in scope, newest first, without the bodies of their plans."""
         return self._run_on_loop(self._ads.operations())
 
     def operation(self, operation: Operation | str) -> Operation:
-        """One operation, read again with its plan and receipt. Raises NotFound."""
+        """Read one operation with its plan and receipt. Raises NotFound."""
         return self._run_on_loop(self._ads.operation(operation))
 
     def execute(
         self, operation: Operation | str, *, confirmed: bool, progress: Callable[[Operation], None] | None = None
     ) -> Operation:
-        """Write the prepared change, continuing for as long as the answer says so; returns the operation.
+        """Write the prepared change, and continue while the response has ``nextAction``; returns the operation.
 
-        ``confirmed`` has to be True. An operation runs once: one that has succeeded is returned as it is. ``progress``
-        is told of the operation before each wait, on the client's own thread.
+        ``confirmed`` must be True. An operation runs once: a succeeded one is returned as it is. ``progress`` is called
+        with the operation before each wait, on the client's own thread.
 
         Raises OperationError where it stops: ``code`` and ``outcome`` say why, ``operation`` holds the receipt, and
-        ``native`` the network's own error. With the outcome ``unknown`` nobody knows whether a write was done: look at
-        the account; it is never sent again by itself. Raises Forbidden ``approval_required`` where a person has to
-        execute it.
+        ``native`` the network's own error. With the outcome ``unknown`` it is not known whether a write was done:
+        look at the account. It is not sent again. Raises Forbidden ``approval_required`` where a person must execute
+        it.
         """
         return self._run_on_loop(self._ads.execute(operation, confirmed=confirmed, progress=progress))
 
     def cancel(self, operation: Operation | str) -> Operation:
-        """Cancel a prepared operation of one's own; what it wrote already stays. Raises OperationError."""
+        """Cancel your prepared operation; what it wrote stays. Raises OperationError."""
         return self._run_on_loop(self._ads.cancel(operation))
 
     # -- reading -----------------------------------------------------------------------------------------------
 
     def insights(self, account: Account | str, start: date | str, end: date | str) -> Json:
-        """Normalized daily metrics, both days included, in the account's time zone; at most 1100 days.
+        """Read normalized daily metrics, both days included, in the account's time zone; at most 1100 days.
 
         ``rows`` has one row a day: impressions, clicks, videoViews and reach are integers; spend, conversions and
-        conversionValue decimal strings, amounts in major units of ``currency``; None is what the network does not
-        report. ``totals`` adds them up, None where a part is missing; ``coverage`` says what is missing or provisional.
-        Waits while the network makes its report, which may take minutes. Raises ProviderError.
+        conversionValue are decimal strings, amounts in major units of ``currency``; None where the network does not
+        report the figure. ``totals`` adds them up, None where a part is missing; ``coverage`` lists missing and
+        provisional days. Waits while the network prepares its report, which may take minutes. Raises ProviderError.
         """
         return self._run_on_loop(self._ads.insights(account, start, end))
 
     def tree(self, account: Account | str) -> Json:
-        """The native hierarchy, flat, parents first: ``nodes`` with kind, id, parentId, name, status, native.
+        """Read the native hierarchy, flat, parents first: ``nodes`` with kind, id, parentId, name, status, native.
 
-        ``truncated`` where the account has more than was read. Raises ProviderError.
+        ``truncated`` is true where the account has more than was read. Raises ProviderError.
         """
         return self._run_on_loop(self._ads.tree(account))
 
@@ -251,10 +251,10 @@ class Ads:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Mapping[str, Json]:
-        """A page of a catalog, such as ``pages`` or ``locations``.
+        """Read a page of a catalog, such as ``pages`` or ``locations``.
 
         ``data`` has rows with ``id``, ``name`` and ``native``; ``page.nextCursor`` is given as ``cursor`` for the next
         page, and None on the last. ``limit`` is 1 to 100. :meth:`network` lists the catalogs; some take text after a
-        colon. ``report:<job>`` is a report that :meth:`insights` began. Raises InvalidInput for an unknown one.
+        colon. ``report:<job>`` is a report that :meth:`insights` started. Raises InvalidInput for an unknown one.
         """
         return self._run_on_loop(self._ads.catalog(account, resource, search=search, cursor=cursor, limit=limit))

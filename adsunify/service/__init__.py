@@ -1,4 +1,4 @@
-"""The use cases, transport-neutral: each takes the service and an Actor.
+"""The use cases. Each takes the service and an Actor, and knows no transport.
 
 Most modules hold the use cases of one section of docs/spec.md, "Endpoints".
 """

@@ -1,4 +1,4 @@
-"""Ad accounts and what is read through them: hierarchy, insights, catalogs."""
+"""Ad accounts and what the service reads through them: hierarchy, insights, catalogs."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ from .network_session import NetworkSession
 FIRST_SYNC_TRIES = 3
 MAX_EXTRA_LENGTH = 250
 FIRST_DAY = date(2000, 1, 1)
-"""No network has figures of a day before; and the first midnights of the calendar are none in every time zone."""
+"""The first day of insights: no network has older figures."""
 MAX_DAYS = 1100
-"""Of one call for insights: three years, as far back as most networks report."""
+"""The longest range of one call for insights: three years, as far back as most networks report."""
 STARTING_REPORT = PendingReport(job="", status="starting", retry_after_ms=1000)
-"""Another call is asking the network for the same report; the network has not named the job yet."""
+"""The answer while another call requests the same report and the network has not named the job yet."""
 REPORT_START_TRIES, REPORT_START_PAUSE_SECONDS = 25, 0.2
 TRANSIENT_ERRORS = (ProviderThrottled, ProviderUnreadable, TokenRefused)
-"""Failures that may be over at the next read: the report goes on, and nothing has failed for good."""
+"""Failures that may be over at the next read, so the report has not failed for good."""
 EventSummary = tuple[str, Mapping[str, str]]
-"""The name of an event, and what it says besides."""
+"""The type of an event, and further members of its data."""
 
 
 async def list_accounts(service: Service, actor: Actor, *, network: str | None) -> list[Json]:
-    """The workspace's ad accounts, or those on one network."""
+    """List the workspace's ad accounts, or those on one network."""
     return [
         account_to_json(account)
         for account in await service.store.read(connections.list_accounts, actor.workspace_id, network)
@@ -60,12 +60,12 @@ async def list_accounts(service: Service, actor: Actor, *, network: str | None) 
 
 
 async def get_account(service: Service, actor: Actor, *, account_id: str) -> Json:
-    """One ad account."""
+    """Return one ad account."""
     return account_to_json(await service.store.read(connections.get_account, actor.workspace_id, account_id))
 
 
 def account_to_json(account: AccountRecord) -> dict[str, Json]:
-    """An account as the answers show it."""
+    """Return an account as responses show it."""
     return {
         "accountId": account.id,
         "network": account.network,
@@ -81,9 +81,9 @@ def account_to_json(account: AccountRecord) -> dict[str, Json]:
 
 
 async def set_account_extras(store: Store, account_id: str, extras: Mapping[str, str | None]) -> Json:
-    """Set extras of an account by hand; None lets the one that was found on connecting show again.
+    """Set extras of an account by hand. None restores the value that the network reported on connecting.
 
-    Raises NotFound, InvalidInput for what the network does not declare, or does not let anybody set.
+    Raises NotFound; InvalidInput for extras that the network does not declare or that cannot be set.
     """
     workspace_id = await store.read(connections.find_workspace_of_account, account_id)
     account = await store.read(connections.get_account, workspace_id, account_id)
@@ -114,7 +114,7 @@ def _find_extra_issues(declared: Sequence[Extra], network: str, name: str, value
 
 
 async def read_account_tree(service: Service, actor: Actor, *, account_id: str) -> Json:
-    """The native hierarchy, flat, parents first, with explicit levels and parent keys."""
+    """Read the native hierarchy as a flat list, parents first, with levels and parent keys."""
     session = await NetworkSession.load(service, actor, account_id)
     tree = await _read_tree(service, session)
     network = session.adapter.network
@@ -143,9 +143,9 @@ def _record_tree(connection: Connection, account_id: str, nodes: Sequence[Parsed
 
 
 async def sync_first_tree(service: Service, account: AccountRecord) -> None:
-    """Read a new account's tree once, in three tries; ``sync.failed`` where it cannot be read.
+    """Read a new account's tree, in three attempts; record ``sync.failed`` where all fail.
 
-    Nothing failed where the account was disconnected meanwhile, or connected anew: that reads it.
+    An account that was disconnected or connected again in the meantime counts as no failure.
     """
     for attempt in range(FIRST_SYNC_TRIES):
         try:
@@ -181,23 +181,22 @@ def _record_account_event(
 async def read_account_insights(
     service: Service, actor: Actor, *, account_id: str, start_date: date, end_date: date
 ) -> Json:
-    """Normalized daily metrics in the account's currency and time zone, both dates included; at most 1100 days a
-    call.
+    """Read normalized daily metrics in the account's currency and time zone.
 
-    ``pending`` says that the network is still making its report: ask again with the same dates. Days that have not
-    begun are missing.
+    The range includes both dates and has at most 1100 days. Where ``pending`` is not null, the network is still
+    preparing its report: call again with the same dates. Days that have not begun are listed as missing.
     """
     session = await NetworkSession.load(service, actor, account_id)
     if end_date < start_date:
         raise InvalidInput([Issue("endDate", "order", "cannot be before startDate.")])
     if (end_date - start_date).days >= MAX_DAYS:
-        message = f"must be less than {MAX_DAYS} days after startDate; ask in several calls."
+        message = f"must be less than {MAX_DAYS} days after startDate; split the range into several calls."
         raise InvalidInput([Issue("endDate", "range_too_long", message)])
     if start_date < FIRST_DAY:
         raise InvalidInput([Issue("startDate", "too_early", f"cannot be before {FIRST_DAY}.")])
     today = _account_today(service, session)
     if start_date > today:
-        raise InvalidInput([Issue("startDate", "future", "lies in the future; nothing can be reported yet.")])
+        raise InvalidInput([Issue("startDate", "future", "lies in the future; there are no figures yet.")])
     last = min(end_date, today)
     if not session.adapter.network.has_report_jobs:
         insights = await _read_untracked_report(service, session, start_date, last, None)
@@ -208,14 +207,14 @@ async def read_account_insights(
             reports.begin_report, actor.workspace_id, account_id, *days, service.store.clock
         )
         if not is_mine and record.job is None:
-            await asyncio.sleep(REPORT_START_PAUSE_SECONDS)  # another call asks for it at this moment
+            await asyncio.sleep(REPORT_START_PAUSE_SECONDS)  # another call requests it at this moment
             continue
         try:
             insights = await _advance_report(service, session, record)
         except ProviderError as problem:
             if record.state != "read" or isinstance(problem, TRANSIENT_ERRORS):
                 raise
-            continue  # the network has it no more
+            continue  # the network no longer has it
         return _insights_to_json(session, insights.extend_to(end_date))
     return _insights_to_json(
         session, Insights.from_pending_report(start_date, end_date, session.native_account.timezone, STARTING_REPORT)
@@ -228,9 +227,9 @@ def _account_today(service: Service, session: NetworkSession) -> date:
 
 
 async def _advance_report(service: Service, session: NetworkSession, record: ReportRecord) -> Insights:
-    """Ask for a report, or how far it is; keep what resumes it, until it was read or has failed for good.
+    """Request a report or read its progress. Its job is stored until the report was read or has failed for good.
 
-    Several may see how it ends: it is told once, in the transaction of its end.
+    Several calls may see its end; only the transaction that ends it records the event.
     """
     store, start, end = service.store, date.fromisoformat(record.start_date), date.fromisoformat(record.end_date)
     try:
@@ -241,7 +240,7 @@ async def _advance_report(service: Service, session: NetworkSession, record: Rep
         raise
     if insights.pending is not None:
         await store.write(reports.mark_started, record.id, insights.pending.job, store.clock)
-    elif record.state != "read":  # one that was answered at once is forgotten: there is nothing to resume
+    elif record.state != "read":  # a report that came at once is deleted: there is nothing to resume
         await store.write(
             _end_report, record, record.job is None, session.account, store.clock, _success_event(insights)
         )
@@ -266,7 +265,7 @@ def _end_report(
 async def _read_untracked_report(
     service: Service, session: NetworkSession, start: date, end: date, job: str | None
 ) -> Insights:
-    """Read a report that nothing is kept of, and tell how it ended."""
+    """Read a report of which nothing is stored, and record the event of its end."""
     store = service.store
     try:
         insights = await _read_report(service, session, start, end, job)
@@ -282,7 +281,7 @@ async def _read_untracked_report(
 
 
 async def _read_report(service: Service, session: NetworkSession, start: date, end: date, job: str | None) -> Insights:
-    if job is None:  # a report that was asked for in time can be resumed later
+    if job is None:  # a job that was requested in time can be resumed later
         require_history(session.adapter.network, session.native_account, start, service.now())
     return await session.run_flow(
         session.adapter.reads.fetch_insights(session.native_account, start, end, job, service.now())
@@ -326,7 +325,7 @@ async def read_account_catalog(
     cursor: str | None,
     limit: int,
 ) -> UseCaseResult:
-    """An allow-listed catalog, or, as ``report:<job>``, a report resumed (then the answer is that of insights)."""
+    """List a catalog of the network. ``report:<job>`` resumes a report; the response is then that of insights."""
     session = await NetworkSession.load(service, actor, account_id)
     name, _, suffix = resource.partition(":")
     if name == "report" and suffix:
@@ -343,8 +342,8 @@ async def read_account_catalog(
 
 async def _resume_report(service: Service, session: NetworkSession, job: str) -> Json:
     if not session.adapter.network.has_report_jobs:
-        raise NotFound(f"{session.adapter.network.title} answers at once: there is no report to resume.")
+        raise NotFound(f"{session.adapter.network.title} has no report jobs, so there is no report to resume.")
     record = await service.store.read(reports.find_report_by_job, session.account.id, job)
-    if record is None:  # a network may know it, and tell another account's figures as this one's
-        raise NotFound("There is no such report of this account, or not any more; ask for its days again.")
+    if record is None:  # the job may belong to another account
+        raise NotFound("This account has no such report, or no longer. Request its days again.")
     return _insights_to_json(session, await _advance_report(service, session, record))

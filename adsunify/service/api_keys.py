@@ -1,4 +1,4 @@
-"""The workspace's API keys, and who calls with one."""
+"""The workspace's API keys, and the actor behind a key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
 async def actor_from_key(service: Service, token: str) -> Actor | None:
-    """Who calls with an API key; None where it is none, or no good any more."""
+    """Return the actor of an API key; None where the token is not a valid key."""
     match = KEY_PATTERN.fullmatch(token)
     if match is None:
         return None
@@ -47,7 +47,7 @@ def make_api_key() -> tuple[str, str]:
 
 
 async def verify_credential(service: Service, actor: Actor) -> Json:
-    """The current credential: its workspace, its role, whether it may write, and when it expires.
+    """Describe the current credential: its workspace, its role, whether it may write, and when it expires.
 
     ``role`` is ``ads_mcp`` for an agent's access token. Such a token also names its grant and its client;
     ``grantExpiresAt`` is the time at which the grant ends and no refresh is possible any more.
@@ -76,12 +76,15 @@ async def verify_credential(service: Service, actor: Actor) -> Json:
 
 
 async def list_keys(service: Service, actor: Actor) -> list[Json]:
-    """The workspace's API keys; secrets are never shown again."""
+    """List the workspace's API keys, without their secrets."""
     return [_key_to_json(key) for key in await service.store.read(keys.list_keys, actor.workspace_id)]
 
 
 async def create_key(service: Service, actor: Actor, *, name: str, can_write: bool, expires_at: str | None) -> Json:
-    """Create an API key. Its secret is shown this once; it expires no later than the key that authorizes it."""
+    """Create an API key. Only this response shows its secret.
+
+    The key expires no later than the key that authorizes the call.
+    """
     bound = actor.expires_at
     expiry = bound if expires_at is None else int(parse_instant(expires_at, "expiresAt").timestamp() * 1000)
     if expiry is not None and expiry <= service.store.clock.wall():
@@ -112,9 +115,9 @@ async def create_key(service: Service, actor: Actor, *, name: str, can_write: bo
 
 
 async def revoke_key(service: Service, actor: Actor, *, key_id: str) -> Json:
-    """Revoke a key you own, at once, whatever your role; other keys are unaffected.
+    """Revoke a key that you own, at once and whatever your role. Other keys are unaffected.
 
-    A read-only key revokes itself alone. Raises NotFound, Forbidden.
+    A read-only key can revoke only itself. Raises NotFound, Forbidden.
     """
     only = None if actor.can_write else actor.key_id
     key = await service.store.write(

@@ -1,4 +1,4 @@
-"""Who calls: the one place that reads a bearer token, whatever the door."""
+"""Authentication: the one place that reads bearer tokens, for REST and MCP."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TOKEN_INVALID = "The bearer token is invalid, expired or revoked."
 
 @define(eq=False)
 class RequestContext:
-    """A request at one of the doors: our id for it, the network address it came from, and who asks once that is known.
+    """The context of a request: its id, the caller's IP address, and the caller once it is known.
 
-    ``owner``: the credential, or the person behind a session.
+    ``owner``: the credential, or the user id of a session.
     """
 
     request_id: str
@@ -28,15 +28,15 @@ class RequestContext:
     workspace_id: str | None = None
 
 
-REQUEST_CONTEXT: ContextVar[RequestContext | None] = ContextVar("asked", default=None)
-"""The request that is being answered; None outside a server."""
+REQUEST_CONTEXT: ContextVar[RequestContext | None] = ContextVar("request_context", default=None)
+"""The request in progress; None outside a server."""
 
 
 async def authenticate(service: Service, authorization: str | None) -> Actor:
-    """The caller behind an ``Authorization`` header: an API key's, or an agent's.
+    """Return the actor behind an ``Authorization`` header: of an API key or of an agent's token.
 
-    Raises Unauthenticated; RateLimited where too many bad tokens came from the address. A good one is always good:
-    others may share the address.
+    Raises Unauthenticated; RateLimited where too many bad tokens came from the IP address. Valid tokens always pass,
+    since several callers may share the address.
     """
     scheme, _, credentials = (authorization or "").strip().partition(" ")
     token = credentials.strip()

@@ -1,4 +1,4 @@
-"""Bulk controls: one prepared operation per entity, all of them or none."""
+"""Bulk controls: one prepared operation per entity; all are prepared or none."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def bulk_status(
     status: str,
     idempotency: Idempotency | None,
 ) -> UseCaseResult:
-    """Prepare one status for up to 50 entities of a kind, each with its own review and receipt."""
+    """Prepare one status for up to 50 entities of a kind. Each entity gets an operation with its own review."""
     mutations = [Mutation("status", kind, entity_id, status=status) for entity_id in entity_ids]
     return await _prepare_mutations(service, actor, account_id, mutations, idempotency)
 
@@ -46,9 +46,9 @@ async def bulk_edit(
     value: Decimal,
     idempotency: Idempotency | None,
 ) -> UseCaseResult:
-    """Prepare one money or number setting for up to 50 entities of a kind; a percentage is computed exactly.
+    """Prepare one money or number setting for up to 50 entities of a kind. Percentages are computed exactly.
 
-    ``bid`` is the bid of each entity's own strategy. Money is cut to the network's unit toward the lower spend.
+    ``bid`` is the bid of each entity's own strategy. Money is rounded to the network's unit toward the lower spend.
     """
     changed = value if mode == "set" else Percentage("increase" if mode == "increase" else "decrease", value)
     mutations = [Mutation("edit", kind, entity_id, edit=Edit({field: changed})) for entity_id in entity_ids]
@@ -65,7 +65,7 @@ async def _prepare_mutations(
     repeated = [index for index, one in enumerate(entity_ids) if one in entity_ids[:index]]
     if repeated:
         raise InvalidInput(
-            [Issue(f"entityIds.{index}", "duplicate", "stands in the list already.") for index in repeated]
+            [Issue(f"entityIds.{index}", "duplicate", "appears in the list before.") for index in repeated]
         )
     session = await NetworkSession.load(service, actor, account_id)
     session.require_active()
@@ -82,9 +82,9 @@ async def _prepare_mutations(
 
 
 def _find_field_issues(network: Network, mutation: Mutation) -> Iterator[Issue]:
-    """A field that a bulk edit does not change: it changes money and numbers.
+    """Refuse fields that a bulk edit does not change; it changes money and numbers.
 
-    The native name of an amount is refused as a single edit refuses it: with the field to use.
+    A native name of an amount gets the issue of a single edit, which names the unified field.
     """
     if not mutation.edit.fields:
         return
@@ -102,12 +102,12 @@ def _find_field_issues(network: Network, mutation: Mutation) -> Iterator[Issue]:
 async def _plan_mutation(
     service: Service, session: NetworkSession, index: int, mutation: Mutation
 ) -> Plan | InvalidInput | ProviderNotFound:
-    """The plan, or what is wrong with this one of many, at its place in the list."""
+    """Return the plan, or the error of this mutation with the path of its entity in the list."""
     path = f"entityIds.{index}"
     try:
         return await entities.plan_mutation(service, session, mutation)
     except InvalidInput as problem:
         return InvalidInput([Issue(path, issue.code, f"{issue.path}: {issue.message}") for issue in problem.issues])
     except ProviderNotFound as problem:
-        issue = Issue(path, "not_found", f"{mutation.entity_id} is not there. {problem.message}")
+        issue = Issue(path, "not_found", f"{mutation.entity_id} was not found. {problem.message}")
         return ProviderNotFound(issue.message, issues=[issue])

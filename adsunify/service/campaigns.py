@@ -1,4 +1,4 @@
-"""The unified workflow: validate a brief, prepare its creation, prepare the activation of what was created."""
+"""The unified workflow: validate a brief, prepare its creation, prepare its activation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .network_session import NetworkSession
 
 
 async def validate_campaign(service: Service, actor: Actor, *, account_id: str, campaign: CampaignBrief) -> Json:
-    """Hold a brief against the network's rules and show the plan it would become; nothing is saved or published."""
+    """Check a brief against the network's rules and return its plan. Nothing is saved or published."""
     session = await NetworkSession.load(service, actor, account_id)
     chosen, plan = await _plan_campaign(service, session, campaign)
     return {
@@ -36,7 +36,7 @@ async def validate_campaign(service: Service, actor: Actor, *, account_id: str, 
 async def prepare_campaign(
     service: Service, actor: Actor, *, account_id: str, campaign: CampaignBrief, idempotency: Idempotency | None
 ) -> UseCaseResult:
-    """Prepare the creation of a campaign: an exact step plan to review. Created entities stay paused."""
+    """Prepare the creation of a campaign as an exact plan to review. Created entities stay paused."""
     replay = await preparation.find_replay(service, actor, idempotency)
     if replay is not None:
         return replay
@@ -48,7 +48,10 @@ async def prepare_campaign(
 async def prepare_activation(
     service: Service, actor: Actor, *, account_id: str, source_operation_id: str, idempotency: Idempotency | None
 ) -> UseCaseResult:
-    """Prepare the activation of everything a create operation made, keywords too: leaves first, the campaign last."""
+    """Prepare the activation of everything that a create operation created, including keywords.
+
+    The plan activates the lowest level first and the campaign last.
+    """
     replay = await preparation.find_replay(service, actor, idempotency)
     if replay is not None:
         return replay
@@ -62,7 +65,7 @@ async def prepare_activation(
 
 
 async def _plan_campaign(service: Service, session: NetworkSession, brief: CampaignBrief) -> tuple[Format, Plan]:
-    """The format that the brief is, and the plan with all warnings; raises InvalidInput with paths as in the body."""
+    """Return the brief's format, and its plan with all warnings. Raises InvalidInput with paths as in the body."""
     session.require_active()
     network, plans, now = session.adapter.network, session.adapter.plans, service.now()
     try:
@@ -80,7 +83,10 @@ _UUID = re.compile(UUID_REGEX).fullmatch
 
 
 async def find_brief_issues(service: Service, actor: Actor, body: bytes, known_issues: Sequence[Issue]) -> list[Issue]:
-    """What the network says of what can be read of a refused body, so that all is told at once; it is not asked."""
+    """Find further issues in the readable part of a refused body, so that one response reports all issues.
+
+    The checks use the network's tables and send no request. ``known_issues``: the issues found so far.
+    """
     try:
         members = loads(body)
     except ValueError:
@@ -101,7 +107,7 @@ async def find_brief_issues(service: Service, actor: Actor, body: bytes, known_i
 
 
 def _prefix_brief_paths(issues: Iterable[Issue]) -> list[Issue]:
-    """Issues of a brief with their paths as in the request's body; paths that begin with ``account`` are not of it."""
+    """Give issues of a brief their paths in the request's body; paths that begin with ``account`` stay."""
     return preparation.prefix_issue_paths(issues, "campaign", lambda member: not member.startswith("account"))
 
 

@@ -1,4 +1,4 @@
-"""Connecting accounts: a hosted consent link, the network's answer to it, and disconnecting."""
+"""Connections to networks: the hosted consent link, the network's callback, credentials, disconnecting."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from .tokens import hash_token, make_token
 
 T = TypeVar("T")
 VERIFIER_FIELD = "verifier"
-"""The member of a consent's data that is sealed."""
+"""The encrypted member of a consent's data."""
 LINK_MILLISECONDS = 10 * 60 * 1000
-"""Links and states are single-use and live for ten minutes."""
+"""Links and states work once and expire after ten minutes."""
 
 
 @frozen
 class ConsentInvitation:
-    """What a link asks a person for: to connect accounts of a network to the workspace of this name."""
+    """What a link is for: connecting accounts of a network to the workspace of this name."""
 
     workspace: str
     network: str
@@ -49,7 +49,7 @@ class ConsentInvitation:
 
 @frozen
 class RedirectToConsent:
-    """Where the browser goes next, and the cookie that ties the network's answer to it; ``state`` comes with both."""
+    """The address of the network's consent page, and the cookie that ties the callback to this browser."""
 
     url: str
     state: str
@@ -57,7 +57,7 @@ class RedirectToConsent:
 
 
 async def list_connections(service: Service, actor: Actor) -> list[Json]:
-    """The workspace's connections, without their credentials."""
+    """List the workspace's connections, without their credentials."""
     found = await service.store.read(_read_connections, actor.workspace_id)
     return [connection_to_json(one, through) for one, through in found]
 
@@ -71,7 +71,7 @@ def _read_connections(connection: Connection, workspace_id: str) -> list[tuple[C
 
 
 async def create_consent_link(service: Service, actor: Actor, *, network: str) -> Json:
-    """Make a single-use, short-lived link at which a person connects the network's accounts."""
+    """Create a link at which a person connects the network's accounts. It works once, for ten minutes."""
     service.get_oauth_client(network)
     token = make_token()
     record = await service.store.write(
@@ -89,7 +89,7 @@ async def create_consent_link(service: Service, actor: Actor, *, network: str) -
 
 
 async def read_consent_invitation(service: Service, token: str) -> ConsentInvitation:
-    """What a link is for; looking at it does not use it up. Raises NotFound, Forbidden as :func:`start_consent`."""
+    """Return what a link is for, without using it up. Raises NotFound and Forbidden as :func:`start_consent`."""
     return await service.store.read(_read_consent_invitation, token, service.store.clock)
 
 
@@ -99,9 +99,10 @@ def _read_consent_invitation(connection: Connection, token: str, clock: Clock) -
 
 
 async def start_consent(service: Service, token: str) -> RedirectToConsent:
-    """Use a link up: the address of the network's consent page; raises NotFound for one that is used up or over.
+    """Use a link up, and return the address of the network's consent page.
 
-    Raises ProviderError where the network does not begin a consent; the link is used up then, too.
+    Raises NotFound for a link that is used or expired, Forbidden where its maker is no longer an admin, and
+    ProviderError where the network does not begin a consent; then the link is used up too.
     """
     state, cookie, verifier = (make_token() for _ in range(3))
     clock = service.store.clock
@@ -140,21 +141,23 @@ def _use_link(connection: Connection, token: str, clock: Clock) -> ConsentRecord
 
 def _require_valid_link(connection: Connection, link: ConsentRecord | None) -> ConsentRecord:
     if link is None:
-        raise NotFound("This link was used already, is over, or never was one. Ask for a new one.")
+        raise NotFound("This link was already used, has expired, or is not valid. Ask for a new one.")
     _require_admin_maker(connection, link)
     return link
 
 
 def verifier_context(state_hash: str, workspace_id: str) -> SecretContext:
-    """Where the secret of a consent under way belongs."""
+    """Return the encryption context of the secret of a consent in progress."""
     return SecretContext("consents", state_hash, workspace_id, VERIFIER_FIELD)
 
 
 def _require_admin_maker(connection: Connection, consent: ConsentRecord) -> None:
-    """Raise Forbidden where whoever made the link is no admin any more."""
+    """Raise Forbidden where the maker of the link is no longer an admin."""
     member = people.find_membership(connection, consent.workspace_id, consent.user_id)
     if member is None or member.role != "admin":
-        raise Forbidden("Whoever made this link is no admin of its workspace any more.", code="admin_required")
+        raise Forbidden(
+            "The person who created this link is no longer an admin of the workspace.", code="admin_required"
+        )
 
 
 def consent_redirect_uri(service: Service, network: str) -> str:
@@ -168,17 +171,19 @@ def read_state(answer: Mapping[str, str]) -> str:
 
 
 async def finish_consent(service: Service, network: str, answer: Mapping[str, str], cookie: str) -> Json:
-    """Take the network's answer: exchange the code, find the accounts, keep them; returns the connection.
+    """Handle the network's callback: exchange the code, discover the accounts, save them; returns the connection.
 
-    Raises NotFound for a state that is unknown, used or over, Forbidden where its maker is no admin any more,
+    Raises NotFound for a state that is unknown, used or expired, Forbidden where its maker is no longer an admin, and
     InvalidInput for a refused consent.
     """
     state = await service.store.write(consents.use_token, "state", hash_token(read_state(answer)), service.store.clock)
     if state is None or state.network != network or hash_token(cookie) != state.data["cookie"]:
-        raise NotFound("This answer belongs to no consent that was begun in this browser, or it came too late.")
+        raise NotFound(
+            "This callback belongs to no consent of this browser, or it came too late. Start with a new link."
+        )
     await service.store.read(_require_admin_maker, state)
-    if "error" in answer or "denied" in answer:  # OAuth 2.0 says error, OAuth 1.0a of X says denied
-        raise InvalidInput([Issue("error", "consent_refused", "The consent was refused at the network.")])
+    if "error" in answer or "denied" in answer:  # OAuth 2.0 sends error, OAuth 1.0a of X sends denied
+        raise InvalidInput([Issue("error", "consent_refused", "The consent was refused on the network's page.")])
     actor = Actor(state.workspace_id, state.user_id, state.data["credential"], state.data["role"], True, "session")
     verifier = decrypt(service.ring, verifier_context(state.token_hash, state.workspace_id), state.data[VERIFIER_FIELD])
     return await _exchange_credentials(
@@ -187,9 +192,9 @@ async def finish_consent(service: Service, network: str, answer: Mapping[str, st
 
 
 async def connect_with_credentials(service: Service, actor: Actor, *, network: str, **credentials: str | None) -> Json:
-    """Connect a network with credentials of its own; a password is exchanged once and not kept.
+    """Connect a network with the credentials that it issues. A password is exchanged once and not stored.
 
-    Raises TokenRefused where the network does not take them.
+    Raises TokenRefused where the network refuses the credentials.
     """
     members = {to_camel(name): value for name, value in credentials.items() if value is not None}
     return await _exchange_credentials(service, actor, network, "", members, "")
@@ -198,7 +203,7 @@ async def connect_with_credentials(service: Service, actor: Actor, *, network: s
 async def _exchange_credentials(
     service: Service, actor: Actor, network: str, redirect: str, answer: Mapping[str, str], verifier: str
 ) -> Json:
-    """Exchange what the network or a person gave for credentials, find the accounts, and keep both."""
+    """Exchange a callback or a person's credentials for tokens, discover the accounts, and save both."""
     adapter = get_adapter(network)
     flow = adapter.credential_flows.fetch_credentials(
         service.get_oauth_client(network), redirect, answer, verifier, service.store.clock.wall()
@@ -211,7 +216,7 @@ async def _exchange_credentials(
 async def save_connection(
     service: Service, actor: Actor, network: str, credentials: Credentials, discovered: list[DiscoveredAccount]
 ) -> Json:
-    """Keep a connection and every account found through it; then each account's tree is read once."""
+    """Save a connection and its accounts. A background task then reads each account's tree once."""
     connection_id = new_id(service.store.clock.wall())
     text = encrypt_credentials(service, actor.workspace_id, connection_id, credentials)
     rows = [
@@ -239,11 +244,11 @@ async def save_connection(
 
 
 async def disconnect_network(service: Service, actor: Actor, *, connection_id: str) -> Json:
-    """Revoke and forget the saved credentials; accounts stay as disconnected, running campaigns are unchanged."""
+    """Revoke and delete the saved credentials. Accounts stay as ``disconnected``; running campaigns are unchanged."""
     record = await service.store.read(connections.get_connection, actor.workspace_id, connection_id)
     secrets_by_field = await service.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, connection_id)
     if CREDENTIALS_FIELD in secrets_by_field:
-        # dead already, out of reach, or not to be opened any more: here they are forgotten in any case
+        # the token may be invalid, the network unreachable, or the key missing: the credentials are deleted anyway
         with suppress(ProviderError, VaultError, InvalidInput):
             credentials = decrypt_credentials(
                 service, actor.workspace_id, connection_id, secrets_by_field[CREDENTIALS_FIELD]
@@ -259,7 +264,7 @@ async def disconnect_network(service: Service, actor: Actor, *, connection_id: s
 
 
 async def _run_network_flow(service: Service, network: str, flow: Flow[T], credentials: Credentials | None = None) -> T:
-    """Run a flow with credentials that are not kept yet, or none."""
+    """Run a flow with credentials that are not saved yet, or without any."""
     adapter = get_adapter(network)
 
     def sign(request: Request) -> Request:
@@ -275,7 +280,7 @@ async def _run_network_flow(service: Service, network: str, flow: Flow[T], crede
 
 
 def connection_to_json(record: ConnectionRecord, through: list[AccountRecord]) -> dict[str, Json]:
-    """A connection as the answers show it."""
+    """Return a connection as responses show it."""
     return {
         "connectionId": record.id,
         "network": record.network,

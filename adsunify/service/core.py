@@ -1,4 +1,4 @@
-"""What every use case holds: the store, the vault's keys, the transport, the settings."""
+"""The service that every use case takes: the store, the encryption keys, the transport, the settings."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ __all__ = ["Idempotency", "Service", "Settings", "UseCaseResult", "format_option
 
 @frozen
 class Settings:
-    """``base_url`` has no path. ``apps``: the deployment's own application at each network. ``lease``: milliseconds.
+    """The settings of a deployment.
 
-    ``webhook_dev_targets``: exactly these addresses may be webhook destinations, whatever they are. ``proxies``: so
-    many of our own stand before the server.
+    ``base_url``: without a path. ``apps``: the deployment's OAuth client at each network. ``lease``: milliseconds.
+    ``webhook_dev_targets``: addresses that may be webhook destinations although they are not public https. ``proxies``:
+    how many of the deployment's proxies forward requests to the server.
     """
 
     base_url: str
@@ -53,22 +54,22 @@ class Settings:
     proxies: int = 0
 
     def browser_url(self, url: str) -> str:
-        """Where a browser finds a page of a network: with the sandbox, its simulation."""
+        """Return the address of a network's page for a browser: with a sandbox, the simulated page."""
         if self.sandbox_url is None:
             return url
         return f"{self.sandbox_url.rstrip('/')}/{url.removeprefix('https://')}"
 
 
 def _ignore_kill_point(point: KillPoint) -> None:
-    """Nothing stops here outside tests."""
+    """Do nothing; tests stop the process here."""
 
 
 @define(eq=False)
 class Service:
-    """An open service. ``shielded_tasks``: what runs to its end; ``is_stopping``: executions hand back after the step
-    in flight.
+    """An open service.
 
-    ``resolve_host`` finds the addresses behind the name of a webhook destination.
+    ``shielded_tasks``: tasks that run to their end. ``is_stopping``: executions hand back after the step in flight.
+    ``resolve_host``: finds the addresses behind the host of a webhook destination.
     """
 
     store: Store
@@ -91,7 +92,7 @@ class Service:
         return RateLimiter(self.settings.rate_limits, self.counters, self.store.clock.wall)
 
     def get_oauth_client(self, network: str) -> OAuthClient:
-        """The application at a network; InvalidInput where the deployment needs one and has none."""
+        """Return the OAuth client at a network. Raises InvalidInput where a needed one is not configured."""
         if get_adapter(network).network.login.kind == "credentials":
             return NO_OAUTH_CLIENT
         app = self.settings.apps.get(network)
@@ -100,16 +101,16 @@ class Service:
             raise invalid_input(
                 "network",
                 "network_not_configured",
-                f"This deployment has no application at {network}: set ADSUNIFY_{name}_CLIENT_ID and _CLIENT_SECRET.",
+                f"This deployment has no application at {network}. Set ADSUNIFY_{name}_CLIENT_ID and _CLIENT_SECRET.",
             )
         return app
 
     def is_connectable(self, network: str) -> bool:
-        """Whether the network can be connected here: by credentials, or by an application that is configured."""
+        """Whether the network can be connected: with credentials, or with a configured application."""
         return get_adapter(network).network.login.kind == "credentials" or network in self.settings.apps
 
     def now(self) -> datetime:
-        """The one clock, as an instant."""
+        """Return the machine's time."""
         return datetime.fromtimestamp(self.store.clock.wall() / 1000, UTC)
 
     async def send(
@@ -138,14 +139,14 @@ class Service:
         return answer
 
     async def run_uncancellable(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run to the end whatever becomes of the caller: a caller that goes does not stop what is in flight."""
+        """Run work to its end even where the caller is cancelled."""
         task = asyncio.create_task(work)
         self.shielded_tasks.add(task)
         task.add_done_callback(self.shielded_tasks.discard)
         return await asyncio.shield(task)
 
     async def close(self) -> None:
-        """Let the step in flight of every execution finish, hand the rest back, and close everything."""
+        """Let the step in flight of every execution finish, hand the operations back, and close the store."""
         self.is_stopping = True
         for task in self.background_tasks:
             task.cancel()
@@ -159,19 +160,19 @@ class Service:
 
 @frozen
 class UseCaseResult:
-    """What a use case returns where there is more to say than the data."""
+    """The result of a use case that returns more than data."""
 
     data: Json
     next_cursor: str | None = None
     replayed: bool = False
 
 
-@lru_cache(4096)  # whoever waits for an operation reads it again and again
+@lru_cache(4096)  # clients poll operations
 def format_timestamp(milliseconds: int) -> str:
-    """An instant on the wire: UTC with milliseconds."""
+    """Format milliseconds since 1970 as an instant of the API: UTC with milliseconds."""
     return f"{(_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')}Z"
 
 
 def format_optional_timestamp(milliseconds: int | None) -> str | None:
-    """As :func:`format_timestamp`, None where there is none."""
+    """Format as :func:`format_timestamp`; None stays None."""
     return None if milliseconds is None else format_timestamp(milliseconds)

@@ -1,4 +1,4 @@
-"""What a process counts while it works, for whoever watches it: plain numbers by plain words, no id and no name."""
+"""Counters of a process for metrics. Their labels are fixed words, never ids or names."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from typing import Literal
 from attrs import define, field
 
 ResponseOutcome = Literal["2xx", "3xx", "4xx", "429", "5xx", "not_sent", "lost"]
-"""How a request to a network ended; ``lost``: nobody knows."""
+"""The outcome of a request to a network. ``lost``: no response arrived, so the outcome is not known."""
 ExecutionOutcome = Literal["succeeded", "handed_back", "rejected", "unknown", "refused", "failed"]
-"""How a call to execute ended: ``refused`` wrote nothing (more), ``failed`` is the database's or a defect."""
+"""The outcome of a call to execute. ``refused``: nothing was written; ``failed``: a database error or a defect."""
 DeliveryOutcome = Literal["delivered", "retried", "failed"]
-"""What became of an attempt to deliver a notification: it comes again, or never."""
+"""The outcome of an attempt to deliver a notification. ``failed``: there is no further attempt."""
 
 LimitName = Literal["reads", "writes", "failures", "registrations"]
-"""Which limit refused a request."""
+"""The limit that refused a request."""
 
 
 @define(eq=False)
 class Counters:
-    """Counts since the process began. ``network_requests``: to networks; ``executions_in_flight``: executions in flight
-    now.
-    """
+    """Counts since the process began. ``executions_in_flight``: executions in progress now."""
 
     network_requests: Counter[tuple[str, ResponseOutcome]] = field(factory=Counter)
     executions: Counter[tuple[str, ExecutionOutcome]] = field(factory=Counter)
@@ -32,7 +30,7 @@ class Counters:
 
 
 def status_class(status: int) -> ResponseOutcome:
-    """The class of a status, of those that say "later" the one that matters."""
+    """Return the class of an HTTP status; 429 is a class by itself."""
     if status == 429:
         return "429"
     classes: dict[int, ResponseOutcome] = {2: "2xx", 3: "3xx", 4: "4xx"}

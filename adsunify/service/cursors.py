@@ -1,4 +1,4 @@
-"""Cursors of our lists: opaque, and good for one account and one query only."""
+"""Cursors of our lists: opaque, signed, and valid for one account and one query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIGNATURE_BYTES = 16
 
 @frozen
 class Position:
-    """Where a page of ours begins: the cursor of the network's page, and how many of its rows were shown before."""
+    """The start of one of our pages: the cursor of the network's page, and how many of its rows come before."""
 
     native_cursor: str | None = None
     rows_shown: int = 0
@@ -29,9 +29,10 @@ class Position:
 def page_slice(
     rows: Sequence[Row], following: str | None, position: Position, limit: int
 ) -> tuple[Sequence[Row], Position | None]:
-    """The rows of our page, and where the next one begins: some networks have no pages, or larger ones.
+    """Return the rows of our page and the position of the next page.
 
-    ``rows`` and ``following`` are those of the network's page that ``position`` points into.
+    The network's pages may be larger than ours. ``rows`` and ``following`` are the rows and the next cursor of the
+    network's page that ``position`` points into.
     """
     end = position.rows_shown + limit
     if end < len(rows):
@@ -40,7 +41,7 @@ def page_slice(
 
 
 def encode_cursor(ring: KeyRing, account_id: str, query: Json, position: Position | None) -> str | None:
-    """The cursor of a position, None at the end."""
+    """Return the cursor of a position; None at the end."""
     if position is None:
         return None
     raw = dumps_bytes([position.native_cursor, position.rows_shown])
@@ -49,7 +50,7 @@ def encode_cursor(ring: KeyRing, account_id: str, query: Json, position: Positio
 
 
 def decode_cursor(ring: KeyRing, account_id: str, query: Json, cursor: str | None) -> Position:
-    """The position of a cursor; InvalidInput for one of another account or query, or of somebody's making."""
+    """Return the position of a cursor. Raises InvalidInput for a forged cursor or one of another account or query."""
     if cursor is None:
         return Position()
     try:
@@ -59,7 +60,7 @@ def decode_cursor(ring: KeyRing, account_id: str, query: Json, cursor: str | Non
             return Position(*loads(raw))
     except ValueError:
         pass
-    raise invalid_input("cursor", "malformed", "is the nextCursor of the same list, or left out.")
+    raise invalid_input("cursor", "malformed", "must be the nextCursor of the same list, or left out.")
 
 
 def _sign_cursor(ring_key: bytes, account_id: str, query: Json, raw: bytes) -> bytes:

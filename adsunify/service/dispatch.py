@@ -1,4 +1,4 @@
-"""Runs the use case of an endpoint: the one way from every door (REST, agents' tools, library) into the service."""
+"""Runs the use case of an endpoint. REST, pages, agents' tools and the library all call the service through it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ body; also ``kind`` where the endpoint has one, and ``idempotency`` where the en
 
 
 def _native_use_cases(singular: str, plural: str) -> Mapping[str, UseCase]:
-    """The use cases of the native resource of one level."""
+    """Return the use cases of the native resource of one level."""
     return {
         f"get_account_{plural}": entities.list_entities,
         f"post_account_{plural}": entities.prepare_create,
@@ -82,20 +82,20 @@ EXTRA_VALIDATIONS: Mapping[str, Callable[..., Awaitable[Sequence[Issue]]]] = {
     "post_validate_campaign": campaigns.find_brief_issues,
     "post_create": campaigns.find_brief_issues,
 }
-"""Finds more issues in a body that was refused, from the service, the actor, the body as it came and its issues."""
+"""Functions that find more issues in a refused body, from the service, the actor, the raw body and its issues."""
 
 
 async def call_endpoint(service: Service, actor: Actor, endpoint: Endpoint, request: ApiRequest) -> ApiResponse:
     """Check access and input, run the use case, and wrap what it returns.
 
-    Raises Forbidden, InvalidInput with all issues, and whatever the use case raises. A refused call stores nothing.
+    Raises Forbidden, InvalidInput with all issues, and the errors of the use case. A refused call stores nothing.
     """
     authorize(actor, endpoint)
     try:
         arguments, digest = await run_large_in_thread(request.body, parse_request, endpoint, request)
     except InvalidInput as problem:
         find_more = EXTRA_VALIDATIONS.get(endpoint.operation_id)
-        if find_more is None or count_values(request.body) > SMALL_INPUT_VALUES:  # no brief is as large
+        if find_more is None or count_values(request.body) > SMALL_INPUT_VALUES:  # larger than any brief
             raise
         more = await find_more(service, actor, request.body, problem.issues)
         raise InvalidInput([*problem.issues, *more], code=problem.code) from None
@@ -109,5 +109,5 @@ async def call_endpoint(service: Service, actor: Actor, endpoint: Endpoint, requ
 
 
 def describe_endpoint(endpoint: Endpoint) -> str:
-    """What the endpoint does: the docstring of its use case."""
+    """Return the description of an endpoint: the docstring of its use case."""
     return USE_CASES[endpoint.operation_id].__doc__ or endpoint.summary

@@ -1,4 +1,4 @@
-"""Native control: what a network has at each level is listed, read, and changed in its own words."""
+"""Native control: list, read and change a network's entities in the network's own terms."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .network_session import NetworkSession
 
 @frozen
 class Mutation:
-    """One native change: which members count depends on ``action`` (docs/spec.md, "Mutation")."""
+    """One native change. ``action`` decides which members are used (docs/spec.md, "Mutation")."""
 
     action: str
     kind: Kind
@@ -41,7 +41,7 @@ class Mutation:
 
 
 LIST_PAGE_SIZE = 500
-"""Rows of a page, where a whole list is read."""
+"""Rows of a page where a whole list is read."""
 PlanFunction = Callable[[Plans, Account, Mutation, datetime], Flow[Plan]]
 PLAN_FUNCTIONS: Mapping[str, PlanFunction] = {
     "create": lambda plans, account, asked, now: plans.plan_native_create(
@@ -71,16 +71,16 @@ async def list_entities(
     status: str | None,
     search: str | None,
 ) -> UseCaseResult:
-    """The network's own entities of this level. A page may be short; ``nextCursor`` says whether there are more.
+    """List the network's entities of this level. A page may be short; a ``nextCursor`` means that more pages follow.
 
-    ``status`` is a native status that the network's level declares.
+    ``status`` is a native status that the network declares for this level.
     """
     session = await NetworkSession.load(service, actor, account_id)
     query_key = {"kind": kind, "limit": limit, "parentId": parent_id, "status": status, "search": search}
     position = cursors.decode_cursor(service.ring, account_id, query_key, cursor)
     query = ListQuery(limit, position.native_cursor, parent_id, status, search)
     parent_kind = get_level(session.adapter.network, kind).parent_kind
-    if parent_id is not None and parent_kind and cursor is None:  # a cursor is the account's own: it was asked then
+    if parent_id is not None and parent_kind and cursor is None:  # a cursor shows that the parent was checked before
         await session.run_flow(_read_entity(session, parent_kind, parent_id))
     page = await session.run_flow(session.adapter.reads.list_entities(session.native_account, kind, query))
     rows, following = cursors.page_slice(page.entities, page.cursor, position, limit)
@@ -90,14 +90,14 @@ async def list_entities(
 
 
 async def get_entity(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
-    """One native entity as the network shows it."""
+    """Return one native entity as the network shows it."""
     session = await NetworkSession.load(service, actor, account_id)
     entity = await session.run_flow(flows.memoize_reads(_read_entity_with_parent(session, kind, entity_id)))
     return entity.to_json()
 
 
 async def read_entity_settings(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
-    """What may be edited: current values and lock reasons, and what surrounds them. Read it before an edit."""
+    """List the fields that an edit can change, with current values and lock reasons. Call this before an edit."""
     session = await NetworkSession.load(service, actor, account_id)
     network = session.adapter.network
     hierarchy.require_valid_id(network, kind, entity_id)
@@ -108,13 +108,13 @@ async def read_entity_settings(service: Service, actor: Actor, *, kind: Kind, ac
 
 
 def _read_entity(session: NetworkSession, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """The entity, where the account has it, of this kind; raises ProviderNotFound."""
+    """Read an entity of this kind. Raises ProviderNotFound where the account does not have it."""
     hierarchy.require_valid_id(session.adapter.network, kind, entity_id)
     return (yield from session.adapter.reads.fetch_entity(session.native_account, kind, entity_id))
 
 
 def _read_entity_with_parent(session: NetworkSession, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """The entity with its parent, which some networks tell in their lists only."""
+    """Read an entity with its parent, which some networks show only in lists."""
     entity = yield from _read_entity(session, kind, entity_id)
     if entity.parent_id is not None or not get_level(session.adapter.network, kind).parent_kind:
         return entity
@@ -136,7 +136,7 @@ def _read_entity_with_parent(session: NetworkSession, kind: str, entity_id: str)
 async def prepare_mutation(
     service: Service, actor: Actor, account_id: str, mutation: Mutation, idempotency: Idempotency | None
 ) -> UseCaseResult:
-    """Prepare one native change; nothing is written until it is executed."""
+    """Prepare one native change. Nothing is written until it is executed."""
     replay = await preparation.find_replay(service, actor, idempotency)
     if replay is not None:
         return replay
@@ -145,7 +145,7 @@ async def prepare_mutation(
 
 
 async def plan_mutation(service: Service, session: NetworkSession, mutation: Mutation) -> Plan:
-    """The plan of a native change; raises InvalidInput for what the network does not take."""
+    """Plan a native change. Raises InvalidInput for what the network does not accept."""
     session.require_active()
     if mutation.payload:
         raise_if_issues(
@@ -159,10 +159,10 @@ async def plan_mutation(service: Service, session: NetworkSession, mutation: Mut
 
 
 def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -> Flow[Plan]:
-    """The plan, once the network said that the account has what is changed, and what it is to hang on."""
+    """Plan a change after checking that the account has the entity and the new parent."""
     level = get_level(session.adapter.network, mutation.kind)
     entity = None
-    if mutation.action == "edit":  # it reads the entity itself
+    if mutation.action == "edit":  # the planner reads the entity
         hierarchy.require_valid_id(session.adapter.network, mutation.kind, mutation.entity_id)
     elif mutation.action != "create":
         entity = yield from _read_entity(session, mutation.kind, mutation.entity_id)
@@ -173,7 +173,7 @@ def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -
 
 
 def _payload_parent_id(level: Level, payload: Mapping[str, Json]) -> str | None:
-    """The parent that a native payload names, by its id or by a path that ends in it."""
+    """The id of the parent that a native payload names by id or by a path that ends with the id."""
     path = parse_id(payload.get(level.parent.rpartition("/")[2]))
     return None if path is None else path.rpartition("/")[2]
 
@@ -188,7 +188,7 @@ async def prepare_create(
     parent_id: str | None,
     idempotency: Idempotency | None,
 ) -> UseCaseResult:
-    """Prepare a native creation. Without a status of its own it is created paused wherever that can be."""
+    """Prepare a native creation. Without a status in the payload, the entity is created paused where possible."""
     mutation = Mutation("create", kind, parent_id=parent_id, payload=payload)
     return await prepare_mutation(service, actor, account_id, mutation, idempotency)
 
@@ -204,7 +204,7 @@ async def prepare_update(
     parent_id: str | None,
     idempotency: Idempotency | None,
 ) -> UseCaseResult:
-    """Prepare a native update, in the network's own names and units."""
+    """Prepare a native update in the network's own names and units."""
     mutation = Mutation("update", kind, entity_id, parent_id, payload)
     return await prepare_mutation(service, actor, account_id, mutation, idempotency)
 
@@ -212,7 +212,7 @@ async def prepare_update(
 async def prepare_delete(
     service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str, idempotency: Idempotency | None
 ) -> UseCaseResult:
-    """Prepare a native deletion, or what the network has in its place."""
+    """Prepare a native deletion, or the network's equivalent, such as archiving."""
     return await prepare_mutation(service, actor, account_id, Mutation("delete", kind, entity_id), idempotency)
 
 
@@ -228,7 +228,7 @@ async def prepare_edit(
     creative: ApiModel | None,
     idempotency: Idempotency | None,
 ) -> UseCaseResult:
-    """Prepare an edit in unified words: fields, targeting, creative. Money is in the account's currency."""
+    """Prepare an edit of unified fields, targeting or creative. Money is in the account's currency."""
     mutation = Mutation("edit", kind, entity_id, edit=_build_edit(fields, targeting, creative))
     return await prepare_mutation(service, actor, account_id, mutation, idempotency)
 
@@ -250,7 +250,7 @@ async def validate_mutation(
     status: str | None,
     edit: EditBody | None,
 ) -> Json:
-    """Hold a native change against the network's rules and show its plan; nothing is stored or written."""
+    """Check a native change against the network's rules and return its plan. Nothing is stored or written."""
     session = await NetworkSession.load(service, actor, account_id)
     change = Edit() if edit is None else _build_edit(edit.fields, edit.targeting, edit.creative)
     mutation = Mutation(action, kind, entity_id or "", parent_id, payload or {}, status or "", change)

@@ -1,6 +1,6 @@
-"""Drives executions: carries out what the sans-I/O executor asks for, one operation at a time, outside the request.
+"""Drives executions: performs the effects that the sans-I/O executor yields.
 
-An execution is a task of the service's own: a caller that hangs up does not stop a write in flight.
+An execution is a task of the service, so a caller that hangs up does not stop a write in flight.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ from .counters import ExecutionOutcome
 from .network_session import NetworkSession
 
 RENEW_SECONDS = 10.0
-"""Seconds: a step that lasts longer renews the lease, and again after as long."""
+"""While a step lasts, the lease is renewed after each of these periods, in seconds."""
 MAX_CONCURRENT_EXECUTIONS = 50
-"""So many executions of a workspace at a time, a whole batch; more wait, before they are claimed. Thousands at once
-would take the process from everybody else, and end no sooner."""
+"""Executions of a workspace at a time: a whole batch. Further ones wait before they are claimed. Thousands at once
+would slow other callers down and finish no sooner."""
 EVIDENCE_TRIES = 60
 EVIDENCE_PAUSE_SECONDS = 1.0
-"""How often a commit that holds a receipt is tried, and the seconds between: evidence must land."""
+"""Attempts of a commit that holds a receipt, and the seconds between them: a receipt must not be lost."""
 
 
 @frozen
 class LoadedOperation:
-    """An operation with all that its execution needs.
+    """An operation with everything that its execution needs.
 
-    PostgreSQL may read it a moment apart; a claim whose attempt exists already is refused by the store.
+    PostgreSQL may read the parts at different moments; the store refuses a claim whose attempt already exists.
     """
 
     record: OperationRecord
@@ -80,9 +80,9 @@ def load_operation(connection: Connection, actor: Actor, operation_id: str, cloc
 
 
 async def run_execution(service: Service, actor: Actor, operation_id: str) -> ExecutionResult:
-    """Execute what remains of an operation, for as long as one call may; returns how it ended.
+    """Execute what remains of an operation, within the limits of one call, and return how it ended.
 
-    Raises NotFound; StoreError where the database did not do it (then read the operation: nothing is known).
+    Raises NotFound; StoreError where the database failed (then the outcome is not known: read the operation).
     """
     return await service.run_uncancellable(_run_counted(service, actor, operation_id))
 
@@ -103,7 +103,7 @@ async def _run_counted(service: Service, actor: Actor, operation_id: str) -> Exe
 
 
 def _execution_outcome(result: ExecutionResult) -> ExecutionOutcome:
-    """How the call ended, in the words that are counted."""
+    """The outcome of a call as the counters name it."""
     if result.status == "succeeded" or result.status == "unknown":
         return result.status
     if result.refusal is not None or result.status is None:
@@ -145,7 +145,7 @@ async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperatio
 
 
 class _Lease:
-    """The claim of one execution: the fence that every commit carries, and how long it holds.
+    """The claim of one execution: the fence that every commit carries, and the end of the lease.
 
     ``expires_at``: the end of the review time; ``lease_until``: the end of the lease; both in milliseconds.
     ``read_facts``: the statuses that a receipt shows, and what it says was created.
@@ -165,7 +165,7 @@ class _Lease:
         self.lease_until = 0
 
     async def commit(self, change: StateCommit) -> CommitResult:
-        """Make it durable. A commit that holds a receipt is tried again for as long as a person would wait."""
+        """Commit a change. A commit that holds a receipt is tried again for a minute."""
         service = self.service
         statuses, created = ((), ()) if change.receipt is None else self.read_facts(change.receipt)
         for attempt in range(EVIDENCE_TRIES):
@@ -183,7 +183,7 @@ class _Lease:
         return advanced
 
     def check_held(self) -> None:
-        """Raise RequestNotSent where the lease or the review time ended. Asked when a write is about to leave."""
+        """Raise RequestNotSent where the lease or the review time ended. Called just before a write is sent."""
         now = self.service.store.clock.now()
         if (
             not 0 < self.lease_until - now <= self.service.settings.lease
@@ -193,7 +193,7 @@ class _Lease:
             raise RequestNotSent("The review time ended before the request could go out.")
 
     async def renew(self) -> None:
-        """Prolong the lease while a step lasts; a failure is left to the receipt's own commit."""
+        """Prolong the lease while a step lasts. A failure shows at the commit of the receipt."""
         try:
             advanced = await self.commit(StateCommit(self.operation_id, self.fence, is_renewal=True))
         except StoreError:
@@ -205,9 +205,9 @@ class _Lease:
 def _read_receipt_facts(
     network: Network, plan: Plan, receipt: Receipt
 ) -> tuple[Sequence[ObservedStatus], Sequence[CreatedId]]:
-    """The statuses that a receipt shows, and what it says was created.
+    """The statuses and the created ids that a receipt shows.
 
-    Whatever the answer is like, the receipt itself must land.
+    A response that cannot be read gives no statuses, so that the receipt itself is saved in any case.
     """
     step = plan.steps[receipt.step_index]
     created = find_created_ids(network, step, receipt)
@@ -231,7 +231,7 @@ async def _perform_effect(service: Service, lease: _Lease, session: NetworkSessi
 async def _await_with_lease(
     service: Service, lease: _Lease, sending: Coroutine[Any, Any, EffectResult]
 ) -> EffectResult:
-    """Wait for an answer, renewing the lease while it takes its time."""
+    """Wait for a response and renew the lease in the meantime."""
     task = asyncio.create_task(sending)
     while True:
         done, _ = await asyncio.wait((task,), timeout=min(RENEW_SECONDS, service.settings.lease / 3000))

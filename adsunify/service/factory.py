@@ -1,4 +1,4 @@
-"""Opening a service from its settings: the one place that reads the environment's names."""
+"""Opens a service or a store from settings: the one place that reads environment variables."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ BAD_TOKENS_VARIABLE = "ADSUNIFY_BAD_TOKENS_PER_MINUTE"
 REGISTRATIONS_VARIABLE = "ADSUNIFY_REGISTRATIONS_PER_HOUR"
 PROXIES_VARIABLE = "ADSUNIFY_PROXIES"
 SANDBOX_SECRET = "sandbox-secret"
-FIRST_KEY_HINT = "`adsunify admin keys new` makes a first key."
+FIRST_KEY_HINT = "`adsunify admin keys new` creates a first key."
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
 
 
 @frozen
 class OpenedService:
-    """An open service, and the file of keys that was made for it just now, if one was."""
+    """An open service. ``new_key_file``: the key file, where opening created it."""
 
     service: Service
     new_key_file: Path | None
@@ -59,10 +59,10 @@ async def open_service(
     allow_unsafe_durability: bool = False,
     webhook_dev_targets: Collection[str] = (),
 ) -> OpenedService:
-    """Open and migrate the store, find the keys and the applications, and get ready to talk to the networks.
+    """Open and migrate the store, load the keys and the OAuth clients, and make the transport.
 
     ``environment`` holds the variables above and ``ADSUNIFY_<NETWORK>_CLIENT_ID`` / ``_CLIENT_SECRET``. Raises
-    InvalidInput for a setting that cannot be, StoreError where the database cannot be opened.
+    InvalidInput for an invalid setting, and StoreError where the database cannot be opened.
     """
     settings = Settings(
         base_url=_read_base_url(base_url),
@@ -101,7 +101,7 @@ async def open_private_store(
     """Open and migrate the store, as :func:`open_store`; a new SQLite file is its owner's alone, as its keys are."""
     parts = urlsplit(database)
     if parts.scheme == "sqlite" and not parts.netloc and parts.path not in ("", "/", "/:memory:"):
-        # SQLite would make it readable for all; where it cannot be made, opening it says why
+        # SQLite would make the file readable for everybody; where it cannot be made, opening it raises the reason
         with suppress(OSError):
             os.close(os.open(unquote(parts.path[1:]), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     return await open_store(
@@ -128,25 +128,25 @@ async def upgrade_database(database: str) -> None:
 
 
 def load_key_ring(database: str, environment: Mapping[str, str]) -> KeyRing:
-    """The ring that stands: of the environment, or of the file beside the database. Raises InvalidInput."""
+    """Load the key ring of the environment, or of the file beside the database. Raises InvalidInput."""
     file = find_ring_file(database, environment)
     if file is None:
         return parse_key_ring(environment[SECRET_KEYS_VARIABLE])
     if not file.exists():
         raise invalid_input(
-            SECRET_KEYS_VARIABLE, "required", f"is needed: there is no key file {file}. {FIRST_KEY_HINT}"
+            SECRET_KEYS_VARIABLE, "required", f"is required: there is no key file {file}. {FIRST_KEY_HINT}"
         )
     return load_or_create_key_file(file)[0]
 
 
 def read_oauth_clients(environment: Mapping[str, str], sandbox: bool) -> dict[str, OAuthClient]:
-    """The deployment's application at each network; on the sandbox, the one it knows."""
+    """Return the deployment's OAuth client at each network; with a sandbox, the client that it accepts."""
     apps = {code: OAuthClient(f"sandbox-{code}", SANDBOX_SECRET) for code in ADAPTER_PACKAGES} if sandbox else {}
     for code in ADAPTER_PACKAGES:
         client_id = environment.get(f"ADSUNIFY_{code.upper()}_CLIENT_ID")
         client_secret = environment.get(f"ADSUNIFY_{code.upper()}_CLIENT_SECRET")
         if not (client_id or client_secret) or get_adapter(code).network.login.kind == "credentials":
-            continue  # a network with credentials of its own is never connected through an application
+            continue  # this network is connected with credentials, never through an OAuth client
         if client_id and client_secret:
             apps[code] = OAuthClient(client_id, client_secret)
         else:
@@ -156,7 +156,7 @@ def read_oauth_clients(environment: Mapping[str, str], sandbox: bool) -> dict[st
 
 
 def find_ring_file(database: str, environment: Mapping[str, str]) -> Path | None:
-    """The file of keys beside an SQLite file; None where the environment holds the ring (checked here)."""
+    """Return the path of the key file; None where the environment holds the ring, which is checked here."""
     ring = environment.get(SECRET_KEYS_VARIABLE)
     if ring:
         parse_key_ring(ring)
@@ -166,13 +166,13 @@ def find_ring_file(database: str, environment: Mapping[str, str]) -> Path | None
         raise invalid_input(
             SECRET_KEYS_VARIABLE,
             "required",
-            f"is needed with PostgreSQL: the key ring that seals stored credentials. {FIRST_KEY_HINT}",
+            f"is required with PostgreSQL: the key ring that encrypts stored credentials. {FIRST_KEY_HINT}",
         )
     return file
 
 
 def ring_file_path(database: str) -> Path | None:
-    """Where the file of keys stands, or would stand, beside an SQLite file; None with PostgreSQL."""
+    """Return the path of the key file beside an SQLite file, which may not exist; None with PostgreSQL."""
     parts = urlsplit(database)
     return None if parts.scheme in ("postgresql", "postgres") else Path(f"{unquote(parts.path[1:])}.keys")
 

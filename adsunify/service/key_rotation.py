@@ -1,7 +1,7 @@
-"""Rotating the master key: everything that is sealed is sealed again under the newest key of the ring.
+"""Key rotation: encrypts every stored secret again, with the newest key of the ring.
 
-It may be stopped at any moment and begun again: what is under the newest key already is left alone, and a ciphertext is
-replaced only where it is still the one that was opened. Whoever serves meanwhile holds both keys, so nobody waits.
+A rotation can be stopped and started again at any time. It skips secrets under the newest key, and replaces a
+ciphertext only where it is still the one that was decrypted. Servers hold both keys and go on serving.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ ProgressCallback = Callable[[int, int], None]
 
 @frozen
 class RotationResult:
-    """What a rotation did. ``remaining``: per older key of the ring, how many are under it still.
+    """The result of a rotation.
 
-    ``unreadable``: table, row and field of what no key of the ring opens.
+    ``remaining``: how many secrets are still under each older key. ``unreadable``: table, row and field of secrets that
+    no key of the ring decrypts.
     """
 
     newest: str
@@ -38,7 +39,7 @@ class RotationResult:
     unreadable: tuple[str, ...]
 
     def to_json(self) -> dict[str, Json]:
-        """As the command line prints it."""
+        """Return the result as the command line prints it."""
         return {
             "newest": self.newest,
             "resealed": self.reencrypted,
@@ -56,7 +57,7 @@ async def rotate_keys(
     unreadable: set[str] = set()
     report_progress(0, total)
     again = True
-    while again:  # until a pass finds nothing: a process that has the old ring yet may have sealed behind us
+    while again:  # until a pass finds nothing: processes with the old ring may have written in the meantime
         again, after = False, None
         while page := await store.read(encrypted_secrets.list_not_encrypted_with, ring.newest_prefix, after, batch):
             fresh = _reencrypt_page(ring, page, unreadable)
@@ -84,16 +85,16 @@ def _reencrypt_page(
 
 
 def _replace_secrets(connection: Connection, fresh: Sequence[tuple[SecretRecord, str]], clock: Clock) -> int:
-    """Keep what was sealed again, but where it has changed meanwhile; returns how many were kept."""
+    """Save the new ciphertexts of secrets that have not changed since; returns how many were saved."""
     return sum(encrypted_secrets.replace_secret(connection, record, text, clock) for record, text in fresh)
 
 
 def _reencrypt_verifiers(connection: Connection, ring: KeyRing, clock: Clock) -> None:
-    """The consents that are under way hold a secret, too, for ten minutes at most."""
+    """Encrypt the secrets of consents in progress again; a consent lives ten minutes at most."""
     for consent in consents.list_open_tokens(connection, "state", clock):
         place = verifier_context(consent.token_hash, consent.workspace_id)
         try:
             text = reencrypt(ring, place, consent.data[VERIFIER_FIELD])
         except VaultError:
-            continue  # nobody can finish this one; it ends by itself
+            continue  # this consent cannot be finished; it expires
         consents.replace_data(connection, consent.token_hash, {**consent.data, VERIFIER_FIELD: text})

@@ -1,4 +1,4 @@
-"""Talking to a network for one account: credentials from the vault, refreshed ahead of time, added last."""
+"""Requests to a network for one account, with decrypted credentials that are refreshed ahead of time."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ from adsunify.values.exact_json import dumps, loads
 T = TypeVar("T")
 CREDENTIALS_FIELD = "credentials"
 INACTIVE_MESSAGES = {
-    "needs_reauth": "is an account whose network refuses the saved token; connect it again before preparing changes.",
+    "needs_reauth": "is an account whose saved token the network refuses; connect it again before preparing changes.",
     "disconnected": "is a disconnected account; connect it again before preparing changes.",
 }
-NOT_RENEWED_MESSAGE = "refuses the saved token, which nothing renews: connect the account again."
+NOT_RENEWED_MESSAGE = "refuses the saved token and cannot renew it: connect the account again."
 REFRESH_SECONDS = 12.0
-"""How long a refresh may take, and the read that confirms a refusal: both together take less than the refresh's lock
-holds (``connections.REFRESH_MILLISECONDS``), or another process would use the same refresh token meanwhile."""
+"""The timeout of a refresh, and of the read that confirms a refusal. Together they are shorter than the refresh's lock
+(``connections.REFRESH_MILLISECONDS``), so that no other process uses the same refresh token."""
 SAVE_TRIES = 10
 SAVE_PAUSE_SECONDS = 1.0
-"""How often fresh credentials are offered to the database, and the seconds between: the old ones may be used up."""
+"""Attempts to save fresh credentials, and the seconds between them: the old credentials may be used up."""
 
 
 class NetworkSession:
-    """One account's line to its network. Not shared between tasks of different callers."""
+    """Sends requests to a network for one account. Tasks of different callers do not share a session."""
 
     def __init__(self, service: Service, account: AccountRecord) -> None:
         self.service = service
@@ -64,7 +64,7 @@ class NetworkSession:
 
     @classmethod
     async def load(cls, service: Service, actor: Actor, account_id: str) -> NetworkSession:
-        """The session of an account of the workspace; raises NotFound."""
+        """Return the session of an account of the workspace. Raises NotFound."""
         return cls(service, await service.store.run_query(connections.find_account(actor.workspace_id, account_id)))
 
     def require_active(self) -> None:
@@ -73,7 +73,10 @@ class NetworkSession:
             raise invalid_input("accountId", f"account_{self.account.status}", INACTIVE_MESSAGES[self.account.status])
 
     async def load_credentials(self) -> None:
-        """Load the credentials, refreshed if they end soon; raises TokenRefused where a person must connect again."""
+        """Load the credentials and refresh them if they expire soon.
+
+        Raises TokenRefused where a person must connect the account again.
+        """
         network = self.adapter.network
         self.service.get_oauth_client(network.code)
         credentials = await self._get_credentials()
@@ -89,12 +92,12 @@ class NetworkSession:
                     raise
 
     async def run_flow(self, flow: Flow[T]) -> T:
-        """Run a flow of reads over connections of its own; raises what the flow raises."""
+        """Run a flow of reads over a separate connection pool. Raises the errors of the flow."""
         async with self.service.transport.open_pool() as pool:
             return await run_flow_async(flow, partial(self.send_read, pool=pool))
 
     async def send_read(self, request: Request, pool: PoolTransport | None = None) -> Response:
-        """Send a read; a refused token is refreshed once, and the read repeated."""
+        """Send a read. Where the token is refused, refresh it once and repeat the read."""
         await self.load_credentials()
         used = await self._get_credentials()
         response = await self._send_signed(request, pool)
@@ -114,25 +117,25 @@ class NetworkSession:
         return request.is_signed and isinstance(find_read_error(self.adapter.network, response), TokenRefused)
 
     async def send_write(self, request: Request, check: Callable[[], None]) -> SendResult:
-        """Send a write of an execution once, and say what is known of it. ``check``: as in HttpTransport.send."""
+        """Send a write of an execution once, and return its response or error. ``check``: as in HttpTransport.send."""
         try:
             signed = (await self._make_signer())(request)
-        except AdsunifyError as problem:  # no key, no application: not a byte went out
+        except AdsunifyError as problem:  # no key or no OAuth client: nothing was sent
             return RequestNotSent(problem.message)
         return await _send_or_failure(self.service.send(self.adapter.network, signed, check=check))
 
     async def send_execution_read(self, request: Request) -> SendResult:
-        """As :meth:`answer`, for a read: a refused token is refreshed once, and the read repeated."""
+        """Send a read of an execution as :meth:`send_read`, and return its response or error."""
         try:
             return await _send_or_failure(self.send_read(request))
         except AdsunifyError as problem:
             return RequestNotSent(problem.message)
 
     async def renew_token(self, again: bool) -> bool:
-        """Renew the token for which a write was refused; false where a person must connect the account again.
+        """Renew the token after a refused write; false where a person must connect the account again.
 
-        ``again``: the refused token was renewed already, so one cheap read shows whether the network takes it at all.
-        Raises nothing of ours: where the network cannot be reached, the next execution meets the same before it writes.
+        ``again``: whether the refused token was renewed already; then one cheap read shows whether the network accepts
+        it. Raises no AdsunifyError: where the network is unreachable, the next execution fails before it writes.
         """
         try:
             await self._refresh_uncancellable(await self._get_credentials())
@@ -143,10 +146,10 @@ class NetworkSession:
             return True
 
     async def _check_token_refusal(self) -> bool:
-        """Whether the network refuses the token even for one cheap read; then a person must connect the account again.
+        """Whether the network refuses the token even for one cheap read; then the account is marked ``needs_reauth``.
 
-        A single refusal is no proof: networks answer 401 to a signature they could not check, and to a user who may not
-        do just this (Amplify reference). Raises ProviderError where the read brought no answer.
+        A single refusal is not enough: networks also answer 401 to a signature that they could not check, and to a user
+        who lacks one permission (Amplify reference). Raises ProviderError where the read got no response.
         """
         refusal = await self._probe_token()
         if refusal is not None:
@@ -154,7 +157,7 @@ class NetworkSession:
         return refusal is not None
 
     async def _probe_token(self) -> TokenRefused | None:
-        """The network's refusal of the token in one cheap read, the first of those that list the accounts."""
+        """The refusal of the token by one cheap read: the first request that lists the accounts."""
         request = next(self.adapter.reads.discover_accounts())
         assert isinstance(request, Request)
         network, sign = self.adapter.network, await self._make_signer()
@@ -165,7 +168,7 @@ class NetworkSession:
         return await self.service.send(self.adapter.network, request, sign=await self._make_signer(), pool=pool)
 
     async def _make_signer(self) -> Signer:
-        """What signs a request, with another nonce each time."""
+        """Make a function that signs requests, each with a new nonce."""
         app, credentials = self.service.get_oauth_client(self.adapter.network.code), await self._get_credentials()
 
         def sign(request: Request) -> Request:
@@ -194,11 +197,14 @@ class NetworkSession:
         )
 
     async def _refresh_uncancellable(self, used: Credentials) -> None:
-        """Replace ``used`` by newer ones, or raise TokenRefused. Never cut: a rotated refresh token would be lost."""
+        """Replace ``used`` by newer credentials, or raise TokenRefused.
+
+        A cancelled caller does not cancel the refresh: a rotated refresh token would be lost.
+        """
         await self.service.run_uncancellable(self._refresh_under_lock(used))
 
     async def _refresh_under_lock(self, used: Credentials) -> None:
-        """Take what somebody else's refresh brought, or refresh under the connection's lock."""
+        """Take the credentials of another task's refresh, or refresh under the connection's lock."""
         connection_id = self.account.connection_id
         store = self.service.store
         async with self.service.refresh_locks.setdefault(connection_id, asyncio.Lock()):
@@ -207,7 +213,7 @@ class NetworkSession:
                     return
                 await asyncio.sleep(0.1)  # another process refreshes
             try:
-                if await self._take_newer_credentials(used):  # until just now, another process did
+                if await self._take_newer_credentials(used):  # another process has just refreshed
                     await store.write(connections.abandon_refresh, connection_id)
                 else:
                     await self._refresh_credentials(used)
@@ -218,7 +224,7 @@ class NetworkSession:
                 raise
 
     async def _take_newer_credentials(self, used: Credentials) -> bool:
-        """Whether newer credentials than ``used`` are kept; then they are taken."""
+        """Take stored credentials that are newer than ``used``; returns whether there are any."""
         current = await self._load_credentials()
         if current.access_token == used.access_token:
             return False
@@ -234,7 +240,7 @@ class NetworkSession:
             return await self.service.send(network, request, REFRESH_SECONDS)
 
         fresh = await run_flow_async(self.adapter.credential_flows.refresh_credentials(app, current, now), send)
-        if fresh == current and (refusal := await self._probe_token()) is not None:  # there is nothing to renew
+        if fresh == current and (refusal := await self._probe_token()) is not None:  # the network issues no new token
             raise TokenRefused(f"{network.title} {NOT_RENEWED_MESSAGE}", native=refusal.native)
         connection_id = self.account.connection_id
         text = encrypt_credentials(self.service, self.account.workspace_id, connection_id, fresh)
@@ -257,7 +263,7 @@ class NetworkSession:
 
 
 async def _send_or_failure(sending: Awaitable[Response]) -> SendResult:
-    """The answer, or what is known of a request that brought none."""
+    """The response, or the error of a request without one."""
     try:
         return await sending
     except (RequestNotSent, ResponseLost) as problem:
@@ -265,13 +271,13 @@ async def _send_or_failure(sending: Awaitable[Response]) -> SendResult:
 
 
 def encrypt_credentials(service: Service, workspace_id: str, connection_id: str, credentials: Credentials) -> str:
-    """Credentials as the store keeps them."""
+    """Encrypt credentials for the store."""
     text = dumps(credentials.to_json())
     return encrypt(service.ring, _credentials_context(workspace_id, connection_id), text)
 
 
 def decrypt_credentials(service: Service, workspace_id: str, connection_id: str, text: str) -> Credentials:
-    """Credentials from what the store kept; raises VaultError."""
+    """Decrypt credentials from the store. Raises VaultError."""
     return Credentials.from_json(loads(decrypt(service.ring, _credentials_context(workspace_id, connection_id), text)))
 
 

@@ -1,4 +1,4 @@
-"""What the networks can do, read off their tables: discovery never says more than the checks accept."""
+"""The networks' capabilities, from the same tables that the checks use."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .core import Service
 
 
 async def list_networks(service: Service, actor: Actor) -> list[Json]:
-    """The enabled networks and how each is connected."""
+    """List the enabled networks and how each is connected."""
     return [network_summary_to_json(get_adapter(code).network) for code in ADAPTER_PACKAGES]
 
 
 async def get_network(service: Service, actor: Actor, *, network: str) -> Json:
-    """Everything one network's tables declare."""
+    """Return everything that one network's tables declare."""
     return network_detail_to_json(get_adapter(network).network)
 
 
 async def list_workflows(service: Service, actor: Actor) -> list[Json]:
-    """The unified formats with their goals, budget periods and inputs."""
+    """List the unified formats with their goals, budget periods and inputs."""
     return [workflow for code in ADAPTER_PACKAGES for workflow in workflows_to_json(get_adapter(code).network)]
 
 
 def network_summary_to_json(network: Network) -> dict[str, Json]:
-    """A network in short."""
+    """Return a summary of a network."""
     return {
         "network": network.code,
         "title": network.title,
@@ -53,7 +53,7 @@ def network_summary_to_json(network: Network) -> dict[str, Json]:
 
 
 def network_detail_to_json(network: Network) -> dict[str, Json]:
-    """A network whole: formats, levels, settings, catalogs, metrics, templates, units."""
+    """Return a whole network: formats, levels, settings, catalogs, metrics, templates, units."""
     return network_summary_to_json(network) | {
         "workflows": workflows_to_json(network),
         "levels": [
@@ -103,7 +103,7 @@ def network_detail_to_json(network: Network) -> dict[str, Json]:
 
 
 def workflows_to_json(network: Network) -> list[Json]:
-    """The network's formats as workflow rows."""
+    """Return the network's formats as workflow rows."""
     return [_workflow_to_json(network, format_) for format_ in network.formats]
 
 

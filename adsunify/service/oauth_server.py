@@ -1,4 +1,4 @@
-"""OAuth 2.1 for agents, without I/O of its own: registration, consent, codes, tokens, grants.
+"""The OAuth 2.1 authorization server for agents: registration, consent, codes, tokens, grants.
 
 Sources: RFC 6749, 7009 (revocation), 7591 (registration), 7636 (PKCE), 8252 (loopback), 8414 and 9728 (metadata), 8707
 (resource), 9207 (issuer), 9700 (best practice). Clients are public; tokens are opaque, and only their hashes are kept.
@@ -34,15 +34,15 @@ RESOURCE_PATH = "/api/mcp"
 ACCESS_PREFIX, REFRESH_PREFIX = "ada_", "adr_"
 CODE_MILLISECONDS = 60 * 1000
 GRACE_MILLISECONDS = 30 * 1000
-"""For so long after its first use a refresh token brings the same new tokens again."""
+"""Within this time after its first use, a refresh token returns the same new tokens again."""
 ACCESS_MILLISECONDS = 60 * 60 * 1000
 GRANT_MILLISECONDS = 90 * 24 * 60 * 60 * 1000
 UNUSED_CLIENT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
-"""A client that nobody allowed anything by then is forgotten; anybody can register as many as he likes."""
+"""A client without a grant is deleted after this time, since anybody can register clients."""
 INVISIBLE_CHARACTERS = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Letters, fillers and selectors that print nothing, though Unicode calls them printable."""
+"""Letters, fillers and selectors that are invisible although Unicode calls them printable."""
 MAX_MARKS = 2
 MAX_NAME_LENGTH, MAX_REDIRECTS, MAX_REDIRECT_LENGTH = 100, 10, 2000
 CHALLENGE_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -63,7 +63,7 @@ OAuthCode = Literal[
 
 
 class OAuthError(AdsunifyError):
-    """What the protocol says was wrong; ``error`` is its word for it."""
+    """An error of the protocol. ``error``: the protocol's code."""
 
     status = 400
     default_code = "oauth_error"
@@ -81,7 +81,7 @@ class OAuthError(AdsunifyError):
 
 @frozen
 class TokenPair:
-    """An access token and a refresh token, issued at this time in milliseconds."""
+    """An access token and a refresh token. ``issued_at``: milliseconds."""
 
     access_token: str = field(repr=False)
     refresh_token: str = field(repr=False)
@@ -91,7 +91,7 @@ class TokenPair:
 
 @frozen
 class AuthorizationRequest:
-    """A well-formed request for consent. ``wants_write``: the client asks for write access as well."""
+    """A valid request for consent. ``wants_write``: the client asks for write access as well."""
 
     client: ClientRecord
     redirect_uri: str
@@ -105,12 +105,12 @@ class AuthorizationRequest:
 
 
 def token_resource(service: Service) -> str:
-    """What tokens are for."""
+    """Return the resource that tokens are issued for."""
     return service.settings.base_url + RESOURCE_PATH
 
 
 def protected_resource_metadata(service: Service) -> dict[str, Json]:
-    """RFC 9728: where a client of the agents' door gets its tokens."""
+    """Return the metadata of RFC 9728: where an MCP client gets its tokens."""
     return {
         "resource": token_resource(service),
         "authorization_servers": [service.settings.base_url],
@@ -121,7 +121,7 @@ def protected_resource_metadata(service: Service) -> dict[str, Json]:
 
 
 def authorization_server_metadata(service: Service) -> dict[str, Json]:
-    """RFC 8414: what the authorization server can do."""
+    """Return the metadata of RFC 8414: the capabilities of the authorization server."""
     base = service.settings.base_url
     return {
         "issuer": base,
@@ -144,25 +144,25 @@ def authorization_server_metadata(service: Service) -> dict[str, Json]:
 
 
 async def register_client(service: Service, metadata: Mapping[str, Json]) -> dict[str, Json]:
-    """Register a public client (RFC 7591); metadata that has no meaning here is left aside, as the RFC says."""
+    """Register a public client (RFC 7591). Unknown metadata is ignored, as the RFC says. Raises OAuthError."""
     redirects = metadata.get("redirect_uris")
     if not isinstance(redirects, list) or not 1 <= len(redirects) <= MAX_REDIRECTS:
-        raise OAuthError("invalid_redirect_uri", f"redirect_uris is a list of 1 to {MAX_REDIRECTS} addresses.")
+        raise OAuthError("invalid_redirect_uri", f"redirect_uris must be a list of 1 to {MAX_REDIRECTS} addresses.")
     for address in redirects:
         if not isinstance(address, str) or not _is_redirect_allowed(address):
             raise OAuthError(
-                "invalid_redirect_uri", "A redirect address is https, or http on loopback, without a fragment."
+                "invalid_redirect_uri", "A redirect address must be https, or http on loopback, without a fragment."
             )
     name = metadata.get("client_name", "An agent")
     if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME_LENGTH or not is_legible(name):
         raise OAuthError(
             "invalid_request",
-            f"client_name is a text of 1 to {MAX_NAME_LENGTH} visible characters, without invisible letters, direction "
-            "marks and more than two marks on one letter.",
+            f"client_name must have 1 to {MAX_NAME_LENGTH} visible characters, without invisible letters, direction "
+            "marks, or more than two marks on one letter.",
         )
     method = metadata.get("token_endpoint_auth_method", "none")
     if method != "none":
-        raise OAuthError("invalid_request", "Clients are public: token_endpoint_auth_method is none.")
+        raise OAuthError("invalid_request", 'Clients are public: token_endpoint_auth_method must be "none".')
     client = await service.store.write(
         agents.register_client, str(uuid4()), name, redirects, UNUSED_CLIENT_MILLISECONDS, service.store.clock
     )
@@ -179,10 +179,10 @@ async def register_client(service: Service, metadata: Mapping[str, Json]) -> dic
 
 
 def is_legible(name: str) -> bool:
-    """Whether people see all of a name, and nothing else: it is how they tell applications apart."""
+    """Whether all of a name is visible: people tell applications apart by their names."""
     if (
         not name.isprintable() or name != name.strip() or INVISIBLE_CHARACTERS.search(name)
-    ):  # controls of direction do not print
+    ):  # direction marks are not printable
         return False
     composed = normalize("NFC", name)
     marks = "".join("m" if category(letter) in ("Mn", "Me") else "-" for letter in composed)
@@ -210,7 +210,7 @@ def _is_loopback(url: str) -> bool:
 
 
 def _is_registered_redirect(redirects: Sequence[str], address: str) -> bool:
-    """Exactly as registered; on loopback with any port (RFC 8252 section 7.3)."""
+    """Whether an address is registered exactly so; on loopback any port matches (RFC 8252 section 7.3)."""
     if address in redirects:
         return True
     return (
@@ -231,20 +231,20 @@ def _remove_port(url: str) -> str:
 async def read_authorization_request(service: Service, query: Mapping[str, str]) -> AuthorizationRequest:
     """Read a request for consent.
 
-    Raises NotFound for a client or redirect address that is not registered (nobody is redirected then), and OAuthError
-    for all else: that is told to the client (:func:`refusal_url`).
+    Raises NotFound for a client or redirect address that is not registered; then there is no redirect. Raises
+    OAuthError for other errors, which the client learns from :func:`refusal_url`.
     """
     client = await service.store.read(agents.find_client, query.get("client_id", ""))
     redirect = query.get("redirect_uri", "")
     if client is None or not _is_registered_redirect(client.redirect_uris, redirect):
-        raise NotFound("This application or its address is not registered here.")
+        raise NotFound("This application or its redirect address is not registered here.")
     if query.get("response_type") != "code":
-        raise OAuthError("unsupported_response_type", "response_type is code.")
+        raise OAuthError("unsupported_response_type", "response_type must be code.")
     if query.get("code_challenge_method") != "S256" or not CHALLENGE_PATTERN.fullmatch(query.get("code_challenge", "")):
         raise OAuthError("invalid_request", "PKCE is required: code_challenge with code_challenge_method S256.")
     scopes = set(query.get("scope", READ_SCOPE).split())
     if scopes - {READ_SCOPE, WRITE_SCOPE}:
-        raise OAuthError("invalid_scope", f"The scopes are {READ_SCOPE} and {WRITE_SCOPE}.")
+        raise OAuthError("invalid_scope", f"scope may hold {READ_SCOPE} and {WRITE_SCOPE}.")
     if query.get("resource", token_resource(service)) != token_resource(service):
         raise OAuthError("invalid_target", f"Tokens are for {token_resource(service)}.")
     return AuthorizationRequest(
@@ -255,9 +255,9 @@ async def read_authorization_request(service: Service, query: Mapping[str, str])
 async def grant_consent(
     service: Service, request: AuthorizationRequest, user_id: str, workspace_id: str, *, write: bool
 ) -> str:
-    """The person consents, in a workspace; returns the address to go back to, with the code.
+    """Save the person's consent for a workspace; returns the client's address with the code.
 
-    Raises Forbidden where the person does not belong there, or is a viewer and allows writing.
+    Raises Forbidden where the person is not a member, or is a viewer and allows writing.
     """
     code = make_token()
     await service.store.write(
@@ -295,7 +295,7 @@ def _grant_consent(
 
 
 def refusal_url(service: Service, query: Mapping[str, str], problem: OAuthError) -> str:
-    """The address at which the client learns that there is no consent; its redirect address was found registered."""
+    """Return the client's address with an error. The caller has checked that the redirect address is registered."""
     return _redirect_url(
         service, query["redirect_uri"], query.get("state"), error=problem.error, error_description=problem.message
     )
@@ -313,19 +313,19 @@ def _redirect_url(service: Service, redirect: str, state: str | None, **answer: 
 
 
 async def issue_tokens(service: Service, form: Mapping[str, str]) -> dict[str, Json]:
-    """The token endpoint: a code or a refresh token for new tokens; raises OAuthError."""
+    """Exchange a code or a refresh token for new tokens. Raises OAuthError."""
     kind = _required_parameter(form, "grant_type")
     if kind == "authorization_code":
         return await _redeem_token(service, form, _required_parameter(form, "code"), "code")
     if kind == "refresh_token":
         return await _redeem_token(service, form, _required_parameter(form, "refresh_token"), "refresh")
-    raise OAuthError("unsupported_grant_type", "grant_type is authorization_code or refresh_token.")
+    raise OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token.")
 
 
 def _required_parameter(form: Mapping[str, str], name: str) -> str:
     value = form.get(name)
     if not value:
-        raise OAuthError("invalid_request", f"{name} is missing.")
+        raise OAuthError("invalid_request", f"{name} is required.")
     return value
 
 
@@ -335,8 +335,8 @@ async def _redeem_token(
     if form.get("resource", token_resource(service)) != token_resource(service):
         raise OAuthError("invalid_target", f"Tokens are for {token_resource(service)}.")
     pair = await service.store.write(_exchange_token, service.ring, dict(form), token, kind, service.store.clock)
-    if pair is None:  # what was found wrong is kept: the grant of a code that was used twice has ended
-        raise OAuthError("invalid_grant", "The code or refresh token is not good for this client any more.")
+    if pair is None:  # the transaction is committed: it ends the grant of a code that was used twice
+        raise OAuthError("invalid_grant", "The code or refresh token is not valid for this client, or no longer.")
     return {
         "access_token": pair.access_token,
         "token_type": "Bearer",
@@ -354,19 +354,19 @@ def _exchange_token(
     kind: Literal["code", "refresh"],
     clock: Clock,
 ) -> TokenPair | None:
-    """New tokens for a code or refresh token; None where it is not good, and then a second use has ended the grant.
+    """Return new tokens for a code or refresh token; None where it is not valid. A second use ends the grant.
 
-    A client that refreshes twice at once gets the same pair twice: for 30 s after its first use a refresh token brings
-    the same pair, as long as the new refresh token is unused. Nothing is stored for that: the pair is derived from the
-    token, which the store does not have, and from the vault's key. A thief gains what he would gain by being first; his
-    next refresh, or the client's, is a second use.
+    A client that refreshes twice at once gets the same pair twice: within 30 s after its first use a refresh token
+    returns the same pair, as long as the new refresh token is unused. The pair is not stored for that: it is derived
+    from the token, which the store does not hold, and from the encryption key. A thief gains no more than by using the
+    token first; the next refresh, by thief or client, is a second use.
     """
     record = agents.find_token(hash_token(token)).run(connection)
     if record is None or record.kind != kind or form.get("client_id") != record.grant.client_id:
         return None
     now = clock.wall()
     if agents.use_token(connection, hash_token(token), now):
-        if not record.is_valid(now) or not _is_possession_proven(record, form):  # as it was found: not used yet
+        if not record.is_valid(now) or not _is_possession_proven(record, form):  # the record from before this use
             return None
         pair = next(_derive_token_pairs(ring, token, record.grant, now))
         agents.save_token(
@@ -376,7 +376,7 @@ def _exchange_token(
             connection, record.grant.id, "refresh", hash_token(pair.refresh_token), GRANT_MILLISECONDS, clock
         )
         return pair
-    used = agents.find_token(hash_token(token)).run(connection)  # as the first one left it
+    used = agents.find_token(hash_token(token)).run(connection)  # the record of the first use
     if (
         kind == "refresh"
         and used is not None
@@ -392,14 +392,14 @@ def _exchange_token(
 
 
 def _derive_token_pairs(ring: KeyRing, token: str, grant: GrantRecord, at: int) -> Iterator[TokenPair]:
-    """The tokens that follow a code or refresh token used at this time, for each key of the ring."""
+    """The tokens that follow from a code or refresh token used at this time, for each key of the ring."""
     accesses, refreshes = (derive_secrets(ring, kind, token, grant.id, str(at)) for kind in ("access", "refresh"))
     for access, refresh in zip(accesses, refreshes, strict=True):
         yield TokenPair(ACCESS_PREFIX + access, REFRESH_PREFIX + refresh, grant, at)
 
 
 def _is_possession_proven(record: TokenRecord, form: Mapping[str, str]) -> bool:
-    """Whether a code is redeemed at the address and with the verifier that it was asked for with."""
+    """Whether a code comes with the redirect address and the verifier of its request."""
     if record.kind != "code":
         return True
     verifier = form.get("code_verifier", "")
@@ -411,14 +411,14 @@ def _is_possession_proven(record: TokenRecord, form: Mapping[str, str]) -> bool:
 
 
 async def revoke_token(service: Service, form: Mapping[str, str]) -> None:
-    """RFC 7009: end the grant of a token; one that is not known is no error, but none is. Raises OAuthError."""
+    """End the grant of a token (RFC 7009). An unknown token is not an error; a missing one raises OAuthError."""
     await service.store.write(
         agents.end_grant_of_token, hash_token(_required_parameter(form, "token")), service.store.clock
     )
 
 
 async def actor_from_token(service: Service, token: str) -> Actor | None:
-    """Who calls with an access token; None where it is not good, or was issued for another resource."""
+    """Return the actor of an access token; None where it is not valid or was issued for another resource."""
     record = await service.store.run_query(agents.find_token(hash_token(token)))
     if (
         record is None
@@ -443,17 +443,20 @@ async def actor_from_token(service: Service, token: str) -> Actor | None:
     )
 
 
-# -- what a person sees of it -------------------------------------------------------------------------------------
+# -- grants of a person ------------------------------------------------------------------------------------------
 
 
 async def list_grants(service: Service, actor: Actor) -> list[Json]:
-    """Your OAuth agent grants in the current workspace."""
+    """List your OAuth grants for agents in the current workspace."""
     grants = await service.store.read(agents.list_grants, actor.workspace_id, actor.user_id, service.store.clock)
     return [_grant_to_json(grant, name) for grant, name in grants]
 
 
 async def revoke_grant(service: Service, actor: Actor, *, grant_id: str) -> Json:
-    """Revoke one of your grants: at once, and no refresh brings it back. A read-only agent or key ends only its own."""
+    """Revoke one of your grants at once, with its refresh tokens.
+
+    A read-only agent revokes only its own grant; a read-only key revokes none.
+    """
     only = None if actor.can_write else actor.grant_id or ""
     clock = service.store.clock
     grant = await service.store.write(agents.revoke_grant, actor.workspace_id, actor.user_id, grant_id, clock, only)

@@ -1,4 +1,4 @@
-"""Operations: list, look, execute, cancel."""
+"""Operations: list, read, execute, cancel."""
 
 from __future__ import annotations
 
@@ -53,27 +53,27 @@ class OperationView:
 
 
 async def list_operations(service: Service, actor: Actor) -> list[Json]:
-    """The latest 50 operations in the actor's scope, newest first, without plan bodies."""
+    """List the latest 50 operations in your scope, newest first, without plan bodies."""
     records = await service.store.read(_list_operations, actor, service.store.clock)
     return [serializers.operation_to_json(service, record, receipts) for record, receipts in records]
 
 
 async def get_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
-    """One operation with its plan and saved receipt."""
+    """Return one operation with its plan and saved receipt."""
     return serializers.operation_to_json(service, *await read_operation(service, actor, operation_id))
 
 
 async def execute_operation(service: Service, actor: Actor, *, operation_id: str, confirmed: bool) -> Json:
-    """Write the prepared change. A replay of a successful run returns the saved receipt.
+    """Write the prepared change. Executing a succeeded operation again returns its saved receipt.
 
-    Where the answer says ``nextAction: execute``, call again after ``retryAfterMs``. A 400 says whether anything was
-    written; ``outcome: unknown`` is never permission to repeat it. Where the workspace asks for a person's approval,
-    only one who signed in executes, at ``reviewUrl``; everybody else is answered 403 ``approval_required``.
+    Where the response has ``nextAction: execute``, call again after ``retryAfterMs``. A 400 says whether anything was
+    written; ``outcome: unknown`` is never permission to repeat the change. Where the workspace requires approval, only
+    a person who is signed in can execute the operation, at ``reviewUrl``; other calls get 403 ``approval_required``.
     """
     try:
         return await _execute_operation(service, actor, operation_id)
     except StoreError as failure:
-        failure.outcome = "unknown"  # a write may have been sent, now or before: the operation must be read
+        failure.outcome = "unknown"  # this or an earlier call may have sent a write: the operation must be read
         raise
 
 
@@ -94,7 +94,7 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str) 
             raise attach_operation(
                 token_error, await get_operation(service, actor, operation_id=operation_id)
             ) from problem
-        except AdsunifyError as problem:  # no credentials, or no application
+        except AdsunifyError as problem:  # no credentials, or no OAuth client
             attach_operation(problem, await get_operation(service, actor, operation_id=operation_id))
             raise
         record, step_attempts = await read_operation(service, actor, operation_id)
@@ -112,7 +112,7 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str) 
 
 
 async def _is_stopped_by_rule(service: Service, actor: Actor, operation_id: str) -> bool:
-    """Whether the workspace wants a person here, before anything is asked of the network. Each write checks again."""
+    """Whether the workspace requires a person's approval. Checked before any request; each write checks again."""
     if actor.can_approve or not (await service.store.read(people.get_workspace, actor.workspace_id)).require_approval:
         return False
     await service.store.write(operations.record_rule_event, operation_id, service.store.clock)
@@ -124,8 +124,8 @@ def _approval_required_error(
 ) -> Forbidden:
     operation = serializers.operation_to_json(service, record, step_attempts)
     problem = Forbidden(
-        "In this workspace a person must approve: one who signs in reads the plan and executes it at "
-        f"{operation['reviewUrl']}. This call was stopped by that rule; calling again does not change it.",
+        "In this workspace a person must approve operations: sign in, read the plan and execute it at "
+        f"{operation['reviewUrl']}. Calling again does not change that.",
         code="approval_required",
     )
     return attach_operation(problem, operation, advise=False)
@@ -133,10 +133,10 @@ def _approval_required_error(
 
 ACCESS_LOST_MESSAGES: Mapping[str, str] = {
     "active": "The credential or its owner's role no longer permits native writes.",
-    "needs_reauth": "The network refuses the account's token: connect the account again.",
-    "disconnected": "The account is disconnected: connect it again.",
+    "needs_reauth": "The network refuses the account's token. Connect the account again.",
+    "disconnected": "The account is disconnected. Connect it again.",
 }
-"""Why a native write is not permitted any more, by the status of the account."""
+"""Why a native write is no longer permitted, by the status of the account."""
 
 
 async def _access_lost_error(
@@ -148,7 +148,7 @@ async def _access_lost_error(
 
 
 def _with_ending(record: OperationRecord, result: ExecutionResult) -> OperationRecord:
-    """The record with what an execution that stopped before its claim, and so stored nothing, has to say."""
+    """Add the result of an execution that stopped before its claim, of which nothing is stored."""
     if record.status != "prepared" or result.status != "prepared" or result.refusal is not None:
         return record
     wait = result.retry_after if record.retry_after is None else record.retry_after
@@ -158,11 +158,11 @@ def _with_ending(record: OperationRecord, result: ExecutionResult) -> OperationR
 async def execute_operations(
     service: Service, actor: Actor, *, operation_ids: Sequence[str], confirmed: bool
 ) -> dict[str, Json]:
-    """Write several prepared changes at once; each has its own result, and one that fails does not stop the others."""
+    """Write several prepared changes at once. Each has its own result; a failure does not stop the others."""
     repeated = [index for index, one in enumerate(operation_ids) if one in operation_ids[:index]]
     if repeated:
         raise InvalidInput(
-            [Issue(f"operationIds.{index}", "duplicate", "stands in the list already.") for index in repeated]
+            [Issue(f"operationIds.{index}", "duplicate", "appears in the list before.") for index in repeated]
         )
     return {"results": await asyncio.gather(*(_execute_one(service, actor, one) for one in operation_ids))}
 
@@ -176,7 +176,7 @@ async def _execute_one(service: Service, actor: Actor, operation_id: str) -> dic
 
 
 async def cancel_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
-    """Cancel your own prepared operation; the receipts of what was written before stay."""
+    """Cancel your prepared operation. Receipts of steps that were written stay."""
     try:
         await service.store.write(operations.cancel_operation, actor, operation_id, service.store.clock)
     except (Forbidden, OperationError) as problem:
@@ -191,7 +191,7 @@ async def cancel_operation(service: Service, actor: Actor, *, operation_id: str)
 async def read_operation(
     service: Service, actor: Actor, operation_id: str
 ) -> tuple[OperationRecord, list[StepAttempt]]:
-    """An operation in the actor's scope and its attempts; raises NotFound."""
+    """Read an operation in the actor's scope and its attempts. Raises NotFound."""
     record = await service.store.run_query(operations.find_operation(actor, operation_id, service.store.clock))
     return record, await service.store.read(attempts.list_attempts, operation_id) if record.is_claimed else []
 
@@ -199,7 +199,7 @@ async def read_operation(
 async def read_operations(
     service: Service, actor: Actor, operation_ids: Sequence[str]
 ) -> list[tuple[OperationRecord, list[StepAttempt]]]:
-    """Several operations, as :func:`read_operation`."""
+    """Read several operations, as :func:`read_operation`."""
     return await service.store.read(_read_operations, actor, operation_ids, service.store.clock)
 
 
@@ -272,17 +272,21 @@ def _list_operations(
 
 
 def _raise_if_stopped(operation: Json) -> Json:
-    """The operation after an execute call, or the error that its state is."""
+    """Return the operation after an execute call. Raises the error of a state that stops it."""
     error = operation.get("error")
     if operation["stalled"]:
-        message = "The process ended during a native write, so nobody knows whether it was done."
+        message = "The process ended during a native write, so it is not known whether the write was done."
         raise _stopped_error(operation, "operation_stalled", message)
     if operation["status"] == "unknown":
         raise _stopped_error(operation, "outcome_unknown", _error_message(error), error)
     if operation["status"] == "cancelled":
         raise _stopped_error(operation, "operation_cancelled", "The operation was cancelled.")
     if operation["expired"]:
-        raise _stopped_error(operation, "operation_expired", "The 30 minutes for review and execution are over.")
+        raise _stopped_error(
+            operation,
+            "operation_expired",
+            "The operation expired: the 30 minutes for review and execution have passed.",
+        )
     if operation["status"] == "prepared" and "nextAction" not in operation and error is not None:
         raise _stopped_error(operation, error["code"], _error_message(error), error)
     return operation

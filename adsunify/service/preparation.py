@@ -1,4 +1,4 @@
-"""What every prepare call shares: the idempotency key first, then the plans, kept in one transaction."""
+"""The shared part of every prepare call: the idempotency key, then saving the plans in one transaction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from adsunify.values.exact_json import Json
 
 @frozen
 class ActivationSource:
-    """A create operation that succeeded: its plan, and what each step brought."""
+    """A succeeded create operation: its plan, and the outputs of each step."""
 
     plan: Plan
     outputs: Mapping[str, Outputs]
@@ -45,7 +45,10 @@ def prefix_issue_paths(issues: Iterable[Issue], member: str, is_inside: Callable
 async def find_replay(
     service: Service, actor: Actor, idempotency: Idempotency | None, many: bool = False
 ) -> UseCaseResult | None:
-    """What the key is bound to, before anything is read from the network; raises Conflict."""
+    """Return the operations of an earlier call with this key; None where the key is new.
+
+    Called before any request to the network. Raises Conflict where the key belongs to another request.
+    """
     if idempotency is None:
         return None
     binding = await service.store.run_query(operations.find_by_idempotency_key(actor, idempotency))
@@ -62,7 +65,7 @@ async def save_operations(
     many: bool = False,
     unified: bool = False,
 ) -> UseCaseResult:
-    """Keep the operations with their events and the key, all or nothing."""
+    """Save the operations with their events and the key, all or nothing."""
     store, drafts = service.store, [OperationDraft(account_id, plan, source_operation_id, unified) for plan in plans]
     saved = await store.write(operations.prepare_operations, actor, drafts, store.clock, idempotency)
     if saved.is_replay:
@@ -73,7 +76,7 @@ async def save_operations(
 
 
 async def _read_replay(service: Service, actor: Actor, ids: Sequence[str], many: bool) -> UseCaseResult:
-    """The operations of the earlier call, as they stand now."""
+    """The operations of an earlier call in their current state."""
     return _operations_result(
         [
             serializers.operation_to_json(service, *record_with_attempts)
@@ -89,7 +92,7 @@ def _operations_result(views: list[Json], is_replay: bool, many: bool) -> UseCas
 
 
 def with_warnings(plan: Plan, warnings: Sequence[str]) -> Plan:
-    """The plan with further warnings for the reviewer."""
+    """Return the plan with further warnings for the reviewer."""
     if not warnings:
         return plan
     return make_plan(plan.network, plan.action, plan.account, plan.steps, (*plan.warnings, *warnings), plan.risk)
@@ -98,7 +101,7 @@ def with_warnings(plan: Plan, warnings: Sequence[str]) -> Plan:
 async def read_activation_source(
     service: Service, actor: Actor, account_id: str, operation_id: str
 ) -> ActivationSource:
-    """The source of an activation; InvalidInput ``source_not_activatable`` for anything else."""
+    """Return the source of an activation. Raises InvalidInput ``source_not_activatable`` for other operations."""
     try:
         record, attempts = await read_operation(service, actor, operation_id)
     except NotFound:
@@ -107,7 +110,7 @@ async def read_activation_source(
         raise invalid_input(
             "sourceOperationId",
             "source_not_activatable",
-            "is no succeeded operation of POST /create of this account in your scope.",
+            "must be a succeeded operation of POST /create for this account, in your scope.",
         )
     receipts = [attempt.receipt for attempt in attempts if attempt.receipt is not None]
     return ActivationSource(record.read_plan(), read_progress(receipts).outputs)

@@ -1,6 +1,7 @@
-"""How often one caller may ask: token buckets in memory, for each process its own, bounded in number.
+"""Rate limits: a bounded number of token buckets in the memory of each process.
 
-A credential has one bucket for reads and one for writes. Whoever has no credential is known by his network address.
+A credential has one bucket for reads and one for writes. Callers without a credential share the bucket of their IP
+address.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ MINUTE = 60_000
 HOUR = 60 * MINUTE
 MAX_BUCKETS = 10_000
 IPV6_PREFIX = 64
-"""Bits: whoever has one address of IPv6 has the whole network."""
+"""Bits of an IPv6 network that counts as one caller: who has one of its addresses usually has all."""
 
 
 @frozen
 class RateLimits:
-    """Requests a minute, and as many at once: ``reads`` and ``writes`` of one credential; 0 is no limit.
+    """Requests per minute, which may come at once: ``reads`` and ``writes`` of one credential; 0 is no limit.
 
-    ``failures``: bad bearer tokens from one network address. ``registrations``: OAuth clients from one, within an hour.
+    ``failures``: bad bearer tokens per minute from one IP address. ``registrations``: OAuth clients per hour from one
+    IP address.
     """
 
     reads: int = 6000
@@ -35,7 +37,7 @@ class RateLimits:
 
 @frozen
 class BucketState:
-    """A bucket after something was taken: what it can hold, what is left, milliseconds until it is full again."""
+    """A bucket after a token was taken: its capacity, the tokens left, and the milliseconds until it is full."""
 
     limit: int
     remaining: int
@@ -44,10 +46,10 @@ class BucketState:
 
 @define(eq=False)
 class TokenBuckets:
-    """Buckets that hold ``capacity`` and fill evenly within ``window`` milliseconds, one for each key.
+    """Buckets of ``capacity`` tokens, one for each key; they fill evenly within ``window`` milliseconds.
 
-    A full bucket is as good as none, so only when each will be full is kept. Of too many, the longest unused is
-    forgotten.
+    Only the time at which a bucket will be full is stored; full buckets need no entry. Beyond ``max_keys`` the longest
+    unused bucket is dropped.
     """
 
     capacity: int
@@ -57,7 +59,7 @@ class TokenBuckets:
     """In ``capacity``-ths of a millisecond, so that a whole number is exact."""
 
     def take(self, key: str, now: int) -> BucketState | int:
-        """Take one; or, where the bucket is empty, the milliseconds until there is one again."""
+        """Take a token, and return the state; where there is none, return the milliseconds until there is one."""
         at = now * self.capacity
         full_before = self._full_at.pop(key, at)
         if full_before > at + self.window * self.capacity:  # taken while the clock was ahead
@@ -73,12 +75,12 @@ class TokenBuckets:
         return BucketState(self.capacity, remaining // self.window, -((at - full_at) // self.capacity))
 
     def give_back(self, key: str) -> None:
-        """What was taken last does not count."""
+        """Give the last token back."""
         if key in self._full_at:
             self._full_at[key] -= self.window
 
     def reset(self, key: str) -> None:
-        """Nothing that was taken counts any more."""
+        """Fill the bucket."""
         self._full_at.pop(key, None)
 
     def __len__(self) -> int:
@@ -135,7 +137,7 @@ class RateLimiter:
 
 
 def ip_bucket(address: str) -> str:
-    """What addresses are counted by: an address of IPv4, a network of IPv6."""
+    """Return the bucket of an IP address: the IPv4 address, or the IPv6 network."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:
@@ -146,9 +148,10 @@ def ip_bucket(address: str) -> str:
 
 
 def find_client_ip(proxies: int, remote: str | None, forwarded: Sequence[str]) -> str:
-    """The network address of a caller: ``remote``, or behind so many proxies what the first of them saw.
+    """Return the IP address of a caller: ``remote``, or behind our proxies the address that the first of them saw.
 
-    ``forwarded``: the ``X-Forwarded-For`` headers. What stands left of our own proxies' words anybody can write.
+    ``forwarded``: the ``X-Forwarded-For`` headers. Entries to the left of our own proxies' are set by the client and
+    cannot be trusted.
     """
     if proxies:
         entries = [entry.strip() for entry in ",".join(forwarded).split(",")]

@@ -1,4 +1,4 @@
-"""Records as the answers show them (docs/spec.md, "Shapes")."""
+"""Records as responses show them (docs/spec.md, "Shapes")."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from adsunify.store.schema import decompress_text
 from adsunify.values.exact_json import Json
 
 CACHE_BYTES = 1024 * 1024
-"""How much JSON of plans is kept as objects, which take up to 25 times as much memory. A plan has some kilobytes, and
-who waits for an operation reads it again and again."""
+"""How much JSON of plans is cached as objects, which take up to 25 times as much memory. A plan has some kilobytes, and
+clients poll operations."""
 
 
 def plan_view(plan: Plan, operation_id: str = "") -> dict[str, Json]:
-    """The plan as a reviewer reads it; without an operation its marks follow from what it does."""
+    """Return the plan as a reviewer reads it. Without an operation, its marks are made from the plan's digest."""
     return _plan_view(plan.as_json, plan.digest, operation_id or plan.digest)
 
 
@@ -34,7 +34,7 @@ class PlanViewCache:
     _views: dict[tuple[str, bytes], tuple[dict[str, Json], int]] = field(factory=dict)
 
     def get(self, packed: bytes, digest: str, operation_id: str) -> dict[str, Json]:
-        """As :func:`plan_view`, of a stored plan, which never changes; ValueError where it has another digest."""
+        """Return the view of a stored plan, as :func:`plan_view`. Raises ValueError where the digest differs."""
         key = operation_id, packed
         cached = self._views.pop(key, None)
         if cached is None:
@@ -79,9 +79,9 @@ def _binding_to_json(binding: Mapping[str, Json]) -> dict[str, Json]:
 def operation_to_json(
     service: Service, record: OperationRecord, attempts: Sequence[StepAttempt], plan: Plan | None = None
 ) -> dict[str, Json]:
-    """An operation with its receipt; lists (records without a plan) leave plan steps out.
+    """Return an operation with its receipt; records without a plan, as in lists, get no plan steps.
 
-    ``plan``: the record's own, where it need not be read. What is shown of a plan is shared: nobody changes it.
+    ``plan``: the record's plan where the caller has it. The view of a plan is shared: callers must not change it.
     """
     value: dict[str, Json] = {
         "id": record.id,
@@ -128,7 +128,7 @@ def _stored_plan_view(record: OperationRecord) -> dict[str, Json]:
 
 
 def attempt_to_json(attempt: StepAttempt) -> dict[str, Json]:
-    """What became of one attempt; one without a receipt is in flight."""
+    """Return one attempt; an attempt without a receipt is in flight."""
     receipt = attempt.receipt
     if receipt is None:
         return {

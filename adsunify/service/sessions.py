@@ -1,7 +1,7 @@
 """People in browsers: signing in and out, sessions, invitations.
 
-A session token is 256 random bits, and only its hash is kept. An unknown e-mail address costs as much time as a wrong
-password, and tries are limited by where they come from, and from there for each e-mail address.
+A session token is 256 random bits; only its hash is stored. An unknown e-mail address takes as much time as a wrong
+password. Attempts are limited per IP address, and per e-mail address from one IP address.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ INVITATION_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
 MAX_PASSWORD_LENGTH, MAX_EMAIL_LENGTH = 1000, 254
 TRY_MILLISECONDS = 15 * 60 * 1000
 MAX_TRIES_BY_EMAIL, MAX_TRIES_BY_ADDRESS = 10, 100
-"""Wrong passwords from one network address within :data:`TRY_MILLISECONDS`: for one e-mail address, and for all.
+"""Wrong passwords from one IP address within :data:`TRY_MILLISECONDS`: for one e-mail address, and for all.
 
-Tries from elsewhere do not count: a stranger cannot lock a person out.
+Attempts from other IP addresses do not count, so that a stranger cannot lock a person out.
 """
 ROLES: tuple[Role, ...] = ("viewer", "member", "admin")
 MAX_CONCURRENT_HASHES = 2
-"""Argon2id takes 19 MiB and a core: so many at a time."""
+"""Password hashes computed at the same time: each takes 19 MiB and a core."""
 
 
 class TooManySignInTries(RateLimited):
-    """Too many wrong passwords; a while has to pass."""
+    """Too many wrong passwords; the person has to wait."""
 
     default_code = "too_many_tries"
     title = "Too many tries"
 
     def __init__(self, milliseconds: int) -> None:
         minutes = 1 + milliseconds // 60_000
-        super().__init__(f"Too many tries. Sign in again in {minutes} min.", retry_after=milliseconds / 1000)
+        super().__init__(f"Too many wrong passwords. Sign in again in {minutes} min.", retry_after=milliseconds / 1000)
 
 
 @define(eq=False)
 class SignInThrottle:
-    """Who tried how often of late, in this process; a try counts from its beginning until it proves right."""
+    """Recent sign-in attempts in this process. An attempt counts from its start until the password proves right."""
 
     hash_slots: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_HASHES))
     by_email: TokenBuckets = field(factory=lambda: TokenBuckets(MAX_TRIES_BY_EMAIL, TRY_MILLISECONDS))
     by_source: TokenBuckets = field(factory=lambda: TokenBuckets(MAX_TRIES_BY_ADDRESS, TRY_MILLISECONDS))
 
     def begin_try(self, email: str, source: str, now: int) -> None:
-        """Begin a try; raises TooManySignInTries."""
+        """Count an attempt. Raises TooManySignInTries."""
         state = self.by_source.take(ip_bucket(source), now)
         if not isinstance(state, int):
             state = self.by_email.take(_email_bucket(email, source), now)
@@ -68,7 +68,7 @@ class SignInThrottle:
             raise TooManySignInTries(state)
 
     def forgive_tries(self, email: str, source: str) -> None:
-        """The try was right: what went before it for this e-mail address, from there, is forgotten."""
+        """Forget the attempts of an e-mail address from this IP address after a right password."""
         self.by_email.reset(_email_bucket(email, source))
         self.by_source.give_back(ip_bucket(source))
 
@@ -79,7 +79,7 @@ def _email_bucket(email: str, source: str) -> str:
 
 @frozen
 class UserSession:
-    """A person with a session. ``membership``: the workspace he looks at; None: he belongs nowhere."""
+    """A person with a session. ``membership``: of the chosen workspace; None where the person has no workspace."""
 
     token_hash: str
     user_id: str
@@ -89,9 +89,9 @@ class UserSession:
 
     @property
     def actor(self) -> Actor:
-        """The person as a caller, with the authority of his role; raises Forbidden where he belongs nowhere."""
+        """The person as an actor, with the authority of the role. Raises Forbidden where there is no workspace."""
         if self.membership is None:
-            raise Forbidden("You belong to no workspace. Ask an admin for an invitation.")
+            raise Forbidden("You are not a member of any workspace. Ask an admin for an invitation.")
         home = self.membership
         return Actor(
             home.workspace_id, self.user_id, "session", home.role, True, "session", session_hash=self.token_hash
@@ -102,9 +102,9 @@ class UserSession:
 
 
 async def sign_in(service: Service, tries: SignInThrottle, email: str, password: str, source: str) -> str:
-    """A new session's token. Raises Unauthenticated, TooManySignInTries, Conflict.
+    """Begin a session and return its token. Raises Unauthenticated, TooManySignInTries, Conflict.
 
-    ``source``: the network address of the browser.
+    ``source``: the IP address of the browser.
     """
     person = await _authenticate_user(service, tries, email, password, source)
     token = make_token()
@@ -121,7 +121,7 @@ def _create_session(connection: Connection, person: UserRecord, session_hash: st
 async def _authenticate_user(
     service: Service, tries: SignInThrottle, email: str, password: str, source: str
 ) -> UserRecord:
-    """The person who has this password; whoever is unknown costs the same time."""
+    """Return the user with this password. An unknown e-mail address takes the same time."""
     name = email.strip().lower()
     refusal = Unauthenticated("The e-mail address or the password is wrong.")
     if len(name) > MAX_EMAIL_LENGTH or len(password) > MAX_PASSWORD_LENGTH:
@@ -143,12 +143,12 @@ def _is_password_correct(password: str, password_hash: str | None) -> bool:
 
 @cache
 def _unmatched_hash() -> str:
-    """The hash of a password that nobody has."""
+    """The hash of a random password."""
     return hash_password(make_token())
 
 
 async def find_user_session(service: Service, token: str) -> UserSession | None:
-    """Who has this session; None where it is none, or over. What the person may do is as it is now."""
+    """Return the session of a token, with the person's current roles; None where it is unknown or expired."""
     record = await service.store.read(sessions.find_session, hash_token(token), service.store.clock)
     if record is None:
         return None
@@ -163,9 +163,9 @@ async def find_user_session(service: Service, token: str) -> UserSession | None:
 
 
 async def switch_workspace(service: Service, visitor: UserSession, workspace_id: str) -> None:
-    """Look at another of the person's workspaces; raises NotFound."""
+    """Switch to another of the person's workspaces. Raises NotFound."""
     if workspace_id not in [home.workspace_id for home in visitor.memberships]:
-        raise NotFound("You belong to no such workspace.")
+        raise NotFound("You are not a member of this workspace.")
     await service.store.write(sessions.set_workspace, visitor.token_hash, workspace_id)
 
 
@@ -177,7 +177,7 @@ async def sign_out(service: Service, visitor: UserSession) -> None:
 async def change_password(
     service: Service, tries: SignInThrottle, visitor: UserSession, password: str, new: str, source: str
 ) -> str:
-    """Give the person another password, for the one he has. His sessions end; returns the token of a new one.
+    """Replace the person's password. All sessions of the person end; returns the token of a new session.
 
     Raises Unauthenticated, TooManySignInTries, InvalidInput, Conflict.
     """
@@ -203,7 +203,7 @@ def _replace_password(
 
 def _check_password_length(field: str, password: str) -> None:
     if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
-        raise invalid_input(field, "length", f"has {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters.")
+        raise invalid_input(field, "length", f"must have {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters.")
 
 
 # -- invitations and members --------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def _check_password_length(field: str, password: str) -> None:
 
 @frozen
 class MemberInvitation:
-    """What an invitation says; ``has_account``: the address belongs to someone who signs in with a password."""
+    """An invitation. ``has_account``: whether the e-mail address belongs to a person with a password."""
 
     email: str
     role: Role
@@ -220,7 +220,7 @@ class MemberInvitation:
 
 
 async def list_members(service: Service, actor: Actor) -> list[Json]:
-    """Who belongs to the workspace, by e-mail address."""
+    """List the members of the workspace by e-mail address."""
     return await service.store.read(_list_members, actor.workspace_id)
 
 
@@ -233,13 +233,13 @@ def _list_members(connection: Connection, workspace_id: str) -> list[Json]:
 
 
 async def change_member_role(service: Service, visitor: UserSession, email: str, role: str) -> None:
-    """Make a member of the visitor's workspace something else. Raises Forbidden, NotFound, InvalidInput."""
+    """Change a member's role in the visitor's workspace. Raises Forbidden, NotFound, InvalidInput."""
     _require_admin(visitor.actor)
     await change_member(service.store, _workspace_name(visitor), email, _parse_role(role))
 
 
 async def remove_from_workspace(service: Service, visitor: UserSession, email: str) -> None:
-    """Take a member out of the visitor's workspace: his keys, grants and sessions there stop at once.
+    """Remove a member from the visitor's workspace; the member's keys, grants and sessions there end at once.
 
     Raises Forbidden, NotFound, InvalidInput for the last admin.
     """
@@ -249,11 +249,11 @@ async def remove_from_workspace(service: Service, visitor: UserSession, email: s
 
 def _require_admin(actor: Actor) -> None:
     if not actor.can_administer:
-        raise Forbidden("Only an admin says who belongs to the workspace.", code="admin_required")
+        raise Forbidden("Only an admin can invite, change or remove members.", code="admin_required")
 
 
 def _workspace_name(visitor: UserSession) -> str:
-    assert visitor.membership is not None  # or he were no admin of it
+    assert visitor.membership is not None  # an admin has a workspace
     return visitor.membership.name
 
 
@@ -265,9 +265,9 @@ def _parse_role(role: str) -> Role:
 
 
 async def create_invitation(service: Service, actor: Actor, email: str, role: str) -> Json:
-    """Make a single-use link into the actor's workspace, for an e-mail address and a role.
+    """Create a single-use link into the actor's workspace, for an e-mail address and a role.
 
-    Raises Forbidden where the actor is no admin, InvalidInput.
+    Raises Forbidden where the actor is not an admin, InvalidInput.
     """
     _require_admin(actor)
     address = email.strip().lower()
@@ -293,9 +293,7 @@ async def create_invitation(service: Service, actor: Actor, email: str, role: st
 
 
 async def read_invitation(service: Service, token: str) -> MemberInvitation:
-    """What an invitation says; looking at it does not use it up. Raises NotFound, Forbidden as
-    :func:`accept_invitation`.
-    """
+    """Return an invitation without using it up. Raises NotFound and Forbidden as :func:`accept_invitation`."""
     return await service.store.read(_read_invitation, token, service.store.clock)
 
 
@@ -310,20 +308,21 @@ def _read_invitation(connection: Connection, token: str, clock: Clock) -> Member
 
 def _require_valid_invitation(connection: Connection, invitation: InvitationRecord | None) -> InvitationRecord:
     if invitation is None:
-        raise NotFound("This invitation was used already, is over, or never was one. Ask an admin for a new one.")
+        raise NotFound("This invitation was already used, has expired, or is not valid. Ask an admin for a new one.")
     maker = people.find_membership(connection, invitation.workspace_id, invitation.user_id)
     if maker is None or maker.role != "admin":
-        raise Forbidden("Whoever invited you is no admin of the workspace any more.", code="admin_required")
+        raise Forbidden("The person who invited you is no longer an admin of the workspace.", code="admin_required")
     return invitation
 
 
 async def accept_invitation(
     service: Service, tries: SignInThrottle, token: str, password: str, source: str, visitor: UserSession | None = None
 ) -> str:
-    """Join the workspace, and use the invitation up; returns the token of a new session.
+    """Join the workspace and use the invitation up; returns the token of a new session.
 
-    Who has a password gives it, unless he is the ``visitor``; who has none sets one. Who belongs to the workspace
-    already stays what he is. Raises NotFound, Forbidden, Unauthenticated, TooManySignInTries, InvalidInput.
+    ``password``: the person's password, or a new one where the person has none; not needed where ``visitor`` is the
+    invited person. A member keeps the current role. Raises NotFound, Forbidden, Unauthenticated, TooManySignInTries,
+    InvalidInput.
     """
     invitation = await read_invitation(service, token)
     matched_hash: str | None = None
@@ -358,8 +357,12 @@ def _join_workspace(
     if not is_visitor and not people.has_password(connection, person.id, matched_hash):
         raise Conflict("The password was changed at this moment; open the invitation again.", code="password_changed")
     if new_hash is not None:
-        if sessions.list_memberships(connection, person.id):  # the link alone must not open what he has elsewhere
-            raise Forbidden("This person belongs to a workspace and has no password yet; an admin sets one there.")
+        if sessions.list_memberships(
+            connection, person.id
+        ):  # the link alone must not open the person's other workspaces
+            raise Forbidden(
+                "This person is a member of another workspace and has no password yet. An admin there sets one."
+            )
         people.set_password(connection, person.id, new_hash)
     if people.find_membership(connection, invitation.workspace_id, person.id) is None:
         people.set_membership(connection, invitation.workspace_id, person.id, invitation.role, clock)

@@ -1,4 +1,4 @@
-"""Times in the database that are ahead of the machine's clock."""
+"""Finds and repairs times in the database that are ahead of the machine's clock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from adsunify.store.ahead import FutureColumn
 
 
 async def find_future_times(store: Store, repair: bool) -> tuple[int, list[FutureColumn]]:
-    """The machine's clock in milliseconds, and the columns with times ahead of it, as they were before a repair."""
+    """Return the machine's clock in milliseconds, and the columns with times ahead of it before a repair."""
     wall = store.clock.wall()
     columns = await store.read(ahead.find_future_columns, wall)
     if repair and columns:

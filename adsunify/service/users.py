@@ -1,4 +1,4 @@
-"""People: who belongs to a workspace, with which password and key."""
+"""Workspaces and their members: passwords, roles, first keys, and the library's actor."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from adsunify.store.people import UserRecord, WorkspaceRecord
 from adsunify.values.exact_json import Json
 
 MEMORY_KIB, ITERATIONS, LANES = 19 * 1024, 2, 1
-"""OWASP's first choice for Argon2id."""
+"""OWASP's recommended parameters for Argon2id (Password Storage Cheat Sheet)."""
 MIN_PASSWORD_LENGTH = 8
 LOCAL_NAME = "local"
-"""The library, in a store that it opens itself: its credential, its user, and its workspace."""
+"""The credential, the user and the workspace of the library in a store that it opens itself."""
 
 
 def hash_password(password: str) -> str:
-    """A password as it is kept: Argon2id in PHC form."""
-    from cryptography.hazmat.primitives.kdf.argon2 import Argon2id  # heavy, and wanted where passwords are
+    """Hash a password for the store: Argon2id in PHC form."""
+    from cryptography.hazmat.primitives.kdf.argon2 import Argon2id  # imported late: it loads slowly
 
     derive = Argon2id(salt=os.urandom(16), length=32, iterations=ITERATIONS, lanes=LANES, memory_cost=MEMORY_KIB)
     return derive.derive_phc_encoded(password.encode("utf-8"))
 
 
 def is_password_correct(password: str, password_hash: str) -> bool:
-    """Whether a password is the one that was kept."""
+    """Whether a password matches a stored hash."""
     from cryptography.exceptions import InvalidKey
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
@@ -48,9 +48,9 @@ def is_password_correct(password: str, password_hash: str) -> bool:
 
 
 async def create_workspace(store: Store, workspace: str, email: str, password: str | None) -> dict[str, Json]:
-    """Make a workspace with its first admin, who has a new API key; the secrets are in the answer only.
+    """Create a workspace with its first admin and a new API key. Only the result holds the secrets.
 
-    ``password`` as for :func:`add_member`. Raises InvalidInput, also for a workspace that has people already.
+    ``password``: as for :func:`add_member`. Raises InvalidInput, also for a workspace that has members.
     """
     return await _add_member_with_key(
         store, partial(_create_workspace, name=workspace.strip(), clock=store.clock), email, "admin", password
@@ -58,10 +58,10 @@ async def create_workspace(store: Store, workspace: str, email: str, password: s
 
 
 async def add_member(store: Store, workspace: str, email: str, role: Role, password: str | None) -> dict[str, Json]:
-    """Add a person to a workspace that there is, with a new API key; the secrets are in the answer only.
+    """Add a person to an existing workspace, with a new API key. Only the result holds the secrets.
 
-    ``password`` None makes one for a person who has none, and keeps that of a person who has (then the answer's is
-    None). Raises InvalidInput.
+    ``password`` None: a person without a password gets a new one; a person with a password keeps it, and the result's
+    is None. Raises InvalidInput.
     """
     return await _add_member_with_key(store, partial(_find_workspace, name=workspace), email, role, password)
 
@@ -104,7 +104,7 @@ def _add_member(
     secret_hash: str,
     clock: Clock,
 ) -> tuple[WorkspaceRecord, UserRecord]:
-    """The workspace, and the person as he was before: without a password, if he is new."""
+    """Returns the workspace, and the user as before the change: a new user has no password."""
     home = find_home(connection)
     person = people.ensure_user(connection, email, clock)
     if role != "admin":
@@ -118,15 +118,15 @@ def _add_member(
 
 def _create_workspace(connection: Connection, name: str, clock: Clock) -> WorkspaceRecord:
     if not is_visible(name):
-        raise invalid_input("workspace", "required", "needs a name that people can see.")
+        raise invalid_input("workspace", "required", "needs a name with visible characters.")
     home = people.ensure_workspace(connection, name, clock)
-    if people.list_members(connection, home.id):  # of two who found it at once, the second waited for these
-        raise invalid_input("workspace", "taken", "is there already; `adsunify admin user` adds people to it.")
+    if people.list_members(connection, home.id):  # of two concurrent calls the second sees the first's members
+        raise invalid_input("workspace", "taken", "already has members; `adsunify admin user` adds people to it.")
     return home
 
 
 def _find_workspace(connection: Connection, name: str | None) -> WorkspaceRecord:
-    """The workspace with this name; None: the only one. InvalidInput, with their names, where it is not clear."""
+    """Return the workspace of this name, or for None the only workspace. Raises InvalidInput that lists the names."""
     workspaces = people.list_workspaces(connection)
     if name is None and len(workspaces) == 1:
         return workspaces[0]
@@ -134,10 +134,10 @@ def _find_workspace(connection: Connection, name: str | None) -> WorkspaceRecord
         if name is not None and workspace.name == name.strip():
             return workspace
     names = ", ".join(workspace.name for workspace in workspaces)
-    choices = f"there are: {names}." if names else "there is none yet: `adsunify admin init` makes one."
+    choices = f"workspaces: {names}." if names else "`adsunify admin init` creates the first one."
     if name is None:
-        raise invalid_input("workspace", "required", f"is needed; {choices}")
-    raise invalid_input("workspace", "choice", f"names no workspace; {choices}")
+        raise invalid_input("workspace", "required", f"is required; {choices}")
+    raise invalid_input("workspace", "choice", f"does not exist; {choices}")
 
 
 async def read_emails(service: Service, user_ids: Iterable[str]) -> dict[str, str]:
@@ -153,12 +153,12 @@ def _read_emails(connection: Connection, user_ids: Iterable[str]) -> dict[str, s
 
 
 async def find_local_actor(service: Service, workspace: str | None) -> Actor:
-    """Who the library is, and the command line, in a store that it opens itself. Its credential is ``local``.
+    """Return the actor of the library and the command line in a store that they open. Its credential is ``local``.
 
-    A store without workspaces is given one, ``local`` or as it is named, with the user ``local`` as its admin. A store
-    that has workspaces is opened as it is: in the one that is named, or the only one; as the user ``local`` where he
-    is a member, and otherwise as whoever has been an admin of it the longest, since who holds a database and its keys
-    has an admin's power. Nobody and nothing is added to it. Raises InvalidInput for a workspace that there is not.
+    In a store without workspaces this creates one, named ``workspace`` or ``local``, with the user ``local`` as its
+    admin. A store with workspaces is not changed: the actor works in the workspace of this name, or the only one. It
+    acts as the user ``local`` where that is a member, otherwise as the longest-serving admin, since who holds a
+    database and its keys has an admin's power. Raises InvalidInput for an unknown workspace.
     """
     actor = await service.store.read(_find_local_actor, workspace)
     if actor is not None:
@@ -167,7 +167,7 @@ async def find_local_actor(service: Service, workspace: str | None) -> Actor:
 
 
 def _find_local_actor(connection: Connection, workspace: str | None) -> Actor | None:
-    """The actor in the store as it is; None where nobody is there yet."""
+    """The actor in a store that is not changed; None where there is no workspace or no admin."""
     if not people.list_workspaces(connection):
         return None
     workspace_record = _find_workspace(connection, workspace)
@@ -186,8 +186,8 @@ def _find_local_actor(connection: Connection, workspace: str | None) -> Actor | 
 
 
 def _ensure_local_actor(connection: Connection, workspace: str | None, clock: Clock) -> Actor:
-    """The actor, in a store where nobody was."""
-    actor = _find_local_actor(connection, workspace)  # another process may have been quicker
+    """The actor in a store without workspaces or admins, which are created."""
+    actor = _find_local_actor(connection, workspace)  # another process may have been faster
     if actor is not None:
         return actor
     if people.list_workspaces(connection):
@@ -203,14 +203,14 @@ def _ensure_local_actor(connection: Connection, workspace: str | None, clock: Cl
 
 
 def _choose_password(password: str | None) -> str:
-    """A password as it was given, or a new one."""
+    """The given password, or a new one."""
     if password is not None and len(password) < MIN_PASSWORD_LENGTH:
         raise invalid_input("password", "too_short", f"must have at least {MIN_PASSWORD_LENGTH} characters.")
     return secrets.token_urlsafe(15) if password is None else password
 
 
 async def change_role(store: Store, workspace: str, email: str, role: Role) -> dict[str, Json]:
-    """Make a member something else; his keys may at once do what the new role may, and no more.
+    """Change a member's role. The member's keys at once have at most the authority of the new role.
 
     Raises NotFound, InvalidInput for the last admin.
     """
@@ -226,7 +226,7 @@ def _change_role(connection: Connection, workspace: str, email: str, role: Role,
 
 
 async def reset_password(store: Store, workspace: str, email: str, password: str | None) -> dict[str, Json]:
-    """Give a member another password, made where none is given; it is in the answer only. His sessions end at once.
+    """Replace a member's password, by a new one for None. The member's sessions end. Only the result holds it.
 
     Raises NotFound, InvalidInput.
     """
@@ -243,9 +243,9 @@ def _reset_password(connection: Connection, workspace: str, email: str, password
 
 
 async def remove_member(store: Store, workspace: str, email: str) -> dict[str, Json]:
-    """Take a member out of a workspace: his sessions, grants and keys there stop at once, for good.
+    """Remove a member from a workspace: sessions, grants and keys there end at once, for good.
 
-    Invitations of his that are open still are used up: he could come back with one.
+    Open invitations for the member's e-mail address are used up, so that none brings the member back.
 
     Raises NotFound, InvalidInput for the last admin.
     """
@@ -267,19 +267,19 @@ def _find_member(connection: Connection, workspace: str, email: str) -> tuple[Wo
     home = _find_workspace(connection, workspace)
     person = people.find_user_by_email(connection, email)
     if person is None or people.find_membership(connection, home.id, person.id) is None:
-        raise NotFound("Nobody with this e-mail address belongs to the workspace.")
+        raise NotFound("The workspace has no member with this e-mail address.")
     return home, person
 
 
 def _require_other_admin(connection: Connection, home: WorkspaceRecord, person: UserRecord) -> None:
     if people.is_last_admin(connection, home.id, person.id):
-        raise invalid_input("email", "last_admin", "is the workspace's last admin; make somebody else an admin first.")
+        raise invalid_input("email", "last_admin", "is the workspace's last admin. Make another member an admin first.")
 
 
 async def set_approval_rule(store: Store, workspace: str | None, required: bool | None) -> dict[str, Json]:
-    """Say, and where ``required`` is given set, whether a person must approve before anything is executed.
+    """Return whether a person must approve operations; ``required`` sets it where it is not None.
 
-    ``workspace`` None: the only one. Raises InvalidInput where there are several, or there is no such one.
+    ``workspace`` None: the only workspace. Raises InvalidInput where there are several, or for an unknown name.
     """
     return await store.write(_set_approval_rule, workspace, required)
 

@@ -1,7 +1,7 @@
-"""The worker that delivers notifications: at least once, in the order they are due, each attempt on record.
+"""The worker that delivers notifications: at least once, in the order they are due; every attempt is recorded.
 
-Any number of workers may run on one database. A slow or dead receiver holds up nobody but itself: each subscription
-has a few attempts in flight, and the worker many more.
+Any number of workers may run on one database. A slow or dead receiver does not delay others: each subscription has a
+few attempts in flight, and the worker many more.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from adsunify.store.deliveries import AttemptOutcome, ClaimedDelivery
 from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, sign
 
 RETRY_SCHEDULE = (5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10 * 3600)
-"""Seconds after the first, the second ... failed try of a budget; the eighth is the last."""
+"""Seconds after the first, second ... failed attempt; the eighth attempt is the last."""
 JITTER = 0.2
 TIMEOUT_SECONDS = 15.0
 MAX_RESPONSE_BYTES = 64 * 1024
 BATCH = 10
 IDLE_SECONDS = 60.0
 MAX_IN_FLIGHT = 400
-"""At most so many attempts at once. Those that wait for a slow receiver cost little."""
+"""Attempts in progress at the same time; waiting for a slow receiver costs little."""
 INITIAL_CONCURRENCY, MAX_CONCURRENCY = 5, 100
-"""So many are claimed for one subscription: at first, and after quick answers. One that does not answer gets one."""
+"""Deliveries claimed for one subscription: at first, and after quick responses. After no response it is one."""
 MAX_CONCURRENT_SENDS = 50
-"""So many of them are sent at once. The others wait for their turn meanwhile, which comes sooner than a claim ends."""
+"""Requests to one subscription at the same time. Other claimed deliveries wait less long than their claim lasts."""
 QUICK_RESPONSE_SECONDS = 1.0
 MAX_BATCHES = 5
-"""So many are claimed in one transaction while they are full: a commit is mostly waiting for the disk."""
+"""Batches claimed in one transaction while batches are full: a commit mostly waits for the disk."""
 BUSY_POLL_SECONDS = 0.05
-"""While there is more to do than may be sent, nobody asks what else is due; but soon afterwards."""
+"""The wait before the next claim while subscriptions are full."""
 WAKE_DELAY_SECONDS = 0.002
-"""A commit that woke the worker is rarely alone."""
+"""The wait after a commit woke the worker, since several commits often come together."""
 ENOUGH_FREE_SLOTS, FREE_SLOT_DELAY_SECONDS = 40, 0.005
-"""A subscription that had all it may gets more once there is so much room, or half of all; or after so many seconds."""
+"""A full subscription gets more once this many slots, or half of all, are free; or after this many seconds."""
 RESULT_DELAY_SECONDS = 0.005
-"""An attempt that ended is rarely alone, either."""
+"""The wait before results are recorded, since several attempts often end together."""
 SECRET_CACHE_SIZE = 1_000
-"""So many signing secrets are kept as they were opened."""
+"""Decrypted signing secrets in memory."""
 STORE_RETRY_SECONDS = 1.0
-"""Until a database that is away is asked again."""
+"""The wait before the next attempt on a database that does not answer."""
 
 
 @frozen
@@ -69,7 +69,7 @@ class AttemptResult:
 
     @property
     def is_final(self) -> bool:
-        """A 4xx is terminal, except those that say "later"."""
+        """Whether there is no further attempt: after a 4xx other than 408 and 429."""
         return self.status_code is not None and 400 <= self.status_code < 500 and self.status_code not in (408, 429)
 
 
@@ -94,11 +94,10 @@ def backoff_seconds(tries: int, retry_after: float | None, random_fraction: floa
 
 @define(eq=False)
 class WebhookWorker:
-    """Delivers until it is stopped. One per process is enough. ``lease``: as
-    :func:`adsunify.store.deliveries.claim_deliveries`.
+    """Delivers until it is stopped. One worker per process is enough.
 
-    Attempts are claimed in batches, made side by side, and kept as they end: one commit for all that ended while the
-    commit before it was made.
+    It claims deliveries in batches, sends them concurrently, and records results together: each commit holds all
+    attempts that ended during the commit before. ``lease``: as :func:`adsunify.store.deliveries.claim_deliveries`.
     """
 
     service: Service
@@ -123,7 +122,7 @@ class WebhookWorker:
         return lru_cache(SECRET_CACHE_SIZE)(partial(decrypt_signing_secret, self.service))
 
     async def run(self) -> None:
-        """Deliver what is due, as it becomes due. A database that is away is asked again later."""
+        """Deliver notifications as they become due. Where the database does not answer, try again later."""
         self.service.store.watchers.append(self._schedule_wake)
         try:
             while not self.is_stopping:
@@ -143,12 +142,12 @@ class WebhookWorker:
                 await self._recording_task
 
     def stop(self) -> None:
-        """Claim nothing more; ``run`` returns when what is in flight has ended."""
+        """Stop claiming; :meth:`run` returns when the attempts in flight have ended."""
         self.is_stopping = True
         self._wake_event.set()
 
     def _schedule_wake(self, delay: float = WAKE_DELAY_SECONDS) -> None:
-        """There may be something to claim; it is rarely alone."""
+        """Wake the worker after a short delay, which collects several causes."""
         if not self._is_wake_scheduled:
             self._is_wake_scheduled = True
             asyncio.get_running_loop().call_later(delay, self._wake_event.set)
@@ -156,7 +155,7 @@ class WebhookWorker:
     # -- claiming -------------------------------------------------------------------------------------------------
 
     async def _deliver_due(self) -> float:
-        """Claim and send until no more is due or may be sent; returns the seconds until there may be more."""
+        """Claim and send until nothing more is due or all slots are taken; returns the seconds until the next look."""
         store = self.service.store
         while not self.is_stopping and (free := MAX_IN_FLIGHT - len(self.sending_tasks)) > 0:
             limit, room = min(free, BATCH), self._free_slots()
@@ -186,12 +185,12 @@ class WebhookWorker:
         return IDLE_SECONDS
 
     def _has_enough_room(self, webhook_id: str) -> bool:
-        """Whether there is room for so many that it is worth a claim."""
+        """Whether a subscription has enough free slots for another claim."""
         limit = self._concurrency_limit(webhook_id)
         return limit - self.in_flight_counts[webhook_id] >= min(ENOUGH_FREE_SLOTS, (limit + 1) // 2)
 
     def _free_slots(self) -> dict[str, int]:
-        """How many more each known subscription may get now."""
+        """The free slots of each known subscription."""
         webhook_ids = self.in_flight_counts.keys() | self.concurrency_limits.keys()
         return {
             webhook_id: self._concurrency_limit(webhook_id) - self.in_flight_counts[webhook_id]
@@ -224,7 +223,7 @@ class WebhookWorker:
         store, counters = self.service.store, self.service.counters.delivery_attempts
         async with self._send_slots[claimed.webhook_id]:
             if store.clock.now() >= claimed.lease_end:
-                return  # the process was stopped for so long that others took it for dead
+                return  # the process was paused so long that the lease expired
             started_at = time.monotonic()
             outcome = await self._send_attempt(claimed)
             duration = time.monotonic() - started_at
@@ -254,14 +253,14 @@ class WebhookWorker:
             self._recording_task = asyncio.create_task(self._record_results())
 
     def _adjust_concurrency(self, webhook_id: str, outcome: AttemptResult, duration: float) -> None:
-        """How many at once its receiver may get from now on."""
+        """Adjust how many deliveries the receiver gets at once."""
         if outcome.status_code is None:
             self.concurrency_limits[webhook_id] = 1
         elif duration <= QUICK_RESPONSE_SECONDS:
             self.concurrency_limits[webhook_id] = min(self._concurrency_limit(webhook_id) + 1, MAX_CONCURRENCY)
 
     async def _record_results(self) -> None:
-        """Keep all that ended. What cannot be kept before the lease runs out is delivered again, under the same id."""
+        """Record ended attempts. One that is not recorded before its lease expires is sent again with the same id."""
         while self.finished_attempts:
             await asyncio.sleep(RESULT_DELAY_SECONDS)
             outcomes, self.finished_attempts = self.finished_attempts, []
@@ -274,7 +273,7 @@ class WebhookWorker:
                 await asyncio.sleep(STORE_RETRY_SECONDS)
 
     async def _send_attempt(self, claimed: ClaimedDelivery) -> AttemptResult:
-        """Send it once."""
+        """Send a delivery once."""
         service = self.service
         if claimed.sealed_secret is None:
             return AttemptResult(error="The subscription was removed.")

@@ -1,4 +1,4 @@
-"""Webhook subscriptions, what was delivered to them, and delivering again."""
+"""Webhook subscriptions, their deliveries, and redelivery."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ SECRET_FIELD = "signing_secret"
 
 
 async def list_webhooks(service: Service, actor: Actor) -> list[Json]:
-    """The subscriptions in your scope; signing secrets are never shown again.
+    """List the subscriptions in your scope, without their signing secrets.
 
-    One whose key or grant has ended, or whose owner has left the workspace, has the status ``ended``, with the reason.
+    A subscription has the status ``ended`` where its key or grant has ended or its owner has left the workspace;
+    ``endedReason`` says which.
     """
     return await service.store.read(_list_webhooks, actor, service.store.clock)
 
@@ -44,10 +45,10 @@ def _list_webhooks(connection: Connection, actor: Actor, clock: Clock) -> list[J
 async def create_webhook(
     service: Service, actor: Actor, *, url: str, account_id: str | None, events: Sequence[str] | None
 ) -> Json:
-    """Subscribe an address to events of the workspace, or of one account. The signing secret is shown this once.
+    """Subscribe an address to events of the workspace or of one account. Only this response shows the signing secret.
 
-    The address is https on port 443 with a public IPv4 address behind its name. Deliveries stop when the key that made
-    the subscription expires or is revoked.
+    The address must be https on port 443, and its host must have a public IPv4 address. Deliveries stop when the key
+    that created the subscription expires or is revoked.
     """
     await check_destination(service, url)
     id_ = new_id(service.store.clock.now())
@@ -79,7 +80,7 @@ def _create_webhook(
 
 
 async def check_destination(service: Service, url: str) -> None:
-    """Hold an address against the rules for destinations, as every connection will be; raises InvalidInput."""
+    """Check an address against the rules for destinations; deliveries check it again. Raises InvalidInput."""
     destination = parse_public_url(url, service.settings.webhook_dev_targets)
     if destination.is_guarded:
         try:
@@ -97,7 +98,7 @@ async def update_webhook(
     active: bool | None,
     events: Sequence[str] | None,
 ) -> Json:
-    """Change a subscription for future events; what is queued keeps its selection. Paused, nothing is attempted."""
+    """Change a subscription for future events; queued events stay queued. A paused subscription gets no deliveries."""
     if url is not None:
         await check_destination(service, url)
     members = {"url": url, "active": active, "events": None if events is None else list(events)}
@@ -113,14 +114,14 @@ def _update_webhook(
 
 
 async def remove_webhook(service: Service, actor: Actor, *, webhook_id: str) -> Json:
-    """Remove a subscription and everything queued for it."""
+    """Remove a subscription and its queued deliveries."""
     while (removed := await service.store.write(_remove_webhook, actor, webhook_id, service.store.clock)) is None:
         pass
     return removed
 
 
 def _remove_webhook(connection: Connection, actor: Actor, webhook_id: str, clock: Clock) -> Json:
-    """The subscription as it was; None where more is queued for it than is removed at once."""
+    """The removed subscription; None while more deliveries are queued than one transaction removes."""
     reason = webhooks.list_ended_reasons(connection, actor.workspace_id, clock).get(webhook_id)
     removed = webhooks.remove_webhook(connection, actor, webhook_id)
     if removed is None:
@@ -130,7 +131,10 @@ def _remove_webhook(connection: Connection, actor: Actor, webhook_id: str, clock
 
 
 async def queue_test_event(service: Service, actor: Actor, *, webhook_id: str) -> Json:
-    """Queue a signed test notification; it belongs to no operation. Raises NotFound, Conflict (it has ended)."""
+    """Queue a signed test notification, which belongs to no operation.
+
+    Raises NotFound; Conflict where the subscription has ended.
+    """
     return delivery_to_json(
         await service.store.write(_queue_test_event, actor, webhook_id, str(uuid4()), service.store.clock)
     )
@@ -152,14 +156,14 @@ def _queue_test_event(
 
 
 async def list_deliveries(service: Service, actor: Actor, *, webhook_id: str) -> list[Json]:
-    """The latest 100 deliveries, newest first."""
+    """List the latest 100 deliveries, newest first."""
     return [
         delivery_to_json(record) for record in await service.store.read(outgoing.list_deliveries, actor, webhook_id)
     ]
 
 
 async def list_attempts(service: Service, actor: Actor, *, webhook_id: str, delivery_id: str) -> list[Json]:
-    """Every attempt of a delivery, oldest first."""
+    """List the attempts of a delivery, oldest first."""
     return [
         _attempt_to_json(record)
         for record in await service.store.read(outgoing.list_delivery_attempts, actor, webhook_id, delivery_id)
@@ -167,7 +171,7 @@ async def list_attempts(service: Service, actor: Actor, *, webhook_id: str, deli
 
 
 async def redeliver_event(service: Service, actor: Actor, *, webhook_id: str, delivery_id: str) -> Json:
-    """Queue a finished notification again under its event id. The advertising operation is not repeated."""
+    """Queue a finished notification again with the same event id. The advertising operation is not repeated."""
     return delivery_to_json(
         await service.store.write(outgoing.requeue_delivery, actor, webhook_id, delivery_id, service.store.clock)
     )
@@ -180,7 +184,7 @@ async def list_event_types(service: Service, actor: Actor, network: str) -> list
 
 
 def decrypt_signing_secret(service: Service, workspace_id: str, webhook_id: str, text: str) -> str:
-    """The signing secret of a subscription from what the store kept. Raises VaultError."""
+    """Decrypt the signing secret of a subscription. Raises VaultError."""
     return decrypt(service.ring, _secret_context(workspace_id, webhook_id), text)
 
 
@@ -189,7 +193,7 @@ def _secret_context(workspace_id: str, webhook_id: str) -> SecretContext:
 
 
 def webhook_to_json(record: WebhookRecord, ended_reason: str | None = None) -> dict[str, Json]:
-    """A subscription as the answers show it. ``ended``: why nothing is delivered to it any more."""
+    """Return a subscription as responses show it. ``ended_reason``: why it gets no more deliveries."""
     return {
         "webhookId": record.id,
         "url": record.url,
@@ -204,7 +208,7 @@ def webhook_to_json(record: WebhookRecord, ended_reason: str | None = None) -> d
 
 
 def delivery_to_json(record: DeliveryRecord) -> dict[str, Json]:
-    """A delivery as the answers show it."""
+    """Return a delivery as responses show it."""
     return {
         "deliveryId": record.id,
         "eventId": record.event_id,

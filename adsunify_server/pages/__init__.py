@@ -1,4 +1,4 @@
-"""The people's pages: HTML without JavaScript, made from the same use cases as the API."""
+"""Pages for people: HTML without JavaScript, over the same use cases as the API."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .request import PageRouter
 
 
 def add_routes(app: web.Application, service: Service) -> None:
-    """Every page, their style sheet and icon."""
+    """Add every page, the style sheet and the icon."""
     for asset in ASSETS.values():
         app.router.add_get(asset.path, asset.serve)
-    door = PageRouter(app, service, SignInThrottle())
+    router = PageRouter(app, service, SignInThrottle())
     for pages in (auth, oauth_server, operations, accounts, connections, access):
-        pages.add_pages(door)
+        pages.add_pages(router)

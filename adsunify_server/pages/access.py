@@ -1,4 +1,4 @@
-"""Who else has access: API keys, connected agents, webhooks."""
+"""Pages of what has access to the workspace: API keys, connected agents, webhooks."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ from adsunify.service.users import read_emails
 from .request import PageRequest, PageRouter
 
 KEY_LIFETIMES = ("30", "90", "365")
-"""Days that a new key may live, beside for ever."""
+"""Lifetimes of a new key in days; a key can also have no expiry."""
 
 
-def add_pages(door: PageRouter) -> None:
-    """``/keys``, ``/connected-agents``, ``/webhooks``."""
-    door.add_get("/keys", show_keys)
-    door.add_post("/keys", create_key)
-    door.add_post("/keys/{keyId}/revoke", revoke_key)
-    door.add_get("/connected-agents", show_agents)
-    door.add_post("/connected-agents/{grantId}/revoke", revoke_agent)
-    door.add_get("/webhooks", show_webhooks)
+def add_pages(router: PageRouter) -> None:
+    """Add ``/keys``, ``/connected-agents`` and ``/webhooks``."""
+    router.add_get("/keys", show_keys)
+    router.add_post("/keys", create_key)
+    router.add_post("/keys/{keyId}/revoke", revoke_key)
+    router.add_get("/connected-agents", show_agents)
+    router.add_post("/connected-agents/{grantId}/revoke", revoke_agent)
+    router.add_get("/webhooks", show_webhooks)
 
 
 async def show_keys(visit: PageRequest) -> web.Response:
-    """The workspace's keys; an admin makes new ones."""
+    """Show the workspace's keys."""
     return await _keys_page(visit)
 
 
 async def create_key(visit: PageRequest) -> web.Response:
-    """Make a key; its secret is shown this once."""
+    """Create a key and show its secret once."""
     authorize(visit.actor, ENDPOINTS_BY_ID["post_keys"])
     days = visit.form.get("days")
     if days not in ("", *KEY_LIFETIMES):
-        raise invalid_input("days", "not_a_choice", f"must be one of {', '.join(KEY_LIFETIMES)}, or empty: for ever.")
+        raise invalid_input(
+            "days", "not_a_choice", f"must be one of {', '.join(KEY_LIFETIMES)}, or empty for no expiry."
+        )
     body = {"name": visit.form.get("name", ""), "canWrite": visit.form.get("canWrite") == "true"}
     if days:
         body["expiresAt"] = (visit.service.now() + timedelta(days=int(days))).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -56,24 +58,24 @@ async def _keys_page(visit: PageRequest, status: int = 200, **more: object) -> w
 
 
 async def revoke_key(visit: PageRequest) -> web.Response:
-    """End a key of one's own."""
+    """Revoke a key of the person."""
     visit.require_confirmed()
     await visit.call_endpoint("delete_key", keyId=visit.path_parameter("keyId"))
     return visit.redirect("/keys")
 
 
 async def show_agents(visit: PageRequest) -> web.Response:
-    """The person's grants in this workspace."""
+    """Show the person's grants in this workspace."""
     return visit.render_page("agents.html", agents=await visit.call_endpoint("get_connected_agents"))
 
 
 async def revoke_agent(visit: PageRequest) -> web.Response:
-    """End a grant at once."""
+    """Revoke a grant."""
     visit.require_confirmed()
     await visit.call_endpoint("delete_connected_agent", grantId=visit.path_parameter("grantId"))
     return visit.redirect("/connected-agents")
 
 
 async def show_webhooks(visit: PageRequest) -> web.Response:
-    """Where events are sent."""
+    """Show the webhook subscriptions."""
     return visit.render_page("webhooks.html", webhooks=await visit.call_endpoint("get_webhooks"))

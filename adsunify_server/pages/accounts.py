@@ -1,4 +1,4 @@
-"""Ad accounts: the list, one with its hierarchy, and its figures day by day."""
+"""Pages of ad accounts: the list, an account with its hierarchy, and its daily figures."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from .numbers import format_column, format_money
 from .request import PageRequest, PageRouter
 
 DEFAULT_DAYS, MAX_DAYS = 30, 400
-"""How many days are shown unasked, and how many a plot can show."""
+"""Days shown by default, and the most days of a plot."""
 METRICS, AMOUNT_METRICS = (
     ("impressions", "clicks", "spend", "conversions", "conversionValue"),
     ("spend", "conversionValue"),
 )
-"""The figures that are shown, and those that are amounts."""
+"""The figures of the table, and those of them that are amounts."""
 
 
-def add_pages(door: PageRouter) -> None:
-    """``/accounts``, ``/accounts/<id>``, ``/accounts/<id>/insights``."""
-    door.add_get("/accounts", show_accounts)
-    door.add_get("/accounts/{accountId}", show_account)
-    door.add_get("/accounts/{accountId}/insights", show_insights)
+def add_pages(router: PageRouter) -> None:
+    """Add ``/accounts``, ``/accounts/<id>`` and ``/accounts/<id>/insights``."""
+    router.add_get("/accounts", show_accounts)
+    router.add_get("/accounts/{accountId}", show_account)
+    router.add_get("/accounts/{accountId}/insights", show_insights)
 
 
 async def show_accounts(visit: PageRequest) -> web.Response:
-    """Every ad account of the workspace."""
+    """Show every ad account of the workspace."""
     return visit.render_page("accounts.html", accounts=await visit.call_endpoint("get_accounts"))
 
 
 async def show_account(visit: PageRequest) -> web.Response:
-    """One account with its hierarchy; where the network does not tell it, why."""
+    """Show an account with its hierarchy, or the error of the network."""
     id_ = visit.path_parameter("accountId")
     account = await visit.call_endpoint("get_account", accountId=id_)
     tree, problem = None, None
@@ -50,7 +50,7 @@ async def show_account(visit: PageRequest) -> web.Response:
 
 
 def _nest_nodes(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The flat hierarchy as branches: each node with its ``children``."""
+    """Turn the flat hierarchy into branches: each node with its ``children``."""
     branches = {(node["kind"], node["id"]): {**node, "children": []} for node in nodes}
     by_id = {id_: node for (_, id_), node in branches.items()}
     roots: list[dict[str, Any]] = []
@@ -61,7 +61,7 @@ def _nest_nodes(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 async def show_insights(visit: PageRequest) -> web.Response:
-    """Spend and clicks day by day, as a plot and as a table."""
+    """Show spend and clicks per day, as plots and as a table."""
     id_ = visit.path_parameter("accountId")
     account = await visit.call_endpoint("get_account", accountId=id_)
     today = visit.service.now().date()
@@ -96,7 +96,7 @@ async def show_insights(visit: PageRequest) -> web.Response:
 
 
 def _metric_columns(insights: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The figures by name, the last of each their total; empty where there is none."""
+    """The figures of each metric as text, then its total; a missing figure is empty."""
     rows = [*insights["rows"], insights["totals"]]
     return {
         name: format_column([row[name] for row in rows], insights["currency"] if name in AMOUNT_METRICS else None)
@@ -105,7 +105,7 @@ def _metric_columns(insights: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _make_panels(insights: Mapping[str, Any]) -> list[Panel]:
-    """The plots; none where there are no days, or more than a plot can show."""
+    """Make the plots; empty where there are no rows or too many days."""
     rows = {row["date"]: row for row in insights["rows"]}
     first, last = (date.fromisoformat(insights["coverage"][name]) for name in ("startDate", "endDate"))
     count = (last - first).days + 1

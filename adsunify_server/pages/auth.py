@@ -1,4 +1,4 @@
-"""Signing in and out, invitations, the people of a workspace."""
+"""Pages to sign in and out, of invitations, and of the people of a workspace."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from adsunify.service import sessions
 from adsunify_server.pages.request import SESSION_COOKIE, PageRequest, PageRouter, cookie_name, local_path_or_default
 
 
-def add_pages(door: PageRouter) -> None:
-    """``/sign-in``, ``/sign-out``, ``/workspace``, ``/password``, ``/people``, ``/invitation/<token>``."""
-    door.add_get("/sign-in", show_sign_in, open_=True)
-    door.add_post("/sign-in", sign_in, open_=True)
-    door.add_post("/sign-out", sign_out)
-    door.add_post("/workspace", switch_workspace)
-    door.add_get("/people", show_people)
-    door.add_post("/people", invite_member)
-    door.add_post("/people/role", change_role)
-    door.add_post("/people/remove", remove_member)
-    door.add_get("/password", show_password)
-    door.add_post("/password", change_password)
-    door.add_get("/invitation/{token}", show_invitation, open_=True)
-    door.add_post("/invitation/{token}", accept_invitation, open_=True)
+def add_pages(router: PageRouter) -> None:
+    """Add ``/sign-in``, ``/sign-out``, ``/workspace``, ``/password``, ``/people`` and ``/invitation/<token>``."""
+    router.add_get("/sign-in", show_sign_in, open_=True)
+    router.add_post("/sign-in", sign_in, open_=True)
+    router.add_post("/sign-out", sign_out)
+    router.add_post("/workspace", switch_workspace)
+    router.add_get("/people", show_people)
+    router.add_post("/people", invite_member)
+    router.add_post("/people/role", change_role)
+    router.add_post("/people/remove", remove_member)
+    router.add_get("/password", show_password)
+    router.add_post("/password", change_password)
+    router.add_get("/invitation/{token}", show_invitation, open_=True)
+    router.add_post("/invitation/{token}", accept_invitation, open_=True)
 
 
 async def show_sign_in(visit: PageRequest) -> web.Response:
-    """The form to sign in with."""
+    """Show the sign-in form."""
     following = local_path_or_default(visit.request.query.get("next", ""))
     if visit.user_session is not None:
         return visit.redirect(following)
@@ -37,7 +37,7 @@ async def show_sign_in(visit: PageRequest) -> web.Response:
 
 
 async def sign_in(visit: PageRequest) -> web.Response:
-    """Begin a session; one that the browser had ends."""
+    """Begin a session; the browser's earlier session ends."""
     email, following = visit.form.get("email", ""), local_path_or_default(visit.form.get("next", ""))
     try:
         token = await sessions.sign_in(
@@ -59,18 +59,18 @@ async def sign_out(visit: PageRequest) -> web.Response:
 
 
 async def switch_workspace(visit: PageRequest) -> web.Response:
-    """Look at another workspace."""
+    """Switch to another workspace."""
     await sessions.switch_workspace(visit.service, visit.signed_in_session, visit.form.get("workspaceId", ""))
     return visit.redirect("/operations")
 
 
 async def show_password(visit: PageRequest) -> web.Response:
-    """The form to change one's password with."""
+    """Show the form for a new password."""
     return visit.render_page("password.html", problem=None)
 
 
 async def change_password(visit: PageRequest) -> web.Response:
-    """Change one's password; other sessions end."""
+    """Change the person's password; other sessions end."""
     now, new = visit.form.get("password", ""), visit.form.get("new", "")
     try:
         token = await sessions.change_password(
@@ -82,12 +82,12 @@ async def change_password(visit: PageRequest) -> web.Response:
 
 
 async def show_people(visit: PageRequest) -> web.Response:
-    """Who belongs here; an admin invites others."""
+    """Show the members of the workspace."""
     return await _people_page(visit)
 
 
 async def invite_member(visit: PageRequest) -> web.Response:
-    """Make an invitation; its link is shown this once."""
+    """Create an invitation and show its link once."""
     email, role = visit.form.get("email", ""), visit.form.get("role", "")
     try:
         link = await sessions.create_invitation(visit.service, visit.actor, email, role)
@@ -97,7 +97,7 @@ async def invite_member(visit: PageRequest) -> web.Response:
 
 
 async def change_role(visit: PageRequest) -> web.Response:
-    """Make a member something else."""
+    """Change a member's role."""
     try:
         await sessions.change_member_role(
             visit.service, visit.signed_in_session, visit.form.get("email", ""), visit.form.get("role", "")
@@ -108,7 +108,7 @@ async def change_role(visit: PageRequest) -> web.Response:
 
 
 async def remove_member(visit: PageRequest) -> web.Response:
-    """Take a member out of the workspace."""
+    """Remove a member from the workspace."""
     visit.require_confirmed()
     try:
         await sessions.remove_from_workspace(visit.service, visit.signed_in_session, visit.form.get("email", ""))
@@ -125,12 +125,12 @@ async def _people_page(visit: PageRequest, status: int = 200, **more: object) ->
 
 
 async def show_invitation(visit: PageRequest) -> web.Response:
-    """What the invitation says, and how to join."""
+    """Show an invitation and the form to join with."""
     return visit.render_page("invitation.html", **await _invitation_values(visit), problem=None)
 
 
 async def accept_invitation(visit: PageRequest) -> web.Response:
-    """Join, and go on in the workspace."""
+    """Join the workspace and begin a session in it."""
     try:
         token = await sessions.accept_invitation(
             visit.service,

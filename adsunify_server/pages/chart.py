@@ -1,4 +1,4 @@
-"""Figures by day as shapes of an SVG: whole pixels, computed exactly."""
+"""Daily figures as SVG shapes: whole pixels, computed exactly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCALE_STEPS = tuple(map(Decimal, ("1", "1.5", "2", "2.5", "3", "4", "5", "6", "8
 
 @frozen
 class DataPoint:
-    """One day: where it stands, how high, and what it says."""
+    """One day: its position and size in pixels, and its text."""
 
     x: int
     y: int
@@ -27,7 +27,7 @@ class DataPoint:
 
 @frozen
 class Tick:
-    """A line of a scale (``at``: pixels from the top or from the left) and its label."""
+    """A label of an axis. ``at``: pixels from the top or from the left."""
 
     at: int
     label: str
@@ -35,7 +35,7 @@ class Tick:
 
 @frozen
 class Panel:
-    """A plot of one figure. ``points``: the corners of a line, piece by piece, where days are missing between."""
+    """A plot of one figure. ``points``: the corners of each piece of the line; missing days separate the pieces."""
 
     title: str
     unit: str
@@ -55,7 +55,14 @@ class Panel:
 def make_panel(
     title: str, unit: str, values: Sequence[tuple[str, str | int | None]], style: Literal["bars", "line"]
 ) -> Panel:
-    """The plot of one figure per day (date, value); None is a day without it. Amounts are exact decimals."""
+    """Make the plot of one figure.
+
+    Args:
+        title: the figure's name.
+        unit: the unit of the values.
+        values: date and value of each day; None where the day has no figure. Amounts are exact decimals.
+        style: bars or a line.
+    """
     series = [(day, None if value is None else Decimal(value)) for day, value in values]
     present = [value for _, value in series if value is not None]
     top = _round_up(max(present, default=Decimal(0)))
@@ -98,12 +105,12 @@ def _make_summary(
 
 
 def _pixel_height(value: Decimal, top: Decimal) -> int:
-    """How far from the top edge a value stands; what is below nothing stands on the floor."""
+    """The distance of a value from the top edge in pixels; negative values count as 0."""
     return HEIGHT - BOTTOM - _round_to_integer((HEIGHT - BOTTOM - TOP) * max(value, Decimal(0)) / top)
 
 
 def _round_up(value: Decimal) -> Decimal:
-    """The next value that makes a good scale."""
+    """The smallest value of a readable scale that is not below ``value``."""
     if value <= 0:
         return Decimal(1)
     power = Decimal(1).scaleb(value.adjusted())

@@ -1,4 +1,4 @@
-"""Connections: the list, a hosted consent link or a private form for each network, disconnecting."""
+"""Pages of connections: the list, consent links, credential forms, disconnecting."""
 
 from __future__ import annotations
 
@@ -13,65 +13,70 @@ from adsunify.problem_details import to_problem_details
 from adsunify_server.pages.request import PageRequest, PageRouter
 
 
-def add_pages(door: PageRouter) -> None:
-    """``/connections`` with ``link``, ``credentials/<network>`` and ``<id>/disconnect``."""
-    door.add_get("/connections", show_connections)
-    door.add_post("/connections/link", create_link)
-    door.add_get("/connections/credentials/{network}", show_credentials_form)
-    door.add_post("/connections/credentials/{network}", connect_network)
-    door.add_post("/connections/{connectionId}/disconnect", disconnect_network)
+def add_pages(router: PageRouter) -> None:
+    """Add ``/connections`` with ``link``, ``credentials/<network>`` and ``<id>/disconnect``."""
+    router.add_get("/connections", show_connections)
+    router.add_post("/connections/link", create_link)
+    router.add_get("/connections/credentials/{network}", show_credentials_form)
+    router.add_post("/connections/credentials/{network}", connect_network)
+    router.add_post("/connections/{connectionId}/disconnect", disconnect_network)
 
 
 async def show_connections(visit: PageRequest) -> web.Response:
-    """Every connection, and the networks that can be connected."""
-    found, networks = await visit.call_endpoint("get_connections"), await visit.call_endpoint("get_networks")
-    offered = [one for one in networks if visit.service.is_connectable(one["network"])]
-    others = [one for one in networks if one not in offered]
-    return visit.render_page("connections.html", connections=found, networks=offered, unconfigured=others)
+    """Show the connections, and the networks that can be connected."""
+    connections, networks = await visit.call_endpoint("get_connections"), await visit.call_endpoint("get_networks")
+    connectable = [network for network in networks if visit.service.is_connectable(network["network"])]
+    unconfigured = [network for network in networks if network not in connectable]
+    return visit.render_page(
+        "connections.html", connections=connections, networks=connectable, unconfigured=unconfigured
+    )
 
 
 async def create_link(visit: PageRequest) -> web.Response:
-    """Make a hosted link: to be opened here, or sent to whoever has the account. It is shown this once."""
+    """Create a consent link and show it once; the person opens it or sends it to the account's owner."""
     network = visit.form.get("network", "")
-    made = await visit.call_endpoint("post_connections_authorize", {"network": network})
-    return visit.render_page("link.html", 201, network=network, link=made)
+    link = await visit.call_endpoint("post_connections_authorize", {"network": network})
+    return visit.render_page("link.html", 201, network=network, link=link)
 
 
 async def show_credentials_form(visit: PageRequest) -> web.Response:
-    """The private form of a network without a consent page."""
+    """Show the credentials form of a network without a consent page."""
     authorize(visit.actor, ENDPOINTS_BY_ID["post_connections_credentials"])
     return _credentials_page(visit)
 
 
 async def connect_network(visit: PageRequest) -> web.Response:
-    """Connect with what was given; nothing of it is shown again."""
+    """Connect a network with the form's credentials, which are never shown again."""
     network = visit.path_parameter("network")
-    names = {to_camel(one.name) for members in get_credential_sets(network) for one in members}
-    given = {name: value.replace("\r\n", "\n") for name, value in visit.form.items() if name in names and value}
+    names = {to_camel(credential.name) for members in get_credential_sets(network) for credential in members}
+    values = {name: value.replace("\r\n", "\n") for name, value in visit.form.items() if name in names and value}
     try:
-        made = await visit.call_endpoint("post_connections_credentials", {"network": network, **given})
+        connection = await visit.call_endpoint("post_connections_credentials", {"network": network, **values})
     except AdsunifyError as problem:
         if problem.status == 403:
             raise
         return _credentials_page(visit, problem)
-    return visit.render_page("connected.html", 201, network=network, count=len(made["accounts"]))
+    return visit.render_page("connected.html", 201, network=network, count=len(connection["accounts"]))
 
 
 def _credentials_page(visit: PageRequest, problem: AdsunifyError | None = None) -> web.Response:
     network = visit.path_parameter("network")
     if not (credentials := get_credential_sets(network)):
-        raise NotFound("This network is not connected with credentials of its own.")
+        raise NotFound("This network has a consent page. Connect it with a link.")
     sets = [
-        [{"name": to_camel(one.name), "label": one.label, "form": one.form} for one in members]
+        [
+            {"name": to_camel(credential.name), "label": credential.label, "form": credential.form}
+            for credential in members
+        ]
         for members in credentials
     ]
     status = 200 if problem is None else problem.status
-    told = None if problem is None else to_problem_details(problem)
-    return visit.render_page("credentials.html", status, network=network, sets=sets, problem=told)
+    details = None if problem is None else to_problem_details(problem)
+    return visit.render_page("credentials.html", status, network=network, sets=sets, problem=details)
 
 
 async def disconnect_network(visit: PageRequest) -> web.Response:
-    """Forget the credentials; the accounts stay as disconnected."""
+    """Delete the credentials; the accounts stay as disconnected."""
     visit.require_confirmed()
     await visit.call_endpoint("delete_connection", connectionId=visit.path_parameter("connectionId"))
     return visit.redirect("/connections")

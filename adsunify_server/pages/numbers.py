@@ -1,4 +1,4 @@
-"""Amounts and figures for people: with the digits of their currency, and alike within a column."""
+"""Amounts and figures for people, with the digits of their currency."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from adsunify.values.currencies import EXPONENTS
 
 
 def format_money(amount: str, currency: str | None) -> str:
-    """An amount in major units with at least the digits of its currency; none is ever cut."""
+    """Format an amount in major units with at least the digits of its currency. No digit is dropped."""
     return _format_decimals(amount, max(_count_decimals(amount), EXPONENTS.get(currency or "") or 0))
 
 
 def format_column(values: Sequence[str | int | None], currency: str | None) -> list[str]:
-    """The figures of a column, with digits alike; money where there is a currency. None is empty."""
+    """Format the figures of a column with the same number of decimals; None becomes empty text.
+
+    ``currency``: of a column of amounts; its digits are the least.
+    """
     texts = [None if value is None else str(value) for value in values]
     digits = max([_count_decimals(value) for value in texts if value is not None], default=0)
     minimum = max(digits, EXPONENTS.get(currency or "") or 0)

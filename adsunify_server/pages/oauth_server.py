@@ -1,4 +1,4 @@
-"""OAuth consent: a person allows an agent into one of his workspaces, or does not."""
+"""The OAuth consent page: a person gives an agent access to a workspace, or refuses it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .request import PageRequest, PageRouter, check_storable
 PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
 
 
-def add_pages(door: PageRouter) -> None:
-    """``/oauth/authorize``."""
-    door.add_get("/oauth/authorize", show_consent)
-    door.add_post("/oauth/authorize", decide_consent)
+def add_pages(router: PageRouter) -> None:
+    """Add ``/oauth/authorize``."""
+    router.add_get("/oauth/authorize", show_consent)
+    router.add_post("/oauth/authorize", decide_consent)
 
 
 async def show_consent(visit: PageRequest) -> web.Response:
-    """Who asks for what, and where the answer goes."""
+    """Show which application asks for which access."""
     try:
         return _consent_page(visit, await _read_request(visit))
     except OAuthError as problem:
@@ -31,11 +31,11 @@ async def show_consent(visit: PageRequest) -> web.Response:
 
 
 async def decide_consent(visit: PageRequest) -> web.Response:
-    """Tell the client what the person decided."""
+    """Redirect to the client with the person's decision."""
     try:
         request = await _read_request(visit)
         if visit.form.get("decision") != "allow":
-            raise OAuthError("access_denied", "The person did not allow it.")
+            raise OAuthError("access_denied", "The person refused access.")
     except OAuthError as problem:
         return visit.redirect(oauth_server.refusal_url(visit.service, dict(visit.request.query), problem))
     workspace, write = visit.form.get("workspaceId", ""), visit.form.get("access") == "write"
@@ -69,9 +69,9 @@ def _consent_page(
 
 
 def _form_target(redirect: str) -> str:
-    """The client's origin, for the policy of forms: browsers hold redirects against it, too.
+    """The client's origin for the Content-Security-Policy of the form; browsers check redirects against it too.
 
-    A policy cannot name an IPv6 address, and whatever is no plain host must not write policies: then it is the scheme.
+    Where the host is an IPv6 address or not a plain name, a policy cannot name it; then this is the scheme.
     """
     parts = urlsplit(redirect)
     return f"{parts.scheme}://{parts.netloc}" if PLAIN_HOST.fullmatch(parts.netloc) else f"{parts.scheme}:"

@@ -1,4 +1,4 @@
-"""What an operation is about, by name: from the plans and receipts that are stored, without asking a network."""
+"""What an operation is about, by name: from stored plans and receipts, without a request to a network."""
 
 from __future__ import annotations
 
@@ -154,8 +154,9 @@ class SubjectIndex:
         )
 
     def _find_source(self, operation: DisplayedOperation) -> DisplayedOperation | None:
-        """The operation that created the subject: the operation itself, the one it activates, or the one that created
-        the entities it changes.
+        """The operation that created the subject.
+
+        It is the operation itself, the one that it activates, or the one that created the entities that it changes.
         """
         if operation.data["action"] == "create":
             return operation

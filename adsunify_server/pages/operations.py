@@ -1,4 +1,4 @@
-"""The operations of a workspace, and the review of one: read the plan, execute or cancel, read the receipt."""
+"""Pages of operations: the list, and the review of an operation, where a person executes or cancels it."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ ACTS = (("Executed", "executedBy"), ("Cancelled", "cancelledBy"))
 """What was done with an operation: the word on the page, and the member that says who did it."""
 
 
-def add_pages(door: PageRouter) -> None:
-    """``/``, ``/operations``, ``/review/<id>`` with ``execute``, ``cancel`` and ``activate``."""
-    door.add_get("/", redirect_to_operations)
-    door.add_get("/operations", show_operations)
-    door.add_get("/review/{operationId}", show_operation)
-    door.add_post("/review/{operationId}/execute", execute_operation)
-    door.add_post("/review/{operationId}/cancel", cancel_operation)
-    door.add_post("/review/{operationId}/activate", prepare_activation)
+def add_pages(router: PageRouter) -> None:
+    """Add ``/``, ``/operations``, and ``/review/<id>`` with ``execute``, ``cancel`` and ``activate``."""
+    router.add_get("/", redirect_to_operations)
+    router.add_get("/operations", show_operations)
+    router.add_get("/review/{operationId}", show_operation)
+    router.add_post("/review/{operationId}/execute", execute_operation)
+    router.add_post("/review/{operationId}/cancel", cancel_operation)
+    router.add_post("/review/{operationId}/activate", prepare_activation)
 
 
 async def redirect_to_operations(visit: PageRequest) -> web.Response:
-    """The first page is the operations."""
+    """Redirect to the first page."""
     return visit.redirect("/operations")
 
 
@@ -50,14 +50,14 @@ async def show_operations(visit: PageRequest) -> web.Response:
 
 
 async def show_operation(visit: PageRequest) -> web.Response:
-    """One operation: the plan, what can be done with it, and its receipt."""
+    """Show an operation: its plan, its actions and its receipt."""
     return await _review_page(
         visit, await visit.call_endpoint("get_operation", operationId=visit.path_parameter("operationId"))
     )
 
 
 async def execute_operation(visit: PageRequest) -> web.Response:
-    """Write the change. What stands in the way is told on the review itself."""
+    """Execute the operation; the review page shows errors."""
     visit.require_confirmed()
     return await _call_and_review(visit, "post_operation_execute", {"confirmed": True})
 
@@ -79,7 +79,7 @@ async def _call_and_review(visit: PageRequest, use_case: str, body: Json) -> web
 
 
 async def prepare_activation(visit: PageRequest) -> web.Response:
-    """Prepare the activation of what the operation created; it has a review of its own."""
+    """Prepare the activation of the created entities, and redirect to its review."""
     id_ = visit.path_parameter("operationId")
     source = await visit.call_endpoint("get_operation", operationId=id_)
     body = {"accountId": source["accountId"], "sourceOperationId": id_}
@@ -118,7 +118,7 @@ async def _review_page(
 
 
 def _step_values(displayed: DisplayedOperation, number: int) -> dict[str, Any]:
-    """A step for people: its outcome so far, its changes and amounts as money, and where ids of earlier steps go in."""
+    """A step for the page: its state, its changes, its amounts, and which values come from earlier steps."""
     step = displayed.data["plan"]["steps"][number]
     states = [one["state"] for one in displayed.data["receipt"]["steps"] if one["key"] == step["key"]]
     return {
@@ -140,7 +140,7 @@ def _step_values(displayed: DisplayedOperation, number: int) -> dict[str, Any]:
 
 
 def _describe_binding(displayed: DisplayedOperation, binding: Binding) -> tuple[str, str]:
-    """Where an id of an earlier step goes in, and which one."""
+    """Where a value of an earlier step is filled in, and which value."""
     _, part, *pointer = binding.to.split("/")
     place = ".".join(pointer) if part == "body" else f"{'.'.join(pointer)} in the address"
     number = next(number for number, step in enumerate(displayed.plan.steps, 1) if step.key == binding.step)
@@ -151,7 +151,7 @@ def _describe_binding(displayed: DisplayedOperation, binding: Binding) -> tuple[
 
 
 def _find_doubtful_step(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any]:
-    """The step of which nobody knows whether it was written."""
+    """The step whose outcome is unknown."""
     last_attempts = {attempt["key"]: attempt for attempt in operation["receipt"]["steps"]}
     return next(
         {"number": number, "does": step["does"], "receipt": last_attempts.get(step["key"], {})}
@@ -161,11 +161,11 @@ def _find_doubtful_step(operation: Mapping[str, Any], completion: Completion) ->
 
 
 def _last_problem(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any] | None:
-    """Why the last execution stopped and what it wrote, in the form of a problem."""
+    """Why the last execution stopped and what it wrote, as a problem."""
     error = operation.get("error")
     if error is not None:
         detail = join_sentences(error["message"], completion.describe())
         return {**error, "title": "The last execution stopped", "detail": detail}
     if completion.outcome == "partly_applied" and "nextAction" not in operation:
-        return {"title": "A part of it is written", "detail": completion.describe()}
+        return {"title": "Partly written", "detail": completion.describe()}
     return None

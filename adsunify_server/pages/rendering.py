@@ -1,4 +1,4 @@
-"""Pages as answers: templates, and the headers that keep a page from being framed, sniffed or scripted."""
+"""Renders pages from templates, with headers that forbid framing, sniffing and scripts."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ SECURITY_HEADERS: Mapping[str, str] = {
     "Cache-Control": "no-store",
 }
 ASSET_TYPES: Mapping[str, str] = {"style.css": "text/css", "icon.svg": "image/svg+xml"}
-"""What pages need beside themselves, and its media type."""
+"""Files that pages load, and their media types."""
 
 
 @frozen
 class Asset:
-    """A file that every browser may keep: its address changes with it."""
+    """A file that browsers may cache for ever: its path changes with its content."""
 
     path: str
     body: bytes
     media_type: str
 
     async def serve(self, request: web.Request) -> web.Response:
-        """The file as an answer."""
+        """Answer with the file."""
         headers = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
         return web.Response(body=self.body, content_type=self.media_type, headers=headers)
 
@@ -59,14 +59,14 @@ ASSETS = {name: _load_asset(name, media_type) for name, media_type in ASSET_TYPE
 
 
 def render_page(template: str, status: int = 200, targets: str = "'self'", **values: Any) -> web.Response:
-    """A page. ``targets``: where its forms may lead, redirects included."""
+    """Render a page. ``targets``: where its forms may lead, redirects included."""
     text = _make_environment().get_template(template).render({"visit": None, **values})
     headers = {**SECURITY_HEADERS, "Content-Security-Policy": CONTENT_SECURITY_POLICY.format(targets=targets)}
     return web.Response(status=status, text=text, content_type="text/html", headers=headers)
 
 
 def render_notice(status: int, title: str, text: str) -> web.Response:
-    """A page of one sentence, for whoever comes without signing in."""
+    """Render a page of one sentence for a person who is not signed in."""
     answer = render_page("notice.html", status, title=title, text=text)
     answer.headers["Referrer-Policy"] = "no-referrer"
     return answer
@@ -74,7 +74,7 @@ def render_notice(status: int, title: str, text: str) -> web.Response:
 
 @cache
 def _make_environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # a server that shows no page goes without
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # only servers that show pages load it
 
     environment = Environment(
         loader=PackageLoader("adsunify_server"),
@@ -107,7 +107,7 @@ def _format_day(instant: str) -> str:
 
 
 def format_value(value: Json) -> str:
-    """A value of JSON for a reader: text as it is, all else as JSON, a member to a line."""
+    """Format a JSON value for readers: text as it is, other values as JSON with one member per line."""
     return value if isinstance(value, str) else _format_indented(value, "")
 
 
@@ -124,13 +124,13 @@ def _format_indented(value: Json, margin: str) -> str:
 
 
 def _format_plain(value: Json) -> str:
-    """As JSON, but with every letter as itself."""
+    """Format a scalar as JSON without escaping letters."""
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     return dumps(value)
 
 
 def _code_to_words(code: str) -> str:
-    """A code of ours as words: ``needs_reauth``, ``adGroup``."""
+    """Turn a code such as ``needs_reauth`` or ``adGroup`` into words."""
     spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in code)
     return spaced.replace("_", " ").strip()

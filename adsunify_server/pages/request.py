@@ -1,7 +1,7 @@
-"""A visit to a page: whose session it is, the form that was sent, and what the page answers.
+"""A request of a browser: its session, its form, and the responses that pages give.
 
-Forms carry a token that only the browser's own cookie can have made, so that no other origin can send one; and each is
-good for the workspace that its page showed.
+Forms carry a token that is derived from the browser's cookie, so that no other origin can send a form. A token is valid
+for the workspace that the page showed.
 """
 
 from __future__ import annotations
@@ -35,20 +35,21 @@ from adsunify_server.repeated import check_not_repeated
 log = logging.getLogger("adsunify.server")
 SESSION_COOKIE, VISIT_COOKIE = "adsunify_session", "adsunify_visit"
 LOCAL_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")
-"""An address of this server, and nothing that a browser would take for another's."""
+"""A path of this server; browsers read nothing that matches as an address of another host."""
 FOREIGN_SITES = ("cross-site", "same-site")
 MAX_FIELDS = 200
-"""No form of the pages has as many fields."""
+"""More fields than any form of the pages has."""
 FORGED_FORM = (
-    "This form did not come from a page of this server, or your session ended meanwhile, or you look at another "
-    "workspace by now. Open the page again."
+    "The form was not accepted: it did not come from a page of this server, your session has ended, or you have "
+    "switched to another workspace. Open the page again."
 )
 
 
 @define(eq=False)
 class PageRequest:
-    """One request of a browser. ``secret``: the cookie that form tokens are made from; ``is_new_secret``: to be set
-    yet.
+    """One request of a browser.
+
+    ``secret``: the cookie that form tokens are made from. ``is_new_secret``: whether the response must set it.
     """
 
     request: web.Request
@@ -61,7 +62,7 @@ class PageRequest:
 
     @classmethod
     async def load(cls, service: Service, tries: SignInThrottle, request: web.Request) -> PageRequest:
-        """The visit that a request is."""
+        """Read the session and the cookie of a request."""
         token = request.cookies.get(cookie_name(service, SESSION_COOKIE), "")
         visitor = await sessions.find_user_session(service, token) if token else None
         secret = token if visitor is not None else request.cookies.get(cookie_name(service, VISIT_COOKIE), "")
@@ -69,30 +70,30 @@ class PageRequest:
 
     @property
     def csrf_token(self) -> str:
-        """The token that a form of this browser carries; in another workspace it would do something else."""
+        """The token of this browser's forms in the workspace that it shows."""
         home = None if self.user_session is None else self.user_session.membership
         text = "form" if home is None else f"form {home.workspace_id}"
         return hmac.new(self.secret.encode("utf-8", "replace"), text.encode("utf-8"), hashlib.sha256).hexdigest()
 
     @property
     def signed_in_session(self) -> UserSession:
-        """Who is signed in; the door let nobody else through."""
+        """The session of a page that requires one."""
         assert self.user_session is not None
         return self.user_session
 
     @property
     def actor(self) -> Actor:
-        """The person as a caller; raises Forbidden where he belongs to no workspace."""
+        """The person as an actor. Raises Forbidden where the person belongs to no workspace."""
         return self.signed_in_session.actor
 
     @property
     def client_ip(self) -> str:
-        """The network address of the browser."""
+        """The IP address of the browser."""
         context = REQUEST_CONTEXT.get()
         return "" if context is None else context.client_ip
 
     def count_request(self) -> None:
-        """Count the visit of a person who is signed in, and say whose it is. Raises RateLimited."""
+        """Count the request of a signed-in person, and name the person in the log. Raises RateLimited."""
         if self.user_session is None:
             return
         context, home = REQUEST_CONTEXT.get(), self.user_session.membership
@@ -102,11 +103,11 @@ class PageRequest:
         self.service.rate_limiter.admit_request(self.user_session.user_id, is_write=is_write)
 
     def path_parameter(self, name: str) -> str:
-        """A variable part of the address."""
+        """Return a variable part of the path."""
         return self.request.match_info[name]
 
     async def read_form(self) -> None:
-        """Read the form that was sent; raises Forbidden for one that is not of our own pages."""
+        """Read the form. Raises Forbidden where it does not come from one of our pages."""
         if self.request.content_type != "application/x-www-form-urlencoded":
             raise Forbidden(FORGED_FORM)
         if self.request.headers.get("Sec-Fetch-Site") in FOREIGN_SITES:
@@ -115,7 +116,7 @@ class PageRequest:
             if (await self.request.read()).count(b"&") > MAX_FIELDS:
                 raise Forbidden(FORGED_FORM)
             fields = await self.request.post()
-        except (ValueError, LookupError, web.RequestPayloadError):  # no text, or in no encoding that there is
+        except (ValueError, LookupError, web.RequestPayloadError):  # not text, or an unknown encoding
             raise Forbidden(FORGED_FORM) from None
         check_not_repeated(fields)
         self.form = check_storable({name: value for name, value in fields.items() if isinstance(value, str)})
@@ -125,12 +126,14 @@ class PageRequest:
             raise Forbidden(FORGED_FORM)
 
     def require_confirmed(self) -> None:
-        """Raise InvalidInput where the form lacks the person's word."""
+        """Raise InvalidInput where the person did not confirm."""
         if self.form.get("confirmed") != "true":
-            raise invalid_input("confirmed", "required", "must be ticked: nothing is written without your word.")
+            raise invalid_input(
+                "confirmed", "required", "must be ticked; nothing is written without your confirmation."
+            )
 
     async def call_endpoint(self, operation_id: str, body: Json = None, *, query: Any = None, **path: str) -> Any:
-        """Call a use case of the contract as the person, under its access rule; the data of the answer."""
+        """Call an endpoint of the contract as the person, under its access rule; returns the data of the response."""
         raw_body = b"" if body is None else dumps_bytes(body)
         answer = await call_endpoint(
             self.service, self.actor, ENDPOINTS_BY_ID[operation_id], ApiRequest(path, query or {}, raw_body)
@@ -138,7 +141,7 @@ class PageRequest:
         return answer.data
 
     def render_page(self, template: str, status: int = 200, **values: Any) -> web.Response:
-        """A page, with the cookie that its forms need."""
+        """Render a page, with the cookie that its forms need."""
         answer = render_page(template, status, visit=self, **values)
         if self.is_new_secret:
             self.set_cookie(answer, VISIT_COOKIE, self.secret, None)
@@ -147,21 +150,21 @@ class PageRequest:
         return answer
 
     def redirect(self, address: str) -> web.Response:
-        """Go on to another address, by GET."""
+        """Redirect to another address with GET."""
         return web.Response(status=303, headers={"Location": address, "Cache-Control": "no-store"})
 
     def render_error(self, error: AdsunifyError) -> web.Response:
-        """The page that an error is."""
+        """Render the page of an error."""
         return self.render_problem(error, "error.html", problem=to_problem_details(error))
 
     def render_problem(self, error: AdsunifyError, template: str, **values: Any) -> web.Response:
-        """A page that tells an error, with the status and the headers of it."""
+        """Render a page that shows an error, with the error's status and headers."""
         answer = self.render_page(template, error.status, **values)
         answer.headers.update(problem_headers(error))
         return answer
 
     def set_cookie(self, answer: web.StreamResponse, name: str, value: str, seconds: int | None) -> None:
-        """Set one of our cookies; ``seconds`` None: until the browser is closed."""
+        """Set one of our cookies. ``seconds`` None: the browser deletes it when it closes."""
         secure = self.service.settings.base_url.startswith("https:")
         answer.set_cookie(
             cookie_name(self.service, name),
@@ -174,7 +177,7 @@ class PageRequest:
         )
 
     def begin_session(self, token: str, address: str) -> web.Response:
-        """Go on with a new session."""
+        """Set the cookie of a new session and redirect."""
         answer = self.redirect(address)
         self.set_cookie(answer, SESSION_COOKIE, token, sessions.SESSION_MILLISECONDS // 1000)
         return answer
@@ -185,18 +188,18 @@ PageHandler = Callable[[PageRequest], Awaitable[web.Response]]
 
 @define(eq=False)
 class PageRouter:
-    """Where pages are hung: each behind sessions, form tokens, and errors told as pages."""
+    """Registers pages: their handlers check sessions and form tokens and show errors as pages."""
 
     app: web.Application
     service: Service
     sign_in_throttle: SignInThrottle
 
     def add_get(self, path: str, answer: PageHandler, *, open_: bool = False) -> None:
-        """A page, also answered to HEAD. ``open_``: also for whoever is not signed in."""
+        """Add a page, also for HEAD. ``open_``: whether it needs no session."""
         self.app.router.add_get(path, self._make_handler(answer, open_))
 
     def add_post(self, path: str, answer: PageHandler, *, open_: bool = False) -> None:
-        """What a form does."""
+        """Add the handler of a form. ``open_``: whether it needs no session."""
         self.app.router.add_post(path, self._make_handler(answer, open_))
 
     def _make_handler(self, answer: PageHandler, open_: bool) -> Callable[[web.Request], Awaitable[web.Response]]:
@@ -219,18 +222,18 @@ class PageRouter:
 
 
 def cookie_name(service: Service, name: str) -> str:
-    """On https, a name that only this very host can set."""
+    """The full name of a cookie; over https only this host can set it."""
     return f"__Host-{name}" if service.settings.base_url.startswith("https:") else name
 
 
 def check_storable(values: Mapping[str, str]) -> Mapping[str, str]:
-    """The values, which every database can keep and look for; raises InvalidInput."""
+    """Return the values. Raises InvalidInput for NUL characters, which not every database can store."""
     for name, value in values.items():
         if "\x00" in value:
-            raise invalid_input(name, "malformed", "must be text without NUL.")
+            raise invalid_input(name, "malformed", "must not hold a NUL character.")
     return values
 
 
 def local_path_or_default(address: str) -> str:
-    """An address to go to after signing in: one of this server, or the first page."""
+    """Return the address to open after signing in where it is a path of this server, else the first page."""
     return address if LOCAL_PATH.fullmatch(address) else "/operations"

@@ -1,4 +1,4 @@
-"""The words of the pages that depend on what is shown: states, problems, facts of accounts. Tables, in one place."""
+"""Words and formats of the pages: states, problems, amounts, facts of accounts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ACTION_WORDS: Mapping[str, str] = {
     "delete": "Delete",
     "edit": "Edit",
 }
-"""What an operation does; a status that may spend activates."""
+"""What an operation does. A status operation with the risk ``spend`` activates."""
 PLAN_HEADINGS: Mapping[str, str] = {
     "prepared": "What will be written",
     "running": "What is being written",
@@ -36,90 +36,90 @@ PLAN_HEADINGS: Mapping[str, str] = {
     "cancelled": "What would have been written",
     "expired": "What would have been written",
 }
-"""The heading of a plan, by the state of its operation; of one that is over, where nothing of it is written."""
+"""The heading of a plan by the state of its operation; for ended operations, where nothing was written."""
 SUBJECT_HEADINGS: Mapping[str, tuple[str, str, str]] = {
-    "create": ("What will be made", "What was made", "What was to be made"),
-    "start": ("What begins to run", "What was set to run", "What was to run"),
-    "": ("What it concerns", "What it concerned", "What it was to concern"),
+    "create": ("What will be created", "What was created", "What was to be created"),
+    "start": ("What will start to run", "What was set to run", "What was to run"),
+    "": ("What will be changed", "What was changed", "What was to be changed"),
 }
-"""The heading of what an operation is about: before it, after it, and where it did not come to it."""
+"""The heading of an operation's subject: before the execution, after it, and where it was not executed."""
 STEP_STATE_WORDS: Mapping[str, str] = {
     "applied": "written",
     "rejected": "refused",
     "throttled": "not yet written",
-    "in_flight": "on its way",
-    "ambiguous": "not known",
+    "in_flight": "in flight",
+    "ambiguous": "outcome unknown",
 }
-"""What became of a step; other states say it themselves."""
+"""The words for a step's state; other states are shown as they are."""
 ENDED_REASON_WORDS: Mapping[str, str] = {
-    "key_revoked": "The API key that made it was revoked.",
-    "key_expired": "The API key that made it has expired.",
-    "grant_revoked": "The agent that made it is not allowed any more.",
-    "grant_expired": "What the agent that made it was allowed has expired.",
-    "membership_ended": "The person who made it has left the workspace.",
+    "key_revoked": "The API key that created it was revoked.",
+    "key_expired": "The API key that created it has expired.",
+    "grant_revoked": "The permission of the agent that created it was revoked.",
+    "grant_expired": "The permission of the agent that created it has expired.",
+    "membership_ended": "The person who created it has left the workspace.",
 }
 """Why a webhook has ended, by ``endedReason``."""
-PERIOD_WORDS: Mapping[str, str] = {"daily": "a day", "lifetime": "in all"}
+PERIOD_WORDS: Mapping[str, str] = {"daily": "per day", "lifetime": "in total"}
 
 
 CREDENTIAL_WORDS: Mapping[str, str] = {"session": "in a browser", "local": "with the library or the command line"}
 
 
 def describe_credential(identity: str) -> str:
-    """Through which credential somebody acted."""
+    """Describe the credential with which somebody acted."""
     client, colon, _user = identity.partition(":")
-    return CREDENTIAL_WORDS.get(identity) or (f"through agent {client}" if colon else f"with API key {identity}")
+    return CREDENTIAL_WORDS.get(identity) or (f"with agent {client}" if colon else f"with API key {identity}")
 
 
 def is_starting(operation: Mapping[str, Any]) -> bool:
-    """Whether an operation sets something active that may then spend."""
+    """Whether an operation activates something that may then spend money."""
     return operation["action"] in ("activate", "status") and operation["risk"] == "spend"
 
 
 def describe_action(operation: Mapping[str, Any]) -> str:
-    """What an operation does, in a word."""
+    """Return what an operation does, in one word."""
     return ACTION_WORDS["activate" if is_starting(operation) else operation["action"]]
 
 
 def plan_heading(state: str, outcome: str) -> str:
-    """The heading of a plan; a plan of which something is written was not only meant to be."""
+    """Return the heading of a plan; ``outcome``: whether anything of it was written."""
     return PLAN_HEADINGS["unknown" if state in ("expired", "cancelled") and outcome != "not_applied" else state]
 
 
 def subject_heading(operation: Mapping[str, Any]) -> str:
-    """The heading of what an operation is about."""
+    """Return the heading of an operation's subject."""
     kind = "create" if operation["action"] == "create" else "start" if is_starting(operation) else ""
     now = get_operation_state(operation)
     return SUBJECT_HEADINGS[kind][0 if now in ("prepared", "running") else 1 if now == "succeeded" else 2]
 
 
 def network_message(problem: Mapping[str, Any]) -> str | None:
-    """What the network itself said; nothing, where it did not answer."""
+    """Return the network's own error message; None where the network did not answer."""
     native = problem.get("network") or {}
     answered = native.get("status") is not None or native.get("code") is not None
     return native.get("message") if answered else None
 
 
 def problem_detail(problem: Mapping[str, Any]) -> str:
-    """What a problem says, without what the network said, which is told by itself."""
+    """Return the detail of a problem without the network's message, which is shown separately."""
     text, own = str(problem["detail"]), network_message(problem)
-    before, found, after = text.partition(f": {own}") if own else (text, "", "")
-    return f"{before}. {after.lstrip('. ')}".rstrip() if found else text
+    before, separator, after = text.partition(f": {own}") if own else (text, "", "")
+    return f"{before}. {after.lstrip('. ')}".rstrip() if separator else text
 
 
 # -- money ----------------------------------------------------------------------------------------------------------
 
 
 def format_amount(value: str, account: Mapping[str, Any]) -> str:
-    """An amount in major units of an account, with its currency where it is known."""
+    """Format an amount in major units of an account, with the currency where it is known."""
     return f"{format_money(value, account['currency'])} {account['currency'] or ''}".rstrip()
 
 
-def format_change(account: Mapping[str, Any], kind: str, one: Mapping[str, Any]) -> dict[str, Any]:
-    """A change in words, its values as money where the network's settings say that they are."""
+def format_change(account: Mapping[str, Any], kind: str, change: Mapping[str, Any]) -> dict[str, Any]:
+    """Format the values of a change, as money where the network's settings declare money."""
     settings = get_adapter(account["network"]).network.settings
-    priced = any((row.field, row.level, row.unit) == (one["field"], kind, "money") for row in settings)
-    return {**one, **{name: _format_priced(one[name], account, priced) for name in ("before", "after")}}
+    priced = any((row.field, row.level, row.unit) == (change["field"], kind, "money") for row in settings)
+    return {**change, **{name: _format_priced(change[name], account, priced) for name in ("before", "after")}}
 
 
 def _format_priced(value: Json, account: Mapping[str, Any], priced: bool) -> Json:
@@ -168,14 +168,14 @@ FORMATTERS: Mapping[str, Callable[[Mapping[str, Any], str], str]] = {
     "seconds": _format_seconds,
     "instant": _format_instant,
 }
-"""How the value of an account's extra reads, by its form."""
+"""The formatter of an extra's value, by the extra's form."""
 
 
 def list_account_facts(account: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The facts of an account that a person can read; one that is not as expected stands as it is."""
+    """List the facts of an account as label and text; a value of an unexpected form is shown as it is."""
     declared = {extra.name: extra for extra in get_adapter(account["network"]).network.extras if extra.label}
-    given = [(declared[name], value) for name, value in account["extras"].items() if name in declared and value]
-    return [(extra.label, _format_extra(account, extra, value)) for extra, value in given]
+    present = [(declared[name], value) for name, value in account["extras"].items() if name in declared and value]
+    return [(extra.label, _format_extra(account, extra, value)) for extra, value in present]
 
 
 def _format_extra(account: Mapping[str, Any], extra: Extra, value: str) -> str:
@@ -186,7 +186,7 @@ def _format_extra(account: Mapping[str, Any], extra: Extra, value: str) -> str:
 
 
 def format_moment(value: str) -> str:
-    """A day or an instant for people; what is neither stands as it is."""
+    """Format a day or an instant; other text is returned as it is."""
     try:
         at = datetime.fromisoformat(value)
     except ValueError:

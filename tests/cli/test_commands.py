@@ -175,7 +175,7 @@ def test_a_new_store_is_its_owners_alone(command: str, tmp_path: Path, monkeypat
         (("plan", "amazon", str(BRIEF), "--currency", "USD", "--timezone", "Mars/Base"), "timezone"),
         (("plan", "amazon", str(BRIEF), *ACCOUNT, "--account-extra", "region"), "--account-extra"),
         (("plan", "amazon", str(BRIEF), *ACCOUNT, "--account-extra", "regoin=EU"), "--account-extra"),
-        (("plan", "chatgpt", str(BRIEF), *ACCOUNT, "--account-extra", "region=EU"), "this network has none"),
+        (("plan", "chatgpt", str(BRIEF), *ACCOUNT, "--account-extra", "region=EU"), "this network has no extras"),
         (("plan", "amazon", str(BRIEF), "--currency", "XXQ", "--timezone", "UTC"), "--currency: must be a current ISO"),
         (("plan", "amazon", str(ROOT / "README.md"), *ACCOUNT), "BRIEF: must be valid JSON"),
         (("plam",), "there are connect, accounts"),

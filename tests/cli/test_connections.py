@@ -90,7 +90,7 @@ def test_a_consent_that_is_refused(place: Callable[[str], Place]) -> None:
             assert visit.get(address, params={"error": "access_denied", "state": state}).status_code == 422
             out, err = connecting.communicate(timeout=60)
     assert (connecting.returncode, out) == (1, "")
-    assert "was not made" in err
+    assert "was not connected" in err
     assert one.ads("accounts", "--json").data == []
 
 

@@ -43,12 +43,12 @@ def test_what_an_encoding_lacks_is_escaped(tmp_path: Path, encoding: str) -> Non
     ("line", "arguments", "code", "said"),
     [
         ('"$@" <&-', ("plan", "meta", "-", *ACCOUNT), 2, "BRIEF: must be valid JSON"),
-        exhaustive('"$@" <&-', ("connect", "chatgpt"), 2, "credentials: are needed"),
-        exhaustive('"$@" <&-', ("accounts", "--server", "http://127.0.0.1:9", "--token", "-"), 2, "token: is needed"),
+        exhaustive('"$@" <&-', ("connect", "chatgpt"), 2, "credentials: are required"),
+        exhaustive('"$@" <&-', ("accounts", "--server", "http://127.0.0.1:9", "--token", "-"), 2, "token: is required"),
         exhaustive('"$@" <&-', ("mcp",), 0, ""),
         ('"$@" >/dev/full', ("plan", "meta", str(META), *ACCOUNT), 1, "No space left on device"),
         exhaustive('"$@" >/dev/full', ("networks",), 1, "No space left on device"),
-        ('"$@"', ("plan", "meta", "/proc/self/mem", *ACCOUNT), 1, "The system did not do it"),
+        ('"$@"', ("plan", "meta", "/proc/self/mem", *ACCOUNT), 1, "System error"),
     ],
 )
 def test_streams_and_files_that_fail(

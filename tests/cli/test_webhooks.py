@@ -127,7 +127,7 @@ def test_without_a_secret_nothing_is_verified_and_it_says_so() -> None:
         assert "NOT VERIFIED" in line and "operation.prepared" in line and "operationId=o1" in line
         listening.terminate()
         _, err = listening.communicate(timeout=60)
-    assert "nothing is verified" in err
+    assert "deliveries are not verified" in err
 
 
 @pytest.mark.parametrize("arguments", [("--forward", "ftp://x"), ("--port", "70000")])

@@ -483,7 +483,7 @@ async def test_a_network_with_a_consent_page_is_not_connected_with_credentials(
 
 
 async def test_an_operation_id_that_is_none(clients: dict[str, AsyncAds]) -> None:
-    with pytest.raises(InvalidInput, match="There is no such operation"):
+    with pytest.raises(InvalidInput, match="Unknown operationId"):
         await clients["local"].call("get_everything")
 
 

@@ -256,9 +256,9 @@ async def test_a_failed_execution_is_told_on_its_review(site: Served) -> None:
         await person.sign_in(email("admin"))
         await person.open(f"/review/{id_}")
         await person.send({"confirmed": "true"}, action="/execute", expected=400)
-        assert "Nobody knows whether" in person.text and "unknown" in person.text
+        assert "It is not known whether" in person.text and "unknown" in person.text
         await person.open(f"/review/{id_}")
-        assert "Nobody knows whether" in person.text
+        assert "It is not known whether" in person.text
         assert not [form for form in person.page.forms if form.action.endswith("/execute")]
 
 

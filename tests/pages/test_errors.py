@@ -35,10 +35,10 @@ def page_of(answer: httpx.Response, status: int) -> Page:
 @pytest.mark.parametrize(
     ("method", "path", "status", "said"),
     [
-        ("GET", "/nothing", 404, "There is nothing at this address."),
-        ("GET", f"/{SECRET}?q={SECRET}", 404, "There is nothing at this address."),
-        ("DELETE", "/sign-in", 405, "This address does not take this method."),
-        ("GET", "/oauth/token", 405, "This address does not take this method."),
+        ("GET", "/nothing", 404, "No page or endpoint has this address."),
+        ("GET", f"/{SECRET}?q={SECRET}", 404, "No page or endpoint has this address."),
+        ("DELETE", "/sign-in", 405, "This address does not accept this method."),
+        ("GET", "/oauth/token", 405, "This address does not accept this method."),
     ],
 )
 async def test_a_browser_gets_a_page(site: Served, method: str, path: str, status: int, said: str) -> None:

@@ -46,8 +46,8 @@ async def test_insights_say_what_a_total_is(site: Served) -> None:
         await person.sign_in(email("admin"))
         text = (await person.open(f"/accounts/{account}/insights?startDate=2026-11-01&endDate=2026-11-16")).text
     assert "where every day has a figure" not in text
-    assert "A day without a row had no activity" in text
-    assert "A total is left out where a day that is shown lacks the figure" in text
+    assert "The network reports no activity for days without a row" in text
+    assert "A total is empty where a day lacks the figure" in text
     for row in found["rows"]:
         whole, _, part = row["spend"].partition(".")
         assert f" {whole}.{part.ljust(2, '0')} " in text
@@ -92,4 +92,4 @@ async def test_a_key_says_whose_it_is(site: Served) -> None:
     async with browser(site) as person:
         await person.sign_in(email("admin"))
         text = (await person.open("/keys")).text
-    assert f"{email('member')} read and write" in text and "only its owner can revoke it" in text
+    assert f"{email('member')} read and write" in text and "only the owner can revoke it" in text

@@ -23,7 +23,7 @@ async def test_a_whole_life(site: Served) -> None:
         await person.sign_in(email("admin"))
         await person.open("/connections")
         await person.send(button="Connect Meta", expected=201)
-        await person.follow("Go on")
+        await person.follow("Continue")
         await person.send(button="Continue to Meta")
         await person.send(button="Allow")
         assert "Connected" in person.text
@@ -107,6 +107,6 @@ async def test_an_edit_shows_before_and_after(site: Served) -> None:
         await person.sign_in(email("admin"))
         await person.open(edit["reviewUrl"])
         assert "Before After budget 20.00 USD 25.50 USD" in person.text and "risk: spend" in person.text
-        assert "What it concerns" in person.text and "begins to run" not in person.text
+        assert "What will be changed" in person.text and "will start to run" not in person.text
         await person.send(button="Cancel")
         assert "cancelled" in person.text and not person.page.forms[1:]

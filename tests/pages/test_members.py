@@ -102,10 +102,12 @@ async def test_another_password(site: Served) -> None:
         await elsewhere.sign_in(address, FIRST)
         await here.open("/people")
         await here.follow("Change your password")
-        await here.send({"password": "a wrong password", "new": SECOND}, action="", button="Change it", expected=401)
-        await here.send({"password": FIRST, "new": "short"}, button="Change it", expected=422)
+        await here.send(
+            {"password": "a wrong password", "new": SECOND}, action="", button="Change password", expected=401
+        )
+        await here.send({"password": FIRST, "new": "short"}, button="Change password", expected=422)
         assert "8 to 1000 characters" in here.text
-        await here.send({"password": FIRST, "new": SECOND}, button="Change it")
+        await here.send({"password": FIRST, "new": SECOND}, button="Change password")
         assert here.path == "/people" and "member of shop" in here.text
         await elsewhere.open("/operations")
         assert elsewhere.path == "/sign-in"

@@ -16,7 +16,7 @@ from tests.server.served import Served, brief, connect
 from .browsing import Page, browser, email, found
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-PERIODS = {"daily": "a day", "lifetime": "in all"}
+PERIODS = {"daily": "per day", "lifetime": "in total"}
 
 
 async def created(site: Served, network: str, name: str = "admin", **changes: Any) -> tuple[Mapping[str, Any], Any]:
@@ -73,7 +73,7 @@ async def test_a_budget_for_all_days_is_told_as_such(site: Served, network: str)
     asked = brief(network, budget__amount="2000", budget__period="lifetime")
     prepared = await site.admin.post("/create", {"accountId": account, "campaign": asked}, 201)
     text = (await reviewed(site, prepared)).text
-    assert "2000.00 USD in all" in text and "a day" not in text.replace("a day without", "")
+    assert "2000.00 USD in total" in text and "per day" not in text
 
 
 async def test_a_change_made_since_is_told(site: Served) -> None:
@@ -86,13 +86,13 @@ async def test_a_change_made_since_is_told(site: Served) -> None:
     await site.admin.execute(edit["id"])
     page = await reviewed(site, prepared)
     assert "Changed since" in page.text and "budget 20.00 USD to 500.00 USD" in page.text
-    assert "500.00 USD a day" in page.text and "20.00 USD a day" not in page.text
+    assert "500.00 USD per day" in page.text and "20.00 USD per day" not in page.text
     await site.admin.execute(prepared["id"])
     site.hands.pass_(seconds=2)
     later = await site.admin.post(path, {"fields": {"budget": "700"}}, 201)
     await site.admin.execute(later["id"])
     text = (await reviewed(site, prepared)).text
-    assert "500.00 USD a day" in text and "700.00" not in text  # as it was set to run
+    assert "500.00 USD per day" in text and "700.00" not in text  # as it was set to run
     assert f"/review/{edit['id']}" in page.links.values()
 
 
@@ -105,7 +105,7 @@ async def test_what_is_deleted_is_told_with_all_below_it(site: Served) -> None:
     ):
         answer = await site.admin.send("DELETE", f"/accounts/{source['accountId']}/{path}")
         page = await reviewed(site, answer.json()["data"])
-        table = page.text.partition("What it concerns")[2].partition("What will be written")[0]
+        table = page.text.partition("What will be changed")[2].partition("What will be written")[0]
         assert [kind for kind in ("campaign", "ad group", "ad") if f"{kind} {source_name(source)}" in table] == kinds
 
 
@@ -120,7 +120,7 @@ async def test_a_status_says_whose_it_is(site: Served) -> None:
     body = {"accountId": source["accountId"], "kind": "campaign", "entityIds": [campaign], "status": "active"}
     (prepared,) = (await site.admin.post("/bulk-status", body, 201))["operations"]
     text = (await reviewed(site, prepared)).text
-    assert asked["name"] in text and "20.00 USD a day" in text
+    assert asked["name"] in text and "20.00 USD per day" in text
 
 
 async def test_what_is_not_known_is_said(site: Served) -> None:
@@ -132,7 +132,7 @@ async def test_what_is_not_known_is_said(site: Served) -> None:
     (prepared,) = (await site.person("stranger").post("/bulk-status", body, 201))["operations"]
     page = await reviewed(site, prepared, "stranger", "other")
     assert asked["name"] not in page.text
-    assert f"Nothing but the id is known here of the campaign {campaign}" in page.text
+    assert f"Only the id of the campaign {campaign} is known here" in page.text
     assert f"/accounts/{account}" in page.links.values()
 
 
@@ -169,7 +169,7 @@ async def test_what_was_created_long_ago_has_its_name(site: Served) -> None:
         assert {f"Activate {asked['name']}", f"Activate ad of {asked['name']}"} <= links, links
         assert f"Create {asked['name']}" not in links
         await person.follow(f"Activate ad of {asked['name']}")
-        assert "20.00 USD a day" in person.text
+        assert "20.00 USD per day" in person.text
 
 
 async def pushed_out(site: Served) -> None:
@@ -203,10 +203,10 @@ async def test_an_unknown_outcome_is_said_once(site: Served) -> None:
         at_once = person.page
         later = await person.open(prepared["reviewUrl"])
     for page in (at_once, later):
-        assert page.text.lower().count("nobody knows") == 1, page.text
-        assert "Nobody knows whether step 2 was written" in page.text
+        assert page.text.lower().count("is not known whether") == 1, page.text
+        assert "It is not known whether step 2 was written" in page.text
         assert len(found(page, "div", role="alert")) == 1
-        assert "Look before you prepare anything" in page.text
+        assert "Check the account before you prepare the change again" in page.text
         assert "The network says" not in page.text and "cannot do this" not in page.text
         assert "What was to be written" in page.text and "What will be written" not in page.text
         assert f"/accounts/{account}" in page.links.values()
@@ -220,7 +220,7 @@ async def test_a_stalled_operation_is_told_likewise(site: Served) -> None:
     statement = update(operations).where(operations.c.id == prepared["id"]).values(**values).returning(operations.c.id)
     await site.service.store.write(lambda connection: connection.execute(statement).all())
     page = await reviewed(site, prepared)
-    assert page.text.lower().count("nobody knows") == 1 and "Nobody knows whether step 1 was written" in page.text
+    assert page.text.lower().count("is not known whether") == 1 and "It is not known whether step 1 was written" in page.text
     assert "the server stopped before an answer came back" in page.text and "What was to be written" in page.text
     assert not [form for form in page.forms if form.action.endswith("/execute")]
 
@@ -248,5 +248,5 @@ async def test_the_plan_is_told_in_the_words_of_its_state(site: Served) -> None:
     assert "What will be written" in (await reviewed(site, prepared)).text
     await site.admin.post(f"/operations/{prepared['id']}/cancel", {})
     text = (await reviewed(site, prepared)).text
-    assert "What would have been written" in text and "begins to run" not in text
+    assert "What would have been written" in text and "will start to run" not in text
     assert re.search(rf"Cancelled .* by {re.escape(email('admin', 'shop'))} with API key {key}", text)

@@ -261,7 +261,7 @@ async def test_a_refused_consent(empty: Served) -> None:
         address = await allowed(empty, client)
         refused = changed(address, code=None, error="access_denied", error_description="<b>no</b>")
         page = await client.get(refused)
-        assert page.status_code == 422 and "refused at the network" in page.text and "<b>no</b>" not in page.text
+        assert page.status_code == 422 and "refused on the network" in page.text and "<b>no</b>" not in page.text
         assert (await client.get(address)).status_code == 404
     assert await connected(empty) == before
 

@@ -45,7 +45,7 @@ async def test_every_endpoint_stands_there(empty: Served) -> None:
         operation = empty.schemas.document["paths"][PREFIX + endpoint.path][endpoint.method.lower()]
         assert f"{endpoint.method} {PREFIX}{endpoint.path}" in said
         assert endpoint.summary in said and endpoint.access_description in said
-        assert f"Answers {endpoint.status}; refusals: {', '.join(map(str, ERROR_STATUSES))}" in said.replace(" ,", ",")
+        assert f"Status {endpoint.status}; errors: {', '.join(map(str, ERROR_STATUSES))}" in said.replace(" ,", ",")
         for parameter in operation["parameters"]:
             assert f"{parameter['name']} {parameter['in']} {'yes' if parameter['required'] else 'no'}" in said
         for name in () if endpoint.body is None else endpoint.body.model_fields:

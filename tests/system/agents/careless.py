@@ -95,7 +95,7 @@ class Run:
             assert any(one in text for one in SAYS), text
             assert not INVITING.search(text.replace(json.dumps(error), "")), text
             if error["outcome"] == "unknown":
-                assert "Do not repeat it" in text
+                assert "Do not repeat the change" in text
         if alone and OUTCOME_TEXTS["not_applied"] in text:
             assert self.server.networks.writes() == before, text
         return result

@@ -193,7 +193,7 @@ async def test_what_is_prepared_names_its_review(both: Served) -> None:
     agent = await allowed(both)
     body = {"accountId": both.accounts["meta"], "campaign": brief("meta")}
     made = await agent.tool("call_tool", operationId="post_create", body=body)
-    assert "nothing of it is written yet" in said(made)
+    assert "nothing is written yet" in said(made)
     assert made["structuredContent"]["data"]["reviewUrl"] in made["content"][1]["text"]
 
 
@@ -235,9 +235,9 @@ async def test_what_is_handed_back_says_so(both: Served) -> None:
     ("fault", "code", "words"),
     [
         ({"fault": "status", "value": 400}, "provider_rejected", "Written: campaign. Not written: adGroup"),
-        ({"fault": "reset_after"}, "outcome_unknown", "Do not repeat it"),
-        ({"fault": "truncate"}, "outcome_unknown", "Do not repeat it"),
-        ({"fault": "status", "value": 500}, "outcome_unknown", "Do not repeat it"),
+        ({"fault": "reset_after"}, "outcome_unknown", "Do not repeat the change"),
+        ({"fault": "truncate"}, "outcome_unknown", "Do not repeat the change"),
+        ({"fault": "status", "value": 500}, "outcome_unknown", "Do not repeat the change"),
     ],
     ids=str,
 )
