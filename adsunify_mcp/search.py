@@ -86,8 +86,8 @@ SEARCH_WORDS: Mapping[str, str] = {
 """Words that people use when they mean an operation."""
 
 RARE_OPERATIONS = frozenset(
-    {f"patch_account_{one}" for one in ("campaign", "ad_group", "ad")}
-    | {f"post_account_{every}" for every in ("campaigns", "ad_groups", "ads")}
+    {f"patch_account_{singular}" for singular in ("campaign", "ad_group", "ad")}
+    | {f"post_account_{plural}" for plural in ("campaigns", "ad_groups", "ads")}
     | {"post_operations_execute", "post_account_validate"}
 )
 """Operations with native payloads, or on many operations at once: few requests mean them, so they rank lower."""
@@ -138,8 +138,8 @@ def _build_index() -> Mapping[str, Counter[str]]:
 
 @cache
 def _word_weights() -> Mapping[str, float]:
-    seen = Counter(word for words in _build_index().values() for word in words)
-    return {word: log(1 + len(_build_index()) / count) for word, count in seen.items()}
+    frequencies = Counter(word for words in _build_index().values() for word in words)
+    return {word: log(1 + len(_build_index()) / count) for word, count in frequencies.items()}
 
 
 def _list_endpoints() -> list[Endpoint]:
@@ -150,9 +150,9 @@ def search_operations(query: str) -> list[str]:
     """Find operation ids for a query, the best first; an operation id finds itself."""
     if query.strip() in _build_index():
         return [query.strip()]
-    asked = Counter(tokenize(query))
+    query_words = Counter(tokenize(query))
     scores = {
-        name: sum(_word_weights().get(word, 0.0) * min(words[word], 2) ** 0.5 for word in asked)
+        name: sum(_word_weights().get(word, 0.0) * min(words[word], 2) ** 0.5 for word in query_words)
         / (len(words) + 8) ** 0.3
         * (0.7 if name in RARE_OPERATIONS else 1.0)
         for name, words in _build_index().items()

@@ -47,7 +47,7 @@ def make_application(service: Service, *, delivers: bool = True) -> web.Applicat
         for method in _http_methods(endpoint):
             requests.route_names[app.router.add_route(method, PREFIX + path, handler)] = endpoint.operation_id
     for path in dict.fromkeys(endpoint.path for endpoint in ENDPOINTS if not endpoint.parameters):
-        allowed = (method for one in ENDPOINTS if one.path == path for method in _http_methods(one))
+        allowed = (method for other in ENDPOINTS if other.path == path for method in _http_methods(other))
         app.router.add_route("*", PREFIX + path, _make_method_refuser(allowed))
     health.add_routes(app, service)
     reference.add_routes(app, service.settings.base_url)

@@ -163,13 +163,13 @@ def _make_query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 def _remove_null(member: Mapping[str, Any]) -> dict[str, Any]:
     """Remove null from a schema: a query parameter is absent or has a value."""
-    kept = {key: value for key, value in member.items() if key not in ("anyOf", "title", "default")}
+    schema = {key: value for key, value in member.items() if key not in ("anyOf", "title", "default")}
     if "default" in member and member["default"] is not None:
-        kept["default"] = member["default"]
+        schema["default"] = member["default"]
     for option in member.get("anyOf", ()):
         if option.get("type") != "null":
-            kept |= option
-    return kept
+            schema |= option
+    return schema
 
 
 def _make_header_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:

@@ -69,7 +69,20 @@ def init(workspace: str, email: str, password: str | None, database: str, as_jso
     _print_result(run_task(database, lambda store: users.create_workspace(store, workspace, email, password)), as_json)
 
 
-@admin.command("user")
+USER_HELP = """\
+Manage the people of a workspace.
+
+\b
+add       (the default) add a person, with an API key for the role; secrets are shown only once
+role      give a member the role of --role, which also limits the member's keys
+password  give a member a new password, shown only once; the member's sessions end
+remove    remove a member: sessions, grants and keys there end at once, for good
+
+The last admin of a workspace can neither be removed nor get a lower role.
+"""
+
+
+@admin.command("user", help=USER_HELP)
 @click.argument("action", default="add", type=click.Choice(["add", "role", "password", "remove"]))
 @workspace_option
 @email_option
@@ -80,16 +93,7 @@ def init(workspace: str, email: str, password: str | None, database: str, as_jso
 def user(
     action: str, workspace: str, email: str, role: Role | None, password: str | None, database: str, as_json: bool
 ) -> None:
-    """Manage the people of a workspace.
-
-    \b
-    add       (the default) add a person, with an API key for the role; secrets are shown only once
-    role      give a member the role of --role, which also limits the member's keys
-    password  give a member a new password, shown only once; the member's sessions end
-    remove    remove a member: sessions, grants and keys there end at once, for good
-
-    The last admin of a workspace can neither be removed nor get a lower role.
-    """
+    """Add a person to a workspace, change a role, replace a password, or remove a member."""
     if action == "role" and role is None:
         raise invalid_input("--role", "required", "is required with role: viewer, member or admin.")
     tasks: dict[str, StoreTask[dict[str, Json]]] = {

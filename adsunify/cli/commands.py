@@ -52,9 +52,11 @@ class LazyGroup(click.Group):
     """The commands of the table, imported when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(import_module(f".{COMMANDS[cmd_name]}", __package__), cmd_name)
@@ -63,11 +65,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the arguments; an unknown name fails with the names there are."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
             ctx.fail(f"Unknown command {args[0]}. The commands are {', '.join(COMMANDS)}.")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands of the help page in their sections."""
         for title, names in SECTIONS.items():
             with formatter.section(title):
                 commands = [(name, self.get_command(ctx, name)) for name in names]

@@ -29,6 +29,7 @@ class SecretParam(click.ParamType[str]):
     name = "secret"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the secret; prompt for it where the value is ``-``."""
         if value != "-":
             return str(value)
         label = "Secret" if param is None or param.name is None else param.name.capitalize()

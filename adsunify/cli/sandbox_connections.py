@@ -31,6 +31,7 @@ class FormParser(HTMLParser):
         self.fields: dict[str, str] = {}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Read a tag of the form."""
         attributes = {name: value or "" for name, value in attrs}
         if tag == "form" and self.action is None:
             self.action, self.method = attributes.get("action", ""), attributes.get("method", "get").lower()

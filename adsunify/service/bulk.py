@@ -58,18 +58,20 @@ async def bulk_edit(
 async def _prepare_mutations(
     service: Service, actor: Actor, account_id: str, mutations: Sequence[Mutation], idempotency: Idempotency | None
 ) -> UseCaseResult:
-    found = await preparation.find_replay(service, actor, idempotency, many=True)
-    if found is not None:
-        return found
-    entity_ids = [one.entity_id for one in mutations]
-    repeated = [index for index, one in enumerate(entity_ids) if one in entity_ids[:index]]
+    replay = await preparation.find_replay(service, actor, idempotency, many=True)
+    if replay is not None:
+        return replay
+    entity_ids = [mutation.entity_id for mutation in mutations]
+    repeated = [index for index, id_ in enumerate(entity_ids) if id_ in entity_ids[:index]]
     if repeated:
         raise InvalidInput(
             [Issue(f"entityIds.{index}", "duplicate", "appears in the list before.") for index in repeated]
         )
     session = await NetworkSession.load(service, actor, account_id)
     session.require_active()
-    plans = await asyncio.gather(*(_plan_mutation(service, session, index, one) for index, one in enumerate(mutations)))
+    plans = await asyncio.gather(
+        *(_plan_mutation(service, session, index, mutation) for index, mutation in enumerate(mutations))
+    )
     missing = [issue for plan in plans if isinstance(plan, ProviderNotFound) for issue in plan.issues]
     if missing:
         raise ProviderNotFound(" ".join(f"{issue.path}: {issue.message}" for issue in missing), issues=missing)
@@ -77,8 +79,8 @@ async def _prepare_mutations(
     issues = [issue for plan in plans if isinstance(plan, InvalidInput) for issue in plan.issues]
     if issues:
         raise InvalidInput(issues)
-    whole = [plan for plan in plans if isinstance(plan, Plan)]
-    return await preparation.save_operations(service, actor, account_id, whole, idempotency, many=True)
+    complete = [plan for plan in plans if isinstance(plan, Plan)]
+    return await preparation.save_operations(service, actor, account_id, complete, idempotency, many=True)
 
 
 def _find_field_issues(network: Network, mutation: Mutation) -> Iterator[Issue]:

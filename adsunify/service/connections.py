@@ -58,8 +58,8 @@ class RedirectToConsent:
 
 async def list_connections(service: Service, actor: Actor) -> list[Json]:
     """List the workspace's connections, without their credentials."""
-    found = await service.store.read(_read_connections, actor.workspace_id)
-    return [connection_to_json(one, through) for one, through in found]
+    records = await service.store.read(_read_connections, actor.workspace_id)
+    return [connection_to_json(record, accounts) for record, accounts in records]
 
 
 def _read_connections(connection: Connection, workspace_id: str) -> list[tuple[ConnectionRecord, list[AccountRecord]]]:
@@ -279,13 +279,13 @@ async def _run_network_flow(service: Service, network: str, flow: Flow[T], crede
         return await run_flow_async(flow, partial(service.send, adapter.network, sign=sign, pool=pool))
 
 
-def connection_to_json(record: ConnectionRecord, through: list[AccountRecord]) -> dict[str, Json]:
+def connection_to_json(record: ConnectionRecord, accounts: list[AccountRecord]) -> dict[str, Json]:
     """Return a connection as responses show it."""
     return {
         "connectionId": record.id,
         "network": record.network,
         "status": record.status,
-        "accounts": [account.id for account in through],
+        "accounts": [account.id for account in accounts],
         "expiresAt": format_optional_timestamp(record.expires_at),
         "createdAt": format_timestamp(record.created_at),
     }

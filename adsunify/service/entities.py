@@ -44,15 +44,19 @@ LIST_PAGE_SIZE = 500
 """Rows of a page where a whole list is read."""
 PlanFunction = Callable[[Plans, Account, Mutation, datetime], Flow[Plan]]
 PLAN_FUNCTIONS: Mapping[str, PlanFunction] = {
-    "create": lambda plans, account, asked, now: plans.plan_native_create(
-        account, asked.kind, asked.payload, asked.parent_id
+    "create": lambda plans, account, mutation, now: plans.plan_native_create(
+        account, mutation.kind, mutation.payload, mutation.parent_id
     ),
-    "update": lambda plans, account, asked, now: plans.plan_update(
-        account, asked.kind, asked.entity_id, asked.payload, asked.parent_id
+    "update": lambda plans, account, mutation, now: plans.plan_update(
+        account, mutation.kind, mutation.entity_id, mutation.payload, mutation.parent_id
     ),
-    "delete": lambda plans, account, asked, now: plans.plan_delete(account, asked.kind, asked.entity_id),
-    "status": lambda plans, account, asked, now: plans.plan_status(account, asked.kind, asked.entity_id, asked.status),
-    "edit": lambda plans, account, asked, now: plans.plan_edit(account, asked.kind, asked.entity_id, asked.edit, now),
+    "delete": lambda plans, account, mutation, now: plans.plan_delete(account, mutation.kind, mutation.entity_id),
+    "status": lambda plans, account, mutation, now: plans.plan_status(
+        account, mutation.kind, mutation.entity_id, mutation.status
+    ),
+    "edit": lambda plans, account, mutation, now: plans.plan_edit(
+        account, mutation.kind, mutation.entity_id, mutation.edit, now
+    ),
 }
 
 

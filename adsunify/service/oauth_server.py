@@ -76,6 +76,7 @@ class OAuthError(AdsunifyError):
             self.status = 401
 
     def to_json(self) -> dict[str, Json]:
+        """Return the body of the error response (RFC 6749 section 5.2)."""
         return {"error": self.error, "error_description": self.message}
 
 

@@ -159,12 +159,12 @@ async def execute_operations(
     service: Service, actor: Actor, *, operation_ids: Sequence[str], confirmed: bool
 ) -> dict[str, Json]:
     """Write several prepared changes at once. Each has its own result; a failure does not stop the others."""
-    repeated = [index for index, one in enumerate(operation_ids) if one in operation_ids[:index]]
+    repeated = [index for index, id_ in enumerate(operation_ids) if id_ in operation_ids[:index]]
     if repeated:
         raise InvalidInput(
             [Issue(f"operationIds.{index}", "duplicate", "appears in the list before.") for index in repeated]
         )
-    return {"results": await asyncio.gather(*(_execute_one(service, actor, one) for one in operation_ids))}
+    return {"results": await asyncio.gather(*(_execute_one(service, actor, id_) for id_ in operation_ids))}
 
 
 async def _execute_one(service: Service, actor: Actor, operation_id: str) -> dict[str, Json]:

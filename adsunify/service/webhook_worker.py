@@ -65,6 +65,7 @@ class AttemptResult:
 
     @property
     def is_delivered(self) -> bool:
+        """Whether the receiver answered 2xx."""
         return self.status_code is not None and 200 <= self.status_code < 300
 
     @property

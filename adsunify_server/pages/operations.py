@@ -120,20 +120,20 @@ async def _review_page(
 def _step_values(displayed: DisplayedOperation, number: int) -> dict[str, Any]:
     """A step for the page: its state, its changes, its amounts, and which values come from earlier steps."""
     step = displayed.data["plan"]["steps"][number]
-    states = [one["state"] for one in displayed.data["receipt"]["steps"] if one["key"] == step["key"]]
+    states = [attempt["state"] for attempt in displayed.data["receipt"]["steps"] if attempt["key"] == step["key"]]
     return {
         **step,
         "state": states[-1] if states else None,
-        "changes": [wording.format_change(displayed.account, step["kind"], one) for one in step["changes"]],
+        "changes": [wording.format_change(displayed.account, step["kind"], change) for change in step["changes"]],
         "money": [
             (
-                one.pointer,
+                amount.pointer,
                 None
-                if one.major_amount is None
-                else wording.format_amount(one.major_amount.split()[0], displayed.account),
-                one.native_value,
+                if amount.major_amount is None
+                else wording.format_amount(amount.major_amount.split()[0], displayed.account),
+                amount.native_value,
             )
-            for one in find_amounts(displayed.account, step)
+            for amount in find_amounts(displayed.account, step)
         ],
         "fills": [_describe_binding(displayed, binding) for binding in displayed.plan.steps[number].bindings],
     }
@@ -144,7 +144,7 @@ def _describe_binding(displayed: DisplayedOperation, binding: Binding) -> tuple[
     _, part, *pointer = binding.to.split("/")
     place = ".".join(pointer) if part == "body" else f"{'.'.join(pointer)} in the address"
     number = next(number for number, step in enumerate(displayed.plan.steps, 1) if step.key == binding.step)
-    outputs = [one["outputs"] for one in displayed.data["receipt"]["steps"] if one["key"] == binding.step]
+    outputs = [attempt["outputs"] for attempt in displayed.data["receipt"]["steps"] if attempt["key"] == binding.step]
     id_ = outputs[-1].get(binding.output) if outputs else None
     suffix = "" if id_ is None else f", which is {id_}"
     return place, f"{binding.prefix}{' + ' if binding.prefix else ''}{binding.output} of step {number}{suffix}"

@@ -96,8 +96,8 @@ def subject_heading(operation: Mapping[str, Any]) -> str:
 def network_message(problem: Mapping[str, Any]) -> str | None:
     """Return the network's own error message; None where the network did not answer."""
     native = problem.get("network") or {}
-    answered = native.get("status") is not None or native.get("code") is not None
-    return native.get("message") if answered else None
+    has_answered = native.get("status") is not None or native.get("code") is not None
+    return native.get("message") if has_answered else None
 
 
 def problem_detail(problem: Mapping[str, Any]) -> str:

@@ -220,7 +220,10 @@ async def test_a_stalled_operation_is_told_likewise(site: Served) -> None:
     statement = update(operations).where(operations.c.id == prepared["id"]).values(**values).returning(operations.c.id)
     await site.service.store.write(lambda connection: connection.execute(statement).all())
     page = await reviewed(site, prepared)
-    assert page.text.lower().count("is not known whether") == 1 and "It is not known whether step 1 was written" in page.text
+    assert (
+        page.text.lower().count("is not known whether") == 1
+        and "It is not known whether step 1 was written" in page.text
+    )
     assert "the server stopped before an answer came back" in page.text and "What was to be written" in page.text
     assert not [form for form in page.forms if form.action.endswith("/execute")]
 
