@@ -224,7 +224,7 @@ async def test_a_stalled_operation_is_told_likewise(site: Served) -> None:
         page.text.lower().count("is not known whether") == 1
         and "It is not known whether step 1 was written" in page.text
     )
-    assert "the server stopped before an answer came back" in page.text and "What was to be written" in page.text
+    assert "the server stopped before a response arrived" in page.text and "What was to be written" in page.text
     assert not [form for form in page.forms if form.action.endswith("/execute")]
 
 
