@@ -94,7 +94,9 @@ def demo(networks: str, as_json: bool) -> None:
     chosen = tuple(code.strip() for code in networks.split(",") if code.strip())
     for code in chosen or ("",):  # an empty list would show nothing
         if code not in ADAPTER_PACKAGES:
-            raise invalid_input("--networks", "choice", f"must be one or several of {', '.join(ADAPTER_PACKAGES)}.")
+            raise invalid_input(
+                "--networks", "choice", f"{code or 'nothing'} is not one of {', '.join(ADAPTER_PACKAGES)}."
+            )
     import_module("adsunify_server.app")  # a missing package is reported before anything is shown
     progress = DemoProgress(chosen)
     console = output.make_console(stderr=as_json)

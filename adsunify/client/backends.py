@@ -69,7 +69,7 @@ class HttpBackend:
         headers: dict[bytes, bytes] = {}
         if request.idempotency_key is not None:
             if any(character in "\r\n\0" for character in request.idempotency_key):  # a header cannot hold them
-                raise invalid_input("Idempotency-Key", "malformed", "must be text without control characters.")
+                raise invalid_input("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters.")
             headers[b"Idempotency-Key"] = request.idempotency_key.encode("utf-8", "replace")
         if endpoint.body is not None:
             headers[b"Content-Type"] = b"application/json"

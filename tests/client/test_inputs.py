@@ -47,7 +47,9 @@ async def test_a_server_that_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_something_else_answers_in_place_of_the_server() -> None:
     page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\n\r\n<html>no</html>"
     async with answering(page) as url, AsyncAds(url, token="t") as ads:
-        with pytest.raises(ServerUnreachable, match=r"HTTP 200, text/html\. Check that this is the address of an adsunify server"):
+        with pytest.raises(
+            ServerUnreachable, match=r"HTTP 200, text/html\. Check that this is the address of an adsunify server"
+        ):
             await ads.networks()
 
 
