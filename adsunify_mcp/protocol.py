@@ -119,7 +119,7 @@ def _parse_body(raw: bytes, version: ProtocolVersion) -> tuple[Json, Reply | Non
         if not version.allows_batches:
             refusal = "A body must be one message; only version 2025-03-26 has batches."
         elif not parsed:
-            refusal = "A batch must have at least one message."
+            refusal = "The batch is empty; it must have at least one message."
         elif len(parsed) > MAX_MESSAGES:
             refusal = f"A batch may have at most {MAX_MESSAGES} messages. Send several batches."
         elif any(isinstance(message, Mapping) and message.get("method") == "initialize" for message in parsed):

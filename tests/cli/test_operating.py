@@ -77,7 +77,7 @@ def test_a_worker_is_watched(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "environment", "said"),
     [
-        (("--metrics", "nowhere"), {}, "--metrics: must be a port, or an address and a port"),
+        (("--metrics", "nowhere"), {}, "--metrics: must be a port such as 9464, or an address"),
         (("--metrics", "127.0.0.1:70000"), {}, "--metrics: must be a port"),
         (("--log-level", "loud"), {}, "'loud' is not one of"),
         (("--reads-per-minute", "-1"), {}, "--reads-per-minute"),

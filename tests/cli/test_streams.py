@@ -72,7 +72,7 @@ def test_arguments_that_are_no_text(tmp_path: Path, arguments: tuple[str | bytes
     ran = shell('"$@"', tmp_path, *arguments)
     assert (ran.returncode, ran.stderr.decode()) == (
         2,
-        "arguments: must be valid text; one of them holds bytes that are none.\n",
+        "arguments: must be valid text; one of them has bytes that are not.\n",
     )
 
 

@@ -318,7 +318,7 @@ def test_reading_a_teams_store_adds_nobody_and_nothing(shop: Place) -> None:
     assert stored(shop, _everyone) == before
     shop.ads("admin", "init", "--workspace", "bakery", "--email", "bob@bakery.example")
     ran = shop.ads("accounts")
-    assert ran.code == 2 and "workspace: is needed; there are: bakery, shop." in ran.err
+    assert ran.code == 2 and "workspace: is required; workspaces: bakery, shop." in ran.err
     assert shop.ads("accounts", "--workspace", "bakery").code == 0
 
 

@@ -323,7 +323,7 @@ async def test_a_webhook_that_has_ended_says_why(site: Served) -> None:
         assert "active" in person.text and "ended" not in person.text.replace("/ended", "")
         await site.admin.delete(f"/keys/{key_id}")
         await person.open("/webhooks")
-        assert "ended The API key that made it was revoked." in person.text
+        assert "ended The API key that created it was revoked." in person.text
 
 
 async def test_insights_that_cannot_be(site: Served) -> None:

@@ -257,7 +257,7 @@ async def test_a_failed_execution_says_what_was_written(
     if code == "outcome_unknown":
         assert again["structuredContent"]["error"]["code"] == code
         shown = await agent.tool("operation", operationId=operation)
-        assert f"Of {operation} nobody knows" in said(shown)
+        assert f"whether the last write of {operation} was done" in said(shown)
 
 
 async def test_a_wait_is_told(both: Served) -> None:
