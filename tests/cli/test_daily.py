@@ -275,7 +275,7 @@ def test_workspaces_of_a_store(place: Callable[[str], Place]) -> None:
         assert [found["accountId"] for found in one.ads("accounts", *named, "--json").data] == made["accounts"]
     for wrong in ("local", ""):
         ran = one.ads("accounts", "--workspace", wrong)
-        assert ran.code == 2 and "there are: shop." in ran.err
+        assert ran.code == 2 and "workspaces: shop." in ran.err
 
 
 def test_a_token_is_read_from_standard_input(served: Mapping[str, Any]) -> None:

@@ -314,7 +314,7 @@ def test_reading_a_teams_store_adds_nobody_and_nothing(shop: Place) -> None:
     assert shop.ads("accounts", "--json").data == [], "the only workspace"
     assert shop.ads("operations", *SHOP, "--json").data == []
     ran = shop.ads("accounts", "--workspace", "zzz")
-    assert (ran.code, ran.out) == (2, "") and "workspace: names no workspace; there are: shop." in ran.err
+    assert (ran.code, ran.out) == (2, "") and "workspace: does not exist; workspaces: shop." in ran.err
     assert stored(shop, _everyone) == before
     shop.ads("admin", "init", "--workspace", "bakery", "--email", "bob@bakery.example")
     ran = shop.ads("accounts")
@@ -355,7 +355,7 @@ def test_people_are_added_only_to_a_workspace_that_is_there(shop: Place) -> None
     before = stored(shop, _everyone)
     for action in ("add", "remove", "password"):
         ran = shop.ads("admin", "user", action, "--workspace", "typoo", "--email", "ada@shop.example")
-        assert (ran.code, ran.out) == (2, "") and "there are: shop." in ran.err, action
+        assert (ran.code, ran.out) == (2, "") and "workspaces: shop." in ran.err, action
     ran = shop.ads("admin", "init", *SHOP, "--email", "eve@shop.example")
     assert (ran.code, ran.out) == (2, "") and "admin user" in ran.err
     assert stored(shop, _everyone) == before
