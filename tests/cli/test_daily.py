@@ -264,7 +264,7 @@ def test_the_command_line_counts_more_than_the_environment(
 def test_a_server_that_is_not_there() -> None:
     gone = Place("gone", {"ADSUNIFY_SERVER": "http://127.0.0.1:9", "ADSUNIFY_TOKEN": "t"})
     ran = gone.ads("accounts")
-    assert ran.code == 1 and "cannot be reached" in ran.err and "UNKNOWN" not in ran.err
+    assert ran.code == 1 and "Cannot connect to" in ran.err and "UNKNOWN" not in ran.err
 
 
 def test_workspaces_of_a_store(place: Callable[[str], Place]) -> None:

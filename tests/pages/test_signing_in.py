@@ -96,7 +96,7 @@ async def test_what_a_person_may_do_is_as_it_is_now(both: Served) -> None:
     async with browser(both) as person:
         person.http.cookies.set(COOKIE, token)
         await person.open("/operations", 403)
-        assert "no workspace" in person.text
+        assert "not a member of any workspace" in person.text
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "member", store.clock)
 
 
@@ -235,7 +235,7 @@ async def test_too_many_tries_on_the_page(site: Served) -> None:
             await person.open("/sign-in")
             await person.send({"email": "guessed@shop.example", "password": "x"}, expected=401)
         await person.send({"email": "guessed@shop.example", "password": "x"}, expected=429)
-        assert "Too many tries" in person.text
+        assert "Too many wrong passwords" in person.text
         assert person.answer is not None and 0 < int(person.answer.headers["Retry-After"]) <= 900
         await add_member(site.service.store, "shop", "guessed@shop.example", "viewer", PASSWORD)
         made = await sessions.create_invitation(

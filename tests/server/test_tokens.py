@@ -285,7 +285,7 @@ async def test_a_dead_token_is_confirmed_and_nothing_says_to_go_on(empty: Served
     assert "nextAction" not in problem["operation"]
     assert await statuses(empty, network) == {"needs_reauth"}
     problem = await empty.admin.problem(403, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})
-    assert problem["code"] == "access_lost" and "connect the account again" in problem["detail"]
+    assert problem["code"] == "access_lost" and "Connect the account again" in problem["detail"]
 
 
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
