@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from difflib import get_close_matches
 from pathlib import Path
 
 import nox
@@ -46,6 +47,20 @@ def tests(session: nox.Session) -> None:
 def exhaustive(session: nox.Session) -> None:
     """The tests that ``tests`` leaves out: the rest of long lists, long runs, and the second engine of the longest."""
     run_suite(session, "exhaustive")
+
+
+@nox.session
+def network(session: nox.Session) -> None:
+    """Everything about one network: ``nox -s network -- CODE``; further arguments are pytest's."""
+    codes = sorted(path.parent.name for path in Path("adsunify/networks").glob("*/__init__.py"))
+    code, *arguments = session.posargs or [""]
+    if code not in codes:
+        similar = get_close_matches(code, codes, 1)
+        hint = f"Did you mean {similar[0]}?" if similar else f"CODE is one of {', '.join(codes)}."
+        session.error(f"Name one network: nox -s network -- CODE. {hint}")
+    install(session, "test", "receivers", "types", "oracles")
+    session.run("python", "-m", "tests.cases", f"tests/networks/{code}")
+    session.run("pytest", "-n", "2", "--network", code, "tests", "tests/system/crash", *arguments)
 
 
 @nox.session

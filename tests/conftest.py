@@ -8,6 +8,7 @@ import re
 import ssl
 import tempfile
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from adsunify.errors import Issue
+from adsunify.networks import ADAPTER_PACKAGES
 
 from .databases import engine, migrated_database, shared_database, sqlite_template
 from .postgres import execute
@@ -31,6 +33,33 @@ def _certificates_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--network", metavar="CODE", help="only the tests of this network: its own, and those it is an id of"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that are not about the network of ``--network``."""
+    code = config.getoption("--network")
+    if code is None:
+        return
+    if code not in ADAPTER_PACKAGES:
+        similar = get_close_matches(code, ADAPTER_PACKAGES, 1)
+        hint = f"Did you mean {similar[0]}?" if similar else f"There are {', '.join(ADAPTER_PACKAGES)}."
+        raise pytest.UsageError(f"--network: there is no such network. {hint}")
+    chosen = [item for item in items if is_about(item, code)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+    items[:] = chosen
+
+
+def is_about(item: pytest.Item, code: str) -> bool:
+    """Whether a test stands in the network's folder or file, or has its code as a word of the id."""
+    own = item.path.parent.name == code or re.fullmatch(rf"test_{code}(_\w+)?", item.path.stem)
+    _, _, parameters = item.name.partition("[")
+    return bool(own) or code in re.findall(r"[a-z]+", parameters)
 
 
 @pytest.fixture(scope="session")

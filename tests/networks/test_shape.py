@@ -1,4 +1,4 @@
-"""The twelve adapters read alike: the same files, the same sections and names inside, in the same order."""
+"""The adapters read alike: the same files, the same sections and names inside, in the same order."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import attrs
 import pytest
 
-import adsunify.networks
 from adsunify.adapter import protocols
 from adsunify.adapter.protocols import Adapter
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 
-HERE = Path(adsunify.networks.__file__).parent
 MOST_LINES = 550
 
 SECTIONS: Mapping[str, Sequence[str]] = {
@@ -68,6 +67,12 @@ LOGINS = {
 CREDENTIALS = ("fetch_credentials", "refresh_credentials", "revoke_credentials")
 
 
+def find_folder(code: str) -> Path:
+    """The folder of an adapter."""
+    (place,) = import_module(ADAPTER_PACKAGES[code]).__path__
+    return Path(place)
+
+
 def names(path: Path) -> Iterator[str]:
     """What a module defines, from top to bottom."""
     for node in ast.parse(path.read_text()).body:
@@ -88,7 +93,7 @@ def sections(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 def test_an_adapter_has_these_files_and_none_is_long(code: str) -> None:
-    files = {path.name: path for path in (HERE / code).rglob("*.py")}
+    files = {path.name: path for path in find_folder(code).rglob("*.py")}
     assert set(files) == {"__init__.py", *(f"{name}.py" for name in SECTIONS)}
     lengths = {name: len(path.read_text().splitlines()) for name, path in files.items()}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
@@ -97,13 +102,13 @@ def test_an_adapter_has_these_files_and_none_is_long(code: str) -> None:
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 @pytest.mark.parametrize("name", SECTIONS)
 def test_the_sections_of_a_file_are_called_alike_and_stand_in_one_order(code: str, name: str) -> None:
-    found = sections(HERE / code / f"{name}.py")
+    found = sections(find_folder(code) / f"{name}.py")
     assert found == [one for one in SECTIONS[name] if one in found or one not in ABSENT]
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 def test_the_functions_and_tables_of_an_adapter_stand_in_one_order(code: str) -> None:
-    folder = HERE / code
+    folder = find_folder(code)
     in_order(folder / "native.py", ("get_money_unit", "parse_error"))
     in_order(folder / "settings.py", ("SETTINGS", "check_conflicts"))
     in_order(folder / "tables.py", TABLES)
@@ -146,7 +151,7 @@ def test_the_builders_of_steps_have_the_same_parameters(code: str) -> None:
 def test_a_file_imports_only_from_those_before_it(code: str) -> None:
     files = list(SECTIONS)
     for place, name in enumerate(files):
-        for node in ast.parse((HERE / code / f"{name}.py").read_text()).body:
+        for node in ast.parse((find_folder(code) / f"{name}.py").read_text()).body:
             if isinstance(node, ast.ImportFrom) and node.level:
                 named = [node.module] if node.module else [alias.name for alias in node.names]
                 assert set(named) <= set(files[:place]), f"{name}.py imports {named}"
