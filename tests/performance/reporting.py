@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +14,21 @@ from adsunify.adapter.insights import DatedValues, sum_by_day
 from adsunify.adapter.network import Account
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 
-from .loops import DAYS, FIRST, LOOPS, ZONE, rows
+from .loops import DAYS, FIRST, ZONE, load_loop, rows
 from .measuring import Result, at_least, at_most, in_turns, judged, looped, profiled
 from .processes import process
 
 SECTION = 6
 ROWS_TIMED = 5_000
 ROWS_STREAMED = 1_000_000
-ROWS_A_PAGE = 1_000
 BEARABLE = 64 * 1024  # KiB
-
-
-def _paginate(native: Iterable[Any]) -> Iterator[Any]:
-    """Google's pages, which name the fields that were selected."""
-    selected = "metrics.impressions,metrics.clicks,metrics.costMicros,metrics.conversions,metrics.conversionsValue"
-    mask = f"segments.date,{selected},metrics.videoTrueviewViews"
-    rest = iter(native)
-    for page in iter(lambda: list(islice(rest, ROWS_A_PAGE)), []):
-        yield {"results": page, "fieldMask": mask}
 
 
 def _map(network: str, native: Iterable[Any]) -> DatedValues:
     """The days of figures that the adapter makes of the rows of a report."""
     account = Account(network, "1", timezone=ZONE)
-    rows_or_pages = _paginate(native) if network == "google" else native
-    return get_adapter(network).reads.parse_daily_metrics(account, rows_or_pages, FIRST, FIRST + timedelta(1))
+    paginate = getattr(load_loop(network), "paginate", iter)
+    return get_adapter(network).reads.parse_daily_metrics(account, paginate(native), FIRST, FIRST + timedelta(1))
 
 
 MAPPINGS: dict[str, Callable[[Iterable[Any]], DatedValues]] = {code: partial(_map, code) for code in ADAPTER_PACKAGES}
@@ -47,7 +36,6 @@ MAPPINGS: dict[str, Callable[[Iterable[Any]], DatedValues]] = {code: partial(_ma
 
 
 def results(rounds: int) -> Iterator[Result]:
-    assert set(MAPPINGS) == set(LOOPS)
     for network, mapping in MAPPINGS.items():
         yield _mapped(rounds, network, mapping)
     for network in MAPPINGS:
@@ -55,7 +43,7 @@ def results(rounds: int) -> Iterator[Result]:
 
 
 def _mapped(rounds: int, network: str, mapping: Callable[[Iterable[Any]], DatedValues]) -> Result:
-    native, loop = list(rows(network, ROWS_TIMED)), LOOPS[network]
+    native, loop = list(rows(network, ROWS_TIMED)), load_loop(network).parse_days
     if sum_by_day(mapping(native)) != sum_by_day(loop(native)):
         raise RuntimeError(f"the loop for {network} does not say what the adapter says")
 

@@ -1,0 +1,34 @@
+"""Rows of reports of Pinterest, and the loop that somebody would write by hand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+
+from tests.performance.loops import MICRO, Day, Row, exact, scaled, whole
+
+
+def make_row(number: int, day: str) -> Row:
+    """A row of a report, as JSON reads it."""
+    counts = {"TOTAL_IMPRESSION": 1000 + number, "TOTAL_CLICKTHROUGH": number % 90, "TOTAL_VIDEO_MRC_VIEWS": number}
+    money = {"SPEND_IN_MICRO_DOLLAR": 10_000 * number, "TOTAL_CHECKOUT_VALUE_IN_MICRO_DOLLAR": 125_000 * number}
+    return {"DATE": day, **counts, **money, "TOTAL_CONVERSIONS": number % 9, "TOTAL_IMPRESSION_USER": 900 + number}
+
+
+def parse_days(native: Iterable[Row]) -> Iterator[Day]:
+    """The loop that somebody would write by hand for the rows."""
+    for row in native:
+        spend, value = row.get("SPEND_IN_MICRO_DOLLAR"), row.get("TOTAL_CHECKOUT_VALUE_IN_MICRO_DOLLAR")
+        conversions = row.get("TOTAL_CONVERSIONS")
+        yield (
+            date.fromisoformat(row["DATE"]),
+            {
+                "impressions": whole(row.get("TOTAL_IMPRESSION")),
+                "clicks": whole(row.get("TOTAL_CLICKTHROUGH")),
+                "spend": scaled(spend, MICRO),
+                "conversions": exact(conversions),
+                "conversionValue": scaled(value, MICRO),
+                "videoViews": whole(row.get("TOTAL_VIDEO_MRC_VIEWS")),
+                "reach": whole(row.get("TOTAL_IMPRESSION_USER")),
+            },
+        )
