@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     folder = Path(arguments[0]).resolve()
     cases = list(read_cases(folder))
     library, passed, failed = Library.of(cases), 0, 0
-    others = set(unequal(folder))
+    unequal_ids = set(unequal(folder))
     for case in cases:
         place = case.path.relative_to(folder)
         if isinstance(case, BadCase):
@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
             continue
         report = check(case, library)
         failures = [str(failure) for failure in report.failures]
-        if case.id in others:
+        if case.id in unequal_ids:
             failures.append("/plan: expected the same bytes in every process, found others under another hash seed")
         for note in report.notes:
             print(f"note {place} ({case.name}): {note}")

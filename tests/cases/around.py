@@ -22,20 +22,20 @@ from .writes import step_of
 _SECRET_NAMES = re.compile(r"(?i)authorization|access_?token|refresh_?token|client_?secret|appsecret|password|cookie")
 
 
-def differences_of(case: Case, library: Library, done: Done) -> list[Difference]:
+def differences_of(case: Case, library: Library, result: Done) -> list[Difference]:
     """Everything about the case's plan that must hold of every plan."""
-    found: list[Difference] = []
-    if done.plan is not None:
+    differences: list[Difference] = []
+    if result.plan is not None:
         again = run(case, library).plan
-        if again is None or encode_plan(again) != encode_plan(done.plan):
-            found.append(Difference("/plan", "the same bytes for the same input", "others the second time"))
+        if again is None or encode_plan(again) != encode_plan(result.plan):
+            differences.append(Difference("/plan", "the same bytes for the same input", "others the second time"))
         network = get_adapter(case.network).network
-        found += plan_differences(network, done.plan, paused=case.kind == "create")
+        differences += plan_differences(network, result.plan, paused=case.kind == "create")
         if case.kind == "activate":
-            found += activation_differences(network, done.plan, source_of(case, library)[1])
-    if case.kind == "outcome" and done.value["outcome"] == "applied":
-        found += _bound_elsewhere(case, library, done)
-    return found
+            differences += activation_differences(network, result.plan, source_of(case, library)[1])
+    if case.kind == "outcome" and result.value["outcome"] == "applied":
+        differences += _bound_elsewhere(case, library, result)
+    return differences
 
 
 def plan_differences(network: Network, plan: Plan, *, paused: bool) -> Iterator[Difference]:
@@ -52,8 +52,8 @@ def plan_differences(network: Network, plan: Plan, *, paused: bool) -> Iterator[
             yield Difference(f"{at}/nature", "a write", step.request.kind)
         for binding in step.bindings:
             if binding.output not in earlier.get(binding.step, ()):
-                known = f"one of {earlier}"
-                yield Difference(f"{at}/bindings{binding.to}", known, f"{binding.step}.{binding.output}")
+                outputs = f"one of {earlier}"
+                yield Difference(f"{at}/bindings{binding.to}", outputs, f"{binding.step}.{binding.output}")
         earlier[step.key] = output_names(step)
         if paused:
             yield from _serving(network, step, at)
@@ -72,12 +72,12 @@ def request_differences(network: Network, request: Request, at: str) -> Iterator
 
 def _names(value: Json) -> Iterator[str]:
     if isinstance(value, Mapping):
-        for name, one in value.items():
+        for name, member in value.items():
             yield name
-            yield from _names(one)
+            yield from _names(member)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _names(one)
+        for member in value:
+            yield from _names(member)
 
 
 # -- born paused --------------------------------------------------------------------------------------------------
@@ -136,14 +136,14 @@ def _says_status(network: Network, entity: Mapping[str, Json]) -> bool:
 
 def _status_members(network: Network) -> set[str]:
     """The members that say a status: a level has one, or several that say it together."""
-    alone = {one.status.rpartition("/")[2] for one in network.levels if isinstance(one.status, str)}
-    together = {name for one in network.levels for members in one.status_members.values() for name in members}
+    alone = {level.status.rpartition("/")[2] for level in network.levels if isinstance(level.status, str)}
+    together = {name for level in network.levels for members in level.status_members.values() for name in members}
     return (alone | together) - {""}
 
 
 def _kind(network: Network, native: str) -> str:
     """The kind of a level by its native name (adGroupAd is the ad)."""
-    return next((one.kind for one in network.levels if one.native.lower() == native.lower()), "")
+    return next((level.kind for level in network.levels if level.native.lower() == native.lower()), "")
 
 
 # -- activation ---------------------------------------------------------------------------------------------------
@@ -151,15 +151,17 @@ def _kind(network: Network, native: str) -> str:
 
 def activation_differences(network: Network, plan: Plan, outputs: Mapping[str, Outputs]) -> Iterator[Difference]:
     """Leaves first, the campaign last; nothing but what the source operation made."""
-    made = {
+    created_ids = {
         id_ for step in outputs.values() for one in step.values() for id_ in ([one] if isinstance(one, str) else one)
     }
     kinds = [one.kind for one in network.levels]
     lowest = len(kinds)
     for index, step in enumerate(plan.steps):
         for kind, id_ in _touched(network, step):
-            if id_ not in made:
-                yield Difference(f"/steps/{index}", f"one of what the source made: {sorted(made)}", f"{kind} {id_}")
+            if id_ not in created_ids:
+                yield Difference(
+                    f"/steps/{index}", f"one of what the source made: {sorted(created_ids)}", f"{kind} {id_}"
+                )
             if kind in kinds:
                 if kinds.index(kind) > lowest:
                     yield Difference(f"/steps/{index}", f"leaves before a {kinds[lowest]}", kind)
@@ -188,14 +190,14 @@ def _touched(network: Network, step: Step) -> Iterator[tuple[str, Json]]:
 # -- bindings meet the exemplary answer ---------------------------------------------------------------------------
 
 
-def _bound_elsewhere(case: Case, library: Library, done: Done) -> Iterator[Difference]:
+def _bound_elsewhere(case: Case, library: Library, result: Done) -> Iterator[Difference]:
     """What later steps of the plan take from this step stands in the answer."""
     step, source = step_of(case, library)
     if source is None:
         return
     for later in created(source, library).steps:
         for binding in later.bindings:
-            if binding.step == step.key and not done.value["outputs"].get(binding.output):
+            if binding.step == step.key and not result.value["outputs"].get(binding.output):
                 yield Difference(
-                    "/outputs", f"{binding.output}, which {later.key} is bound to", str(done.value["outputs"])
+                    "/outputs", f"{binding.output}, which {later.key} is bound to", str(result.value["outputs"])
                 )

@@ -77,19 +77,19 @@ def read_case(path: Path) -> Case:
         raise NotACase(f"not JSON: {problem}") from None
     if not isinstance(value, Mapping):
         raise NotACase("a case is a JSON object")
-    for name, wanted, required in (
+    for name, type_, required in (
         ("kind", str, True),
         ("input", Mapping, False),
         ("account", Mapping, False),
         ("exchange", list, False),
         ("refuse", Mapping, False),
     ):
-        if (required or value.get(name) is not None) and not isinstance(value.get(name), wanted):
+        if (required or value.get(name) is not None) and not isinstance(value.get(name), type_):
             raise NotACase(f"{name} is missing or of the wrong type")
     if ("expect" in value) == ("refuse" in value):
         raise NotACase("a case has either expect or refuse")
     exchange = value.get("exchange") or []
-    if not all(isinstance(one, Mapping) and isinstance(one.get("response"), Mapping) for one in exchange):
+    if not all(isinstance(entry, Mapping) and isinstance(entry.get("response"), Mapping) for entry in exchange):
         raise NotACase("exchange is a list of objects with request and response")
     account = value.get("account") or {}
     network = _network(path, value.get("network") or account.get("network"))
@@ -110,19 +110,19 @@ def read_case(path: Path) -> Case:
     )
 
 
-def _network(path: Path, named: Json) -> str:
-    network = named or next((part for part in reversed(path.parts) if part in ADAPTER_PACKAGES), None)
+def _network(path: Path, code: Json) -> str:
+    network = code or next((part for part in reversed(path.parts) if part in ADAPTER_PACKAGES), None)
     if network not in ADAPTER_PACKAGES:
         raise NotACase(f"its network is none of {', '.join(ADAPTER_PACKAGES)}; a folder or account.network names it")
     return str(network)
 
 
 def _account(network: str, value: Mapping[str, Json]) -> Account:
-    known = {extra.name for extra in get_adapter(network).network.extras}
+    names = {extra.name for extra in get_adapter(network).network.extras}
     extras = value.get("extras") or {}
     if not isinstance(extras, Mapping):
         raise NotACase("account.extras is an object")
-    beside = {name: one for name, one in value.items() if name in known}
+    beside = {name: one for name, one in value.items() if name in names}
     native_id = next((value[name] for name in _NAMES_OF_ID if value.get(name)), get_samples(network).account_id)
     return Account(
         network,
@@ -146,7 +146,7 @@ def moment(value: Json) -> datetime | None:
 @cache
 def own_cases() -> tuple[Case, ...]:
     """The repository's own cases."""
-    return tuple(one for folder in list_case_folders() for one in read_cases(folder) if isinstance(one, Case))
+    return tuple(case for folder in list_case_folders() for case in read_cases(folder) if isinstance(case, Case))
 
 
 @frozen
@@ -157,18 +157,20 @@ class Library:
 
     @classmethod
     def of(cls, cases: Sequence[Case | BadCase]) -> Library:
-        return cls([one for one in cases if isinstance(one, Case)])
+        return cls([case for case in cases if isinstance(case, Case)])
 
     def named(self, network: str, name: str) -> Case:
         """The case of this name, file name or stem; raises NotACase where there is none."""
-        for one in self._all():
-            if one.network == network and name in (one.name, one.path.name, one.path.stem):
-                return one
+        for case in self._all():
+            if case.network == network and name in (case.name, case.path.name, case.path.stem):
+                return case
         raise NotACase(f"there is no case {name} of {network}")
 
     def creating(self, network: str) -> Iterator[Case]:
         """The create cases of a network that are not refused, in order."""
-        return (one for one in self._all() if one.network == network and one.kind == "create" and one.refuse is None)
+        return (
+            case for case in self._all() if case.network == network and case.kind == "create" and case.refuse is None
+        )
 
     def _all(self) -> Iterator[Case]:
         yield from self.cases

@@ -69,14 +69,14 @@ class Cell:
 
     def needed(self) -> list[str]:
         """The members that the rows ask for: required ones, and the first of each group."""
-        found, groups = [], set()
+        paths, groups = [], set()
         for path, row in self.rows.items():
             if row["need"] == "required":
-                found.append(path)
+                paths.append(path)
             elif row["need"] in ("one", "any") and row.get("group") not in groups:
                 groups.add(row.get("group"))
-                found.append(path)
-        return found
+                paths.append(path)
+        return paths
 
     def group(self, path: str) -> set[str]:
         """The members that may stand for this one."""

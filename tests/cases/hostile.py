@@ -65,25 +65,25 @@ REQUESTS = 3_000
 def differences_of(case: Case, library: Library) -> list[Difference]:
     """Everything that hostile answers must not do to this case."""
     network = get_adapter(case.network).network
-    found: list[Difference] = []
+    differences: list[Difference] = []
     if case.kind in PLANNING:
         plan = run(case, library).plan
         assert plan is not None
         for index, step in enumerate(plan.steps):
-            found += write_differences(network, step, f"/steps/{index}")
+            differences += write_differences(network, step, f"/steps/{index}")
     if case.kind == "outcome":
-        found += _answer_differences(case, library, network)
+        differences += _answer_differences(case, library, network)
     elif case.exchange:
-        found += _reading_differences(case, library)
-    return found
+        differences += _reading_differences(case, library)
+    return differences
 
 
 def _deepest() -> Json:
     """The deepest nesting that is read at all."""
     for depth in (900, 400, 200, 100, 60, 30):
-        found = Response.from_bytes(200, {}, b'{"a":' * depth + b"1" + b"}" * depth)
-        if found.state == "json":
-            return found.body
+        response = Response.from_bytes(200, {}, b'{"a":' * depth + b"1" + b"}" * depth)
+        if response.state == "json":
+            return response.body
     return {}
 
 
@@ -96,18 +96,18 @@ DEEP = _deepest()
 def write_differences(network: Network, step: Step, at: str) -> Iterator[Difference]:
     """A junk answer to a write, or a 5xx or 408 whatever it says, is Ambiguous."""
     for status in (200, 201, 207):
-        for what, content in JUNK.items():
+        for description, content in JUNK.items():
             if step.can_be_empty and not content.strip():
                 continue
-            said = _said(network, step, step.request, Response.from_bytes(status, {}, content))
-            if not isinstance(said, Ambiguous):
-                yield Difference(at, f"ambiguous after {status} with {what}", _named(said))
+            outcome = _said(network, step, step.request, Response.from_bytes(status, {}, content))
+            if not isinstance(outcome, Ambiguous):
+                yield Difference(at, f"ambiguous after {status} with {description}", _named(outcome))
     bodies = [*JUNK.values(), b'{"id": "1", "success": true}', b'{"error": {"code": 100, "message": "no"}}']
     for status in (408, 500, 502, 503, 504, 599):
         for content in bodies:
-            said = _said(network, step, step.request, Response.from_bytes(status, {"retry-after": "3"}, content))
-            if not isinstance(said, Ambiguous):
-                yield Difference(at, f"ambiguous after {status}", _named(said))
+            outcome = _said(network, step, step.request, Response.from_bytes(status, {"retry-after": "3"}, content))
+            if not isinstance(outcome, Ambiguous):
+                yield Difference(at, f"ambiguous after {status}", _named(outcome))
 
 
 def _said(network: Network, step: Step, request: Request, response: Response) -> object:
@@ -118,8 +118,8 @@ def _said(network: Network, step: Step, request: Request, response: Response) ->
         return problem
 
 
-def _named(said: object) -> str:
-    return f"{type(said).__name__}: {said}"[:300]
+def _named(outcome: object) -> str:
+    return f"{type(outcome).__name__}: {outcome}"[:300]
 
 
 def _answer_differences(case: Case, library: Library, network: Network) -> Iterator[Difference]:
@@ -130,13 +130,13 @@ def _answer_differences(case: Case, library: Library, network: Network) -> Itera
     if good.state == "json" and good.is_ok:
         content = dumps(good.body).encode()
         for end in sorted({1, len(content) // 3, len(content) // 2, len(content) - 1} - {0}):
-            said = _said(network, step, step.request, Response.from_bytes(good.status, good.headers, content[:end]))
-            if isinstance(said, Applied | Exception):
-                yield Difference("", f"no success after {end} of {len(content)} bytes", _named(said))
-    for what, response in mutations(good):
-        said = _said(network, step, step.request, response)
-        if isinstance(said, Exception):
-            yield Difference("", f"an outcome of an answer with {what}", _named(said))
+            outcome = _said(network, step, step.request, Response.from_bytes(good.status, good.headers, content[:end]))
+            if isinstance(outcome, Applied | Exception):
+                yield Difference("", f"no success after {end} of {len(content)} bytes", _named(outcome))
+    for description, response in mutations(good):
+        outcome = _said(network, step, step.request, response)
+        if isinstance(outcome, Exception):
+            yield Difference("", f"an outcome of an answer with {description}", _named(outcome))
 
 
 # -- mutations ----------------------------------------------------------------------------------------------------
@@ -145,8 +145,8 @@ def _answer_differences(case: Case, library: Library, network: Network) -> Itera
 def mutations(good: Response) -> Iterator[tuple[str, Response]]:
     """The answer with each of its members in turn gone or of another type, and in other states."""
     answer: ResponseFormat = "bytes" if good.state == "bytes" else "json"
-    for what, content in JUNK.items():
-        yield what, Response.from_bytes(good.status, good.headers, content, answer)
+    for description, content in JUNK.items():
+        yield description, Response.from_bytes(good.status, good.headers, content, answer)
     yield "nesting", evolve(good, body=DEEP, state="json")
     for status in (301, 400, 401, 403, 404, 429, 500, 503):
         yield f"status {status}", evolve(good, status=status)
@@ -155,10 +155,10 @@ def mutations(good: Response) -> Iterator[tuple[str, Response]]:
     whole = _file(good.body) if good.state == "bytes" else good.body if good.state == "json" else None
     places = list(_places(whole))
     every = max(1, len(places) * (len(ODD) + 2) // MOST)
-    for number, (place, what, body) in enumerate(_mutated(whole, places)):
+    for number, (place, description, body) in enumerate(_mutated(whole, places)):
         if number % every == 0:
-            sent = dumps(body).encode() if good.state == "bytes" else body
-            yield f"{what} at {place}", evolve(good, body=sent)
+            content_sent = dumps(body).encode() if good.state == "bytes" else body
+            yield f"{description} at {place}", evolve(good, body=content_sent)
 
 
 def _file(content: bytes) -> Json:
@@ -171,23 +171,23 @@ def _file(content: bytes) -> Json:
 
 def _places(value: Json, at: str = "") -> Iterator[str]:
     if isinstance(value, Mapping):
-        for name, one in value.items():
+        for name, member in value.items():
             place = f"{at}/{name.replace('~', '~0').replace('/', '~1')}"
             yield place
-            yield from _places(one, place)
+            yield from _places(member, place)
     elif isinstance(value, list):
-        for index, one in enumerate(value):
+        for index, member in enumerate(value):
             yield f"{at}/{index}"
-            yield from _places(one, f"{at}/{index}")
+            yield from _places(member, f"{at}/{index}")
 
 
 def _mutated(body: Json, places: Sequence[str]) -> Iterator[tuple[str, str, Json]]:
     for place in places:
         parent, _, last = place.rpartition("/")
-        for what, value in [*ODD.items(), ("nesting", DEEP)]:
+        for description, value in [*ODD.items(), ("nesting", DEEP)]:
             whole = deepcopy(body)
             set_value(whole, place, value)
-            yield place, what, whole
+            yield place, description, whole
         whole = deepcopy(body)
         holder = get_value(whole, parent) if parent else whole
         if isinstance(holder, list):
@@ -229,10 +229,10 @@ def _reading_differences(case: Case, library: Library) -> Iterator[Difference]:
     run(case, library, talk)
     for position, (request, place) in enumerate(talk.served):
         good, at = response_of(talk.exchange[place]["response"], request), f"/exchange/{place}"
-        for what, bad in mutations(good):
+        for description, bad in mutations(good):
             wrong = _raised(case, library, Disturbed(talk, position, bad))
             if wrong is not None:
-                yield Difference(at, f"an error of ours after {what}", wrong)
+                yield Difference(at, f"an error of ours after {description}", wrong)
         wrong = _raised(case, library, Disturbed(talk, position, good, always=True))
         if wrong is not None:
             yield Difference(at, "an end, though every answer is this one", wrong)

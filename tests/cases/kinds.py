@@ -50,19 +50,19 @@ def run(case: Case, library: Library, talk: Conversation | None = None) -> Done:
 
 
 def _plan(case: Case, library: Library, talk: Conversation) -> Done:
-    made = run_flow(planned_by(case, library), talk.answer)
-    return Done(shown_plan(made), made)
+    plan = run_flow(planned_by(case, library), talk.answer)
+    return Done(shown_plan(plan), plan)
 
 
 def _create(case: Case, library: Library, talk: Conversation) -> Done:
-    made = run_flow(planned_by(case, library), talk.answer)
+    plan = run_flow(planned_by(case, library), talk.answer)
     warnings: list[str] = []
     if talk.left:  # what is recorded beyond the plan's own reads is the preflight's
         preflight = get_adapter(case.network).plans.preflight(case.account, brief_of(need(case, "brief")))
         issues, warnings = run_flow(preflight, talk.answer)
         if issues:
             raise InvalidInput(issues)
-    return Done({**shown_plan(made), "warnings": [*made.warnings, *warnings]}, made)
+    return Done({**shown_plan(plan), "warnings": [*plan.warnings, *warnings]}, plan)
 
 
 # -- outcomes -----------------------------------------------------------------------------------------------------
@@ -80,9 +80,9 @@ def _outcome(case: Case, library: Library, talk: Conversation) -> Done:
     talk.served.append((request, 0))
     network = get_adapter(case.network).network
     response = response_of(recorded["response"], request)
-    found = network.parse_error(response)
-    said = classify_write(network, step, request, response)
-    return Done(shown_outcome(said), codes=found.codes if found is not None else ())
+    error = network.parse_error(response)
+    outcome = classify_write(network, step, request, response)
+    return Done(shown_outcome(outcome), codes=error.codes if error is not None else ())
 
 
 def _comparable(step: Step, recorded: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -96,54 +96,54 @@ def _comparable(step: Step, recorded: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _accounts(case: Case, library: Library, talk: Conversation) -> Done:
-    found = run_flow(get_adapter(case.network).reads.discover_accounts(), talk.answer)
-    return Done(_shown_accounts(case.network, found))
+    accounts = run_flow(get_adapter(case.network).reads.discover_accounts(), talk.answer)
+    return Done(_shown_accounts(case.network, accounts))
 
 
-def _shown_accounts(network: str, found: list[Json]) -> list[Json]:
+def _shown_accounts(network: str, accounts: list[Json]) -> list[Json]:
     return [
         {
             "network": network,
-            "nativeId": one.native_id,
-            "id": one.native_id,
-            "accountId": one.native_id,
-            "name": one.name,
-            "currency": one.currency,
-            "timezone": one.timezone,
-            "nativeStatus": one.native_status,
-            "extras": dict(one.extras),
+            "nativeId": account.native_id,
+            "id": account.native_id,
+            "accountId": account.native_id,
+            "name": account.name,
+            "currency": account.currency,
+            "timezone": account.timezone,
+            "nativeStatus": account.native_status,
+            "extras": dict(account.extras),
         }
-        for one in found
+        for account in accounts
     ]
 
 
 def _tree(case: Case, library: Library, talk: Conversation) -> Done:
-    one = get_adapter(case.network)
-    found = run_flow(one.reads.fetch_tree(case.account), talk.answer)
+    adapter = get_adapter(case.network)
+    tree = run_flow(adapter.reads.fetch_tree(case.account), talk.answer)
     levels = [
         {"kind": level.kind, "native": level.native, "parentKey": level.parent.removeprefix("/") or None}
-        for level in one.network.levels
+        for level in adapter.network.levels
     ]
-    nodes = [node.to_json() for node in found.nodes]
-    return Done({"network": case.network, "levels": levels, "nodes": nodes, "truncated": found.is_truncated})
+    nodes = [node.to_json() for node in tree.nodes]
+    return Done({"network": case.network, "levels": levels, "nodes": nodes, "truncated": tree.is_truncated})
 
 
 def _query(case: Case) -> ListQuery:
-    given = case.input
+    members = case.input
     return ListQuery(
-        int(given.get("limit") or 50),
-        given.get("cursor"),
-        given.get("parentId"),
-        given.get("status"),
-        given.get("search"),
+        int(members.get("limit") or 50),
+        members.get("cursor"),
+        members.get("parentId"),
+        members.get("status"),
+        members.get("search"),
     )
 
 
 def _entities(case: Case, library: Library, talk: Conversation) -> Done:
-    found = run_flow(
+    page = run_flow(
         get_adapter(case.network).reads.list_entities(case.account, need(case, "kind"), _query(case)), talk.answer
     )
-    return Done(_paged([one.to_json() for one in found.entities], found.cursor))
+    return Done(_paged([entity.to_json() for entity in page.entities], page.cursor))
 
 
 def _catalog(case: Case, library: Library, talk: Conversation) -> Done:
@@ -151,10 +151,10 @@ def _catalog(case: Case, library: Library, talk: Conversation) -> Done:
     if resource.startswith("report:"):
         resumed = evolve(case, input={**case.input, "job": resource.removeprefix("report:")})
         return _insights(resumed, library, talk)
-    found = run_flow(
+    page = run_flow(
         get_adapter(case.network).reads.fetch_catalog_page(case.account, resource, _query(case)), talk.answer
     )
-    return Done(_paged([row.to_json() for row in found.rows], found.cursor))
+    return Done(_paged([row.to_json() for row in page.rows], page.cursor))
 
 
 def _paged(rows: list[Json], cursor: str | None) -> Json:
@@ -163,31 +163,33 @@ def _paged(rows: list[Json], cursor: str | None) -> Json:
 
 def _entity(case: Case, library: Library, talk: Conversation) -> Done:
     kind, entity_id = need(case, "kind"), str(need(case, "entityId"))
-    found = run_flow(get_adapter(case.network).reads.fetch_entity(case.account, kind, entity_id), talk.answer)
-    return Done(found.to_json())
+    entity = run_flow(get_adapter(case.network).reads.fetch_entity(case.account, kind, entity_id), talk.answer)
+    return Done(entity.to_json())
 
 
 def _settings(case: Case, library: Library, talk: Conversation) -> Done:
-    one = get_adapter(case.network)
+    adapter = get_adapter(case.network)
     kind, entity_id = need(case, "kind"), str(need(case, "entityId"))
-    found = run_flow(one.reads.fetch_editable_entity(case.account, kind, entity_id), talk.answer)
+    entity = run_flow(adapter.reads.fetch_editable_entity(case.account, kind, entity_id), talk.answer)
     now = moment(case.input.get("now"))
-    return Done(build_settings(one.network, case.account, kind, entity_id, found.native, now))
+    return Done(build_settings(adapter.network, case.account, kind, entity_id, entity.native, now))
 
 
 def _insights(case: Case, library: Library, talk: Conversation) -> Done:
-    one, given = get_adapter(case.network), case.input
-    end = date.fromisoformat(given["endDate"]) if given.get("endDate") else DAY.date()
-    start = date.fromisoformat(given["startDate"]) if given.get("startDate") else end
-    now = moment(given.get("now")) or datetime.combine(end + timedelta(days=1), time(12), UTC)
-    if given.get("job") is None:
-        require_history(one.network, case.account, start, now)
-    found = run_flow(one.reads.fetch_insights(case.account, start, end, given.get("job"), now), talk.answer)
-    while found.pending is not None and talk.left and len(talk.served) < 100:
+    adapter, members = get_adapter(case.network), case.input
+    end = date.fromisoformat(members["endDate"]) if members.get("endDate") else DAY.date()
+    start = date.fromisoformat(members["startDate"]) if members.get("startDate") else end
+    now = moment(members.get("now")) or datetime.combine(end + timedelta(days=1), time(12), UTC)
+    if members.get("job") is None:
+        require_history(adapter.network, case.account, start, now)
+    insights = run_flow(adapter.reads.fetch_insights(case.account, start, end, members.get("job"), now), talk.answer)
+    while insights.pending is not None and talk.left and len(talk.served) < 100:
         # what is recorded beyond the first call is the resumed one
-        found = run_flow(one.reads.fetch_insights(case.account, start, end, found.pending.job, now), talk.answer)
+        insights = run_flow(
+            adapter.reads.fetch_insights(case.account, start, end, insights.pending.job, now), talk.answer
+        )
     beside = {"currency": case.account.currency, "timezone": case.account.timezone}
-    return Done({**beside, **found.to_json()})
+    return Done({**beside, **insights.to_json()})
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -203,10 +205,14 @@ def _first_request(case: Case) -> Mapping[str, Json]:
 
 def _app(case: Case) -> OAuthClient:
     """The app that the case names, or the one in its first request, or that of the sandbox."""
-    given = case.input.get("app") or case.input
+    members = case.input.get("app") or case.input
     first = _first_request(case)
-    client_id = given.get("clientId") or given.get("client_id") or first.get("client_id") or f"sandbox-{case.network}"
-    secret = given.get("clientSecret") or given.get("client_secret") or first.get("client_secret") or "sandbox-secret"
+    client_id = (
+        members.get("clientId") or members.get("client_id") or first.get("client_id") or f"sandbox-{case.network}"
+    )
+    secret = (
+        members.get("clientSecret") or members.get("client_secret") or first.get("client_secret") or "sandbox-secret"
+    )
     return OAuthClient(str(client_id), str(secret))
 
 
@@ -227,13 +233,13 @@ def _milliseconds(case: Case) -> int:
 
 
 def _connect(case: Case, library: Library, talk: Conversation) -> Done:
-    given, adapter, first = case.input, get_adapter(case.network), _first_request(case)
-    answer = given.get("answer") or {"code": given.get("code") or ""}
-    redirect = given.get("redirectUri") or first.get("redirect_uri") or "https://ads.example/connect/callback"
-    verifier = given.get("verifier") or given.get("codeVerifier") or first.get("code_verifier") or "verifier"
+    members, adapter, first = case.input, get_adapter(case.network), _first_request(case)
+    answer = members.get("answer") or {"code": members.get("code") or ""}
+    redirect = members.get("redirectUri") or first.get("redirect_uri") or "https://ads.example/connect/callback"
+    verifier = members.get("verifier") or members.get("codeVerifier") or first.get("code_verifier") or "verifier"
     flow = adapter.credential_flows.fetch_credentials(_app(case), redirect, answer, verifier, _milliseconds(case))
-    found = run_flow(flow, talk.answer)
-    value = found.to_json()
+    credentials = run_flow(flow, talk.answer)
+    value = credentials.to_json()
     if talk.left:
         value["accounts"] = _shown_accounts(case.network, run_flow(adapter.reads.discover_accounts(), talk.answer))
     return Done(value)
@@ -243,21 +249,21 @@ def _refresh(case: Case, library: Library, talk: Conversation) -> Done:
     flow = get_adapter(case.network).credential_flows.refresh_credentials(
         _app(case), _credentials(need(case, "credentials")), _milliseconds(case)
     )
-    found = run_flow(flow, talk.answer)
-    return Done(found.to_json())
+    credentials = run_flow(flow, talk.answer)
+    return Done(credentials.to_json())
 
 
 def _sign(case: Case, library: Library, talk: Conversation) -> Done:
-    written = need(case, "request")
+    members = need(case, "request")
     request = Request.from_json(
-        {"method": "GET", "nature": "write", **written, "headers": written.get("headers") or {}}
+        {"method": "GET", "nature": "write", **members, "headers": members.get("headers") or {}}
     )
     if request.body is not None and request.encoding == "none":
         request = evolve(request, encoding="json")
     nonce = str(case.input.get("nonce") or "nonce")
     sign = get_adapter(case.network).credential_flows.sign_request
-    made = sign(request, _credentials(need(case, "credentials")), _app(case), _milliseconds(case), nonce)
-    return Done({**made.to_json(), "url": build_request_url(made)})
+    signed = sign(request, _credentials(need(case, "credentials")), _app(case), _milliseconds(case), nonce)
+    return Done({**signed.to_json(), "url": build_request_url(signed)})
 
 
 KINDS: Mapping[str, Callable[[Case, Library, Conversation], Done]] = {

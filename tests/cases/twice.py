@@ -21,7 +21,7 @@ SEEDS = ("1", "2")
 def digests(folder: Path) -> dict[str, str]:
     """The digest of each plan, by case; refused cases have none."""
     cases = list(read_cases(folder))
-    library, found = Library.of(cases), {}
+    library, by_case = Library.of(cases), {}
     for case in cases:
         if isinstance(case, Case) and case.kind in PLANNING:
             try:
@@ -29,8 +29,8 @@ def digests(folder: Path) -> dict[str, str]:
             except Exception:  # noqa: BLE001 - whatever is wrong with the case itself, its own run tells
                 continue
             assert plan is not None
-            found[case.id] = plan.digest
-    return found
+            by_case[case.id] = plan.digest
+    return by_case
 
 
 def elsewhere(folder: Path) -> list[Mapping[str, str]]:
@@ -52,8 +52,8 @@ def elsewhere(folder: Path) -> list[Mapping[str, str]]:
 def unequal(folder: Path) -> list[str]:
     """The cases whose plans differ between processes."""
     here = digests(folder)
-    others = elsewhere(folder) if here else []
-    return [name for name in here if any(other.get(name) != here[name] for other in others)]
+    elsewhere_digests = elsewhere(folder) if here else []
+    return [name for name in here if any(other.get(name) != here[name] for other in elsewhere_digests)]
 
 
 if __name__ == "__main__":

@@ -19,47 +19,47 @@ from .plans import created, need, step_called
 
 def step_of(case: Case, library: Library) -> tuple[Step, Case | None]:
     """The step of an outcome case, and the case that it was taken from."""
-    given = need(case, "step")
-    if isinstance(given, Mapping) and "case" in given:
-        other = library.named(str(given.get("network") or case.network), str(given["case"]))
+    members = need(case, "step")
+    if isinstance(members, Mapping) and "case" in members:
+        other = library.named(str(members.get("network") or case.network), str(members["case"]))
         steps = created(other, library).steps
-        key = given.get("key")
+        key = members.get("key")
         found = steps[0] if key is None and len(steps) == 1 else step_called(case.network, steps, str(key))
         if found is None:
             raise NotACase(f"{other.name} has no step {key}; it has {', '.join(step.key for step in steps)}")
         return found, other
-    if not isinstance(given, Mapping) or not ("method" in given or "request" in given):
+    if not isinstance(members, Mapping) or not ("method" in members or "request" in members):
         raise NotACase("input.step is a step as plan --json prints it, or names a case and a key")
-    return _written_step(given), None
+    return _written_step(members), None
 
 
-def _written_step(given: Mapping[str, Json]) -> Step:
+def _written_step(members: Mapping[str, Json]) -> Step:
     """A step from what ``plan --json`` prints of it; what that leaves out follows from the rest."""
-    request = given.get("request") or {
-        "method": given["method"],
-        "url": given.get("url", ""),
-        "headers": given.get("headers") or {},
-        "body": given.get("body"),
-        "encoding": "none" if given.get("body") is None else "json",
+    request = members.get("request") or {
+        "method": members["method"],
+        "url": members.get("url", ""),
+        "headers": members.get("headers") or {},
+        "body": members.get("body"),
+        "encoding": "none" if members.get("body") is None else "json",
         "nature": "write",
     }
     outputs = [
         {
-            "name": one["name"],
-            "at": [one["at"]] if isinstance(one["at"], str) else one["at"],
-            "after": one.get("after", ""),
+            "name": output["name"],
+            "at": [output["at"]] if isinstance(output["at"], str) else output["at"],
+            "after": output.get("after", ""),
         }
-        for one in given.get("outputs") or ()
+        for output in members.get("outputs") or ()
     ]
-    action = given.get("action") or _action(str(request["method"]), bool(outputs), given.get("items") or {})
-    known = {
-        name: given[name]
+    action = members.get("action") or _action(str(request["method"]), bool(outputs), members.get("items") or {})
+    further = {
+        name: members[name]
         for name in ("bindings", "promises", "items", "overlay", "emptyOk", "changes")
-        if given.get(name)
+        if members.get(name)
     }
-    whole = {"key": "step", "kind": "campaign", "does": "", **given, "request": request, "action": action}
+    whole = {"key": "step", "kind": "campaign", "does": "", **members, "request": request, "action": action}
     return Step.from_json(
-        {name: whole[name] for name in ("key", "kind", "does", "request", "action")} | known | {"outputs": outputs}
+        {name: whole[name] for name in ("key", "kind", "does", "request", "action")} | further | {"outputs": outputs}
     )
 
 
@@ -88,27 +88,29 @@ def as_sent(step: Step, recorded: Mapping[str, Json]) -> Request:
 
 def _copied(value: Json) -> Json:
     if isinstance(value, Mapping):
-        return {name: _copied(one) for name, one in value.items()}
-    return [_copied(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _copied(member) for name, member in value.items()}
+    return [_copied(member) for member in value] if isinstance(value, list | tuple) else value
 
 
 _CALLED = {Applied: "applied", Rejected: "rejected", Throttled: "throttled", Ambiguous: "ambiguous"}
 
 
-def shown_outcome(said: StepOutcome) -> dict[str, Json]:
+def shown_outcome(outcome: StepOutcome) -> dict[str, Json]:
     """An outcome as a case expects it."""
-    value: dict[str, Json] = {"outcome": _CALLED[type(said)]}
-    if not isinstance(said, Ambiguous):
-        value["outputs"] = {name: one if isinstance(one, str) else list(one) for name, one in said.outputs.items()}
-    if isinstance(said, Rejected):
-        value["blame"] = said.blame
-    if not isinstance(said, Applied):
-        value["error"] = said.error.to_json()
-    if isinstance(said, Ambiguous):
-        value["reason"] = said.reason
-    if isinstance(said, Throttled):
-        value["retryAfterMs"] = None if said.retry_after is None else int(Decimal(str(said.retry_after)) * 1000)
-    if said.items:
+    value: dict[str, Json] = {"outcome": _CALLED[type(outcome)]}
+    if not isinstance(outcome, Ambiguous):
+        value["outputs"] = {
+            name: output if isinstance(output, str) else list(output) for name, output in outcome.outputs.items()
+        }
+    if isinstance(outcome, Rejected):
+        value["blame"] = outcome.blame
+    if not isinstance(outcome, Applied):
+        value["error"] = outcome.error.to_json()
+    if isinstance(outcome, Ambiguous):
+        value["reason"] = outcome.reason
+    if isinstance(outcome, Throttled):
+        value["retryAfterMs"] = None if outcome.retry_after is None else int(Decimal(str(outcome.retry_after)) * 1000)
+    if outcome.items:
         value["items"] = [
             {
                 "index": item.index,
@@ -117,6 +119,6 @@ def shown_outcome(said: StepOutcome) -> dict[str, Json]:
                 "outputs": {} if item.id is None else {"id": item.id},
                 "error": None if item.error is None else item.error.to_json(),
             }
-            for item in said.items
+            for item in outcome.items
         ]
     return value

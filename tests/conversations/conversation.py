@@ -61,8 +61,10 @@ async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Act
     code = os.environ.get(f"ADSUNIFY_{network.upper()}_CODE")
     simulated = RECORDING and code is None
     async with _cassette(network, simulated) as cassette:
-        found = await open_service(f"sqlite:///{folder / 'c.db'}", environment, sandbox_url=cassette.url, clock=clock)
-        service = found.service
+        opened_service = await open_service(
+            f"sqlite:///{folder / 'c.db'}", environment, sandbox_url=cassette.url, clock=clock
+        )
+        service = opened_service.service
         try:
             home = await service.store.write(people.ensure_workspace, "w", clock)
             person = await service.store.write(people.ensure_user, "a@x.example", clock)
@@ -81,19 +83,19 @@ async def _consented(service: Service, network: str) -> str:
     redirect, adapter, secret = connections.consent_redirect_uri(service, network), get_adapter(network), ""
     if adapter.request_tokens is not None:
         reads = adapter.request_tokens
-        asked = reads.fetch_request_token(service.get_oauth_client(network), redirect, "s", service.store.clock.now())
-        token = await connections._run_network_flow(service, network, asked)
+        flow = reads.fetch_request_token(service.get_oauth_client(network), redirect, "s", service.store.clock.now())
+        token = await connections._run_network_flow(service, network, flow)
         page, secret = token.url, token.secret
     else:
         assert adapter.authorization is not None
         page = adapter.authorization.build_authorization_url(service.get_oauth_client(network), redirect, "s", VERIFIER)
     async with httpx.AsyncClient(trust_env=False) as browser:
-        shown = await browser.get(service.settings.browser_url(page))
+        consent_page = await browser.get(service.settings.browser_url(page))
         form = FormParser()
-        form.feed(shown.text)
-        target = urljoin(str(shown.url), form.action or "")
-        sent = await browser.request(form.method.upper(), target, data=form.fields)
-    answer = parse_qs(urlsplit(sent.headers["location"]).query)
+        form.feed(consent_page.text)
+        target = urljoin(str(consent_page.url), form.action or "")
+        redirect_response = await browser.request(form.method.upper(), target, data=form.fields)
+    answer = parse_qs(urlsplit(redirect_response.headers["location"]).query)
     if _by_request_token(network):
         return " ".join([answer["oauth_token"][0], answer["oauth_verifier"][0], secret])
     return answer[get_samples(network).consent_code][0]
@@ -144,22 +146,22 @@ async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
         network,
         adapter.credential_flows.fetch_credentials(app, redirect, answer, verifier, service.store.clock.now()),
     )
-    found = await connections._run_network_flow(service, network, adapter.reads.discover_accounts(), credentials)
-    await connections.save_connection(service, actor, network, credentials, found)
+    discovered = await connections._run_network_flow(service, network, adapter.reads.discover_accounts(), credentials)
+    await connections.save_connection(service, actor, network, credentials, discovered)
     while service.background_tasks:
         await asyncio.wait(service.background_tasks)  # awaiting a task that is done would never yield
-    listed = await accounts.list_accounts(service, actor, network=network)
-    account = next((one for one in listed if one["currency"] == "USD"), listed[0])
-    wanted = read_brief(make_brief(network, account["currency"], account["timezone"], NOW))
-    made = (
+    rows = await accounts.list_accounts(service, actor, network=network)
+    account = next((row for row in rows if row["currency"] == "USD"), rows[0])
+    brief = read_brief(make_brief(network, account["currency"], account["timezone"], NOW))
+    prepared = (
         await campaigns.prepare_campaign(
-            service, actor, account_id=account["accountId"], campaign=wanted, idempotency=None
+            service, actor, account_id=account["accountId"], campaign=brief, idempotency=None
         )
     ).data
-    created = await operations.execute_operation(service, actor, operation_id=made["id"], confirmed=True)
+    created = await operations.execute_operation(service, actor, operation_id=prepared["id"], confirmed=True)
     live = (
         await campaigns.prepare_activation(
-            service, actor, account_id=account["accountId"], source_operation_id=made["id"], idempotency=None
+            service, actor, account_id=account["accountId"], source_operation_id=prepared["id"], idempotency=None
         )
     ).data
     activated = await operations.execute_operation(service, actor, operation_id=live["id"], confirmed=True)
@@ -171,7 +173,7 @@ async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
         if insights["pending"] is None:
             break
     return {
-        "accounts": [(one["nativeId"], one["currency"], one["timezone"]) for one in listed],
+        "accounts": [(row["nativeId"], row["currency"], row["timezone"]) for row in rows],
         "created": (created["status"], [step["outputs"] for step in created["receipt"]["steps"]]),
         "activated": activated["status"],
         "rows": insights["rows"],

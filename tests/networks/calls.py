@@ -18,16 +18,16 @@ def answer_of(body: Any, status: int = 200, **headers: str) -> Response:
 
 def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
     """The flow's result from these answers in order, all of which it asks for, and what it asked for."""
-    asked: list[Request] = []
-    left = list(answers)
+    requests: list[Request] = []
+    remaining = list(answers)
 
     def answer(request: Request) -> Response:
-        asked.append(request)
-        return left.pop(0)
+        requests.append(request)
+        return remaining.pop(0)
 
     result = run_flow(flow, answer)
-    assert not left
-    return result, asked
+    assert not remaining
+    return result, requests
 
 
 def json_of(value: Any) -> Any:
@@ -39,15 +39,15 @@ def unasked(request: Request) -> Response:
     raise AssertionError(f"{request.method} {build_request_url(request)} was not expected")
 
 
-def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:
+def answering(answers: Mapping[str, Any], requests: list[Request] | None = None) -> Callable[[Request], Response]:
     """Answers by method and address; a Response as it is, what can be called is asked, else the body of a 200."""
 
     def answer(request: Request) -> Response:
-        if asked is not None:
-            asked.append(request)
-        found = answers[f"{request.method} {build_request_url(request)}"]
-        if callable(found):
-            found = found(request)
-        return found if isinstance(found, Response) else Response(200, {}, json_of(found))
+        if requests is not None:
+            requests.append(request)
+        response = answers[f"{request.method} {build_request_url(request)}"]
+        if callable(response):
+            response = response(request)
+        return response if isinstance(response, Response) else Response(200, {}, json_of(response))
 
     return answer

@@ -27,7 +27,7 @@ CASES = [one for one in READ if isinstance(one, Case)]
 
 
 def cases_of(network: str, kind: str) -> list[Case]:
-    return [one for one in CASES if (one.network, one.kind) == (network, kind)]
+    return [case for case in CASES if (case.network, case.kind) == (network, kind)]
 
 
 KINDS_READ = sorted({(one.network, one.kind) for one in CASES})
@@ -52,7 +52,7 @@ def test_case(case: Case | BadCase) -> None:
 @pytest.mark.parametrize(("network", "kind"), KINDS_READ)
 def test_hostile_answers_around_every_case(network: str, kind: str) -> None:
     failures = {case.id: check(case, library(), strict=True).failures for case in cases_of(network, kind)}
-    assert {name: found for name, found in failures.items() if found} == {}
+    assert {name: messages for name, messages in failures.items() if messages} == {}
 
 
 @pytest.mark.parametrize("place", tests.networks.__path__)
@@ -77,7 +77,7 @@ def test_each_kind_has_an_exemplary_case(network: str) -> None:
 def test_each_row_of_errors_has_a_case(network: str) -> None:
     declared = get_adapter(network).network
     met = [rule for case in CASES if case.network == network for rule in rows_met(declared, case)]
-    assert [rule.meaning for rule in declared.errors if not any(rule is one for one in met)] == []
+    assert [rule.meaning for rule in declared.errors if not any(rule is row for row in met)] == []
 
 
 def rows_met(network: Network, case: Case) -> Iterator[ErrorRule]:
@@ -92,5 +92,5 @@ def rows_met(network: Network, case: Case) -> Iterator[ErrorRule]:
             errors += [
                 (item.error, 200) for item in network.parse_item_results(step, request, response) or () if item.error
             ]
-        found = [match_error_rule(network, error, status, action) for error, status in errors if error is not None]
-        yield from (rule for rule in found if rule is not None)
+        rules = [match_error_rule(network, error, status, action) for error, status in errors if error is not None]
+        yield from (rule for rule in rules if rule is not None)

@@ -53,7 +53,7 @@ def test_no_field_of_an_edit_carries_a_native_unit(network: str) -> None:
 )
 def test_a_native_amount_is_refused_with_the_field_to_use(network: str, name: str, field: str) -> None:
     tables = get_adapter(network).network
-    levels = {one.level for one in tables.settings if one.field == field and one.unit == "money"}
+    levels = {setting.level for setting in tables.settings if setting.field == field and setting.unit == "money"}
     for kind, account, native in entities(network):
         if kind not in levels:
             continue
@@ -70,9 +70,9 @@ def test_a_native_amount_is_refused_with_the_field_to_use(network: str, name: st
 @cache
 def edit_cases(network: str, kind: str) -> tuple[Case, ...]:
     """The recorded edits of a level that are planned."""
-    wanted = (case for case in own_cases() if case.network == network and case.kind == "edit" and case.refuse is None)
+    cases = (case for case in own_cases() if case.network == network and case.kind == "edit" and case.refuse is None)
     return tuple(
-        case for case in wanted if case.input["kind"] == kind and "field" not in case.input.get("edit", {"field": ""})
+        case for case in cases if case.input["kind"] == kind and "field" not in case.input.get("edit", {"field": ""})
     )
 
 
@@ -173,8 +173,8 @@ def test_a_type_has_to_be_that_of_the_id(network: str, sample: LocationType) -> 
     path = "targeting.locations.0.type"
     for type_, refused in ((sample.type, False), (sample.wrong_type, True)):
         items = [{"id": sample.location, "name": "Somewhere", "type": type_}]
-        found = outcome(case, {"targeting": {"locations": items}})
-        assert (isinstance(found, set) and path in found) is refused, found
+        result = outcome(case, {"targeting": {"locations": items}})
+        assert (isinstance(result, set) and path in result) is refused, result
 
 
 @pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if get_samples(code).country_level])
@@ -184,8 +184,8 @@ def test_a_location_that_names_no_country_is_refused(network: str) -> None:
     path = "targeting.locations.0.id"
     for code, refused in (("CA", False), ("ZZ", True), ("UK", True)):
         location = samples.country_in_edit.format(country=code, lower=code.lower())
-        found = outcome(case, {"targeting": {"locations": [{"id": location, "name": "Somewhere"}]}})
-        assert (isinstance(found, set) and path in found) is refused, found
+        result = outcome(case, {"targeting": {"locations": [{"id": location, "name": "Somewhere"}]}})
+        assert (isinstance(result, set) and path in result) is refused, result
 
 
 # -- date-only networks -----------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_only_networks_that_keep_whole_days_have_settings_of_days(network: str) 
 def test_a_start_is_a_midnight_of_the_account(network: str, kind: str, time: str) -> None:
     tried = 0
     for level_, account, native in entities(network):
-        (setting,) = (one for one in get_adapter(network).network.settings if one.field == "startAt")
+        (setting,) = (row for row in get_adapter(network).network.settings if row.field == "startAt")
         if level_ != kind or account.timezone is None or find_lock_reason(setting, native, None):
             continue
         tables = get_adapter(network).network
@@ -213,8 +213,8 @@ def test_a_start_is_a_midnight_of_the_account(network: str, kind: str, time: str
         midnights = [datetime(2031, 7, day, tzinfo=local).isoformat() for day in (4, 5)]
         edit = Edit({"startAt": midnights[0].replace("00:00:00", time, 1)})
         if time == "00:00:00":
-            done = apply_edit(tables, account, level_, native, edit, None)
-            assert [change.after for change in done.changes] == ["2031-07-04"]
+            result = apply_edit(tables, account, level_, native, edit, None)
+            assert [change.after for change in result.changes] == ["2031-07-04"]
         else:
             with pytest.raises(InvalidInput) as refusal:
                 apply_edit(tables, account, level_, native, edit, None)
@@ -227,7 +227,9 @@ def test_a_start_is_a_midnight_of_the_account(network: str, kind: str, time: str
 
 @pytest.mark.parametrize(("network", "kind"), dict.fromkeys(DAYS))
 def test_an_end_inside_a_day_means_through_that_day_with_a_warning(network: str, kind: str) -> None:
-    case = next(one for one in edit_cases(network, kind) if "now" in one.input and one.account.timezone)
+    case = next(
+        edit_case for edit_case in edit_cases(network, kind) if "now" in edit_case.input and edit_case.account.timezone
+    )
     local = ZoneInfo(case.account.timezone or "UTC")
     for hour, last in ((9, "2031-07-04"), (0, "2031-07-03")):
         end = datetime(2031, 7, 4, hour, tzinfo=local).isoformat()
@@ -245,7 +247,7 @@ def test_an_end_inside_a_day_means_through_that_day_with_a_warning(network: str,
 @cache
 def entities(network: str) -> tuple[tuple[Kind, Account, Mapping[str, Json]], ...]:
     """The entities of the recorded settings and edits, as an edit reads them."""
-    found: list[tuple[Kind, Account, Mapping[str, Json]]] = []
+    native_entities: list[tuple[Kind, Account, Mapping[str, Json]]] = []
     for case in own_cases():
         if case.network != network or case.kind not in ("settings", "edit"):
             continue
@@ -255,8 +257,8 @@ def entities(network: str) -> tuple[tuple[Kind, Account, Mapping[str, Json]], ..
             native = run_flow(flow, Conversation(network, case.exchange).answer).native
         except (AdsunifyError, Unexpected):  # the case is about an entity that cannot be read
             continue
-        found.append((kind, case.account, native))
-    return tuple(found)
+        native_entities.append((kind, case.account, native))
+    return tuple(native_entities)
 
 
 def as_sent(setting: Setting, value: Json) -> Any:
@@ -266,7 +268,7 @@ def as_sent(setting: Setting, value: Json) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return dumps(value) if all(isinstance(one, str) for one in value) else None
+        return dumps(value) if all(isinstance(item, str) for item in value) else None
     return None if isinstance(value, Mapping) else value
 
 
@@ -277,11 +279,11 @@ def test_a_field_set_to_what_it_is_is_refused(network: str) -> None:
         for setting in list_settings(tables, kind):
             if setting.field in get_samples(network).fields_of_several_units:  # see the network's own tests
                 continue
-            sent = as_sent(setting, get_display_value(tables, account, setting, native))
-            if sent is None or find_lock_reason(setting, native, None) is not None:
+            value = as_sent(setting, get_display_value(tables, account, setting, native))
+            if value is None or find_lock_reason(setting, native, None) is not None:
                 continue
             with pytest.raises(InvalidInput) as refusal:
-                apply_edit(tables, account, kind, native, Edit({setting.field: sent}), None)
+                apply_edit(tables, account, kind, native, Edit({setting.field: value}), None)
             codes = {issue.code for issue in refusal.value.issues}
             tried += codes == {"no_change"}
             assert {issue.path for issue in refusal.value.issues} == {f"fields.{setting.field}"}
@@ -310,7 +312,7 @@ def test_a_name_that_nobody_can_see_is_refused(network: str, name: str) -> None:
             if setting.field == "name" and find_lock_reason(setting, native, None) is None:
                 with pytest.raises(InvalidInput) as refusal:
                     apply_edit(tables, account, kind, native, Edit({"name": name}), None)
-                assert [(one.path, one.code) for one in refusal.value.issues] == [("fields.name", "blank")]
+                assert [(issue.path, issue.code) for issue in refusal.value.issues] == [("fields.name", "blank")]
                 tried += 1
     assert tried
 
@@ -327,7 +329,7 @@ RETARGETED = [
 
 @pytest.mark.parametrize("case", RETARGETED, ids=[case.id for case in RETARGETED])
 def test_a_targeting_that_is_written_unchanged_is_refused(case: Case) -> None:
-    wanted = case.input["edit"]["targeting"]
+    edit = case.input["edit"]["targeting"]
     plan = run_flow(planned_by(case, Library()), Conversation(case.network, case.exchange).answer)
     body = next(step.request.body for step in plan.steps if step.action == "update")
     places = get_samples(case.network).targeting_places
@@ -336,7 +338,7 @@ def test_a_targeting_that_is_written_unchanged_is_refused(case: Case) -> None:
     targeting = get_adapter(case.network).editable_targeting
     assert targeting is not None
     with pytest.raises(InvalidInput) as refusal:
-        targeting.merge_targeting(case.input["kind"], current, wanted)
+        targeting.merge_targeting(case.input["kind"], current, edit)
     assert {issue.code for issue in refusal.value.issues} == {"no_change"}
     assert {issue.path.partition(".")[0] for issue in refusal.value.issues} == {"targeting"}
 

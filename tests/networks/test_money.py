@@ -48,11 +48,11 @@ def test_what_can_be_held_comes_back_and_all_else_is_refused(network: str, curre
         return
     assert exact == exact.to_integral_value()
     assert exact % unit.step == 0
-    sent = loads(dumps(native))
-    count = parse_native_amount(unit, sent)
+    read_back = loads(dumps(native))
+    count = parse_native_amount(unit, read_back)
     assert count == exact
     assert Decimal(from_units(count, unit.offset)) == Decimal(amount)
-    assert not isinstance(sent, float)
+    assert not isinstance(read_back, float)
 
 
 @pytest.mark.parametrize(("network", "currency"), EVERY)
@@ -82,10 +82,10 @@ def test_an_amount_finer_than_the_coin_warns(network: str) -> None:
     brief = json.loads(path.read_text())
     brief["budget"] |= {"amount": "9000.000001", "currency": "JPY"}
     account = Account(network, "1", "JPY", "Asia/Tokyo")
-    said = "The budget is finer than the smallest coin of JPY"
-    assert any(said in one for one in plan(read_brief(brief), account).warnings)
+    warning = "The budget is finer than the smallest coin of JPY"
+    assert any(warning in text for text in plan(read_brief(brief), account).warnings)
     brief["budget"]["amount"] = "9000.0"
-    assert not any(said in one for one in plan(read_brief(brief), account).warnings)
+    assert not any(warning in text for text in plan(read_brief(brief), account).warnings)
 
 
 def test_linkedin_warns_that_its_group_is_active() -> None:
@@ -99,5 +99,5 @@ def test_a_recorded_look_up_is_found_whatever_the_order_of_its_query() -> None:
     def flow() -> Any:
         return (yield Request("GET", "https://api.example/x", query={"b": "2", "a": "1"}))
 
-    said = {"request": {"method": "GET", "url": "https://api.example/x?a=1&b=2"}, "response": {"body": {"id": "7"}}}
-    assert replay_flow(flow(), [said]).body == {"id": "7"}
+    recorded = {"request": {"method": "GET", "url": "https://api.example/x?a=1&b=2"}, "response": {"body": {"id": "7"}}}
+    assert replay_flow(flow(), [recorded]).body == {"id": "7"}

@@ -80,11 +80,11 @@ def names(path: Path) -> Iterator[str]:
             yield node.name
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (part.id for one in targets for part in ast.walk(one) if isinstance(part, ast.Name))
+            yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
-def in_order(path: Path, wanted: Sequence[str]) -> None:
-    assert [name for name in names(path) if name in wanted] == list(wanted), path
+def in_order(path: Path, expected: Sequence[str]) -> None:
+    assert [name for name in names(path) if name in expected] == list(expected), path
 
 
 def sections(path: Path) -> list[str]:
@@ -102,8 +102,8 @@ def test_an_adapter_has_these_files_and_none_is_long(code: str) -> None:
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 @pytest.mark.parametrize("name", SECTIONS)
 def test_the_sections_of_a_file_are_called_alike_and_stand_in_one_order(code: str, name: str) -> None:
-    found = sections(find_folder(code) / f"{name}.py")
-    assert found == [one for one in SECTIONS[name] if one in found or one not in ABSENT]
+    titles = sections(find_folder(code) / f"{name}.py")
+    assert titles == [title for title in SECTIONS[name] if title in titles or title not in ABSENT]
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
@@ -131,12 +131,14 @@ def test_an_adapter_has_the_login_that_its_table_names(code: str) -> None:
 def test_the_parameters_of_a_function_have_the_names_of_its_protocol(code: str) -> None:
     """mypy compares kinds and types of parameters, and not their names."""
     adapter = get_adapter(code)
-    for one in attrs.fields(Adapter):
-        module = getattr(adapter, one.name)
-        for name, function in inspect.getmembers(PROTOCOLS[one.name], inspect.isfunction):
+    for member in attrs.fields(Adapter):
+        module = getattr(adapter, member.name)
+        for name, function in inspect.getmembers(PROTOCOLS[member.name], inspect.isfunction):
             if module is not None and not name.startswith("_"):
-                _, *wanted = inspect.signature(function).parameters
-                assert list(inspect.signature(getattr(module, name)).parameters) == wanted, f"{module.__name__}.{name}"
+                _, *parameters = inspect.signature(function).parameters
+                assert list(inspect.signature(getattr(module, name)).parameters) == parameters, (
+                    f"{module.__name__}.{name}"
+                )
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
@@ -153,5 +155,5 @@ def test_a_file_imports_only_from_those_before_it(code: str) -> None:
     for place, name in enumerate(files):
         for node in ast.parse((find_folder(code) / f"{name}.py").read_text()).body:
             if isinstance(node, ast.ImportFrom) and node.level:
-                named = [node.module] if node.module else [alias.name for alias in node.names]
-                assert set(named) <= set(files[:place]), f"{name}.py imports {named}"
+                modules = [node.module] if node.module else [alias.name for alias in node.names]
+                assert set(modules) <= set(files[:place]), f"{name}.py imports {modules}"

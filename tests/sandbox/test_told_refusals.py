@@ -12,13 +12,13 @@ from tests.networks.samples import get_samples
 async def test_a_told_401_is_the_refusal_of_a_token(network: str) -> None:
     refusal = get_samples(network).token_refusal
     async with sandbox() as running, httpx.AsyncClient(base_url=running.url) as web:
-        told = {"network": network, "fault": "status", "value": 401}
-        assert (await web.post("/_sandbox/faults", json=told)).status_code == 200
+        fault = {"network": network, "fault": "status", "value": 401}
+        assert (await web.post("/_sandbox/faults", json=fault)).status_code == 200
         answer = await web.request(refusal.method, refusal.path)
     assert answer.status_code == refusal.status
     assert answer.headers.get("WWW-Authenticate", "") == refusal.challenge
     for place, value in refusal.members.items():
-        found = answer.json()
+        member = answer.json()
         for name in place.split("."):
-            found = found[name]
-        assert found == value, (place, answer.text)
+            member = member[name]
+        assert member == value, (place, answer.text)

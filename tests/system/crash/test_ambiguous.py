@@ -160,21 +160,19 @@ def cases(network: str, action: str) -> list[Case]:
     harmless: set[str] = set()
     if action in samples.empty_answers:
         harmless = BODY_CUT if action == "create" else BODY_CUT | NO_ID
-    found = [
+    rows = [
         Case(name, "unknown", act, seconds=SILENT.get(name))
         for name, act in ON_THE_WIRE.items()
         if name not in harmless
     ]
     unknown = json.dumps(samples.unknown_error).encode()
-    found.append(Case("an unknown error in a 200", "unknown", answers(unknown)))
-    found += [
+    rows.append(Case("an unknown error in a 200", "unknown", answers(unknown)))
+    rows += [
         Case(f"status {status}", ends, told={"network": network, "fault": "status", "value": status})
         for status, ends in STATUSES.items()
     ]
-    found += [
-        Case(name, ends, told={"network": network, "fault": name}) for name, ends in samples.native_faults.items()
-    ]
-    return [*found, Case("refused", "not_sent", refusing="refused"), Case("no way", "not_sent", refusing="unreachable")]
+    rows += [Case(name, ends, told={"network": network, "fault": name}) for name, ends in samples.native_faults.items()]
+    return [*rows, Case("refused", "not_sent", refusing="refused"), Case("no way", "not_sent", refusing="unreachable")]
 
 
 @define
@@ -214,18 +212,18 @@ async def test_ambiguous_outcomes(stage: Stage, engine: str, name: str, action: 
 async def _tried(
     stage: Stage, service: Service, wire: Wire, operation_id: str, case: Case, step: int, clean: list[Written]
 ) -> None:
-    what = f"{case.name} at step {step}"
+    where = f"{case.name} at step {step}"
     hasty = Hasty(service.transport)
     breaking: Any = evolve(service)
     breaking.transport = hasty
     passed: list[KillPoint] = []
-    sent: list[int] = []
+    calls_before: list[int] = []
     with ExitStack() as stack:
 
         def passing(point: KillPoint) -> None:
             passed.append(point)
             if point is KillPoint.after_intent_commit and passed.count(point) == step + 1:
-                sent.append(len(wire.calls))
+                calls_before.append(len(wire.calls))
                 wire.fault, hasty.seconds = case.act, case.seconds
                 if case.told is not None:
                     tell(stage.sandbox_url, case.told)
@@ -243,39 +241,39 @@ async def _tried(
     if case.refusing is not None:
         await wire.open()
 
-    after = wire.calls[sent[0] :]
-    assert len(after) == (case.refusing is None) or case.ends == "token", f"{what}: {after}"
-    assert after.count(after[0]) == 1 if after else True, f"{what}: repeated by itself: {after}"
-    written = stage.written()[before:]
-    assert _kinds(written[:step]) == _kinds(clean[:step]) and len(written) <= step + 1, what
-    shown = await stage.shown(service, operation_id)
-    receipts = shown["receipt"]["steps"]
-    assert [receipt["state"] for receipt in receipts[:-1]] == ["applied"] * step, what
+    after = wire.calls[calls_before[0] :]
+    assert len(after) == (case.refusing is None) or case.ends == "token", f"{where}: {after}"
+    assert after.count(after[0]) == 1 if after else True, f"{where}: repeated by itself: {after}"
+    writes = stage.written()[before:]
+    assert _kinds(writes[:step]) == _kinds(clean[:step]) and len(writes) <= step + 1, where
+    operation = await stage.shown(service, operation_id)
+    receipts = operation["receipt"]["steps"]
+    assert [receipt["state"] for receipt in receipts[:-1]] == ["applied"] * step, where
     last = receipts[-1]["state"]
     if case.ends == "unknown":
-        assert (shown["status"], last) == ("unknown", "ambiguous"), what
+        assert (operation["status"], last) == ("unknown", "ambiguous"), where
         for again in (refusal, await stage.refusal(service, operation_id)):
-            assert again is not None and (again.code, again.outcome) == ("outcome_unknown", "unknown"), what
-        assert len(stage.written()) == before + len(written), f"{what}: repeated"
+            assert again is not None and (again.code, again.outcome) == ("outcome_unknown", "unknown"), where
+        assert len(stage.written()) == before + len(writes), f"{where}: repeated"
         return
-    assert shown["status"] == "prepared", what
+    assert operation["status"] == "prepared", where
     if case.ends == "rejected":
         partly = step or any(item["state"] == "applied" for item in receipts[-1]["items"])
         outcome = "partly_applied" if partly else "not_applied"
-        assert refusal is not None and (refusal.code, refusal.outcome) == ("provider_rejected", outcome), what
-        assert "nextAction" not in shown and last == "rejected", what
+        assert refusal is not None and (refusal.code, refusal.outcome) == ("provider_rejected", outcome), where
+        assert "nextAction" not in operation and last == "rejected", where
     else:
-        assert refusal is None and shown["nextAction"] == "execute", what
-        assert last == ("rejected" if case.ends == "token" else "throttled"), what
-        assert ("retryAfterMs" in shown) == (case.ends != "token"), what
-    service.store.clock.observe(service.store.clock.now() + shown.get("retryAfterMs", 0))
-    assert (await stage.execute(service, operation_id))["status"] == "succeeded", what
-    assert _kinds(stage.written()[before:]) == _kinds(clean), f"{what}: repeated or left out"
+        assert refusal is None and operation["nextAction"] == "execute", where
+        assert last == ("rejected" if case.ends == "token" else "throttled"), where
+        assert ("retryAfterMs" in operation) == (case.ends != "token"), where
+    service.store.clock.observe(service.store.clock.now() + operation.get("retryAfterMs", 0))
+    assert (await stage.execute(service, operation_id))["status"] == "succeeded", where
+    assert _kinds(stage.written()[before:]) == _kinds(clean), f"{where}: repeated or left out"
 
 
-def _kinds(written: list[Written]) -> Counter[str]:
+def _kinds(writes: list[Written]) -> Counter[str]:
     """How many entities of each kind were written."""
-    return Counter(kind for one in written for kind in one.what.split()[2:])
+    return Counter(kind for write in writes for kind in write.what.split()[2:])
 
 
 def _unreachable(port: int, stack: ExitStack) -> None:
