@@ -14,7 +14,7 @@ from adsunify.errors import InvalidInput
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json, loads
-from tests.networks.samples import get_samples, list_case_folders
+from tests.networks.samples import list_case_folders
 
 REPOSITORY = Path(__file__).parent.parent.parent
 NOT_CASES = {"briefs", "conversation"}
@@ -118,12 +118,13 @@ def _network(path: Path, code: Json) -> str:
 
 
 def _account(network: str, value: Mapping[str, Json]) -> Account:
-    names = {extra.name for extra in get_adapter(network).network.extras}
+    tables = get_adapter(network).network
+    names = {extra.name for extra in tables.extras}
     extras = value.get("extras") or {}
     if not isinstance(extras, Mapping):
         raise NotACase("account.extras is an object")
     beside = {name: one for name, one in value.items() if name in names}
-    native_id = next((value[name] for name in _NAMES_OF_ID if value.get(name)), get_samples(network).account_id)
+    native_id = next((value[name] for name in _NAMES_OF_ID if value.get(name)), tables.example_account_id)
     return Account(
         network,
         str(native_id),

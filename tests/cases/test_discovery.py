@@ -20,7 +20,7 @@ CURRENCY = "USD"
 
 
 def account(network: str) -> Account:
-    return Account(network, get_samples(network).account_id, CURRENCY, "America/New_York")
+    return Account(network, get_adapter(network).network.example_account_id, CURRENCY, "America/New_York")
 
 
 def all_cells() -> Iterator[Cell]:

@@ -63,8 +63,8 @@ def test_names_are_unique(network: Network) -> None:
 
 def account_for(network: Network, brief: CampaignBrief) -> Account:
     """An account that the network's example briefs are written for."""
-    samples = get_samples(network.code)
-    return Account(network.code, samples.account_id, brief.budget.currency, samples.timezone)
+    timezone = get_samples(network.code).timezone
+    return Account(network.code, network.example_account_id, brief.budget.currency, timezone)
 
 
 def test_each_cell_has_an_example_brief_that_plans(network: Network) -> None:

@@ -65,7 +65,6 @@ class Samples:
     requires_political_declaration: bool = False
 
     # -- accounts and briefs --
-    account_id: str = "1234567890"
     timezone: str = "Etc/UTC"
     """The zone in which the example briefs begin at midnight, where the network keeps whole days."""
     brief_members: Mapping[str, Any] = {}
@@ -108,7 +107,6 @@ class Samples:
     """Also of the yen: the network judges fractions itself."""
     fields_of_several_units: frozenset[str] = frozenset()
     """Fields whose unit depends on the entity."""
-    keeps_whole_days: bool = False
     targeting_change: tuple[str, Mapping[str, list[str]]] | None = None
     """A level, and a targeting that it takes."""
     targeting_places: tuple[str, ...] = ()

@@ -197,7 +197,7 @@ DAYS = [
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_only_networks_that_keep_whole_days_have_settings_of_days(network: str) -> None:
-    assert (network in dict(DAYS)) == get_samples(network).keeps_whole_days
+    assert (network in dict(DAYS)) == get_adapter(network).network.has_whole_days
 
 
 @pytest.mark.parametrize(("network", "kind"), dict.fromkeys(DAYS))

@@ -15,6 +15,7 @@ from adsunify.adapter.network import Account
 from adsunify.errors import AdsunifyError, LookupNeeded
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief
+from adsunify.networks import get_adapter
 from adsunify.planning import plan, plan_create
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan, Step, add_operation_marks
@@ -91,8 +92,8 @@ OWN = (("creative", "existingId"), ("platform", "conversionEvent"), ("targeting"
 
 def _example(network: str, brief: Json) -> Plan:
     """The plan of an example brief; what is read first is answered as a create case of the network has it recorded."""
-    samples = get_samples(network)
-    account = Account(network, samples.account_id, brief["budget"]["currency"], samples.timezone)
+    timezone = get_samples(network).timezone
+    account = Account(network, get_adapter(network).network.example_account_id, brief["budget"]["currency"], timezone)
     try:
         return plan(read_brief(dumps(brief)), account)
     except LookupNeeded as problem:
@@ -104,7 +105,7 @@ def _example(network: str, brief: Json) -> Plan:
         for part, member in OWN:
             if member in members.get(part, {}) and member in recorded.get(part, {}):
                 members[part][member] = recorded[part][member]
-        account = evolve(case.account, currency=brief["budget"]["currency"], timezone=samples.timezone)
+        account = evolve(case.account, currency=brief["budget"]["currency"], timezone=timezone)
         with suppress(AdsunifyError):
             return run_flow(
                 plan_create(account, read_brief(dumps(members))), Conversation(network, case.exchange).answer

@@ -17,12 +17,12 @@ from adsunify.contract import ENDPOINTS, ApiRequest
 from adsunify.contract.messages import parse_request
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.models.brief import CampaignBrief, read_brief
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.planning import plan, plan_create
 from adsunify.store.operations import OperationDraft
 from adsunify.values.countries import load_country_codes
 from adsunify.values.money import MICROS, to_units
-from tests.networks.samples import find_case_folder, get_samples, list_example_briefs
+from tests.networks.samples import find_case_folder, list_example_briefs
 
 from . import floor
 from .measuring import Result, at_most, in_turns, judged, looped, profiled
@@ -120,7 +120,7 @@ def _sent(network: str, exchange: Sequence[Mapping[str, Any]]) -> Sequence[Mappi
 
 def account(network: str) -> Account:
     """An account that every adapter can plan for."""
-    return Account(network, get_samples(network).account_id, "USD", "America/New_York")
+    return Account(network, get_adapter(network).network.example_account_id, "USD", "America/New_York")
 
 
 def prepare(one: Planned) -> Callable[[], tuple[str, str]]:

@@ -32,7 +32,6 @@ SAMPLES = Samples(
     first_read_path="/sp/campaigns/list",
     native_amounts={"defaultBid": "bid"},
     zero_amount=("adGroup", {"defaultBid": 0}, "defaultBid"),
-    keeps_whole_days=True,
     first_write_path="/sp/campaigns",
     unknown_error={"code": "NOBODY_KNOWS", "message": "?"},
     native_faults={"partial": "rejected", "error_in_200": "throttled"},

@@ -33,7 +33,6 @@ SAMPLES = Samples(
         "cpcBidMicros": "bid",
     },
     zero_amount=("adGroup", {"cpcBidMicros": "0"}, "cpcBidMicros"),
-    keeps_whole_days=True,
     targeting_change=("campaign", {"locations": ["2578", "2752"], "languages": ["1000", "1001"]}),
     missing_ids={"ad": "1~999999999"},
     first_write_path="/v*googleAds:mutate",

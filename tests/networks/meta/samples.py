@@ -15,7 +15,6 @@ SAMPLES = Samples(
     formats=frozenset({"page_link_ad", "existing_creative"}),
     goals=frozenset({"traffic", "awareness", "conversions"}),
     periods=frozenset({"daily", "lifetime"}),
-    account_id="act_1",
     country_in_brief="country:{country}",
     revocation=Revocation(method="DELETE", path="/me/permissions"),
     token_refusal=TokenRefusal(

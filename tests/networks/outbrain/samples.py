@@ -32,7 +32,6 @@ SAMPLES = Samples(
     refreshes_tokens=False,  # a token of 30 days
     native_amounts={"cpc": "bid", "amount": "budget"},
     zero_amount=("campaign", {"cpc": 0}, "cpc"),
-    keeps_whole_days=True,
     targeting_change=(
         "campaign",
         {"locations": ["f7f2ba0d7b5e1f3e1c0f0a1a2b3c4d5e"], "devices": ["MOBILE", "DESKTOP"]},
