@@ -121,7 +121,7 @@ PARTS: Mapping[str, Held] = {
     "apple/platform-v1-tables.json": {
         "/objects/AppsMetrics": (*apple_figures.COUNT_METRICS, apple_figures.SPEND_METRIC)
     },
-    "outbrain/amplify-v0.1-tables.json": {"/objects/Metrics": set(outbrain_figures.SUM_METRICS) - {"videoPlays"}},
+    "outbrain/amplify-v0.1-tables.json": {"/objects/Metrics": set(outbrain_figures.NO_FIGURES) - {"videoPlays"}},
 }
 """Where it holds only a part."""
 

@@ -92,7 +92,7 @@ async def test_synced_before_the_first_byte(stage: Stage, name: str, action: str
         traced = [*tracing, sys.executable, "-c", CODE]
         job = pickle.dumps(stage.job(operation_id))
         root = str(Path(__file__).parents[3])
-        environment = {**os.environ, "PYTHONPATH": root}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", root)])}
         done = await asyncio.to_thread(subprocess.run, traced, input=job, capture_output=True, env=environment)
         assert done.returncode == 0, done.stderr.decode()
         shown = await stage.shown(service, operation_id)
