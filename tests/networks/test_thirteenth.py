@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from collections import defaultdict
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+import tests.networks
 from adsunify.networks import PUBLISHED_ORDER
+from tests.networks.samples import MissingSamples, get_samples
 from tests.toy import MODEL, REPOSITORY, TOY, make_environment, write_toy
 
 EXAMPLES = 5
@@ -44,6 +47,15 @@ def find_networks(ids: str) -> Iterator[tuple[str, set[str]]]:
         words = set(re.findall(r"[a-z]+", parameters))
         networks[test].update(words.intersection((*PUBLISHED_ORDER, TOY)))
     yield from networks.items()
+
+
+def test_a_fact_that_samples_lack_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(folder / "cases" / TOY, tmp_path / "lacking")
+    samples = tmp_path / "lacking" / "samples.py"
+    samples.write_text(re.sub(r"    first_write_path=.*\n", "", samples.read_text()))
+    monkeypatch.setattr(tests.networks, "__path__", [*tests.networks.__path__, str(tmp_path)])
+    with pytest.raises(MissingSamples, match=f"{samples}: .*'first_write_path'"):
+        get_samples("lacking")
 
 
 def test_the_cases_and_tables_of_a_thirteenth_network_are_tested(folder: Path) -> None:
