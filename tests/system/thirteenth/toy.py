@@ -17,7 +17,7 @@ from tests.networks.samples import find_case_folder, list_example_briefs
 
 MODEL, TOY = "reddit", "toy"
 """The code of the network that is copied, and that of the copy; the hosts of the model contain its code."""
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[3]
 HOOK = '''"""Adds the networks of this folder to the packages, in each process whose path has the folder."""
 
 from pathlib import Path

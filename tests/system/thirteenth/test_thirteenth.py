@@ -15,7 +15,8 @@ import pytest
 import tests.networks
 from adsunify.networks import PUBLISHED_ORDER
 from tests.networks.samples import MissingSamples, get_samples
-from tests.toy import MODEL, REPOSITORY, TOY, make_environment, write_toy
+
+from .toy import MODEL, REPOSITORY, TOY, make_environment, write_toy
 
 EXAMPLES = 5
 """A test whose ids name more networks than this is one of all networks; others name some as examples."""
