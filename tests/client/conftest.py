@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from adsunify import AsyncAds
-from adsunify.networks import ADAPTER_PACKAGES
 from adsunify.service.factory import SANDBOX_URL_VARIABLE
-from tests.server.served import RING, Served, connect, served
+from tests.server.conftest import connected
+from tests.server.served import RING, Served, served
+
+__all__ = ["connected"]
 
 DOORS = ("local", "remote")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def server(connected: tuple[Path, Served], tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     path = tmp_path_factory.mktemp("client") / "ads.db"
-    async with served(f"sqlite:///{path}") as one:
-        for network in ADAPTER_PACKAGES:
-            await connect(one, network)
+    shutil.copyfile(connected[0], path)
+    async with served(f"sqlite:///{path}", copied=connected[1]) as one:
         yield one
 
 

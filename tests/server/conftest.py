@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from adsunify.networks import ADAPTER_PACKAGES
 from tests.databases import ENGINES, empty_database
 
-from .served import Served, connect, served
+from .served import Served, connect, serve_connected, served
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -22,13 +23,28 @@ async def empty(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serve
         yield one
 
 
+@pytest.fixture(scope="session")
+def connected(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Served]:
+    """The file of an environment with every network connected, and the environment, which is ended: to be copied."""
+    path: Path = tmp_path_factory.mktemp("connected") / "served.db"
+    return path, asyncio.run(serve_connected(f"sqlite:///{path}"))
+
+
+@pytest.fixture(scope="module")
+def settings() -> Mapping[str, str]:
+    """What the environment of :func:`server` says besides."""
+    return {}
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(empty: Served) -> Served:
+async def server(
+    connected: tuple[Path, Served], settings: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Served]:
     """A server with every network connected, and meta in the other workspace as well."""
-    for network in ADAPTER_PACKAGES:
-        await connect(empty, network)
-    await connect(empty, "meta", "stranger")
-    return empty
+    path: Path = tmp_path_factory.mktemp("served") / "served.db"
+    shutil.copyfile(connected[0], path)
+    async with served(f"sqlite:///{path}", settings, connected[1]) as one:
+        yield one
 
 
 @pytest.fixture(scope="module", params=ENGINES)

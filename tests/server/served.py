@@ -17,14 +17,14 @@ from urllib.parse import urljoin
 
 import httpx
 from aiohttp import web
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from pydantic.alias_generators import to_camel
 from sqlalchemy import Connection, func, select
 
 from adsunify.actor import Actor, Role
 from adsunify.cli.briefs import load_sample
 from adsunify.cli.sandbox_connections import FormParser, get_sandbox_credentials
-from adsunify.networks import get_adapter
+from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.sandbox.networks import load_networks
 from adsunify.sandbox.server import Sandbox
 from adsunify.service import api_keys
@@ -292,10 +292,26 @@ def _counted(connection: Connection) -> dict[str, int]:
 
 
 @asynccontextmanager
-async def served(database: str, settings: Mapping[str, str] | None = None) -> AsyncIterator[Served]:
-    """Serve a database that is made here; ``settings``: more of the environment."""
+async def served(
+    database: str, settings: Mapping[str, str] | None = None, copied: Served | None = None
+) -> AsyncIterator[Served]:
+    """Serve a database; ``settings``: more of the environment.
+
+    ``copied``: an ended environment, of which ``database`` is a copy. Its people and what it has connected go on.
+    """
     hands = Hands()
     async with simulated(hands) as networks:
+        if copied is not None:
+            networks.state.worlds = {
+                code: evolve(
+                    world,
+                    clock=hands.now,
+                    stored_entities=dict(world._stored_entities),
+                    codes=dict(world.codes),
+                    tokens=dict(world.tokens),
+                )
+                for code, world in copied.networks.state.worlds.items()
+            }
         listening = socket.create_server(("127.0.0.1", 0))
         base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         clock = Clock(hands.milliseconds, lambda: 0)
@@ -308,10 +324,16 @@ async def served(database: str, settings: Mapping[str, str] | None = None) -> As
         client = httpx.AsyncClient(base_url=base_url, trust_env=False, timeout=60)
         try:
             one = Served(opened.service, database, base_url, networks, hands, client, get_schemas(), app[REQUESTS])
-            await one.add("admin", "shop", "admin")
-            await one.add("member", "shop", "member")
-            await one.add("viewer", "shop", "viewer")
-            await one.add("stranger", "other", "admin")
+            if copied is not None:
+                one.people = {
+                    name: evolve(person, tokens=dict(person.tokens)) for name, person in copied.people.items()
+                }
+                one.accounts, one.foreign = dict(copied.accounts), dict(copied.foreign)
+            else:
+                await one.add("admin", "shop", "admin")
+                await one.add("member", "shop", "member")
+                await one.add("viewer", "shop", "viewer")
+                await one.add("stranger", "other", "admin")
             yield one
         finally:
             await client.aclose()
@@ -320,6 +342,15 @@ async def served(database: str, settings: Mapping[str, str] | None = None) -> As
 
 
 # -- connecting as a person does ----------------------------------------------------------------------------------
+
+
+async def serve_connected(database: str) -> Served:
+    """Connect every network, and meta in the other workspace as well; the environment, which is ended."""
+    async with served(database) as one:
+        for network in ADAPTER_PACKAGES:
+            await connect(one, network)
+        await connect(one, "meta", "stranger")
+    return one
 
 
 async def consent(one: Served, network: str, name: str = "admin") -> httpx.Response:

@@ -6,19 +6,17 @@ On every network and level, through every endpoint that takes an entity's id.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-import pytest_asyncio
 
 from adsunify.networks import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
 from tests.networks.samples import get_samples
 
-from .served import Served, served
+from .served import Served
 from .test_native import LEVELS, PATHS, get_campaign, highest_levels, levels, networks
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -27,12 +25,10 @@ ONE_ACCOUNT = ("chatgpt",)
 Ask = tuple[str, str, Any]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def empty(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
-    """A server that may be asked without end."""
-    path: Path = tmp_path_factory.mktemp("served") / "served.db"
-    async with served(f"sqlite:///{path}", {"ADSUNIFY_WRITES_PER_MINUTE": "0"}) as one:
-        yield one
+@pytest.fixture(scope="module")
+def settings() -> Mapping[str, str]:
+    """The server may be asked without end."""
+    return {"ADSUNIFY_WRITES_PER_MINUTE": "0"}
 
 
 def asks(account: str, kind: str, entity_id: str) -> list[Ask]:
