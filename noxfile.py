@@ -34,12 +34,12 @@ def run_suite(session: nox.Session, chosen: str) -> None:
     # The suite starts many short processes: each would compile every module again if none kept the bytecode.
     compiled = {"PYTHONDONTWRITEBYTECODE": ""}
     without = ("--ignore=tests/system/crash", "--ignore=tests/oracles", "--ignore=tests/typing")
-    session.run("pytest", *distributed, *without, "-m", chosen, *session.posargs, env=compiled)
+    session.run("pytest", *distributed, *without, "-m", f"{chosen} and not specs", *session.posargs, env=compiled)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The test suite: SQLite files, a real PostgreSQL, real HTTP to the sandbox; at most four minutes on two cores."""
+    """The test suite: SQLite files, a real PostgreSQL, real HTTP to the sandbox; a part of each long list."""
     run_suite(session, "not exhaustive")
 
 
@@ -97,6 +97,8 @@ def oracles(session: nox.Session) -> None:
     if not os.environ.get("ADSUNIFY_SPECS"):
         session.warn("ADSUNIFY_SPECS is not set: payloads are NOT held against the official schemas in this run.")
     session.run("pytest", "tests/oracles", *session.posargs)
+    if not session.posargs:
+        session.run("pytest", "tests/networks", "tests/sandbox", "-m", "specs")
 
 
 @nox.session

@@ -22,6 +22,8 @@ from tests.sandbox.amazon_calls import (
     metadata,
 )
 
+pytestmark = pytest.mark.specs
+
 
 def described(name: str, schema: str) -> Draft202012Validator:
     """A validator of one schema of an OpenAPI 3.0 file: `nullable` becomes a null type."""

@@ -288,6 +288,7 @@ TYPES = {
 }  # fmt: skip
 
 
+@pytest.mark.specs
 @pytest.mark.skipif(SPEC is None, reason="ADSUNIFY_SPECS names no folder of specs")
 def test_the_tables_agree_with_the_descriptors() -> None:
     messages, enums = SPEC["messages"], SPEC["enums"]

@@ -248,6 +248,7 @@ async def test_jobs_that_are_refused(web: httpx.AsyncClient) -> None:
         refused(await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=sent), 400, 1)
 
 
+@pytest.mark.specs
 async def test_columns_are_those_of_the_description() -> None:
     folder = os.environ.get("ADSUNIFY_SPECS")
     if folder is None:

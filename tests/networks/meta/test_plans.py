@@ -354,6 +354,7 @@ def test_a_missing_creative_is_found_before() -> None:
 # -- the reference ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.specs
 @pytest.mark.skipif("ADSUNIFY_SPECS" not in os.environ, reason="ADSUNIFY_SPECS names no folder of reference data")
 def test_names_and_currencies_are_those_of_the_reference() -> None:
     folder = Path(os.environ["ADSUNIFY_SPECS"]) / "meta"

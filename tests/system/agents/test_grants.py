@@ -15,6 +15,7 @@ from sqlalchemy import select
 from adsunify.encryption import make_key_ring
 from adsunify.service.oauth_server import ACCESS_PREFIX
 from adsunify.store.schema import oauth_tokens
+from tests.markers import exhaustive
 from tests.pages.browsing import browser, email
 from tests.server.oauth import REDIRECT
 from tests.server.served import Served, brief
@@ -204,7 +205,7 @@ async def rotated(one: Client, tokens: dict[str, Any], times: int) -> list[dict[
     return found
 
 
-@pytest.mark.parametrize("stolen", [0, 50, 99])
+@pytest.mark.parametrize("stolen", [0, exhaustive(50), exhaustive(99)])
 async def test_an_old_refresh_token_ends_the_family(both: Served, stolen: int) -> None:
     """Rotated a hundred times; within the one request that uses an old one, all of them are worth nothing."""
     one = await client(both)

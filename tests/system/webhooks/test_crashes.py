@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.databases import LONG_RUN
-
 from .crashing import crashed
 from .world import World
 
 WORKERS = {"sqlite": 2, "postgresql": 3}
 
 
-@pytest.mark.parametrize("engine", LONG_RUN, indirect=True)
+@pytest.mark.exhaustive
 async def test_killed_workers_lose_nothing(shop: World, database: str, engine: str) -> None:
     happened = await crashed(shop, database, events=400, workers=WORKERS[engine], kills=5, after=10)
     assert happened["attempts"] >= happened["arrived"] >= happened["events"]

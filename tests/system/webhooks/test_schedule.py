@@ -20,6 +20,7 @@ from adsunify.service.webhook_worker import RETRY_SCHEDULE, backoff_seconds
 from adsunify.store import deliveries
 from adsunify.store.schema import api_keys, memberships
 from adsunify.store.statement import Statement
+from tests.databases import LONG_RUN
 from tests.unit.http.certificates import Authority
 
 from .receiving import Receiver, misbehaving, receiving, reset
@@ -219,6 +220,7 @@ async def test_it_ends_with_whoever_made_it(shop: World, receiver: Receiver, end
 # -- a backlog ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("engine", LONG_RUN, indirect=True)
 async def test_a_backlog_drains_without_pauses(
     shop: World, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from attrs import evolve
 from adsunify.errors import ResponseLost
 from adsunify.http.messages import Request
 from adsunify.http.transport import HttpTransport
+from tests.markers import exhaustive
 
 from .server import HOST, OK, READ, WRITE, Connection, answer, answering, send, serving
 
@@ -22,7 +23,7 @@ def _bomb(size: int) -> bytes:
     return gzip.compress(b"[" + b" " * size + b"]", 9)
 
 
-@pytest.mark.parametrize("nature", ["write", "read"])
+@pytest.mark.parametrize("nature", ["write", exhaustive("read")])
 async def test_a_gzip_bomb_is_not_inflated(nature: str) -> None:
     bomb = _bomb(300_000_000)
     async with serving(answering(answer(200, bomb, "Content-Encoding: gzip"))) as server:
