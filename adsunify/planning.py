@@ -11,7 +11,7 @@ from .adapter.flows import replay_flow
 from .adapter.network import Account
 from .http.messages import Flow
 from .models.brief import CampaignBrief
-from .networks import get_adapter
+from .networks.registry import get_adapter
 from .plans.records import Plan, add_operation_marks
 
 

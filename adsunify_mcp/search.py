@@ -12,7 +12,7 @@ from typing import Any
 from adsunify.adapter.network import split_words
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.prose import convert_descriptions
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.dispatch import describe_endpoint
 from adsunify.values.exact_json import Json
 

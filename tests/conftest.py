@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 from adsunify.errors import Issue
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 
 from .databases import engine, migrated_database, shared_database, sqlite_template
 from .postgres import execute

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import Any
 
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.dates import get_midnight, get_timezone
 from adsunify.values.exact_json import loads
 

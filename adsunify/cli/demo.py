@@ -19,7 +19,7 @@ from rich.table import Table
 from adsunify.actor import Actor
 from adsunify.client import Account, AsyncAds, Operation
 from adsunify.errors import AdsunifyError, invalid_input
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.sandbox_workspace import create_sandbox_admin
 from adsunify.service.webhooks import list_event_types
 from adsunify.values.exact_json import Json, dumps

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.review.capabilities import MatrixTable, build_sections, render_capability_matrix
 from adsunify.service.networks import network_detail_to_json
 from adsunify.values.exact_json import dumps

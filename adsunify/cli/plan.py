@@ -11,7 +11,7 @@ import click
 from adsunify.adapter.network import Account
 from adsunify.errors import Issue, LookupNeeded, invalid_input
 from adsunify.http.messages import build_request_url
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan as plan_brief
 from adsunify.plans.records import Plan, Step
 from adsunify.values.currencies import get_exponent

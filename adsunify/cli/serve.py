@@ -16,7 +16,7 @@ from attrs import field, frozen
 from adsunify.actor import Actor
 from adsunify.errors import invalid_input
 from adsunify.models.error_messages import WEB_PREFIXES, is_web_address
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import api_keys
 from adsunify.service.accounts import list_accounts
 from adsunify.service.core import Service

@@ -10,7 +10,7 @@ import click
 from adsunify.cli import output
 from adsunify.cli.files import brief_argument, load_brief, report_brief_errors
 from adsunify.cli.options import Target, data_option, idempotency_option, target_options
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 
 DEFAULT_DAYS = 7
 EARLIEST_END = date.min + timedelta(days=DEFAULT_DAYS)

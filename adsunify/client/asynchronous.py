@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest
 from adsunify.contract.requests import get_credential_sets, list_credential_networks
 from adsunify.errors import invalid_input
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.values.exact_json import Json
 
 from .backends import Backend, open_backend

@@ -37,7 +37,7 @@ from adsunify.models.base import (
 )
 from adsunify.models.brief import CampaignBrief, Instant
 from adsunify.models.error_messages import UUID_REGEX, Violation
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import Kind
 
 

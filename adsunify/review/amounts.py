@@ -11,7 +11,7 @@ from attrs import frozen
 
 from adsunify.adapter.network import Account, parse_native_amount
 from adsunify.errors import InvalidInput
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 from adsunify.values.money import from_units
 

@@ -15,7 +15,7 @@ from attrs import frozen
 from adsunify.adapter.network import Account, Level, NativeEntity, Network, Period, Setting
 from adsunify.adapter.settings import get_display_value
 from adsunify.errors import InvalidInput
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import ENTITY_KINDS
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value

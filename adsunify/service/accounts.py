@@ -25,7 +25,7 @@ from adsunify.errors import (
     TokenRefused,
 )
 from adsunify.execution.status_updates import read_entity_statuses
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.store import Store, connections, entities, events, reports
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord

@@ -20,7 +20,7 @@ from adsunify.adapter.oauth import Credentials
 from adsunify.encryption import SecretContext, decrypt, encrypt
 from adsunify.errors import Forbidden, InvalidInput, Issue, NotFound, ProviderError, VaultError
 from adsunify.http.messages import Flow, Request
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.store import connections, consents, encrypted_secrets, new_id, people
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord, ConnectionRecord

@@ -21,7 +21,7 @@ from adsunify.http.backend import PoolTransport
 from adsunify.http.messages import Request, Response
 from adsunify.http.safe_fetch import Resolver, resolve_host
 from adsunify.http.transport import TIMEOUT_SECONDS, HttpTransport, Signer
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.store import Store
 from adsunify.store.keys import KeyUsage, save_last_used
 from adsunify.store.operations import Idempotency

@@ -37,7 +37,7 @@ from adsunify.execution.state import (
     read_progress,
 )
 from adsunify.execution.status_updates import find_created_ids, read_receipt_statuses
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Plan
 from adsunify.store import attempts, connections, operations
 from adsunify.store.clock import Clock

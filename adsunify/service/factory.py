@@ -17,7 +17,7 @@ from adsunify.encryption import KeyRing, load_or_create_key_file, parse_key_ring
 from adsunify.errors import invalid_input
 from adsunify.execution.state import LEASE_MILLISECONDS, MAX_LEASE_MILLISECONDS
 from adsunify.http.transport import HttpTransport
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.core import Service, Settings
 from adsunify.service.rate_limits import RateLimits
 from adsunify.store import Clock, Store, open_store

@@ -30,7 +30,7 @@ from adsunify.execution.executor import SendResult
 from adsunify.http.backend import PoolTransport
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.http.transport import Signer
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.service.core import Service
 from adsunify.store import connections, encrypted_secrets
 from adsunify.store.connections import AccountRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adsunify.actor import Actor
 from adsunify.adapter.network import Format, Input, Network
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import Json
 
 from .core import Service

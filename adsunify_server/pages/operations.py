@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Binding
 from adsunify.problem_details import to_problem_details
 from adsunify.review.amounts import find_amounts

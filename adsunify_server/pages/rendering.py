@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 from attrs import frozen
 
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.review.completion import get_operation_state
 from adsunify.values.exact_json import Json, dumps
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from adsunify.adapter.network import Account, Extra, parse_native_amount
 from adsunify.errors import InvalidInput
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.review.completion import get_operation_state
 from adsunify.values.exact_json import Json
 from adsunify.values.money import MICROS, from_units

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from adsunify.adapter.network import Network
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Outputs, Plan, Step, encode_plan
 from adsunify.values.exact_json import Json, dumps
 from adsunify.values.json_pointer import get_value

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json, loads
 from tests.networks.samples import list_case_folders

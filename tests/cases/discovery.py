@@ -12,7 +12,7 @@ from adsunify.adapter.brief_checks import collect_given_members, select_format
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.models.brief import read_brief
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan
 from adsunify.values.exact_json import Json, dumps
 from tests.networks.samples import get_samples

@@ -13,7 +13,7 @@ from adsunify.adapter.network import Network
 from adsunify.errors import AdsunifyError
 from adsunify.execution.outcomes import Ambiguous, Applied, classify_write
 from adsunify.http.messages import Request, Response, ResponseFormat
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Step
 from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.values.json_pointer import get_value, set_value

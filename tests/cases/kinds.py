@@ -16,7 +16,7 @@ from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput
 from adsunify.execution.outcomes import classify_write
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Plan, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value

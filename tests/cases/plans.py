@@ -12,7 +12,7 @@ from adsunify.adapter.flows import run_flow
 from adsunify.cli.plan import plan_to_json
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief, read_brief
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan_create
 from adsunify.plans.records import Outputs, Plan, Step, add_operation_marks
 from adsunify.values.exact_json import Json, dumps

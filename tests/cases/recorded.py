@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.errors import Issue, LookupNeeded
 from adsunify.http.messages import Request, Response, build_request_url
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json, dumps
 
 from .matching import Difference, body_differences, header_differences, shown, url_differences

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from adsunify.adapter.brief_checks import OPTIONAL_MEMBERS
 from adsunify.adapter.network import Account
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.networks import workflows_to_json
 from adsunify.values.exact_json import Json
 from tests.networks.samples import get_samples

@@ -16,7 +16,7 @@ from adsunify.adapter.hierarchy import EntityTree
 from adsunify.adapter.network import Account
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan as plan_brief
 from adsunify.plans.records import Binding, Plan, make_plan
 from adsunify.values.json_pointer import MISSING, get_value, set_value

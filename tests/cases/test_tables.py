@@ -17,7 +17,7 @@ from adsunify.adapter.network import Account, ErrorRule, Network, ParsedError, p
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.http.messages import Response
 from adsunify.models.brief import CampaignBrief, read_brief
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.planning import plan
 from adsunify.values.exact_json import loads
 from adsunify.values.money import from_units, to_units

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.review.capabilities import MatrixTable, build_sections
 from tests.pages.browsing import Browser
 

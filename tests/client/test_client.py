@@ -32,7 +32,7 @@ from adsunify.errors import (
     TokenRefused,
     Unauthenticated,
 )
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.factory import BASE_URL_VARIABLE
 from tests.server.served import NEVER, RING, Served, brief
 

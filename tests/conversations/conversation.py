@@ -19,7 +19,7 @@ from adsunify.actor import Actor
 from adsunify.cli.briefs import make_brief
 from adsunify.cli.sandbox_connections import FormParser, get_sandbox_credentials
 from adsunify.models.brief import read_brief
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.sandbox import sandbox
 from adsunify.service import accounts, campaigns, connections, operations
 from adsunify.service.core import Service

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.store import clock
 
 from .conversation import find_recordings, kept, opened, talk

@@ -16,7 +16,7 @@ from typing import Any
 from adsunify.contract.access import render_access_matrix
 from adsunify.contract.requests import get_credential_sets, list_credential_networks
 from adsunify.models.brief import CampaignBrief
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.review.capabilities import render_capability_matrix, render_markdown_table
 from adsunify.service.networks import workflows_to_json
 from tests.cases.discovery import brief, cells

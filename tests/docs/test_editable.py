@@ -13,7 +13,7 @@ from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account
 from adsunify.adapter.settings import find_lock_reason, list_settings
 from adsunify.errors import AdsunifyError, InvalidInput
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
 from tests.cases.cases import own_cases

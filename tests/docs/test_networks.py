@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adsunify.adapter.network import Network
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.review.capabilities import render_capability_matrix
 from tests.cli.running import run
 from tests.networks.samples import get_samples

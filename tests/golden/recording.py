@@ -11,7 +11,7 @@ import click
 
 import tests.networks
 from adsunify.cli.commands import adsunify as root_command
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify_server.openapi import make_document
 from tests.cases.twice import digests
 

@@ -13,7 +13,7 @@ import tests.networks
 from adsunify.adapter.error_rules import match_error_rule
 from adsunify.adapter.network import ErrorRule, Network
 from adsunify.http.messages import Request
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from tests.cases.cases import BadCase, Case, Library, read_cases
 from tests.cases.kinds import KINDS
 from tests.cases.recorded import response_of

@@ -20,7 +20,7 @@ from adsunify.adapter.settings import find_lock_reason, get_display_value, list_
 from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.models.brief import Creative
 from adsunify.models.edit import EditTargeting
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json, dumps
 from adsunify.values.json_pointer import get_value

@@ -16,7 +16,7 @@ from adsunify.adapter.network import Account, parse_native_amount, to_native_amo
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Request
 from adsunify.models.brief import read_brief
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.planning import plan
 from adsunify.values.currencies import EXPONENTS
 from adsunify.values.exact_json import dumps, loads

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adsunify.cli.sandbox_connections import get_sandbox_credentials
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.sandbox.networks import load_networks
 
 ROOT = Path(__file__).parents[2]
@@ -22,14 +22,14 @@ TOYS = {
 }
 ASK = """
 import sys
-import adsunify.networks
 import adsunify.sandbox.networks
+from adsunify.networks import registry
 
 adsunify.networks.__path__.append("adapters")
 adsunify.sandbox.networks.__path__.append("simulated")
-print(*adsunify.networks.ADAPTER_PACKAGES)
+print(*registry.ADAPTER_PACKAGES)
 print(*(name for name in sys.modules if name.startswith("adsunify.networks.")))
-print(adsunify.networks.get_adapter("zoo"), adsunify.sandbox.networks.load_networks()["zoo"])
+print(registry.get_adapter("zoo"), adsunify.sandbox.networks.load_networks()["zoo"])
 """
 
 
@@ -54,4 +54,4 @@ def test_a_network_is_added_by_its_folders(tmp_path: Path) -> None:
     command = [sys.executable, "-c", ASK]
     lines = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split("\n")
     assert lines[0].split() == [*ADAPTER_PACKAGES, "bee", "zoo"]
-    assert lines[1:3] == ["", "the adapter the simulated network"]
+    assert lines[1:3] == ["adsunify.networks.registry", "the adapter the simulated network"]

@@ -14,7 +14,7 @@ import pytest
 
 from adsunify.adapter import protocols
 from adsunify.adapter.protocols import Adapter
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 MOST_LINES = 550
 

@@ -15,7 +15,7 @@ from adsunify.adapter.network import Account
 from adsunify.errors import AdsunifyError, LookupNeeded
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan, plan_create
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan, Step, add_operation_marks

@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from adsunify.adapter.network import Account, Template
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks import get_adapter
 from adsunify.networks.apple import native, reads, targeting
 from adsunify.networks.apple.native import CLIENT_SECRET_LIFETIME, sign_client_secret
+from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json, loads
 
 from .sources import Exchange, Write, exchanges, named, writes

@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks import get_adapter
 from adsunify.networks.chatgpt import native, tables
+from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json, loads
 
 from .schemas import exact, media, problems

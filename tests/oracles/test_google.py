@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adsunify.http.messages import build_request_url
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 

@@ -14,7 +14,7 @@ import pytest
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import build_request_url
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json, loads
 
 from .sources import Exchange, Write, exchanges, named, writes

@@ -9,8 +9,8 @@ import pytest
 
 from adsunify.adapter.network import Template
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks import get_adapter
 from adsunify.networks.outbrain import native, targeting
+from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes

@@ -9,8 +9,8 @@ import pytest
 
 from adsunify.adapter.network import Account, Template
 from adsunify.http.messages import build_request_url
-from adsunify.networks import get_adapter
 from adsunify.networks.reddit import native, reads, targeting
+from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes

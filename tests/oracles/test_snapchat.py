@@ -9,7 +9,7 @@ import pytest
 
 from adsunify.adapter.network import Template
 from adsunify.http.messages import build_request_url
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.networks.snapchat import native, reads
 from adsunify.values.exact_json import Json
 

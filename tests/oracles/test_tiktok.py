@@ -17,7 +17,7 @@ from adsunify.adapter.error_rules import match_error_rule
 from adsunify.adapter.network import Account, ParsedError
 from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.networks.tiktok.native import get_budget_limits
 from adsunify.values.exact_json import Json, loads
 

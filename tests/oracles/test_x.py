@@ -19,7 +19,7 @@ from hypothesis import strategies as some
 from adsunify.adapter.network import Account, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.networks.x import native, reads, targeting
 from adsunify.networks.x.native import authorize_request
 from adsunify.networks.x.reads import TOKEN_SECRET_EXTRA, fetch_credentials, fetch_request_token

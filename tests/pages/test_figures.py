@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify_server.pages.numbers import format_column, format_money
 from adsunify_server.pages.wording import list_account_facts
 from tests.server.served import Served, connect

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from tests.server.served import Served, brief, connect, given
 
 from .browsing import browser, email, found

@@ -59,7 +59,7 @@ AIMS = (
     Aim("CampaignBrief against bare models", BRIEF, MODELS, at_most(1.1)),
     Aim("import adsunify.webhooks", WEBHOOKS, STANDARD, at_most(1.3)),
 )
-ADAPTER = "import adsunify.networks; adsunify.networks.get_adapter({network!r})"
+ADAPTER = "from adsunify.networks import registry; registry.get_adapter({network!r})"
 
 
 def environment() -> dict[str, str]:
@@ -127,7 +127,7 @@ def _imports(rounds: int) -> Iterator[Result]:
 
 
 def _adapters(rounds: int) -> Iterator[Result]:
-    from adsunify.networks import ADAPTER_PACKAGES as codes
+    from adsunify.networks.registry import ADAPTER_PACKAGES as codes
 
     samples = in_turns(rounds, {code: partial(_adapter, code) for code in codes})
     for code in codes:
@@ -144,9 +144,9 @@ def _adapters(rounds: int) -> Iterator[Result]:
 
 def _adapter(code: str) -> float:
     """Seconds for an adapter, when what all of them need is there."""
-    return imported(f"import adsunify.networks\nbefore = time.perf_counter()\nadsunify.networks.get_adapter({code!r})")[
-        0
-    ]
+    return imported(
+        f"from adsunify.networks import registry\nbefore = time.perf_counter()\nregistry.get_adapter({code!r})"
+    )[0]
 
 
 # -- the server ---------------------------------------------------------------------------------------------------

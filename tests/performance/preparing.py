@@ -17,7 +17,7 @@ from adsunify.contract import ENDPOINTS, ApiRequest
 from adsunify.contract.messages import parse_request
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.models.brief import CampaignBrief, read_brief
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.planning import plan, plan_create
 from adsunify.store.operations import OperationDraft
 from adsunify.values.countries import load_country_codes

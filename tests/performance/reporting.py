@@ -12,7 +12,7 @@ from typing import Any
 
 from adsunify.adapter.insights import DatedValues, sum_by_day
 from adsunify.adapter.network import Account
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 from .loops import DAYS, FIRST, ZONE, load_loop, rows
 from .measuring import Result, at_least, at_most, in_turns, judged, looped, profiled

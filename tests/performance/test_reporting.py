@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adsunify.adapter.insights import sum_by_day
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 
 from .loops import load_loop, rows
 from .reporting import MAPPINGS

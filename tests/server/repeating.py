@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from adsunify.actor import Actor
 from adsunify.models.brief import CampaignBrief
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import campaigns, operations
 from adsunify.service.core import Service
 from tests.system.crash.stage import ids

@@ -24,7 +24,7 @@ from sqlalchemy import Connection, func, select
 from adsunify.actor import Actor, Role
 from adsunify.cli.briefs import load_sample
 from adsunify.cli.sandbox_connections import FormParser, get_sandbox_credentials
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.sandbox.networks import load_networks
 from adsunify.sandbox.server import Sandbox
 from adsunify.service import api_keys

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.store.operations import get_operation as get_operation
 from tests.networks.samples import get_samples, list_example_briefs
 

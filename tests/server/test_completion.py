@@ -15,7 +15,7 @@ from sqlalchemy import update
 from adsunify.client import AsyncAds
 from adsunify.errors import AdsunifyError
 from adsunify.execution.executor import ExecutionLimits
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.store import connections, encrypted_secrets, people
 from adsunify.store.schema import operations
 from tests.cli.running import run

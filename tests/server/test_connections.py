@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import select
 
 from adsunify.cli.sandbox_connections import FormParser
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.store.schema import consents, secrets
 from tests.networks.samples import get_samples
 

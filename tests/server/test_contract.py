@@ -14,7 +14,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from adsunify.contract import ENDPOINTS
 from adsunify.contract.endpoint import make_operation_id
 from adsunify.errors import AdsunifyError, OperationError
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.problem_details import PROBLEM_CODES
 from adsunify.service.dispatch import EXTRA_VALIDATIONS, USE_CASES
 from adsunify.values.exact_json import dumps

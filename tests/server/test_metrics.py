@@ -17,7 +17,7 @@ from sqlalchemy import Connection, update
 
 from adsunify.contract import ENDPOINTS
 from adsunify.errors import StoreError
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.core import Service
 from adsunify.store.schema import operations
 from adsunify_server.metrics import DURATION_BUCKETS, RequestMetrics, make_metrics_application

@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 from adsunify.errors import StoreError
 from adsunify.execution.executor import ExecutionLimits, KillPoint
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import execution
 from adsunify.store.schema import operations
 from adsunify.store.state_commits import commit_state

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
 from tests.networks.samples import get_samples
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from tests.networks.samples import get_samples
 
 from .served import NEVER, Served, brief

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adsunify import Account, InvalidInput, plan, read_brief
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.values import countries
 
 from .served import NEVER, PREFIX, Served, brief

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import dumps
 from tests.networks.samples import get_samples
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from adsunify.errors import StoreError
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import accounts, network_session
 from adsunify.service.factory import open_service
 from adsunify.service.network_session import NetworkSession

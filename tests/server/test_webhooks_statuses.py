@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.core import format_timestamp
 from adsunify.store.events import EventRecord
 

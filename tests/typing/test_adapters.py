@@ -12,7 +12,7 @@ from mypy import api
 
 import adsunify.networks
 from adsunify.adapter.oauth import AuthorizationCodeLogin
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 ROOT = Path(__file__).parents[2]
 NETWORKS = Path(adsunify.networks.__file__).parent

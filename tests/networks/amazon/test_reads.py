@@ -29,10 +29,10 @@ from adsunify.errors import (
 from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief
-from adsunify.networks import get_adapter
 from adsunify.networks.amazon import native, plans, reads, tables
 from adsunify.networks.amazon.native import MARKETPLACES
 from adsunify.networks.amazon.tables import NETWORK
+from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan
 from adsunify.plans.binding import fill_bindings
 from adsunify.values.exact_json import dumps, dumps_canonical

@@ -17,9 +17,9 @@ from adsunify.errors import (
 )
 from adsunify.http.messages import build_request_url
 from adsunify.models.brief import read_brief
-from adsunify.networks import get_adapter
 from adsunify.networks.meta import native, plans, reads
 from adsunify.networks.meta.tables import NETWORK
+from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan
 from adsunify.plans.binding import fill_bindings
 from adsunify.values.exact_json import dumps, loads

@@ -20,7 +20,7 @@ from attrs import evolve, frozen
 from adsunify.actor import Actor
 from adsunify.errors import AdsunifyError
 from adsunify.execution.executor import ExecutionLimits, KillPoint
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.service import operations
 from adsunify.service.core import Service
 from adsunify.service.factory import open_service

@@ -17,7 +17,7 @@ from attrs import evolve
 
 from adsunify.actor import Actor
 from adsunify.cli.serve import connect_sandbox_network, running_server
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.sandbox.server import RunningSandbox, sandbox_thread
 from adsunify.sandbox.world import Token
 from adsunify.service.factory import SECRET_KEYS_VARIABLE

@@ -22,7 +22,7 @@ from adsunify.actor import Actor
 from adsunify.errors import OperationError
 from adsunify.execution.executor import ExecutionLimits
 from adsunify.models.brief import CampaignBrief
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import campaigns, operations
 from adsunify.service.core import Service
 from adsunify.service.factory import open_service

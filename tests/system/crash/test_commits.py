@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.service import accounts, bulk
 from adsunify.service.core import Service
 

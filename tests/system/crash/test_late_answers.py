@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adsunify.networks import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from tests.server.repeating import assert_each_receipt_is_its_own
 from tests.server.served import connect, served
 

@@ -12,7 +12,7 @@ from adsunify.errors import RequestNotSent
 from adsunify.execution.redaction import redact_response
 from adsunify.http.messages import Request, Response
 from adsunify.http.redaction import redact_text
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.problem_details import to_problem_details
 from adsunify.values.exact_json import dumps
 from tests.unit.http.server import OK, WRITE, answering, send, serving

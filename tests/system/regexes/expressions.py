@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 PACKAGES = ("adsunify", "adsunify_server", "adsunify_mcp")
 ANCHORED = frozenset({"match", "fullmatch"})

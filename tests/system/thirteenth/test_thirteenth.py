@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import tests.networks
-from adsunify.networks import PUBLISHED_ORDER
+from adsunify.networks.registry import PUBLISHED_ORDER
 from tests.networks.samples import MissingSamples, get_samples
 
 from .toy import MODEL, REPOSITORY, TOY, make_environment, write_toy

@@ -10,7 +10,7 @@ from adsunify.adapter.flows import run_flow
 from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.network import Account, Catalog
 from adsunify.http.messages import Request, Response
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 
 ROWS = [{"id": str(number), "name": f"page {number}"} for number in range(5)]
 

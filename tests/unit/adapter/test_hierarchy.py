@@ -12,7 +12,7 @@ from adsunify.adapter.hierarchy import ParsedEntity, drop_orphans, ensure_owned,
 from adsunify.adapter.network import Account, Level, Network
 from adsunify.errors import ProviderNotFound, ProviderUnreadable
 from adsunify.http.messages import Flow, Request, Response, Sleep
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 
 
 def entity(kind: str, id_: str, parent: str | None = None) -> ParsedEntity:

@@ -13,7 +13,7 @@ from adsunify.adapter.hierarchy import parse_entity
 from adsunify.adapter.network import Account, Level, NativeEntity, PayloadRules
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Request
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Step
 from adsunify.values.exact_json import Json
 

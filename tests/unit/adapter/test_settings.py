@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from adsunify.adapter.settings import list_bulk_fields, list_settings
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Kind
 
 META = get_adapter("meta").network

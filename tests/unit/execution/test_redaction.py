@@ -13,7 +13,7 @@ from adsunify.execution.redaction import redact_response, to_retry_delay_ms
 from adsunify.execution.state import MAX_STORED_RESPONSE_BYTES
 from adsunify.http.messages import Response
 from adsunify.http.redaction import find_request_id, redact_error, redact_text
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json, dumps
 
 

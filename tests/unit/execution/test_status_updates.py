@@ -9,7 +9,7 @@ import pytest
 from adsunify.execution.state import Receipt
 from adsunify.execution.status_updates import read_receipt_statuses
 from adsunify.http.messages import Request
-from adsunify.networks import get_adapter
+from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Step, StepAction
 from adsunify.values.exact_json import Json
 

@@ -11,7 +11,7 @@ import pytest
 from adsunify.adapter.error_rules import read_retry_delay
 from adsunify.http.messages import Response
 from adsunify.http.retry_after import MAX_SECONDS, parse_retry_after
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 NOW = 784111777.0
 """Sun, 06 Nov 1994 08:49:37 GMT."""

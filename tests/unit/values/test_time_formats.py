@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adsunify.errors import InvalidInput
-from adsunify.networks import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.time_formats import UNIX_MILLISECONDS, UNIX_SECONDS, parse_iso_time
 
 MOMENT = datetime(2027, 3, 1, 8, tzinfo=UTC)

@@ -1,0 +1,54 @@
+"""Finds adapters: ``get_adapter("meta")`` imports one.
+
+Each folder of :mod:`adsunify.networks` is the adapter of the network whose code is the folder's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+from adsunify import networks
+from adsunify.errors import invalid_input
+
+if TYPE_CHECKING:
+    from adsunify.adapter.protocols import Adapter
+
+ADAPTER_PACKAGES: Mapping[str, str]
+"""Network code to the package of its adapter. The folders are read when it is first used; nothing is imported."""
+
+PUBLISHED_ORDER = (
+    *("meta", "google", "tiktok", "snapchat", "pinterest", "linkedin"),
+    *("reddit", "amazon", "x", "chatgpt", "apple", "outbrain"),
+)
+"""The order in which the API and the command line list these networks; it is part of the wire and does not change.
+
+A network that is not named here needs no entry: it follows them, in alphabetical order.
+"""
+
+
+def __getattr__(name: str) -> Mapping[str, str]:
+    if name == "ADAPTER_PACKAGES":
+        return discover_packages()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def discover_packages() -> Mapping[str, str]:
+    """:data:`ADAPTER_PACKAGES`, from the folders of :mod:`adsunify.networks`."""
+    folders = sorted(module.name for module in iter_modules(networks.__path__) if module.ispkg)
+    codes = dict.fromkeys((*PUBLISHED_ORDER, *folders))
+    return {code: f"{networks.__name__}.{code}" for code in codes if code in folders}
+
+
+@cache
+def get_adapter(code: str) -> Adapter:
+    """Return the adapter of a network, imported at the first call. Raises InvalidInput for an unknown code."""
+    packages = discover_packages()
+    if code not in packages:
+        raise invalid_input("network", "choice", f"Unknown network; the networks are {', '.join(packages)}.")
+    adapter: Adapter = import_module(packages[code]).ADAPTER
+    return adapter
