@@ -5,7 +5,7 @@ from adsunify import __version__
 project = "adsunify"
 copyright = "the adsunify developers"  # noqa: A001  # Sphinx's own name
 version = release = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 html_title = f"adsunify {release}"
 exclude_patterns = ["_build"]

@@ -129,7 +129,7 @@ def require_timezone(account: Account) -> str:
         raise invalid_input(
             "account.timezone",
             "account_timezone_unknown",
-            "The account's time zone is not known yet, so no day of its own can be told.",
+            "The account's time zone is not known yet, so no day of the account can be determined.",
         )
     return account.timezone
 

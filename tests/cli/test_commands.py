@@ -133,7 +133,7 @@ def test_plan_says_how_a_look_up_is_given_and_takes_it(tmp_path: Path, monkeypat
     ran = run(*command)
     first, second = ran.err.splitlines()
     assert ran.code == 2 and exchange[0]["request"]["url"] in first
-    assert second.startswith('--lookups: names a JSON file with the answer: [{"request": {"method": "GET", "url": ')
+    assert second.startswith('--lookups: must name a JSON file with the response: [{"request": {"method": "GET", ')
     assert "adsunify validate" in second
     assert run(*command, "--lookups", "answers.json").code == 0
     shown = re.sub(r"\s+", "", run("plan", "--help").out)

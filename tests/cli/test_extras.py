@@ -37,7 +37,7 @@ def run(missing: str, *arguments: str, folder: Path) -> subprocess.CompletedProc
 @pytest.mark.parametrize("missing", ["click", exhaustive("rich")])
 def test_without_the_command_line(tmp_path: Path, missing: str) -> None:
     ran = run(missing, "--help", folder=tmp_path)
-    said = f"{missing} is not installed, and this needs it: install adsunify[cli].\n"
+    said = f"This command needs {missing}, which is not installed: install adsunify[cli].\n"
     assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
 
 
@@ -66,7 +66,7 @@ NEEDING = ["serve --sandbox", "serve", "demo", "sandbox", "webhooks listen", "co
 def test_what_needs_the_server_says_so(arguments: str, tmp_path: Path) -> None:
     ran = run(SERVER, *arguments.split(), folder=tmp_path)
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "aiohttp is not installed, and this needs it: install adsunify[server].\n"
+    assert ran.stderr == "This command needs aiohttp, which is not installed: install adsunify[server].\n"
 
 
 def test_what_does_without_the_server(tmp_path: Path) -> None:

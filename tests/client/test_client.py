@@ -326,7 +326,7 @@ async def test_a_server_that_is_not_there() -> None:
         with pytest.raises(ServerUnreachable) as error:
             await ads.execute(NEVER, confirmed=True)
     assert error.value.outcome == "not_applied"
-    assert "The adsunify server at http://127.0.0.1:9" in error.value.message and "network" not in str(error.value)
+    assert "the adsunify server at http://127.0.0.1:9" in error.value.message and "network" not in str(error.value)
     assert error.value.title == "The adsunify server gave no usable answer"
 
 

@@ -201,7 +201,7 @@ async def test_the_browser_that_began_must_come_back(empty: Served) -> None:
     async with browser() as owner, browser() as thief:
         address = await allowed(empty, owner)
         page = await thief.get(address)
-        assert page.status_code == 404 and "not made" in page.text
+        assert page.status_code == 404 and "was not connected" in page.text
         assert (await owner.get(address)).status_code == 404
     async with browser() as owner, browser() as thief:
         address = await allowed(empty, owner)

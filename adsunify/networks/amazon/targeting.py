@@ -32,7 +32,7 @@ def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
     seen: set[tuple[str, str]] = set()
     for keyword in keywords:
         if (keyword.text, keyword.match) in seen:
-            return "the same keyword stands there twice with the same match"
+            return "the same keyword is given twice with the same match"
         seen.add((keyword.text, keyword.match))
         wrong = _find_keyword_error(keyword.text)
         if wrong is not None:

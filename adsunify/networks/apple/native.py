@@ -143,7 +143,7 @@ _SIGNATURE_PART_BYTES = 32  # bytes of each of the two numbers of a P-256 signat
 def load_private_key(pem: str) -> EllipticCurvePrivateKey:
     """The key of a PEM text, ``BEGIN EC PRIVATE KEY`` or ``BEGIN PRIVATE KEY``.
 
-    Raises InvalidInput at ``privateKey`` for what is no unencrypted EC P-256 key; nothing of it is told.
+    Raises InvalidInput at ``privateKey`` for anything but an unencrypted EC P-256 key. The message does not quote it.
     """
     # imported here because it is slow to import and only needed for tokens
     from cryptography.exceptions import UnsupportedAlgorithm

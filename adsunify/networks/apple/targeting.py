@@ -179,7 +179,9 @@ def _age_builder(name: str) -> TargetingPartBuilder:
             return {name: {INCLUDE: []}}
         if not MIN_AGE <= age <= MAX_AGE:
             raise invalid_input(
-                path, "out_of_range", f"Apple Ads takes ages from {MIN_AGE} to {MAX_AGE}; ageMax 65 is none."
+                path,
+                "out_of_range",
+                f"Apple Ads takes ages from {MIN_AGE} to {MAX_AGE}; leave ageMax at 65 for no upper limit.",
             )
         return {name: {INCLUDE: [str(age)]}}
 

@@ -139,7 +139,7 @@ NOT_JSON = "not_json"
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The native error: an object, now and then a text; of an answer that is no JSON, that it is none."""
+    """The native error: an object, or sometimes a text; for an answer that is not JSON, an error that says so."""
     request_id = response.headers.get("x-request-id")
     if response.state == "unreadable" and response.status not in REFUSAL_HTTP_STATUSES:
         return ParsedError((NOT_JSON,), "The answer is no JSON.", request_id)

@@ -179,7 +179,7 @@ def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity, archived ones too; its parent is told by lists only."""
+    """One entity, archived ones too; only lists name its parent."""
     level = get_level(NETWORK, kind)
     response = yield from fetch_response(NETWORK, openai.build_level_entity_request(level, entity_id))
     native = require_value(response.body, "", level.native)
@@ -307,9 +307,9 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         try:
             converted = yield from _fetch_conversion_rows(first, whole, timezone)
         except (PermissionRefused, ProviderNotFound):
-            notes.append("OpenAI tells no conversions of this account.")
+            notes.append("OpenAI reports no conversions of this account.")
     if last == today:
-        notes.append("The conversions of a day are told when it is over.")
+        notes.append("OpenAI reports the conversions of a day after the day has ended.")
     newest = today - _ONE_DAY
     provisional = max(start, newest) if end >= newest else None
     coverage = Coverage(start, end, timezone, provisional_from=provisional, notes=notes)

@@ -186,7 +186,7 @@ SETTINGS = (
         cleared=[],
         lock=_lock_conversion_events,
     ),
-    Setting("campaign", "bid", "", lock="the bid stands on the ad groups", read=lambda entity, account: None),
+    Setting("campaign", "bid", "", lock="the bid is set on the ad groups", read=lambda entity, account: None),
     Setting("campaign", "bidding_type", "/bidding_type", lock=_format_fixed_reason("it is the campaign's goal")),
     Setting("campaign", "mode", "/mode", lock=_format_fixed_reason("make another campaign")),
     _name_setting("adGroup"),

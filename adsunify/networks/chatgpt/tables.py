@@ -1,10 +1,10 @@
-"""OpenAI Advertiser API v1 (OpenAPI document 2.3.0, beta): ads in ChatGPT. No sunset; its changelog tells of changes.
+"""OpenAI Advertiser API v1 (OpenAPI document 2.3.0, beta): ads in ChatGPT. No sunset; its changelog announces changes.
 
 Sources: OpenAI's OpenAPI document of June 2026, its documentation of September and October 2026; field reports.
 
-Three surprises. Ad groups and ads do not say what they belong to: whoever listed them knows. A bid for impressions is
-per single one, in micros, where people count per thousand. A read adds members that a write refuses, and a write
-replaces nested objects whole.
+Three surprises. Ad groups and ads do not name their parent: only the list that returned them does. A bid for
+impressions is per impression, in micros, while people count per thousand. A read adds members that a write refuses, and
+a write replaces nested objects whole.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def _build_pixels_request(account: Account, sought: str, cursor: str | None, lim
 def _build_audiences_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     use = _parse_suffix_word(sought)
     if use and use not in INTENDED_USES:
-        message = f"After the colon stands one of {', '.join(INTENDED_USES)}."
+        message = f"After the colon comes one of {', '.join(INTENDED_USES)}."
         raise invalid_input("resource", "catalog_suffix", message)
     return openai.build_get_request(
         "custom_audiences", openai.build_page_query(limit, cursor) | ({"intended_use": use} if use else {})
@@ -311,11 +311,11 @@ TEMPLATES = (
 
 def _read_delivery_metric(name: str, columns: Columns) -> list[Json]:
     """A figure of the delivery report; the schema also allows the name of the level before it."""
-    told = columns.get_column(f"/{name}")
-    if None not in told:
-        return told
+    totals = columns.get_column(f"/{name}")
+    if None not in totals:
+        return totals
     longer = columns.get_column(f"/{CAMPAIGN.native}_{name}")
-    return [other if one is None else one for one, other in zip(told, longer, strict=True)]
+    return [other if total is None else total for total, other in zip(totals, longer, strict=True)]
 
 
 METRICS = (
@@ -341,7 +341,7 @@ ERRORS = (
         status=409,
         actions=("create",),
     ),
-    ErrorRule("rejected", "input", "what is there has changed meanwhile", status=409, actions=("update", "delete")),
+    ErrorRule("rejected", "input", "the entity has changed in the meantime", status=409, actions=("update", "delete")),
     ErrorRule("rejected", "input", "the request is malformed", status=400),
     ErrorRule("rejected", "permission", "no access, or a feature that is not enabled", status=403),
     ErrorRule("rejected", "not_found", "there is no such thing in the key's account", status=404),

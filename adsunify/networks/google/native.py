@@ -332,7 +332,7 @@ ERROR_ADVICE = {
 
 
 def _parse_error_paths(failure: Json) -> list[str]:
-    """Where an error points. An index that is left out is 0, or there is none: it is not guessed."""
+    """Where an error points. A missing index can mean 0 or no index, so it is not guessed."""
     places: list[str] = []
     for element in find_values(failure, "/location/fieldPathElements/*"):
         places += [part for part in (get_text(element, "/fieldName"), get_text(element, "/index")) if part]
@@ -352,7 +352,7 @@ def parse_retry_delay(response: Response) -> float | None:
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
     """The resource name that each operation brought: answers stand in the order of the operations.
 
-    A name of another type, account or resource than the operation's is none.
+    A name of another type, account or resource than the operation's is ignored.
     """
     operations, answers = get_value(request.body, f"/{OPERATIONS}"), get_value(response.body, f"/{RESPONSES}")
     if not isinstance(operations, list) or not isinstance(answers, list) or len(operations) != len(answers):

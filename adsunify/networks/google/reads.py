@@ -137,7 +137,7 @@ def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
 
 
 def _fetch_row(account: Account, level: Level, entity_id: str, fields: Iterable[str]) -> Flow[Mapping[str, Json]]:
-    """The row of one entity, removed ones too; ProviderNotFound where there is none."""
+    """The row of one entity, removed ones too. Raises ProviderNotFound if it does not exist."""
     source = google.SOURCES[level.kind]
     ids = google.parse_resource_ids(level.native, entity_id, "entityId")
     conditions = [f"{name} = {id_}" for name, id_ in zip((source.parent, source.key)[-len(ids) :], ids, strict=True)]

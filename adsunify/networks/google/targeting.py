@@ -224,7 +224,7 @@ def _collect_wanted_ids(native: Mapping[str, Json], edit: Edit) -> dict[str, lis
     for name, other in (("locations", "excludedLocations"), ("excludedLocations", "locations")):
         there = {*_get_current_criteria(native, other), *ids.get(other, ())} if name in ids else set()
         if not there.isdisjoint(ids.get(name, ())):
-            message = f"A place that stands under {other} has to be taken from there first, in an edit of its own."
+            message = f"Remove the place from {other} first, in a separate edit."
             issues.append(Issue(f"targeting.{name}", "conflict", message))
     raise_if_issues(issues)
     return ids

@@ -425,7 +425,7 @@ def _round_number(said: Json) -> Json:
     try:
         number = Decimal(said if isinstance(said, str) else get_text(said, "") or "")
         return number.quantize(_SIX_DIGITS, ROUND_HALF_EVEN, _DECIMAL_CONTEXT) if number.is_finite() else said
-    except InvalidOperation:  # no number, or a senseless one: whoever reads it says so
+    except InvalidOperation:  # not a number: the reader of the column refuses it
         return said
 
 
@@ -465,7 +465,7 @@ ERRORS = (
         split_words("ACCESS_DENIED NO_PERMISSION_ON_ENTITY NO_PERMISSION_ON_FIELD NO_PERMISSION_TO_UPDATE"),
     ),
     ErrorRule("rejected", "not_found", "no such thing, or none that the app may see", ("NOT_FOUND",)),
-    ErrorRule("rejected", "input", "somebody else changed it meanwhile: prepare it anew", ("CONFLICT",)),
+    ErrorRule("rejected", "input", "another user has changed the entity in the meantime", ("CONFLICT",)),
     ErrorRule("rejected", "input", "it is not as it was: prepare it anew", ("PRECONDITION_FAILED",)),
     ErrorRule(
         "rejected",

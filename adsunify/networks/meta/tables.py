@@ -384,7 +384,7 @@ PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_pu
 
 
 def _group_by_kind(actions: Json) -> Mapping[Json, Json]:
-    """The value of each kind of action, the first where one is told twice; nothing of what is no list of them."""
+    """The value of each kind of action, the first where a kind comes twice; no kinds for anything but a list."""
     try:
         return {action.get("action_type"): action.get("value") for action in reversed(actions)}
     except (AttributeError, TypeError):
@@ -399,17 +399,17 @@ def _find_purchase_kind(actions: Mapping[Json, Json]) -> str | None:
 
 
 def _read_conversions(columns: Columns) -> list[Json]:
-    told = columns.map_column("/actions", _group_by_kind)
-    return [None if (kind := _find_purchase_kind(actions)) is None else actions[kind] for actions in told]
+    groups = columns.map_column("/actions", _group_by_kind)
+    return [None if (kind := _find_purchase_kind(actions)) is None else actions[kind] for actions in groups]
 
 
 def _read_conversion_values(columns: Columns) -> list[Json]:
-    told = zip(
+    pairs = zip(
         columns.map_column("/actions", _group_by_kind),
         columns.map_column("/action_values", _group_by_kind),
         strict=True,
     )
-    return [None if (kind := _find_purchase_kind(actions)) is None else values.get(kind) for actions, values in told]
+    return [None if (kind := _find_purchase_kind(actions)) is None else values.get(kind) for actions, values in pairs]
 
 
 def _read_video_views(columns: Columns) -> list[Json]:

@@ -106,7 +106,7 @@ def get_money_unit(account: Account) -> MoneyUnit:
     """Micros of every currency, those without a minor unit included; InvalidInput for a currency that is not billed."""
     currency = require_currency(account)
     if currency not in CURRENCIES:
-        message = f"Pinterest bills in {', '.join(CURRENCIES)}; this account's currency is none of them."
+        message = f"Pinterest bills in {', '.join(CURRENCIES)}; the currency of this account is another one."
         raise invalid_input("account.currency", "currency_not_supported", message)
     return _UNIT
 

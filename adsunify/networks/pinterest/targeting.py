@@ -18,7 +18,7 @@ from adsunify.values.json_pointer import get_text, get_value
 from . import native as pinterest
 
 # Ads description 5.28: LOCATION holds countries and metro areas, GEO regions and postal codes. The bare postal codes
-# that it shows cannot be told from metro areas; those of 5.23 begin with the country.
+# that it shows cannot be distinguished from metro areas; those of 5.23 begin with the country.
 match_location = re.compile(r"[A-Z]{2}|[0-9]+").fullmatch
 match_geo = re.compile(r"[A-Z]{2}-.+").fullmatch
 _match_postal_code, _match_region = re.compile(r"US-[0-9]{5}").fullmatch, re.compile(r"US-[A-Z]+").fullmatch
@@ -129,10 +129,10 @@ def find_geography_error(targeting: Mapping[str, Json]) -> str | None:
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
     """Return why Pinterest refuses the keywords; None if it takes them all.
 
-    Its answer names keywords by their match and words, in any case of letters: two alike could not be told apart.
+    Its answer names keywords by their match and words, in any case of letters, so two equal ones look the same.
     """
     seen = {(keyword.match, keyword.text.casefold()) for keyword in keywords}
-    return None if len(seen) == len(keywords) else "the same keyword stands there twice with the same match"
+    return None if len(seen) == len(keywords) else "the same keyword is given twice with the same match"
 
 
 # -- what is looked up --------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ _find_fraction = re.compile(r"\.0*[1-9]").search
 
 def find_post_id_error(post_id: str) -> str | None:
     """Return why a post's ID is invalid; None if it is valid. The ID of a job that creates a post is invalid."""
-    return None if _match_post_id(post_id) else "a post's id begins with t3_; the id of a job or a link is none"
+    return None if _match_post_id(post_id) else "a post's id begins with t3_; the id of a job or a link is not accepted"
 
 
 def ensure_valid_id(entity_id: str) -> str:

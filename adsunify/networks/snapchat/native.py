@@ -194,7 +194,7 @@ def parse_error(response: Response) -> ParsedError | None:
     """Return the error of a response or of its item; both may have a status below 400.
 
     Codes: ``not ready``, Snap's own, its number alone (for ranges; only where the status tells no more), ``item
-    ERROR``. Where an item says anything but ERROR there is no code: nobody knows what was done.
+    ERROR``. An item with another status than ERROR has no code: it is not known what was done.
     """
     body = response.body if response.state == "json" else None
     judged = list(_find_envelopes(body))

@@ -203,9 +203,7 @@ def _build_sources_request(account: Account, sought: str, cursor: str | None, li
 def parse_suffix_country(sought: str) -> str:
     """The country that a catalog is asked for, in small letters."""
     if not (len(sought) == 2 and sought.isascii() and sought.isalpha()):
-        raise invalid_input(
-            "resource", "catalog_suffix", "After the colon stands a country of two letters, such as US."
-        )
+        raise invalid_input("resource", "catalog_suffix", "After the colon comes a country of two letters, such as US.")
     return sought.lower()
 
 
@@ -265,7 +263,7 @@ def _targeting_catalog(resource: str, path: str, word: str) -> Catalog:
 
 
 PLACE_CATALOGS: Mapping[str, str] = {"regions": "region", "metros": "metro", "postal_codes": "postal"}
-"""Catalogs whose ids become locations: what stands between the country and the id."""
+"""Catalogs whose ids become locations, with the text between the country and the id."""
 
 CATALOGS = (
     _account_catalog("creatives", "creatives", "creative"),
@@ -390,7 +388,7 @@ NETWORK = Network(
     parse_item_results=partial(snap.parse_level_results, LEVELS),
     notes=(
         "An ad account made for tests never serves.",
-        "Figures are final about 48 hours after the day; reach is not told by day.",
+        "Figures are final about 48 hours after the day; reach is not reported by day.",
         "Ad squads of the type COLLECTION are reported to refuse every change.",
     ),
 )

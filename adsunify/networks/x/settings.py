@@ -37,7 +37,11 @@ def _get_budget_period(entity: NativeEntity) -> Period | None:
 
 
 def _lock_budget(entity: NativeEntity, now: datetime | None) -> str | None:
-    return f"there is none here yet; set {' or '.join(BUDGET_MEMBERS)}" if _get_budget_period(entity) is None else None
+    return (
+        f"the campaign has no budget here yet; set {' or '.join(BUDGET_MEMBERS)}"
+        if _get_budget_period(entity) is None
+        else None
+    )
 
 
 def _budget_lock(name: str) -> Callable[[NativeEntity, datetime | None], str | None]:
@@ -88,7 +92,7 @@ def _budget_settings(kind: Kind) -> tuple[Setting, ...]:
 
 # -- the table ----------------------------------------------------------------------------------------------------
 
-_LINE_ITEM_REASON = "it stands on the line items"
+_LINE_ITEM_REASON = "it is set on the line items"
 _FIXED_REASON = "fixed when it is made"
 _FIXED_POST_REASON = "a post cannot be swapped or paused: delete it and promote another"
 SETTINGS = (

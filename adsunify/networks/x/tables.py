@@ -3,8 +3,9 @@
 Sources: X's documentation repository (August 2026) and the official Python SDK, twitter-ads 11.
 
 Three surprises. The account has no currency: it stands in the funding instrument. A promoted post is active from
-birth and can never be paused: what stands above it holds it back. Parameters of writes stand in the query, where each
-comma and colon counts in the OAuth 1.0a signature; only batches have a JSON body, and are all or nothing.
+its creation and can never be paused: only its line item or campaign can hold it back. Parameters of writes are in the
+query, where each comma and colon counts in the OAuth 1.0a signature; only batches have a JSON body, and are all or
+nothing.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from typing import Any
 from attrs import frozen
 
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.sandbox.instants import InstantFormat
 
 PACKAGES = ("adsunify", "adsunify_server", "adsunify_mcp")
 ANCHORED = frozenset({"match", "fullmatch"})
@@ -45,17 +46,23 @@ def _level_ids() -> Iterable[str]:
     return {level.id_pattern for code in ADAPTER_PACKAGES for level in get_adapter(code).network.levels}
 
 
+def _instants() -> Iterable[str]:
+    formats = (value for module in _modules() for value in vars(module).values() if isinstance(value, InstantFormat))
+    return {instant_format.pattern for instant_format in formats}
+
+
 def _segments() -> Iterable[str]:
     return ("/(?P<name>[^/]+)/more",)  # how the sandbox writes the parameter of a path
 
 
 DYNAMIC: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
-    ("adsunify.adapter.hierarchy", "one.id_pattern"): _level_ids,
+    ("adsunify.adapter.hierarchy", "level.id_pattern"): _level_ids,
     ("adsunify.contract.endpoint", "self.pattern"): _as_objects,
     ("adsunify_server.logs", "pattern"): _as_objects,
-    ("adsunify.sandbox.network", "built"): _segments,
+    ("adsunify.sandbox.instants", "self.pattern"): _instants,
+    ("adsunify.sandbox.network", "expression"): _segments,
     ("adsunify.sandbox.checks", "pattern"): _as_objects,  # the callers' arguments are found where they stand
-    ("adsunify.sandbox.networks.google.gaql", "built"): _as_objects,
+    ("adsunify.sandbox.networks.google.gaql", "regex"): _as_objects,
 }
 """Patterns that are known only while the product runs, by module and source text, and what they can be."""
 
