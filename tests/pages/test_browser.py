@@ -120,7 +120,7 @@ async def test_a_whole_life(site: Served) -> None:
         await seen(one, "review")
         assert "Create the campaign, paused." in await one.text()
         assert "https://graph.facebook.com" not in await one.text()  # folded away
-        await one.unfold("The request")
+        await one.unfold("The native request")
         assert "https://graph.facebook.com" in await one.text()
         writes = site.networks.writes()
         await one.click("form[action$=execute] button")  # the browser itself asks for the tick

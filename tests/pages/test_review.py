@@ -185,7 +185,7 @@ async def test_a_step_shows_where_earlier_ids_go_in(site: Served) -> None:
     text = (await reviewed(site, prepared)).text
     for said in ("campaign_id ← id of step 1", "adset_id ← id of step 2", "creative.creative_id ← id of step 3"):
         assert said in text, text
-    assert "The request: POST ad" not in text
+    assert "The native request: POST ad" not in text
     done = await site.admin.execute(prepared["id"])
     ids = [step["outputs"]["id"] for step in done["receipt"]["steps"]]
     text = (await reviewed(site, prepared)).text
@@ -206,7 +206,7 @@ async def test_an_unknown_outcome_is_said_once(site: Served) -> None:
         assert page.text.lower().count("is not known whether") == 1, page.text
         assert "It is not known whether step 2 was written" in page.text
         assert len(found(page, "div", role="alert")) == 1
-        assert "Check the account before you prepare the change again" in page.text
+        assert "Check the account before you prepare anything" in page.text
         assert "The network says" not in page.text and "cannot do this" not in page.text
         assert "What was to be written" in page.text and "What will be written" not in page.text
         assert f"/accounts/{account}" in page.links.values()

@@ -41,9 +41,9 @@ from adsunify_server.pages.request import SESSION_COOKIE
 
 from .filling import DELIVERY, OPERATION, PLAN, fill, id_of, subscribed
 from .measuring import Result, at_most, in_turns, judged, not_installed, unmeasured
-from .preparing import NATIVE_IDS, briefs, planned
+from .preparing import briefs, planned
 from .processes import databases
-from .world import NETWORK, World, made, opened
+from .world import NATIVE_ACCOUNT_ID, NETWORK, World, made, opened
 
 SECTION = 8
 FEW, MANY = 1_000, 1_000_000
@@ -341,7 +341,7 @@ class Owning(HttpTransport):
     """A network that answers at once that whatever is read is the account's."""
 
     async def send(self, request: Request, **_: Any) -> Response:
-        body = {**request.path, "account_id": NATIVE_IDS[NETWORK].removeprefix("act_")}
+        body = {**request.path, "account_id": NATIVE_ACCOUNT_ID.removeprefix("act_")}
         return Response(200, {}, body)
 
 

@@ -21,7 +21,7 @@ from adsunify.store import connections, keys, new_id, operations, people
 from adsunify.store.connections import AccountRecord, DiscoveredAccountRow
 from adsunify.store.operations import OperationDraft
 
-from .preparing import NATIVE_IDS
+from .preparing import account
 
 # set for the processes that this one starts, too: they open the same database
 ENVIRONMENT = {
@@ -30,6 +30,7 @@ ENVIRONMENT = {
     WRITES_VARIABLE: "0",
 }
 NETWORK = "meta"
+NATIVE_ACCOUNT_ID = account(NETWORK).native_id
 STEPS = 5
 
 
@@ -69,7 +70,7 @@ async def made(service: Service, name: str = "performance") -> World:
     actor = Actor(home.id, person.id, key.id, "admin", True, "key", key.id)
     connection_id = new_id(clock.now())
     sealed = encrypt_credentials(service, home.id, connection_id, Credentials("EAAB-token"))
-    found = DiscoveredAccountRow(NATIVE_IDS[NETWORK], "Shop", "USD", "America/New_York", "ACTIVE")
+    found = DiscoveredAccountRow(NATIVE_ACCOUNT_ID, "Shop", "USD", "America/New_York", "ACTIVE")
     connected = await store.write(
         connections.save_connection, actor, connection_id, NETWORK, [found], {CREDENTIALS_FIELD: sealed}, None, clock
     )
@@ -84,7 +85,7 @@ def chain(steps: int = STEPS) -> Plan:
         request = Request(
             "POST",
             "https://graph.facebook.com/v26.0/{account}/things",
-            {"account": NATIVE_IDS[NETWORK]},
+            {"account": NATIVE_ACCOUNT_ID},
             body=body,
             encoding="form_json",
             kind="write",
@@ -94,4 +95,4 @@ def chain(steps: int = STEPS) -> Plan:
         made_steps.append(
             Step(f"step{number}", "campaign", "Create it, paused.", request, bindings=bindings, outputs=outputs)
         )
-    return make_plan(NETWORK, "create", NATIVE_IDS[NETWORK], made_steps)
+    return make_plan(NETWORK, "create", NATIVE_ACCOUNT_ID, made_steps)
