@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -266,7 +267,9 @@ def test_limits_are_those_of_the_document(document: Json) -> None:
     assert creative["body"]["maxLength"] == native.MAX_BODY_LENGTH
     assert creative["target_url"]["maxLength"] == native.MAX_URL_LENGTH
     start = schemas["CreateCampaignBody"]["properties"]["start_time"]
-    assert (start["minimum"], start["maximum"]) == (native.MIN_UNIX_TIME, native.MAX_UNIX_TIME)
+    assert native.TIME.years is not None
+    years = tuple(datetime.fromtimestamp(start[name], UTC) for name in ("minimum", "maximum"))
+    assert years == tuple(datetime(year, 1, 1, tzinfo=UTC) for year in native.TIME.years)
     assert schemas["BudgetParams"]["properties"][native.LIFETIME_LIMIT_MEMBER]["minimum"] == native.MICROS
     pages = {
         "/campaigns": native.MAX_PAGE_SIZE,
