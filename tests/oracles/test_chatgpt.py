@@ -268,7 +268,7 @@ def test_limits_are_those_of_the_document(document: Json) -> None:
     assert creative["target_url"]["maxLength"] == native.MAX_URL_LENGTH
     start = schemas["CreateCampaignBody"]["properties"]["start_time"]
     assert native.TIME.years is not None
-    years = tuple(datetime.fromtimestamp(start[name], UTC) for name in ("minimum", "maximum"))
+    years = tuple(datetime.fromtimestamp(int(start[name]), UTC) for name in ("minimum", "maximum"))
     assert years == tuple(datetime(year, 1, 1, tzinfo=UTC) for year in native.TIME.years)
     assert schemas["BudgetParams"]["properties"][native.LIFETIME_LIMIT_MEMBER]["minimum"] == native.MICROS
     pages = {
