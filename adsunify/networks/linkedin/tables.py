@@ -466,7 +466,7 @@ ERRORS = (
     ),
     ErrorRule("rejected", "not_found", "no such thing, or none that the app may see", ("NOT_FOUND",)),
     ErrorRule("rejected", "input", "another user has changed the entity in the meantime", ("CONFLICT",)),
-    ErrorRule("rejected", "input", "it is not as it was: prepare it anew", ("PRECONDITION_FAILED",)),
+    ErrorRule("rejected", "input", "it has changed since the change was planned", ("PRECONDITION_FAILED",)),
     ErrorRule(
         "rejected",
         "network",
