@@ -34,15 +34,19 @@ BATCH = 10
 IDLE_SECONDS = 60.0
 MAX_IN_FLIGHT = 400
 """Attempts in progress at the same time; waiting for a slow receiver costs little."""
-INITIAL_CONCURRENCY, MAX_CONCURRENCY = 5, 100
-"""Deliveries claimed for one subscription: at first, and after quick responses. After no response it is one."""
+INITIAL_CONCURRENCY, MAX_CONCURRENCY = 2, 100
+"""Deliveries claimed for one subscription: at first, and after quick responses. After no response it is one.
+
+Attempts at receivers that do not answer are in memory for ``TIMEOUT_SECONDS``; few of them keep collections of garbage
+short, which all receivers wait for.
+"""
 MAX_CONCURRENT_SENDS = 50
 """Requests to one subscription at the same time. Other claimed deliveries wait less long than their claim lasts."""
 QUICK_RESPONSE_SECONDS = 1.0
 MAX_BATCHES = 5
 """Batches claimed in one transaction while batches are full: a commit mostly waits for the disk."""
 BUSY_POLL_SECONDS = 0.05
-"""The wait before the next claim while subscriptions are full."""
+"""The wait before the next claim while a claim fills subscriptions."""
 WAKE_DELAY_SECONDS = 0.002
 """The wait after a commit woke the worker, since several commits often come together."""
 ENOUGH_FREE_SLOTS, FREE_SLOT_DELAY_SECONDS = 40, 0.005
@@ -175,7 +179,7 @@ class WebhookWorker:
             self._full_subscriptions = frozenset(
                 [*filled, *(id_ for id_, count in self._free_slots().items() if count <= 0)]
             )
-            if claimed and self._full_subscriptions:
+            if filled:
                 return BUSY_POLL_SECONDS
             due = await store.read(deliveries.find_next_due, store.clock, self._full_subscriptions)
             wait = IDLE_SECONDS if due is None else (due - store.clock.now()) / 1000
