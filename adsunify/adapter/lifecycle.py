@@ -187,6 +187,7 @@ class NativeCreate:
 
     @property
     def risk(self) -> Risk:
+        """The risk of the plan: an entity that is created active can spend money."""
         return "spend" if self.is_active else "low"
 
 

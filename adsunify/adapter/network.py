@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Literal
 
 from attrs import Factory, field, frozen
 
 from adsunify.adapter.insights import MissingDayMeaning
-from adsunify.errors import InvalidInput, Issue, invalid_input
+from adsunify.adapter.native_money import MoneyUnit
+from adsunify.errors import Issue, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Kind, Step, StepAction
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import Columns, get_text, get_value
-from adsunify.values.money import MAX_NATIVE_UNITS, from_units, to_units
 from adsunify.values.time_formats import TimeFormat
 
 if TYPE_CHECKING:
@@ -47,69 +46,6 @@ class Account:
 def split_words(names: str) -> tuple[str, ...]:
     """A table cell of many names, written as one text."""
     return tuple(names.split())
-
-
-# -- money --------------------------------------------------------------------------------------------------------
-
-
-@frozen
-class MoneyUnit:
-    """How a network counts the account's money: ``offset`` native units make one major unit, in steps of ``step``.
-
-    ``form``: how an amount stands in native JSON: the units as an ``integer`` or as ``text``, or a ``major`` decimal
-    number, or that as ``major_text``, which may be read back with digits below the unit: those are cut. ``assumption``:
-    a sentence for the plan's warnings where the figure is a documented fallback, not read.
-    """
-
-    offset: int
-    step: int = 1
-    form: Literal["integer", "text", "major", "major_text"] = "integer"
-    assumption: str = ""
-
-
-def to_native_amount(unit: MoneyUnit, amount: str, path: str = "amount") -> Json:
-    """A major-unit decimal string as the network's JSON holds it; InvalidInput where it cannot hold it exactly."""
-    return format_native_amount(unit, to_native_units(unit, amount, path))
-
-
-def to_native_units(unit: MoneyUnit, amount: str, path: str = "amount") -> int:
-    """A major-unit decimal string in native units; InvalidInput where they cannot hold it exactly."""
-    return to_units(amount, unit.offset, path, step=unit.step)
-
-
-def format_native_amount(unit: MoneyUnit, count: int) -> Json:
-    """Native units as the network's JSON holds them."""
-    if unit.form == "integer":
-        return count
-    if unit.form == "major_text":
-        return from_units(count, unit.offset)
-    return str(count) if unit.form == "text" else Decimal(from_units(count, unit.offset))
-
-
-def parse_native_amount(unit: MoneyUnit, native: Json) -> int | None:
-    """The native units of an amount as the network's JSON holds it; None where it is no amount of 64 bits."""
-    try:
-        if unit.form == "major":
-            return to_units(format(Decimal(native), "f"), unit.offset, "amount") if is_number(native) else None
-        if unit.form == "major_text":
-            return _parse_truncated_units(unit, native) if isinstance(native, str) else None
-        count = int(native) if is_number(native) or isinstance(native, str) else None
-        return count if count is not None and abs(count) <= MAX_NATIVE_UNITS else None
-    except (ValueError, InvalidOperation, InvalidInput):
-        return None
-
-
-def _parse_truncated_units(unit: MoneyUnit, native: str) -> int | None:
-    whole, _, fraction = native.partition(".")
-    kept = fraction[: len(str(unit.offset)) - 1]
-    if fraction and not (fraction.isascii() and fraction.isdigit()):
-        return None
-    return to_units(f"{whole}.{kept}" if kept else whole, unit.offset, "amount")
-
-
-def is_number(value: Json) -> bool:
-    """An integer or a decimal; booleans are not numbers."""
-    return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
 def require_currency(account: Account) -> str:

@@ -38,8 +38,13 @@ NO_OAUTH_CLIENT = OAuthClient("", "")
 
 @frozen
 class RequestToken:
-    """The first leg of OAuth 1.0a: the consent page's address, the token that comes back in place of a state, and what
-    proves then that it is ours."""
+    """The first leg of OAuth 1.0a.
+
+    Attributes:
+        url: the address of the consent page.
+        token: the network sends it back to the redirect address, where it takes the place of ``state``.
+        secret: signs the request that exchanges the token.
+    """
 
     url: str
     token: str
@@ -59,6 +64,7 @@ class Credentials:
     extras: Mapping[str, str] = field(factory=dict, repr=False)
 
     def to_json(self) -> dict[str, Json]:
+        """Return the JSON that the store encrypts; members without a value are left out."""
         value: dict[str, Json] = {"accessToken": self.access_token}
         if self.refresh_token is not None:
             value["refreshToken"] = self.refresh_token
@@ -68,6 +74,7 @@ class Credentials:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Credentials:
+        """Read what :meth:`to_json` returned."""
         return cls(value["accessToken"], value.get("refreshToken"), value.get("expiresAt"), value.get("extras", {}))
 
 
@@ -165,6 +172,7 @@ class AuthorizationCodeLogin:
     login: OAuth2
 
     def build_authorization_url(self, app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
+        """Return the address of the consent page. ``verifier`` is the PKCE code verifier."""
         query = {
             "client_id": app.client_id,
             "redirect_uri": redirect_uri,
@@ -180,6 +188,10 @@ class AuthorizationCodeLogin:
     def fetch_credentials(
         self, app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
     ) -> Flow[Credentials]:
+        """Exchange the code for tokens.
+
+        ``answer`` is the query of the redirect, ``now`` milliseconds since 1970. Raises InvalidInput without a code.
+        """
         if not answer.get("code"):
             reasons = [answer[name].rstrip(".") for name in ("error", "error_description") if answer.get(name)]
             message = f"{self.network.title} gave no code: {', '.join(reasons) or 'no reason'}."
@@ -191,6 +203,7 @@ class AuthorizationCodeLogin:
         return (yield from self._fetch_token(self._build_request(app, self.login.token_url, form), now))
 
     def refresh_credentials(self, app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
+        """Exchange the refresh token, if there is one. Raises TokenRefused if the network has ended the grant."""
         if credentials.refresh_token is None:
             return credentials
         members = {"grant_type": "refresh_token", "refresh_token": credentials.refresh_token}
@@ -204,6 +217,7 @@ class AuthorizationCodeLogin:
             raise
 
     def revoke_credentials(self, app: OAuthClient, credentials: Credentials) -> Flow[None]:
+        """Revoke the tokens, as far as the network can. Raises the first ProviderError after all were tried."""
         tokens = {"refresh_token": credentials.refresh_token, "access_token": credentials.access_token}
         names = [name for name in self.login.revoked_tokens if self.login.revoke_url and tokens[name] is not None]
         problems: list[ProviderError] = []
@@ -220,6 +234,7 @@ class AuthorizationCodeLogin:
     def sign_request(
         self, request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str
     ) -> Request:
+        """Add the access token to a request, if it goes to a host of the network."""
         if not can_sign(self.network, request):
             return request
         if self.login.client_id_header:

@@ -20,6 +20,7 @@ from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.hierarchy import DiscoveredAccount, EntityPage, EntityTree, ListQuery, ParsedEntity
 from adsunify.adapter.insights import DatedValues, Insights
+from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -28,7 +29,6 @@ from adsunify.adapter.network import (
     Format,
     Level,
     Metric,
-    MoneyUnit,
     NativeEntity,
     Network,
     ParsedError,

@@ -9,7 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, parse_native_amount
+from adsunify.adapter.native_money import parse_native_amount
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
 from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from adsunify.adapter.network import Account, Extra, parse_native_amount
+from adsunify.adapter.native_money import parse_native_amount
+from adsunify.adapter.network import Account, Extra
 from adsunify.errors import InvalidInput
 from adsunify.networks.registry import get_adapter
 from adsunify.review.completion import get_operation_state

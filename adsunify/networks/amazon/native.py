@@ -10,15 +10,8 @@ from functools import cache
 
 from attrs import frozen
 
-from adsunify.adapter.network import (
-    Account,
-    ItemResult,
-    Level,
-    MoneyUnit,
-    ParsedError,
-    require_currency,
-    require_timezone,
-)
+from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency, require_timezone
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import Issue, invalid_input
 from adsunify.http.messages import Request, Response
@@ -232,8 +225,9 @@ def get_profile_name(profile: Mapping[str, Json]) -> str:
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The error of a whole request, in its three shapes; errors of single items are found by
-    :func:`parse_level_results`.
+    """Parse the error of a whole request, which has one of three shapes.
+
+    :func:`parse_level_results` finds the errors of single items.
     """
     body = response.body if response.state == "json" else None
     code = get_text(body, "/code") or get_text(body, "/error")

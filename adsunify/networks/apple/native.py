@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from adsunify.adapter.network import Account, ItemResult, Level, MoneyUnit, ParsedError, require_currency
+from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after

@@ -1,5 +1,6 @@
-"""Apple Ads: Apple Ads Platform API 1.0 (August 2026). No sunset announced; its predecessor, version 5 of the Campaign
-Management API, ends on 2027-01-26 and is not used.
+"""Apple Ads: Apple Ads Platform API 1.0 (August 2026), without an announced sunset.
+
+Its predecessor, version 5 of the Campaign Management API, ends on 2027-01-26 and is not used.
 
 Three surprises. There is no consent page: an account is connected with a key of its own, which signs a secret for every
 token. A write of several keywords answers 200 also where it refuses them all. Queries and reports are POSTs that only

@@ -130,8 +130,10 @@ def _fetch_parent_ids(level: Level) -> Flow[list[str]]:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level; without a parent it walks the parents. OpenAI filters by nothing that we take, so status
-    and search are looked for here."""
+    """Read one page of a level; without a parent id, page through all parents.
+
+    OpenAI has no filter for status or name, so this function applies both.
+    """
     level = check_query(NETWORK, kind, query)
     walks = bool(level.parent) and query.parent_id is None
     parents: Sequence[str | None] = (query.parent_id,)

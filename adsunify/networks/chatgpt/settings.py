@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.adapter.edits import Edit, check_start_end
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, parse_native_amount
+from adsunify.adapter.native_money import parse_native_amount
+from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import is_web_address
 from adsunify.plans.records import Kind

@@ -15,6 +15,7 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -31,7 +32,6 @@ from adsunify.adapter.network import (
     PayloadRules,
     Template,
     split_words,
-    to_native_units,
 )
 from adsunify.errors import InvalidInput, Issue, invalid_input
 from adsunify.http.messages import Request

@@ -9,15 +9,8 @@ from functools import lru_cache
 
 from attrs import field, frozen
 
-from adsunify.adapter.network import (
-    Account,
-    ItemResult,
-    MoneyUnit,
-    ParsedError,
-    require_currency,
-    require_timezone,
-    split_words,
-)
+from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.network import Account, ItemResult, ParsedError, require_currency, require_timezone, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response

@@ -8,7 +8,8 @@ from functools import cache
 from typing import TypeGuard
 from urllib.parse import quote
 
-from adsunify.adapter.network import Account, Level, MoneyUnit, ParsedError, require_currency, to_native_units
+from adsunify.adapter.native_money import MoneyUnit, to_native_units
+from adsunify.adapter.network import Account, Level, ParsedError, require_currency
 from adsunify.adapter.oauth import OAuth2
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after

@@ -7,15 +7,8 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.network import (
-    Account,
-    EditMember,
-    NativeEntity,
-    Period,
-    Setting,
-    parse_native_amount,
-    split_words,
-)
+from adsunify.adapter.native_money import parse_native_amount
+from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, split_words
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json

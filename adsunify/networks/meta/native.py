@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from functools import cache, partial
 
-from adsunify.adapter.network import Account, MoneyUnit, ParsedError, is_number, require_currency, split_words
+from adsunify.adapter.native_money import MoneyUnit, is_number
+from adsunify.adapter.network import Account, ParsedError, require_currency, split_words
 from adsunify.errors import ProviderError, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, is_number, parse_native_amount
+from adsunify.adapter.native_money import is_number, parse_native_amount
+from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
 from adsunify.adapter.settings import start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind

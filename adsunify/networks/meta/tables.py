@@ -20,6 +20,7 @@ from datetime import datetime
 from attrs import frozen
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -37,7 +38,6 @@ from adsunify.adapter.network import (
     Period,
     Template,
     split_words,
-    to_native_units,
 )
 from adsunify.errors import Issue
 from adsunify.http.messages import Request, Response

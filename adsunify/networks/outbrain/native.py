@@ -7,16 +7,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 
-from adsunify.adapter.network import (
-    Account,
-    ItemResult,
-    Level,
-    MoneyUnit,
-    ParsedError,
-    is_number,
-    require_currency,
-    split_words,
-)
+from adsunify.adapter.native_money import MoneyUnit, is_number
+from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency, split_words
 from adsunify.errors import Issue
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief

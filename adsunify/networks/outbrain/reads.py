@@ -83,8 +83,10 @@ def _build_token_check_request(token: str) -> Request:
 
 
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """The same again: nothing renews a token. (An operation that the user may not do is answered 401, too: Amplify
-    reference.)"""
+    """Return the same credentials, because no request renews a token.
+
+    Outbrain also answers 401 to an operation that the user may not do (Amplify reference).
+    """
     return (yield from completed_flow(credentials))
 
 

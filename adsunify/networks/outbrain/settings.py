@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, is_number, require_currency
+from adsunify.adapter.native_money import is_number
+from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, require_currency
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, invalid_input
 from adsunify.http.messages import Response

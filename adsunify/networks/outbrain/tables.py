@@ -15,6 +15,7 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
+from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -31,7 +32,6 @@ from adsunify.adapter.network import (
     Period,
     Template,
     split_words,
-    to_native_amount,
 )
 from adsunify.errors import Issue
 from adsunify.http.messages import Request, Response

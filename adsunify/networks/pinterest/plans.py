@@ -14,7 +14,8 @@ from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, check_same_id, completed_plan
-from adsunify.adapter.network import Account, Level, NativeEntity, get_level, to_native_amount
+from adsunify.adapter.native_money import to_native_amount
+from adsunify.adapter.network import Account, Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief

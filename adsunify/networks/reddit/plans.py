@@ -14,7 +14,8 @@ from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import fetch_or_none, fetch_pages
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan, get_parent_member
-from adsunify.adapter.network import Account, Level, NativeEntity, get_level, to_native_amount
+from adsunify.adapter.native_money import to_native_amount
+from adsunify.adapter.network import Account, Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderError, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.models.brief import CampaignBrief

@@ -9,7 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from attrs import evolve
 
-from adsunify.adapter.network import Account, ItemResult, Level, MoneyUnit, ParsedError, require_currency, split_words
+from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Request, Response

@@ -12,7 +12,8 @@ from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import completed_flow
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
-from adsunify.adapter.network import Account, Level, NativeEntity, get_level, to_native_amount
+from adsunify.adapter.native_money import to_native_amount
+from adsunify.adapter.network import Account, Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderUnreadable, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief

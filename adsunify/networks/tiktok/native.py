@@ -12,7 +12,8 @@ from unicodedata import east_asian_width
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, ItemResult, MoneyUnit, ParsedError, Period, require_currency, split_words
+from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.network import Account, ItemResult, ParsedError, Period, require_currency, split_words
 from adsunify.http.messages import BodyEncoding, Request, Response
 from adsunify.http.retry_after import parse_http_date, parse_retry_after
 from adsunify.plans.records import Kind, Step

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from adsunify.adapter.network import ErrorRule, ItemResult, Login, MoneyUnit, Network, ParsedError
+from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.network import ErrorRule, ItemResult, Login, Network, ParsedError
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Binding, Expectation, ItemBatch, Output, Overlay, Plan, Step, make_plan
 from adsunify.values.json_pointer import get_text, get_value, parse_id
