@@ -221,7 +221,7 @@ def execute_plan(
         TypeError: the driver answered an effect with a result of another kind. This is a defect of the driver.
     """
     if progress.doubtful_steps:
-        message = f"Nobody knows whether step {progress.doubtful_steps[0]} was done, so nothing is sent again."
+        message = f"It is not known whether step {progress.doubtful_steps[0]} was done, so nothing is sent again."
         return ExecutionResult(
             None, "doubtful", error=_build_error("outcome_unknown", message, progress.doubtful_steps[0])
         )
@@ -489,7 +489,7 @@ def _decide_stop(receipt: Receipt, progress: ExecutionProgress) -> _ExecutionSto
     step, native = receipt.key, receipt.error
     reason = (native.message if native is not None else None) or "The network gave no reason."
     if receipt.state == "ambiguous":
-        message = f"Nobody knows whether step {step} was done; look at the account before anything else. {reason}"
+        message = f"It is not known whether step {step} was done; look at the account before anything else. {reason}"
         return _ExecutionStop(_build_error("outcome_unknown", message, step, native), trigger="lose")
     if receipt.state == "throttled":
         message = f"Step {step} was not done yet: {reason}"

@@ -69,7 +69,7 @@ class Throttled:
 
 @frozen
 class Ambiguous:
-    """Nobody knows whether the write was applied. No code path sends it again."""
+    """It is not known whether the write was applied. No code path sends it again."""
 
     reason: str
     error: NativeError = NativeError()
@@ -90,7 +90,7 @@ def classify_write(network: Network, step: Step, request: Request, response: Res
     error = make_native_error(response, parsed)
     good = 200 <= status < 300
     if (parsed is not None or not good) and _has_created_ids(network, step, request, response):
-        # an error and a new id in one response: in a batch the items decide, else nobody knows
+        # an error and a new id in one response: in a batch the items decide; otherwise the outcome is not known
         has_items = good and step.items is not None
         return (
             _classify_items(network, step, request, response) if has_items else Ambiguous(_CONTRADICTION_MESSAGE, error)

@@ -228,8 +228,8 @@ class ExecutionProgress:
         attempts: the number of attempts.
         applied_items: the ids of applied items, by position in the planned array.
         blames: what the last refused attempt was blamed on.
-        doubtful_steps: the steps with an ambiguous receipt, or with an intent and no receipt. Nobody knows whether they
-            were done, so the operation is never executed again.
+        doubtful_steps: the steps with an ambiguous receipt, or with an intent and no receipt. It is not known whether
+            they were done, so the operation is never executed again.
     """
 
     outputs: Mapping[str, Outputs] = field(factory=dict)

@@ -34,7 +34,7 @@ class Completion:
     Attributes:
         outcome: the outcome of the whole operation; ``not_applied`` only if certainly no step was applied.
         applied_steps: the keys of the steps that were applied, completely or in part.
-        doubtful_steps: the keys of the steps of which nobody knows whether they were applied.
+        doubtful_steps: the keys of the steps of which it is not known whether they were applied.
         remaining_steps: the keys of the steps that are certainly not, or not completely, applied. It is empty in lists,
             which do not show the steps of plans.
         item_counts: for steps that were applied in part, the number of applied items and of all items.

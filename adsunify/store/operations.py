@@ -429,7 +429,7 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
 def recover_operations(connection: Connection, clock: Clock, operation_id: str | None = None) -> list[str]:
     """Hand back operations whose lease ran out with no write in flight, and return their ids.
 
-    An operation with a write in flight stays ``running``, because nobody knows whether the write was done.
+    An operation with a write in flight stays ``running``, because it is not known whether the write was done.
     """
     if operation_id is None:
         rows = _RECOVERABLE.fetch_all(connection, {"now": clock.now()})

@@ -303,7 +303,7 @@ def _ambiguous_receipt(receipt: Receipt, conflicting: CreatedId) -> Receipt:
 
 def _unknown_outcome_error(receipt: Receipt) -> Mapping[str, Json]:
     assert receipt.error is not None
-    message = f"Nobody knows whether step {receipt.key} was done; look at the account before anything else."
+    message = f"It is not known whether step {receipt.key} was done; look at the account before anything else."
     return {
         "code": "outcome_unknown",
         "message": f"{message} {receipt.error.message}",

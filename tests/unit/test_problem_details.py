@@ -18,6 +18,6 @@ def test_a_wait_survives_the_wire() -> None:
 def test_a_code_has_its_own_title_where_that_of_the_class_would_mislead() -> None:
     assert set(PROBLEM_TITLES) <= set(PROBLEM_CODES)
     unknown = to_problem_details(OperationError("The answer was lost.", code="outcome_unknown", outcome="unknown"))
-    assert unknown["title"] == "Nobody knows whether it was done"
+    assert unknown["title"] == "It is not known whether the write was done"
     other = to_problem_details(OperationError("The account is disconnected.", code="account_disconnected"))
     assert other["title"] == OperationError.title

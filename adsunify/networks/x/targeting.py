@@ -215,6 +215,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, str, TargetingPartBuilder]] = {
     "devices": (DEVICE, EQUAL, _criteria_builder(DEVICE)),
 }
 AGE_MEMBERS = ("ageMin", "ageMax")
+MAX_AGE = 65  # the greatest age of an edit; as ageMax it means 65 and older
 _match_age_bucket = re.compile(r"AGE_(?:OVER_)?([0-9]+)(?:_TO_([0-9]+))?").fullmatch
 
 
@@ -223,7 +224,7 @@ def _replace_age(new_members: Mapping[str, Json], current: Sequence[Criterion]) 
     current_bucket = _match_age_bucket(current[0].value) if current else None
     least, most = current_bucket.groups() if current_bucket is not None else (None, None)
     least, most = new_members.get("ageMin", least), new_members.get("ageMax", most)
-    bucket = f"AGE_OVER_{least}" if most is None else f"AGE_{least}_TO_{most}"
+    bucket = f"AGE_OVER_{least}" if most in (None, MAX_AGE) else f"AGE_{least}_TO_{most}"
     if bucket not in AGE_BUCKETS:
         path = next(f"targeting.{name}" for name in AGE_MEMBERS if name in new_members)
         raise invalid_input(path, "choice", f"X takes these ages: {', '.join(AGE_BUCKETS)}.")

@@ -149,6 +149,11 @@ def test_only_the_kinds_that_are_named_are_compared() -> None:
     ]
 
 
+def test_an_age_of_65_sets_no_upper_end() -> None:
+    (step,) = edit("adGroup", LINE_ITEM, HELD, targeting={"ageMin": 35, "ageMax": 65}).steps
+    assert [(one.field, one.before, one.after) for one in step.changes] == [("age", ["AGE_25_TO_49"], ["AGE_OVER_35"])]
+
+
 def test_fields_and_targeting_are_two_steps() -> None:
     made = edit("adGroup", LINE_ITEM, HELD, fields={"name": "New"}, targeting={"genders": ["female"]})
     assert [step.key for step in made.steps] == ["adGroup", "targeting"]
