@@ -85,6 +85,10 @@ class AsyncAds:
             raise RuntimeError(NOT_OPEN_MESSAGE)
         return self._backend
 
+    async def _wait(self, seconds: float) -> None:
+        """Wait before the next request of a method that makes several; a client of a simulated network need not."""
+        await asyncio.sleep(seconds)
+
     async def call(
         self,
         operation_id: str,
@@ -272,7 +276,7 @@ class AsyncAds:
                 return current
             if progress is not None:
                 progress(current)
-            await asyncio.sleep(min(max(current.retry_after_ms / 1000, PAUSE_SECONDS), MAX_WAIT_SECONDS))
+            await self._wait(min(max(current.retry_after_ms / 1000, PAUSE_SECONDS), MAX_WAIT_SECONDS))
 
     async def cancel(self, operation: Operation | str) -> Operation:
         """Cancel your prepared operation; what it wrote stays. Raises OperationError."""
@@ -294,7 +298,7 @@ class AsyncAds:
             insights = (await self.call("get_account_insights", path=path, query=query))["data"]
             if insights["pending"] is None:
                 return insights
-            await asyncio.sleep((insights["pending"]["retryAfterMs"] or 5000) / 1000)
+            await self._wait((insights["pending"]["retryAfterMs"] or 5000) / 1000)
 
     async def tree(self, account: Account | str) -> Json:
         """Read the native hierarchy, flat, parents first: ``nodes`` with kind, id, parentId, name, status, native.
