@@ -1,4 +1,11 @@
-"""Amazon's own words: regions and marketplaces, media types, enums, money, errors, and the requests that only read."""
+"""Amazon Ads API: regions, marketplaces, media types, enums, money, errors, and the requests that only read.
+
+Sources: advertising.amazon.com/API/docs, as of 2025-09 (Sponsored Products guides; account management: authorization,
+profiles; reporting v3; reference/concepts: errors, limits, rate-limiting, developer-notes; release notes and
+deprecations); the Postman collection github.com/amzn/ads-advanced-tools-docs (2025-03); the OpenAPI descriptions of
+Sponsored Products v3, profiles, eligibility and product metadata (2022-12, github.com/whitebox-co/amazon-ads-api).
+Status 425 and 401 while a report is polled: github.com/airbytehq/airbyte source-amazon-ads (2026).
+"""
 
 from __future__ import annotations
 

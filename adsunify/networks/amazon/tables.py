@@ -1,10 +1,12 @@
-"""Amazon Ads API: Sponsored Products v3, Profiles v2, Reporting v3. No sunset announced.
+"""Amazon Ads API: Sponsored Products v3, Profiles v2, Reporting v3: what they have and what is used, as tables.
 
-Sources: Amazon's OpenAPI descriptions and Postman collection, documentation of September 2025.
+No sunset is announced.
 
-Three surprises. Every resource has a media type of its own, to be named in both Content-Type and Accept. Every write
-answers 207 and judges each sent item by its ``index``, so a batch may be done in part. A profile lives on one of three
-regional hosts, and its marketplace is its geography.
+Three surprises. Every resource has its own media type, which both Content-Type and Accept have to name. Every write
+answers 207 with a result for each sent item by its ``index``, so a batch may be applied in part. A profile belongs to
+one of three regional hosts, and its marketplace is its geography.
+
+Sources: see ``native``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Apple's own words: addresses, enums, money, times; and how it says pages, errors and waits."""
+"""Apple Ads Platform API: addresses, enums, money, instants, the signed client secret, and how responses are read.
+
+Sources, for version 1.0 (released 2026-08): developer.apple.com/documentation/apple-ads-platform-api
+(changelog-apple-ads-platform-api, implementing-oauth-for-the-apple-ads-platform-api, calling-apple-ads-platform-api,
+access-overview, rate-limits, campaigns-endpoints, adgroups-endpoints, keywords-and-negative-keywords,
+bulk-operations-endpoints, creatives-endpoints, geo-targeting-endpoints, reports, money, adaccount). For what version
+1.0 leaves open: version 5, developer.apple.com/documentation/apple_ads/apple-search-ads-campaign-management-api-5.
+"""
 
 from __future__ import annotations
 

@@ -1,13 +1,12 @@
-"""Apple Ads: Apple Ads Platform API 1.0 (August 2026), without an announced sunset.
+"""Apple Ads Platform API 1.0 (August 2026): what the API has and what the adapter uses, as tables.
 
-Its predecessor, version 5 of the Campaign Management API, ends on 2027-01-26 and is not used.
+No sunset is announced. Its predecessor, version 5 of the Campaign Management API, ends on 2027-01-26 and is not used.
 
-Three surprises. There is no consent page: an account is connected with a key of its own, which signs a secret for every
-token. A write of several keywords answers 200 also where it refuses them all. Queries and reports are POSTs that only
-read, and want an ad account named in a header.
+Three surprises. There is no consent page: an account is connected with an EC key, which signs a client secret for every
+token. A write of several keywords answers 200 even where it refuses all of them. Queries and reports are POSTs that
+only read, and require a header that names the ad account.
 
-Sources: developer.apple.com/documentation/apple-ads-platform-api (OAuth, access overview, rate limits, campaigns, ad
-groups, ads, keywords and bulk operations, creatives, geo targeting, reports, changelog).
+Sources: see ``native``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""OpenAI's own words: host, enums, limits, lists, money, times and errors."""
+"""OpenAI Advertiser API: host, enums, limits, lists, money, instants and errors.
+
+Sources: OpenAI's OpenAPI document 2.3.0 (2026-06), and developers.openai.com/ads, as of 2026-09 (api-overview with its
+changelog to 2026-09-10, api-quickstart, campaign-management, bidding-and-budgets, campaign-targeting,
+location-targeting, platform-targeting, conversion-tracking, conversion-optimized-campaigns, reporting,
+account-management, troubleshooting, api-reference). Reports were compared with github.com/airbytehq/airbyte
+source-openai-ads (2026-10). "Field report" marks behaviour that public integrators saw on live accounts (2026-09).
+"""
 
 from __future__ import annotations
 

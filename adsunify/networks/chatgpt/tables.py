@@ -1,10 +1,12 @@
-"""OpenAI Advertiser API v1 (OpenAPI document 2.3.0, beta): ads in ChatGPT. No sunset; its changelog announces changes.
+"""OpenAI Advertiser API v1 (OpenAPI document 2.3.0, beta), for ads in ChatGPT: what it has and what is used, as tables.
 
-Sources: OpenAI's OpenAPI document of June 2026, its documentation of September and October 2026; field reports.
+No sunset is announced; OpenAI announces changes in the API's changelog.
 
-Three surprises. Ad groups and ads do not name their parent: only the list that returned them does. A bid for
-impressions is per impression, in micros, while people count per thousand. A read adds members that a write refuses, and
-a write replaces nested objects whole.
+Three surprises. Ad groups and ads do not name their parent: only the list that returned them does. A native bid for
+impressions is for one impression, in micros, but advertisers count it per thousand. A response has members that a
+write refuses, and a write replaces nested objects whole.
+
+Sources: see ``native``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Google's own words: addresses, resources, enums, countries; and how it says queries, results, errors and waits."""
+"""Google Ads API: addresses, resources, enums and limits, and how queries, writes, errors and delays look.
+
+Sources, for v26 (released 2026-10-14): developers.google.com/google-ads/api, below ``docs/`` (release-notes,
+sunset-dates, api-policy/developer-token, api-policy/eu-par, oauth/access-model, account-management/listing-accounts,
+mutating/best-practices, mutating/service-mutates, reporting/zero-metrics, best-practices/quotas,
+best-practices/understand-api-errors), rest/auth, reference/rpc/v26 and fields/v26/currency_constant; the blog of
+2026-09 (end of v22) and 2026-10 (v26). Names, types, enums and comments of fields: PyPI package google-ads 34.0.0.
+Examples: github.com/googleads/google-ads-python.
+"""
 
 from __future__ import annotations
 

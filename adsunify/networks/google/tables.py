@@ -1,14 +1,13 @@
-"""Google Ads API v26 (2026-10-14), over REST: what it has and what of it is used, as tables.
+"""Google Ads API v26 (2026-10-14), over REST: what the API has and what the adapter uses, as tables.
 
-At most four major versions live, each for about a year (v22 ended on 2026-10-07); minor ones share the path. There is
-no sandbox: test accounts live on the same host.
+At most four major versions are supported at a time, each for about a year (v22 ended on 2026-10-07). Minor versions
+share the path of their major version. There is no sandbox: test accounts use the same host.
 
-Three surprises. Budgets are shared and campaigns enabled unless the request says otherwise, so it always does. Numbers
-of 64 bits are JSON strings, and what is zero or empty is left out of an answer. A day without any activity has no row
-in a report.
+Three surprises. By default a budget is shared and a campaign is enabled, so every create sends both members. Integers
+of 64 bits are JSON strings, and a response leaves out values that are zero or empty. A day without any activity has no
+row in a report.
 
-Sources: developers.google.com/google-ads/api (release notes, sunset dates, mutating, querying, quotas, errors, EU
-political advertising); the descriptors of the package google-ads 34.0.0 for names, types and enums.
+Sources: see ``native``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""LinkedIn's own words: hosts, headers, URNs, enums, Rest.li queries, money, times and errors."""
+"""LinkedIn Marketing API: hosts, headers, URNs, enums, Rest.li queries, money, instants and errors.
+
+Sources, for version 202609, as of 2026-08: learn.microsoft.com/en-us/linkedin, below ``marketing/`` (versioning,
+integrations/recent-changes, integrations/migrations, integrations/ads/account-structure, integrations/ads-reporting,
+integrations/ads/advertising-targeting/ads-targeting, error-responses) and below ``shared/`` (api-guide/concepts on rate
+limits, pagination, query tunneling and errors; authentication; references/v2/ads/adtargetingentities). Headers, Rest.li
+encoding and batch shapes: github.com/linkedin-developers/linkedin-api-python-client 0.3.0. Behaviour reported by public
+integrations of 2026: the status of new groups, drafts of creatives, ``q=criteria``, costs of 18 digits, no version in
+December, revocation, daily figures for six months.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,14 @@
-"""LinkedIn Marketing API, versioned Rest.li, 202609. A version lives 12 months, then answers 426.
+"""LinkedIn Marketing API, versioned Rest.li, 202609: what the API has and what the adapter uses, as tables.
 
-Sources: LinkedIn's documentation of February to August 2026, its error code registry, its official Python client.
+A version is supported for at least 12 months. After its end LinkedIn answers 426.
 
-Three surprises. A new entity's id comes in a header, and the answer has no body. Queries are Rest.li: parentheses and
-commas stand as they are, only what is inside is encoded. A campaign group cannot be created paused, so it is created
-ACTIVE and its campaign holds everything back; what is called a campaign here is a group there.
+Three surprises. The id of a new entity is in a response header, and the response has no body. Rest.li queries contain
+unencoded parentheses and commas; only the values inside them are percent-encoded. A campaign group cannot be created
+paused: it is created ACTIVE, and its paused campaign prevents delivery.
+
+The unified campaign is LinkedIn's campaign group, the ad group is LinkedIn's campaign, and the ad is its creative.
+
+Sources: see ``native``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Meta's own words: addresses, enums, names; and how it says amounts, errors, waits, instants and pages."""
+"""Meta's API: addresses, enums, limits and member names, and how amounts, errors, pages and delays are read.
+
+Sources, for Marketing API v26.0 (released 2026-07-29): developers.facebook.com, below ``docs/``
+(graph-api/changelog/version26.0, graph-api/guides/error-handling, marketing-apis/rate-limiting,
+marketing-api/reference/ad-creative-object-story-spec), below ``documentation/ads-commerce/marketing-api/``
+(reference/ad-campaign, reference/ad-campaign-group, bidding, currencies, insights/best-practices,
+insights/error-codes) and ``documentation/facebook-login/guides/access-tokens/get-long-lived``; its blog of 2023-05-16
+(beneficiary and payer in the EU) and 2026-07-29 (v26.0). Names, types and enums: PyPI package facebook-business 26.0.3.
+"""
 
 from __future__ import annotations
 

@@ -1,15 +1,13 @@
-"""Meta: Marketing API v26.0 (Graph API of 2026-07-29), what it has and what of it is used, as tables.
+"""Meta Marketing API v26.0 (Graph API of 2026-07-29): what the API has and what the adapter uses, as tables.
 
-A Marketing version ends about a year after its release (v24.0 ended on 2026-10-06); an answer from a dead version
-carries the header ``X-Ad-Api-Version-Warning``.
+A Marketing version ends about a year after its release (v24.0 ended on 2026-10-06). Responses of a version that has
+ended carry the header ``X-Ad-Api-Version-Warning``.
 
-Three surprises. What ``bid_amount`` buys follows ``billing_event``: a bid per link click is only one where link clicks
-are billed. The minor unit of a currency is not that of ISO 4217: HUF and IDR take no fraction, JOD takes two digits.
-A changed ``targeting`` replaces the whole of it, so an edit reads it, lays the change over it and writes all of it.
+Three surprises. ``billing_event`` decides what ``bid_amount`` buys: a bid is per link click only where link clicks are
+billed. The minor unit of a currency is not that of ISO 4217: HUF and IDR have no fraction, JOD has two digits. A
+written ``targeting`` replaces the whole object, so an edit reads it, applies the change and writes all of it.
 
-Sources: developers.facebook.com (Marketing API reference and guides on bidding, budgets, billing events, currencies,
-insights and rate limiting; Graph API error handling and changelog of version 26.0; Facebook Login); the package
-facebook-business 26.0.3 for the names, types and enums.
+Sources: see ``native``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Outbrain's own words: addresses, enums, limits; and how it says days, money, pages, errors and waits."""
+"""Outbrain Amplify API: addresses, enums and limits, and how days, money, pages, errors and delays are read.
+
+Sources, for v0.1: Outbrain's reference amplifyv01.docs.apiary.io, as of 2026-08-13 (Authentications, Rate Limits,
+Marketers, Budgets, Geo Locations, Interest Targeting, Campaigns, PromotedLinks, Performance Reporting, Currencies, Meta
+Data). Paths of reports and paging as public clients use them: github.com/singer-io/tap-outbrain,
+github.com/dolead/py_outbrain, github.com/xy1m/outbrain-amplify-api-java-client, the PyPI package outbrain 0.0.9.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
-"""Outbrain: Amplify API v0.1, the only version there has ever been; no sunset announced.
+"""Outbrain Amplify API v0.1, the only version so far: what the API has and what the adapter uses, as tables.
 
-Three surprises. Budget, dates and pacing are an object of their own, which several campaigns may share. There is no ad
-group: promoted links hang on campaigns. Success may be an answer without a body, and an array's success may hold
-failures.
+No sunset is announced.
 
-Sources: Outbrain's own reference (amplifyv01.docs.apiary.io, of 2026-08-13); public connectors for reports and paging.
+Three surprises. Budget, dates and pacing are an object of their own, which several campaigns may share. There are no ad
+groups: promoted links belong to campaigns. A successful response may have no body, and the successful response to an
+array may hold failed items.
+
+Sources: see ``native``.
 """
 
 from __future__ import annotations

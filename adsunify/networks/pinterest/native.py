@@ -1,4 +1,12 @@
-"""Pinterest's own words: addresses, enums, money and instants, and how it says errors, waits, items and pages."""
+"""Pinterest API v5: addresses, enums, money and instants, and how items, errors, pages and delays are read.
+
+Sources: the API description github.com/pinterest/api-description v5/openapi.json (5.23.0, 2025-12) and the PyPI package
+pinterestsdk 2.1.0 (description 5.28.0, 2026); developers.pinterest.com/docs, as of 2026
+(getting-started/set-up-authentication-and-authorization, work-with-ads/create-campaigns-and-ad-groups,
+work-with-ads/try-out-campaign-objective-type-simplification, api-features/ads-reporting, reference/rate-limits,
+key-concepts/access-tiers, changelog); help.pinterest.com/en/business/article (campaign-objectives,
+set-up-campaign-budgets).
+"""
 
 from __future__ import annotations
 

@@ -1,14 +1,12 @@
-"""Pinterest: REST API v5 (description 5.28, releases are additive), what it has and what of it is used, as tables.
+"""Pinterest REST API v5 (description 5.28): what the API has and what the adapter uses, as tables.
 
-It has no dated versions and no sunset; fields are deprecated one by one.
+Releases are additive. There are no dated versions and no sunset; fields are deprecated one by one.
 
-Three surprises. Traffic and awareness are campaign-budget objectives: budget and schedule stand on the campaign, bid
-and targeting on the ad group. Writes take arrays and answer 200 whatever becomes of their items; keywords come back
-without positions. A new pin is published at once: it alone of a plan is to be seen before the activation.
+Three surprises. Traffic and awareness are campaign-budget objectives: the campaign holds budget and schedule, the ad
+group holds bid and targeting. Writes take arrays and answer 200 even where items fail, and keyword results have no
+positions. A new pin is published at once: it is the only part of a plan that is visible before the activation.
 
-Sources: the API description (github pinterest/api-description 5.23.0; the package pinterestsdk 2.1.0 for 5.28.0);
-developers.pinterest.com (authentication, campaigns and ad groups, reporting, rate limits, access tiers, changelog);
-help.pinterest.com (campaign objectives, campaign budgets).
+Sources: see ``native``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Reddit's own words: addresses, enums, limits; and how it says pages, errors and waits."""
+"""Reddit Ads API: addresses, enums and limits, and how errors, pages and delays are read.
+
+Sources, for v3: the OpenAPI description ads-api.reddit.com/docs/specs/reddit-ads-api-v3.yaml (2026-07-14);
+ads-api.reddit.com/docs/v3, as of 2026 (quick-start/authenticate, programs/campaign/campaign-setup,
+campaign-objective-migration, and the notice conversion-pixel-id-requirement of 2026-04-13); the client generated from
+the description of 2025-09, github.com/selalipop/reddit-ad-sdk. Behaviour of the live API as public integrations report
+it: github.com/camlowe/mcp-server-reddit-ads (2026-07), github.com/ndx-technologies/go-reddit-ads (2026-05),
+github.com/airbytehq/airbyte source-reddit-ads.
+"""
 
 from __future__ import annotations
 

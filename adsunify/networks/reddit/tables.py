@@ -1,11 +1,12 @@
-"""Reddit: Ads API v3; v2 has answered 410 since 2025-09-30, no end of v3 is announced.
+"""Reddit Ads API v3: what the API has and what the adapter uses, as tables.
 
-Three surprises. What is made without a status serves at once: the default is ACTIVE. Nothing can be deleted outright:
-an update archives it, and a second one deletes what is archived. Every body, both ways, stands in an envelope
-``{"data": ...}``, and the next page of a list is a whole address that is followed as it is.
+v2 has answered 410 since 2025-09-30. No sunset of v3 is announced.
 
-Sources: ads-api.reddit.com/docs/v3 (the OpenAPI description of 2026-07-14, authentication, campaign set-up, migration
-of objectives), the notice on pixels of 2026-04-13; public integrations for what the description leaves open.
+Three surprises. An entity that is created without a status serves at once: the default is ACTIVE. Nothing is deleted in
+one write: an update archives the entity, and another update deletes the archived one. Every request and response body
+has the envelope ``{"data": ...}``, and the next page of a list is a whole URL.
+
+Sources: see ``native``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Snap's own words: addresses, enums, limits; and how it says entities, pages, errors and waits."""
+"""Snap Marketing API: addresses, enums and limits, and how entities, errors, pages and delays are read.
+
+Sources, for v1, as of 2026-10: developers.snap.com/api/marketing-api/Ads-API (authentication, ad-accounts, campaigns,
+ad-squads, ads, creatives, targeting, measurement, api-patterns, errors, rate-limits, monetary-values, announcements,
+breaking-changes-log). Public clients show the shapes of targeting lists and statistics: github.com/airbytehq/airbyte
+source-snapchat-marketing 5.11.1, github.com/singer-io/tap-snapchat-ads, and reports of live errors (E1008, E2023,
+E3002, E4001).
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""Snapchat: Snap Marketing API (Ads API) v1, the only version since its launch; no sunset announced.
+"""Snap Marketing API (Ads API) v1, the only version so far: what the API has and what the adapter uses, as tables.
 
-Three surprises. An update replaces the whole object, so every change reads it first and lays itself over it. A success
-may hold a failure: an entity has a status of its own inside HTTP 200. Several countries are reached only together with
-exactly one language.
+No sunset is announced.
 
-Sources: developers.snap.com (Ads API: campaigns, ad squads, ads, creatives, targeting, measurement, errors, rate
-limits, monetary values, announcements of 2026), public connectors for the shapes of targeting lists and statistics.
+Three surprises. An update replaces the whole object, so every change reads the object first and applies itself to it. A
+successful response may hold a failure: each entity has a status of its own inside HTTP 200. A targeting of several
+countries requires exactly one language.
+
+Sources: see ``native``.
 """
 
 from __future__ import annotations

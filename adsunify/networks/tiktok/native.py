@@ -1,4 +1,13 @@
-"""TikTok's own words: addresses, enums, currencies; and how it says amounts, errors, waits, pages and names."""
+"""TikTok API for Business: addresses, enums and currencies, and how amounts, errors, pages and delays are read.
+
+Sources, for v1.3, as of 2026-11-23: business-api.tiktok.com/portal/docs, by the ``id`` of the page: 1737172488964097
+(return codes), 1737585839634433 (currencies), 1738373164380162 (authentication), 1738855331457026 (sandbox),
+1739381246298114 (budget), 1739586761631745 (update of ad groups), 1739953377508354 (create of ads), 1740029171730433
+(rate limits), 1740302848100353 (synchronous report), 1843312852800706 (create of Upgraded Smart+ campaigns),
+1853452461203458 (Upgraded Smart+ and the end of manual creation). Names and types: the PyPI package
+tiktok-business-api-sdk-official 1.1.3 and github.com/bububa/tiktok-business v1.5.7. Custom identities:
+ads.tiktok.com/help/article/about-changes-coming-to-custom-identity (2026-03).
+"""
 
 from __future__ import annotations
 

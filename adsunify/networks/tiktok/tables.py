@@ -1,16 +1,15 @@
-"""TikTok: API for Business v1.3 (Marketing API), what it has and what of it is used, as tables.
+"""TikTok API for Business v1.3 (Marketing API): what the API has and what the adapter uses, as tables.
 
-There is no newer version; breaking changes come only with one. TikTok has announced the end of manual creation for
-2026-12-31 (guide "Upgraded Smart+ Campaign"), but the reference of the Upgraded Smart+ endpoints does not list
-``TRAFFIC``, the only objective used here. So manual creation is the default at every date, and plans carry a warning
-from 2027-01-01 on. Manual updates, status changes, reads and reports go on.
+There is no newer version, and breaking changes come only with a new version. TikTok has announced the end of manual
+creation for 2026-12-31 (guide "Upgraded Smart+ Campaign"). The reference of the Upgraded Smart+ endpoints does not list
+``TRAFFIC``, which is the only objective of this adapter. So manual creation is the default at every date, and plans
+carry a warning from 2027-01-01 on. Manual updates, status changes, reads and reports continue.
 
-Three surprises. Errors come under the status 200: success is ``code`` 0 in the body, and nothing else is. What is
-created serves at once unless ``operation_status`` says DISABLE. Instants are UTC without saying so, whatever the
-account's time zone, but the days of a report are the account's.
+Three surprises. Errors have the HTTP status 200: only ``code`` 0 in the body means success. A created entity serves at
+once unless ``operation_status`` is DISABLE. Instants are in UTC and name no time zone, but the days of a report are
+days in the account's time zone.
 
-Sources: business-api.tiktok.com (API reference v1.3: campaign, ad group, ad, Upgraded Smart+, identity, tool, report,
-return codes, rate limits, currency); the SDK tiktok-business-api-sdk-official 1.1.3 for names and types.
+Sources: see ``native``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""X's own words: addresses, enums, parameter names, money, errors, waits and pages."""
+"""X Ads API: addresses, enums, parameter names, money, OAuth 1.0a signatures, errors, delays and pages.
+
+Sources, for version 12, as of 2026-08-22: github.com/xdevplatform/docs, the source of docs.x.com (x-ads-api:
+campaign-management, analytics, creatives/reference, fundamentals; fundamentals/authentication: oauth-1-0a,
+api-reference); the PyPI package twitter-ads 11.0.0, which is written for API version 11. Reports were compared with
+github.com/singer-io/tap-twitter-ads.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""X Ads API, version 12 (October 2022, the newest; 11 answers still). No sunset announced.
+"""X Ads API, version 12 (2022-10-27, the newest): what the API has and what the adapter uses, as tables.
 
-Sources: X's documentation repository (August 2026) and the official Python SDK, twitter-ads 11.
+Version 11 still answers. No sunset is announced.
 
-Three surprises. The account has no currency: it stands in the funding instrument. A promoted post is active from
-its creation and can never be paused: only its line item or campaign can hold it back. Parameters of writes are in the
-query, where each comma and colon counts in the OAuth 1.0a signature; only batches have a JSON body, and are all or
-nothing.
+Three surprises. The account has no currency: its funding instruments have one. A promoted post is active from its
+creation and can never be paused: only its line item or campaign can stop it. Write parameters are in the query, where
+each comma and colon counts in the OAuth 1.0a signature. Only batches have a JSON body, and X applies a batch as a
+whole or not at all.
+
+Sources: see ``native``.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 Simulated strictly: three regional hosts, vendor media types both ways, 207 batches that are judged item by item.
 `tables` holds hosts, limits and demo profiles; `entities` the four write resources; `columns` the report types.
+
+Sources: advertising.amazon.com/API/docs, as of 2025-09 (Sponsored Products guides, profiles, reporting v3, errors,
+limits); Amazon's Postman collection (github.com/amzn/ads-advanced-tools-docs, 2025-03); its OpenAPI descriptions of
+2022-12 (github.com/whitebox-co/amazon-ads-api).
 """
 
 from datetime import timedelta

@@ -4,6 +4,9 @@
 refused, though the real API may ignore some of them. There is no consent page: keys are in `tables`, one for each
 account. Not simulated: partner keys, bulk jobs, product feeds, uploading bytes, reports that are not daily, old values
 that reads show for some seconds.
+
+Sources: OpenAI's OpenAPI document 2.3.0 (2026-06); developers.openai.com/ads, as of 2026-09 (changelog to 2026-09-10);
+"field report" in a comment: notes of public integrators of 2026-09.
 """
 
 from adsunify.sandbox.network import Network, Route

@@ -3,6 +3,10 @@
 `tables` holds resources and fields, `catalogs` the constants of every account, `messages` reads JSON by the tables,
 `connect` authorizes calls, `operations` and `rules` perform mutates, `gaql`, `rows` and `search` answer queries, and
 `errors` formats refusals.
+
+Sources, for v26 (released 2026-10-14): developers.google.com/google-ads/api (release notes, sunset dates, REST
+authorization, mutating, zero metrics, quotas, errors, EU political advertising, reference of v26); the descriptors and
+field comments of the PyPI package google-ads 34.0.0.
 """
 
 from adsunify.sandbox.network import Network, Route

@@ -2,6 +2,11 @@
 
 "chosen" marks a choice where the documentation is silent. Members and parameters that the documentation does not know
 are refused, though the real API may ignore some of them.
+
+Sources, for version 202609, as of 2026-08: learn.microsoft.com/en-us/linkedin/marketing (versioning, account structure,
+ads reporting, budget pricing, ads targeting, error responses) and /shared (rate limits, pagination, query tunneling,
+authentication, ad targeting entities); github.com/linkedin-developers/linkedin-api-python-client 0.3.0 for headers and
+encoding; public integrations of 2026 for what the documentation leaves open.
 """
 
 from collections.abc import Callable

@@ -2,6 +2,10 @@
 
 "chosen" marks a choice where the documentation is silent. Responses leave out empty members, as Meta does: unset
 fields, `paging` of an empty list, `actions` of a day without any.
+
+Sources, for v26.0 (released 2026-07-29): developers.facebook.com (Graph API changelog and error handling; Marketing API
+reference, bidding, currencies, insights, rate limiting; Facebook Login, long-lived tokens); parameters, types and enums
+of the PyPI package facebook-business 26.0.3.
 """
 
 from adsunify.sandbox.network import Network, Request, Response, Route

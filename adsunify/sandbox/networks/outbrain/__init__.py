@@ -3,6 +3,9 @@
 "chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
 refused. Not simulated: rate limits (only as requested faults, also that of two log-ins an hour), multipart uploads, the
 search of several locations at once, spend of budgets.
+
+Sources: Outbrain's reference amplifyv01.docs.apiary.io, as of 2026-08-13; public clients for the paths of reports and
+for paging (github.com/singer-io/tap-outbrain, github.com/dolead/py_outbrain, the PyPI package outbrain 0.0.9).
 """
 
 from adsunify.sandbox.network import Network, Route

@@ -2,6 +2,10 @@
 
 "chosen" marks a choice where the documentation is silent. Members and parameters that the descriptions do not know are
 refused, though the real API may ignore some of them.
+
+Sources: the API descriptions 5.23.0 (2025-12, github.com/pinterest/api-description) and 5.28.0 (2026, in the PyPI
+package pinterestsdk 2.1.0); developers.pinterest.com/docs, as of 2026 (authentication, campaigns and ad groups, ads
+reporting, rate limits, access tiers, changelog); help.pinterest.com (campaign objectives, campaign budgets).
 """
 
 from adsunify.sandbox.network import Network, Route

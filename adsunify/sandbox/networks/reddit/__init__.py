@@ -2,6 +2,10 @@
 
 "chosen" marks a choice where the documentation is silent. Members and parameters that the tables do not know are
 refused, though the real API may ignore some of them. Not simulated: creating and changing posts, forecasts.
+
+Sources: the OpenAPI description ads-api.reddit.com/docs/specs/reddit-ads-api-v3.yaml (2026-07-14) and the pages of
+ads-api.reddit.com/docs/v3, as of 2026 (authentication, campaign set-up, migration of objectives, the notice on
+conversion pixels of 2026-04-13); public integrations of 2026 for the behaviour of the live API.
 """
 
 from adsunify.sandbox.network import Network, Route

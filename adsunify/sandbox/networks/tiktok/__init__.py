@@ -3,6 +3,10 @@
 "chosen" marks a choice where the documentation is silent. Not simulated: TikTok's own sandbox host, rate limits (only
 as requested faults), the five seconds between writes to one Smart+ ad, spend (so "105 % of the spend" never binds), and
 the announced end of manual creation, for which the documentation gives no response.
+
+Sources, as of 2026-11-23: business-api.tiktok.com/portal/docs (authentication, budget, currencies, ad groups, ads,
+Upgraded Smart+, reports, return codes, rate limits); fields and types of the PyPI package
+tiktok-business-api-sdk-official 1.1.3 and of github.com/bububa/tiktok-business v1.5.7.
 """
 
 from collections.abc import Callable

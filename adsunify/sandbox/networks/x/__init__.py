@@ -2,6 +2,9 @@
 
 Simulated strictly: OAuth 1.0a on every request, the query signed as it is sent, atomic batches, amounts in micros.
 `tables` holds hosts, enums, limits and demo accounts; `fields` campaigns and line items; `oauth` login and signatures.
+
+Sources, as of 2026-08-22: github.com/xdevplatform/docs (x-ads-api and fundamentals/authentication, the source of
+docs.x.com); the PyPI package twitter-ads 11.0.0.
 """
 
 from adsunify.sandbox.network import Network, Route
