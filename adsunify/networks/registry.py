@@ -1,10 +1,12 @@
 """Finds adapters: ``get_adapter("meta")`` imports one.
 
-Each folder of :mod:`adsunify.networks` is the adapter of the network whose code is the folder's name.
+Each folder of :mod:`adsunify.networks` is the adapter of the network whose code is the folder's name. Other
+distributions provide further adapters (:mod:`adsunify.networks.external`).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 ADAPTER_PACKAGES: Mapping[str, str]
 """Network code to the package of its adapter. The folders are read when it is first used; nothing is imported."""
 
+ADAPTERS_VARIABLE = "ADSUNIFY_ADAPTERS"
+"""Names the adapters of other distributions to load."""
 PUBLISHED_ORDER = (
     *("meta", "google", "tiktok", "snapchat", "pinterest", "linkedin"),
     *("reddit", "amazon", "x", "chatgpt", "apple", "outbrain"),
@@ -37,11 +41,25 @@ def __getattr__(name: str) -> Mapping[str, str]:
 
 
 @cache
-def discover_packages() -> Mapping[str, str]:
-    """:data:`ADAPTER_PACKAGES`, from the folders of :mod:`adsunify.networks`."""
+def find_built_in_packages() -> Mapping[str, str]:
+    """Return the packages of the folders of :mod:`adsunify.networks`, by network code."""
     folders = sorted(module.name for module in iter_modules(networks.__path__) if module.ispkg)
     codes = dict.fromkeys((*PUBLISHED_ORDER, *folders))
     return {code: f"{networks.__name__}.{code}" for code in codes if code in folders}
+
+
+@cache
+def discover_packages() -> Mapping[str, str]:
+    """Return :data:`ADAPTER_PACKAGES`: the folders of :mod:`adsunify.networks`, then the adapters from outside.
+
+    Raises InvalidInput if ``ADSUNIFY_ADAPTERS`` names an adapter that cannot be loaded.
+    """
+    built_in = find_built_in_packages()
+    if not os.environ.get(ADAPTERS_VARIABLE):
+        return built_in
+    from .external import find_external_packages
+
+    return {**built_in, **find_external_packages(os.environ[ADAPTERS_VARIABLE], built_in)}
 
 
 @cache
@@ -50,5 +68,9 @@ def get_adapter(code: str) -> Adapter:
     packages = discover_packages()
     if code not in packages:
         raise invalid_input("network", "choice", f"Unknown network; the networks are {', '.join(packages)}.")
+    if code not in find_built_in_packages():
+        from .external import load_external_adapter
+
+        return load_external_adapter(code, packages[code])
     adapter: Adapter = import_module(packages[code]).ADAPTER
     return adapter

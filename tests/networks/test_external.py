@@ -1,0 +1,107 @@
+"""Adapters and simulated networks of other distributions: found by entry points, checked when they are loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import adsunify.networks
+import adsunify.sandbox.networks
+from adsunify.networks.registry import ADAPTER_PACKAGES
+from tests.system.thirteenth.toy import MODEL, TOY, copy_renamed, make_environment
+
+LIST_NETWORKS = "from adsunify.networks.registry import ADAPTER_PACKAGES; print(*ADAPTER_PACKAGES)"
+LOAD = f"""
+from adsunify.networks.registry import get_adapter
+from adsunify.sandbox.networks import load_networks
+print(get_adapter("{TOY}").network.title, load_networks()["{TOY}"].code)
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder of installed packages with a distribution whose adapter is a copy of the model."""
+    package = tmp_path / f"{TOY}_adapter"
+    copy_renamed(Path(adsunify.networks.__path__[0], MODEL), package)
+    copy_renamed(Path(adsunify.sandbox.networks.__path__[0], MODEL), package / "simulated")
+    init = package / "__init__.py"
+    init.write_text(f"{init.read_text()}\nAPI_VERSION = 1\n")
+    for path in (package / "simulated").glob("*.py"):
+        path.write_text(path.read_text().replace(f"adsunify.sandbox.networks.{TOY}", f"{TOY}_adapter.simulated"))
+    for path in package.glob("*.py"):
+        path.write_text(path.read_text().replace(f"adsunify.networks.{TOY}", f"{TOY}_adapter"))
+    install(tmp_path, TOY, f"{TOY}_adapter")
+    return tmp_path
+
+
+def install(site: Path, code: str, package: str) -> None:
+    """Write the metadata of an installed distribution with the entry points of a network."""
+    folder = site / f"adsunify_{package}-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: adsunify-{package}\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text(
+        f"[adsunify.networks]\n{code} = {package}\n\n[adsunify.sandboxes]\n{code} = {package}.simulated\n"
+    )
+
+
+def run_python(site: Path, adapters: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment: Mapping[str, str] = {**make_environment(site), "ADSUNIFY_ADAPTERS": adapters}
+    return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
+
+
+def test_a_named_adapter_and_its_simulated_network_are_loaded(site: Path) -> None:
+    assert run_python(site, TOY, "-c", LIST_NETWORKS).stdout.split() == [*ADAPTER_PACKAGES, TOY]
+    loaded = run_python(site, TOY, "-c", LOAD)
+    assert loaded.stdout.split() == [TOY.capitalize(), TOY], loaded.stderr
+
+
+def test_an_installed_adapter_that_is_not_named_is_not_loaded(site: Path) -> None:
+    (site / f"{TOY}_adapter" / "__init__.py").write_text("raise SystemExit('imported')")
+    assert run_python(site, "", "-c", LIST_NETWORKS).stdout.split() == [*ADAPTER_PACKAGES]
+
+
+@pytest.mark.parametrize(
+    ("adapters", "message"),
+    [
+        ("zebra", f"No installed package has an entry point zebra in the group adsunify.networks. Installed: {TOY}."),
+        ("meta", "meta is a network of adsunify itself; choose another code."),
+        ("Zebra-1", "'Zebra-1' must be 1 to 20 letters from a to z."),
+    ],
+)
+def test_a_code_that_cannot_be_loaded_is_refused(site: Path, adapters: str, message: str) -> None:
+    refused = run_python(site, adapters, "-m", "adsunify", "networks")
+    assert (refused.returncode, refused.stderr.strip()) == (2, f"ADSUNIFY_ADAPTERS: {message}")
+
+
+def test_two_adapters_of_one_code_are_refused(site: Path) -> None:
+    install(site, TOY, "another")
+    refused = run_python(site, TOY, "-m", "adsunify", "networks")
+    assert f"Several packages are an adapter of {TOY}: another, {TOY}_adapter." in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("__init__.py", "API_VERSION = 1", "", "API_VERSION is None; this version of adsunify takes adapters of"),
+        ("__init__.py", "API_VERSION = 1", "ADAPTER = None", "ADAPTER is missing, or is not an adsunify.adapter"),
+        ("__init__.py", "    authorization=", "    credentials=reads, authorization=", "exactly one of authorization,"),
+        ("plans.py", "def plan_delete(", "def delete(", "plans.plan_delete is missing"),
+        (
+            *("plans.py", "def plan_status(account: Account, kind: Kind, ", "def plan_status(account: Account, "),
+            "plans.plan_status takes (account, entity_id, status); it must take (account, kind, entity_id, status)",
+        ),
+        ("native.py", f'CODE = "{TOY}"', 'CODE = "zoo"', "the code of its NETWORK is 'zoo'; it must be the name of"),
+        ("tables.py", "from adsunify.", "import no_such_module\nfrom adsunify.", "cannot be imported: No module named"),
+    ],
+)
+def test_what_an_adapter_lacks_is_named(site: Path, file: str, old: str, new: str, message: str) -> None:
+    path = site / f"{TOY}_adapter" / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    refused = run_python(site, TOY, "-m", "adsunify", "networks", TOY)
+    assert refused.returncode == 2
+    assert message in refused.stderr
