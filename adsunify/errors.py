@@ -18,13 +18,15 @@
      │   └─ ProviderUnreadable         no usable answer: 5xx, not JSON, a member missing, a connection lost
      ├─ OperationError            400  the operation's state forbids it; see ``code``
      ├─ ServerUnreachable         503  an adsunify server gave no usable answer (raised by clients of a server)
+     │   └─ ServerConnectionError      no connection, or no complete response; also a Python ConnectionError
      ├─ StoreError                503  the database is not reachable or refused the statement
      └─ VaultError                500  a stored secret cannot be decrypted
 
 Each error has ``status`` (the HTTP status of the response), ``code`` (stable, for programs) and ``outcome``. If the
 error concerns an operation, it carries the ``operation`` with its receipt, and ``outcome`` describes the whole
 operation: ``not_applied`` (certainly no step was applied), ``partly_applied`` (``applied_steps`` names the applied
-steps), ``applied`` or ``unknown``. Otherwise ``outcome`` describes the call alone.
+steps), ``applied`` or ``unknown``. Otherwise ``outcome`` describes the call alone. ``request_id`` is the id under which
+a server logged the request (its ``X-Request-Id``); None without a response of a server.
 """
 
 from __future__ import annotations
@@ -92,6 +94,7 @@ class AdsunifyError(Exception):
         self.outcome: WriteOutcome = outcome
         self.operation = operation
         self.applied_steps: tuple[str, ...] = ()
+        self.request_id: str | None = None
 
     def __str__(self) -> str:
         return self.message
@@ -321,6 +324,10 @@ class ServerUnreachable(AdsunifyError):
     status = 503
     default_code = "server_unreachable"
     title = "The adsunify server gave no usable answer"
+
+
+class ServerConnectionError(ServerUnreachable, ConnectionError):
+    """No connection to an adsunify server could be made, or its complete response did not arrive in time."""
 
 
 class StoreError(AdsunifyError):

@@ -147,6 +147,7 @@ def from_problem_details(problem: Mapping[str, Any]) -> AdsunifyError:
     error.status, error.outcome = int(problem["status"]), problem["outcome"]
     error.operation = None if operation is None else Operation(operation)
     error.message, error.applied_steps = message, tuple(problem.get("appliedSteps", ()))
+    error.request_id = problem.get("requestId")
     if isinstance(error, ProviderError | OperationError) and "retryAfterMs" in problem:
         error.retry_after = int(problem["retryAfterMs"]) / 1000
     return error

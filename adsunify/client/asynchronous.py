@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from typing import Unpack
 
 from pydantic.alias_generators import to_camel
 
@@ -25,6 +26,7 @@ from .inputs import (
     read_operation_id,
     read_text,
 )
+from .options import RemoteOptions
 from .records import Account, Brief, Connection, Operation
 
 PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
@@ -47,6 +49,10 @@ class AsyncAds:
     The client then acts as the user ``local`` where that is a member, otherwise as the workspace's first admin, with
     the credential ``local``. ``environment`` replaces the process's environment, which holds the key ring and the OAuth
     clients.
+
+    ``options`` are those of :class:`~adsunify.client.options.RemoteOptions`, for a server only: ``timeout``,
+    ``max_retries``, ``http_client``, ``on_request`` and ``on_response``. docs/client.md describes them. A retry never
+    does a write or a prepare twice.
     """
 
     def __init__(
@@ -56,8 +62,9 @@ class AsyncAds:
         token: str | None = None,
         workspace: str | None = None,
         environment: Mapping[str, str] | None = None,
+        **options: Unpack[RemoteOptions],
     ) -> None:
-        self._url, self._token, self._workspace = url, token, workspace
+        self._url, self._token, self._workspace, self._options = url, token, workspace, options
         self._environment = os.environ if environment is None else environment
         self._backend: Backend | None = None
 
@@ -70,7 +77,7 @@ class AsyncAds:
 
     async def open(self) -> None:
         """Open and migrate the store, or prepare to call the server."""
-        self._backend = await open_backend(self._url, self._token, self._workspace, self._environment)
+        self._backend = await open_backend(self._url, self._token, self._workspace, self._environment, self._options)
 
     async def close(self) -> None:
         """Let a write in flight finish, and close everything."""

@@ -6,11 +6,12 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import date
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from adsunify.values.exact_json import Json
 
 from .asynchronous import NOT_OPEN_MESSAGE, AsyncAds
+from .options import RemoteOptions
 from .records import Account, Brief, Connection, Operation
 
 T = TypeVar("T")
@@ -30,8 +31,9 @@ class Ads:
         token: str | None = None,
         workspace: str | None = None,
         environment: Mapping[str, str] | None = None,
+        **options: Unpack[RemoteOptions],
     ) -> None:
-        self._ads = AsyncAds(url, token=token, workspace=workspace, environment=environment)
+        self._ads = AsyncAds(url, token=token, workspace=workspace, environment=environment, **options)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 

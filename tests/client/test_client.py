@@ -312,7 +312,7 @@ async def test_what_only_a_server_says(server: Served) -> None:
 )
 async def test_an_answer_that_is_none(answer: bytes) -> None:
     """What only reads was not applied; of everything else nobody knows."""
-    async with answering(answer) as url, AsyncAds(url, token="t") as ads:
+    async with answering(answer) as url, AsyncAds(url, token="t", max_retries=0) as ads:
         with pytest.raises(ServerUnreachable) as read:
             await ads.verify()
         assert (read.value.code, read.value.outcome) == ("server_unreachable", "not_applied")
@@ -322,7 +322,7 @@ async def test_an_answer_that_is_none(answer: bytes) -> None:
 
 
 async def test_a_server_that_is_not_there() -> None:
-    async with AsyncAds("http://127.0.0.1:9", token="t") as ads:
+    async with AsyncAds("http://127.0.0.1:9", token="t", max_retries=0) as ads:
         with pytest.raises(ServerUnreachable) as error:
             await ads.execute(NEVER, confirmed=True)
     assert error.value.outcome == "not_applied"

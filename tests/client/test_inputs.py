@@ -18,7 +18,7 @@ from attrs import evolve
 import adsunify
 from adsunify import AsyncAds
 from adsunify.client import Account, Connection, Operation
-from adsunify.client.backends import HttpBackend
+from adsunify.client.http_backend import HttpBackend
 from adsunify.errors import InvalidInput, ProviderThrottled, RateLimited, ServerUnreachable
 from adsunify.problem_details import to_problem_details
 from tests.server.served import NEVER, Served, brief
@@ -29,16 +29,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 Ask = Callable[[AsyncAds], Awaitable[Any]]
 
 
-async def test_a_server_that_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_is_slow() -> None:
     async def keep_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
 
     async with await asyncio.start_server(keep_silent, "127.0.0.1", 0) as listening:
         url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
-        async with AsyncAds(url, token="t") as ads:
-            assert isinstance(ads.backend, HttpBackend)
-            ads.backend.http_client.timeout = httpx.Timeout(0.1)
+        async with AsyncAds(url, token="t", timeout=httpx.Timeout(30, read=0.1)) as ads:
             with pytest.raises(ServerUnreachable, match="No response in time") as error:
                 await ads.execute(NEVER, confirmed=True)
     assert (error.value.code, error.value.outcome) == ("server_unreachable", "unknown")
@@ -70,7 +68,7 @@ async def test_a_wait_in_every_form(limit: RateLimited | ProviderThrottled, head
     problem = json.dumps(to_problem_details(limit)).encode()
     head = b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/problem+json\r\n"
     answer = head + headers + f"Content-Length: {len(problem)}\r\n\r\n".encode() + problem
-    async with answering(answer) as url, AsyncAds(url, token="t") as ads:
+    async with answering(answer) as url, AsyncAds(url, token="t", max_retries=0) as ads:
         door = ads.backend
         assert isinstance(door, HttpBackend)
         ads._backend = evolve(door, current_time=lambda: 1893456000.0)  # 2030-01-01T00:00:00Z

@@ -24,6 +24,7 @@ from adsunify.errors import (
     RateLimited,
     RequestNotSent,
     ResponseLost,
+    ServerConnectionError,
     ServerUnreachable,
     StoreError,
     TokenRefused,
@@ -97,5 +98,6 @@ def test_every_class_is_here() -> None:
         return {kind}.union(*(below(one) for one in kind.__subclasses__()))
 
     ours = {one for one in below(AdsunifyError) if one.__module__ == "adsunify.errors"}
-    told = {type(error) for error in ERRORS} | {RequestNotSent, ResponseLost, StoreError, VaultError}
+    local = {RequestNotSent, ResponseLost, ServerConnectionError, StoreError, VaultError}
+    told = {type(error) for error in ERRORS} | local
     assert ours - told == {AdsunifyError}

@@ -27,7 +27,7 @@ CONNECTING = {
 """What opens a connection to somewhere, by the name it is called by."""
 CLIENTS = {
     "adsunify/http/backend.py": "the networks' declared hosts, and addresses that were checked",
-    "adsunify/client/backends.py": "a developer's own server",
+    "adsunify/client/http_backend.py": "a developer's own server",
     "adsunify/cli/sandbox_connections.py": "the simulated networks' consent pages, on loopback",
 }
 """Every module that opens connections, and where to."""

@@ -1,0 +1,144 @@
+"""Options of a client that calls a server, and the records that its hooks get. docs/client.md describes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from attrs import field, fields_dict, frozen
+
+from adsunify.errors import Issue, raise_if_issues
+
+if TYPE_CHECKING:
+    import httpx
+
+DEFAULT_TIMEOUT_SECONDS = 120.0
+DEFAULT_MAX_RETRIES = 2
+MAX_RETRIES_LIMIT = 10
+MAX_TIMEOUT_SECONDS = 24 * 60 * 60
+
+
+@frozen
+class RequestInfo:
+    """A request that is about to be sent. ``path`` has no query; ``attempt`` is 1 for the first one of a call."""
+
+    operation_id: str
+    method: str
+    path: str
+    attempt: int
+
+
+@frozen
+class ResponseInfo:
+    """The end of an attempt.
+
+    ``status`` is the HTTP status, None if no complete response arrived. ``elapsed`` is in seconds. ``request_id`` is
+    the ``X-Request-Id`` of the response, under which the server logged the request.
+    """
+
+    operation_id: str
+    method: str
+    path: str
+    attempt: int
+    status: int | None
+    elapsed: float
+    request_id: str | None
+
+
+class RemoteOptions(TypedDict, total=False):
+    """Keyword arguments of ``Ads`` and ``AsyncAds`` that only a client of a server takes.
+
+    Attributes:
+        timeout: seconds that a call may take, with its retries and the waits between them; 120 by default. An
+            ``httpx.Timeout`` limits each phase of each attempt instead; then no attempt begins after 120 seconds.
+        max_retries: how often a call may be repeated, 0 to 10; 2 by default. Only reads, prepares, and requests that
+            certainly did nothing are repeated.
+        http_client: the ``httpx.AsyncClient`` that sends the requests, with its proxies, certificates, transport, and
+            its own timeout unless ``timeout`` is given. It is closed with this client.
+        on_request: called with a :class:`RequestInfo` before each attempt.
+        on_response: called with a :class:`ResponseInfo` after each attempt.
+    """
+
+    timeout: float | httpx.Timeout
+    max_retries: int
+    http_client: httpx.AsyncClient
+    on_request: Callable[[RequestInfo], object]
+    on_response: Callable[[ResponseInfo], object]
+
+
+@frozen
+class ClientOptions:
+    """:class:`RemoteOptions` after they were checked; None where an option was not given."""
+
+    timeout: float | httpx.Timeout | None = None
+    max_retries: int = DEFAULT_MAX_RETRIES
+    http_client: httpx.AsyncClient | None = field(default=None, repr=False)
+    on_request: Callable[[RequestInfo], object] | None = None
+    on_response: Callable[[ResponseInfo], object] | None = None
+
+    @property
+    def deadline_seconds(self) -> float:
+        """Seconds after the start of a call from which no attempt begins."""
+        return self.timeout if isinstance(self.timeout, float) else DEFAULT_TIMEOUT_SECONDS
+
+
+OPTION_NAMES = tuple(fields_dict(ClientOptions))
+HTTP_CLIENT_MESSAGE = (
+    "must be an open httpx.AsyncClient, also for Ads: Ads calls the server from an event loop in its own thread."
+)
+
+
+def read_options(given: Mapping[str, Any]) -> ClientOptions:
+    """Check the options of a client of a server. Raises InvalidInput that names each refused option."""
+    import httpx
+
+    raise_if_issues(_find_unknown_options(given))
+    raise_if_issues(_find_issues(given))
+    options = dict(given)
+    if "timeout" in options and not isinstance(options["timeout"], httpx.Timeout):
+        options["timeout"] = float(options["timeout"])
+    return ClientOptions(**options)
+
+
+def refuse_options(given: Mapping[str, Any]) -> None:
+    """Raise InvalidInput for options that a local store does not have."""
+    raise_if_issues(_find_unknown_options(given))
+    raise_if_issues(
+        Issue(name, "not_supported", "is only for a server, whose address begins with http:// or https://.")
+        for name in given
+    )
+
+
+def _find_unknown_options(given: Mapping[str, Any]) -> Iterator[Issue]:
+    for name in given:
+        if name not in OPTION_NAMES:
+            similar = get_close_matches(name[:60], OPTION_NAMES, 1)
+            hint = f"Did you mean {similar[0]}?" if similar else f"Options are {', '.join(OPTION_NAMES)}."
+            yield Issue(name, "unknown", f"is not an option of the client. {hint}")
+
+
+def _find_issues(given: Mapping[str, Any]) -> Iterator[Issue]:
+    import httpx
+
+    if "timeout" in given and not isinstance(given["timeout"], httpx.Timeout):
+        seconds = given["timeout"]
+        if not _is_number(seconds) or not 0 < seconds <= MAX_TIMEOUT_SECONDS:
+            text = f"must be a number of seconds above 0, at most {MAX_TIMEOUT_SECONDS}, or an httpx.Timeout."
+            yield Issue("timeout", "type", text)
+    retries = given.get("max_retries", 0)
+    if type(retries) is not int or not 0 <= retries <= MAX_RETRIES_LIMIT:
+        yield Issue("max_retries", "type", f"must be a whole number from 0 to {MAX_RETRIES_LIMIT}.")
+    if "http_client" in given:
+        client = given["http_client"]
+        if not isinstance(client, httpx.AsyncClient) or client.is_closed:
+            yield Issue("http_client", "type", HTTP_CLIENT_MESSAGE)
+    for name in ("on_request", "on_response"):
+        if name in given and (not callable(given[name]) or iscoroutinefunction(given[name])):
+            yield Issue(name, "type", "must be a function that takes one argument and is not a coroutine function.")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
