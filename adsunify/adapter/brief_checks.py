@@ -168,7 +168,7 @@ def _check_goal_and_period(network: Network, chosen: Format, brief: CampaignBrie
 
 @frozen
 class ApplicableInputs:
-    """The rows of a format that apply to one goal, period and kind of account: one row for each path."""
+    """The rows of a format that apply to a goal, a period and a kind of account: one row for each path."""
 
     inputs_by_path: Mapping[str, Input]
     required_paths: tuple[str, ...]
@@ -189,7 +189,7 @@ def _list_exemptions(chosen: Format) -> tuple[Callable[[Account], bool], ...]:
 
 @lru_cache(1024)
 def _select_applicable_inputs(chosen: Format, goal: str, period: str, hold: tuple[bool, ...]) -> ApplicableInputs:
-    """Select the rows; ``hold`` says which of the format's exemptions apply. The result is cached."""
+    """Select the rows. ``hold`` says for each exemption of the format whether it applies. The result is cached."""
     true = dict(zip(_list_exemptions(chosen), hold, strict=True))
     rows: dict[str, Input] = {}
     for row in chosen.inputs:
@@ -342,7 +342,7 @@ def _check_countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:
 
 
 def collect_minor_unit_warnings(network: str, account: Account, brief: CampaignBrief) -> Iterator[str]:
-    """Yield a warning for each amount that has more digits than the account's currency, but not than the network."""
+    """Yield a warning for each amount that has more digits than the currency has, and that the network can store."""
     currency = require_currency(account)
     digits = get_exponent(currency, "account.currency")
     for name, amount in (("budget", brief.budget.amount), ("bid", brief.bid or "")):

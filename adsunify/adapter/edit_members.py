@@ -1,7 +1,7 @@
-"""What an edit may name at a network, from its EDITS table, and how a targeting is changed part by part.
+"""Checks the members of an edit against a network's EDITS table, and applies its targeting member by member.
 
-A member of ``targeting`` or ``creative`` that a level cannot carry is refused before anything is read, and so is every
-member of a list's items that the network would drop.
+A member of ``targeting`` or ``creative`` that a level does not support is refused before anything is read. So is every
+member of a list item that the network would ignore.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ EditPart = tuple[Mapping[str, Json], Sequence[Change]]
 
 
 def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
-    """Check that the level takes each member of an edit. Raises InvalidInput with all issues at once.
+    """Check that the level supports each member of an edit. Raises InvalidInput with all issues at once.
 
-    The id of an item counts on every network. Its name is a label for people, as catalogs give it, and is never held
-    against the id.
+    Networks use the id of an item. Its name is a label for people and is not compared with the id.
     """
     get_level(network, kind)
     issues: list[Issue] = []
@@ -53,7 +52,7 @@ def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
 
 
 def find_edit_member(network: Network, kind: Kind, path: str) -> EditMember | None:
-    """The row of a member, or the row that refuses the whole part on this level; None where there is neither."""
+    """Return the row of a member, or the row that refuses its whole part; None if the level has neither."""
     of_level = {row.path: row for row in network.edits if row.level == kind}
     return of_level.get(path) or of_level.get(path.partition(".")[0])
 
@@ -113,9 +112,10 @@ def _check_items(network: Network, row: EditMember, items: Sequence[Json], path:
 
 
 def merge_edit_parts(parts: Iterable[Callable[[], EditPart]]) -> tuple[dict[str, Json], list[Change]]:
-    """What the parts of an edit (fields, targeting, creative) become in one body, and every change.
+    """Merge the parts of an edit (fields, targeting, creative) into one body, and return it with every change.
 
-    Raises InvalidInput with the issues of all parts at once.
+    Raises:
+        InvalidInput: the issues of all parts at once.
     """
     body: dict[str, Json] = {}
     changes: list[Change] = []
@@ -138,10 +138,17 @@ def apply_targeting(
     build_change: Callable[[str, RowT, Json, str], Change],
     essence: Callable[[Json], Json] = lambda value: value,
 ) -> list[Change]:
-    """The changes of an edit's targeting, whose members :func:`check_edit` let pass.
+    """Apply the targeting of an edit that :func:`check_edit` accepted, and return its changes.
 
-    ``lay`` lays one member over the current targeting, by its name, its row of ``parts``, its value, and the path to
-    name in a refusal. Raises InvalidInput with the issues of all members at once, ``no_change`` among them.
+    Args:
+        parts: the rows of the adapter, by member.
+        new_members: the members of the edit.
+        build_change: applies one member to the current targeting and returns its change. It gets the name of the
+            member, its row, its value, and the path for error messages.
+        essence: removes from a native value what a write does not set, so that two values can be compared.
+
+    Raises:
+        InvalidInput: the issues of all members at once, such as ``no_change``.
     """
     changes: list[Change] = []
     issues: list[Issue] = []
@@ -158,5 +165,5 @@ def apply_targeting(
 
 
 def list_item_ids(items: Sequence[Mapping[str, Json]]) -> list[str]:
-    """The ids of an edit's places or interests. :func:`check_edit` refused a list with one id twice."""
+    """Return the ids of an edit's places or interests. :func:`check_edit` has refused repeated ids."""
     return [str(item["id"]) for item in items]

@@ -82,10 +82,11 @@ def apply_edit(
     edit: Edit,
     now: datetime | None,
 ) -> EditResult:
-    """What the edit's ``fields`` become natively, with those members of ``creative`` that are fields.
+    """Apply the ``fields`` of an edit, and the members of its ``creative`` that are fields. Nothing is rounded up.
 
-    Raises InvalidInput with all issues, ``no_change`` for a field that has the value already; ProviderUnreadable for an
-    entity of another shape. Nothing is rounded upward.
+    Raises:
+        InvalidInput: all issues; ``no_change`` for a field that has the value already.
+        ProviderUnreadable: the entity has another shape than the table says.
     """
     content = {f"creative.{name}": name for name in edit.creative}
     creative_names = {
@@ -128,12 +129,12 @@ def apply_edit(
         for pointer, new in members.items():
             try:
                 set_value(current, pointer, new)
-            except (TypeError, ValueError, AttributeError, LookupError):  # a value on the way is no object
-                raise ProviderUnreadable(f"{network.title}: {setting.field} cannot stand where it was read.") from None
+            except (TypeError, ValueError, AttributeError, LookupError):  # a value on the path is not an object
+                raise ProviderUnreadable(f"{network.title}: the entity has no place for {setting.field}.") from None
         result.update(members)
         change = Change(setting.field, before, get_display_value(network, account, setting, current), exact)
         try:
-            if new_values[setting.field] == "":  # natively another value may mean "none"
+            if new_values[setting.field] == "":  # the native value that clears a field may be another one
                 require_change(Change(setting.field, before, None), path)
             changes.append(require_change(change, path))
         except InvalidInput as problem:
@@ -145,7 +146,10 @@ def apply_edit(
 
 
 def unknown_field_issue(network: Network, kind: Kind, name: str, path: str) -> Issue:
-    """The refusal of a field that the level does not have: which one to use for a native amount, or all there are."""
+    """Make the issue of a field that the level does not have.
+
+    For a native name of an amount the message names the field to use; otherwise it lists all fields.
+    """
     own = list_settings(network, kind)
     native = get_level(network, kind).native
     accepted = ", ".join(sorted(setting.field for setting in own))
@@ -168,7 +172,7 @@ def unknown_field_issue(network: Network, kind: Kind, name: str, path: str) -> I
 
 
 def _list_native_names(setting: Setting) -> frozenset[str]:
-    """The native names of a setting's amount, and the amount's native pointer joined by dots."""
+    """Return the native names of a setting's amount, and its native pointer joined by dots."""
     if not isinstance(setting.native, str) or not setting.native:
         return frozenset(setting.native_names)
     names = split_pointer(setting.native)
@@ -176,9 +180,9 @@ def _list_native_names(setting: Setting) -> frozenset[str]:
 
 
 def require_change(change: Change, path: str, essence: Callable[[Json], Json] = lambda value: value) -> Change:
-    """The change itself. Raises InvalidInput ``no_change`` where it leaves everything as it is.
+    """Return the change. Raises InvalidInput ``no_change`` if its values before and after are equal.
 
-    ``essence`` leaves out of a native value what a write does not set.
+    ``essence`` removes from a native value what a write does not set.
     """
     if _to_comparable(essence(change.before)) == _to_comparable(essence(change.after)):
         raise invalid_input(path, "no_change", "This is how it is already; leave it out, or name another value.")
@@ -186,7 +190,7 @@ def require_change(change: Change, path: str, essence: Callable[[Json], Json] = 
 
 
 def _to_comparable(value: Json) -> object:
-    """Return a value for comparison: without the order of lists, repeated items, empty members, time zones."""
+    """Return a value for comparison, without the order of lists, repeated items, empty members and time zones."""
     if isinstance(value, Mapping):
         members = {name: _to_comparable(member) for name, member in value.items()}
         return frozenset((name, member) for name, member in members.items() if member is not None) or None
@@ -236,7 +240,7 @@ def collect_spend_warnings(network: Network, kind: Kind, changes: Iterable[Chang
 
 
 def _map_issue_path(issue: Issue, creative_names: Mapping[str, str]) -> Issue:
-    """The issue at the member of ``creative`` that the caller sent for the field."""
+    """Return the issue with the path of the member of ``creative`` that the caller sent for the field."""
     name = creative_names.get(issue.path.removeprefix("fields."))
     return issue if name is None else issue._replace(path=f"creative.{name}")
 
@@ -248,7 +252,10 @@ def check_start_end(
     members: tuple[str, str],
     now: datetime | None,
 ) -> Iterator[Issue]:
-    """What is wrong with the start and end after an edit; ``members``: the names of both in the entity."""
+    """Yield what is wrong with the start and the end after an edit.
+
+    ``members`` are the names of both in the entity.
+    """
     after = {**before, **changed}
     start, end = (time.parse(after.get(name)) for name in members)
     is_end_changed = members[1] in changed
@@ -262,7 +269,7 @@ def check_start_end(
 def check_payload_amounts(
     network: Network, account: Account, kind: Kind, payload: Mapping[str, Json]
 ) -> Iterator[Issue]:
-    """Check the budget and the bid of a native payload against the same rows as an edit."""
+    """Check the budget and the bid of a native payload against the SETTINGS rows that an edit uses."""
     try:
         unit = network.get_money_unit(account)
     except InvalidInput:  # amounts cannot be checked without the account's currency
@@ -287,7 +294,7 @@ def check_payload_amounts(
 
 
 def assess_risk(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk:
-    """``spend`` where an amount of money is raised, set for the first time, or taken away as a limit; else ``low``."""
+    """Return ``spend`` if an amount of money is raised, set for the first time, or removed; else ``low``."""
     money = {setting.field for setting in list_settings(network, kind) if setting.unit == "money"}
     for change in changes:
         if change.field in money and not (
@@ -311,7 +318,7 @@ def _to_native_value(
     if setting.unit == "money":
         unit = network.get_money_unit(account)
         count = to_native_units(unit, plain, path)
-        if not count:  # as in a brief: a network may take 0 for no limit at all
+        if not count:  # as in a brief: for a network, 0 may mean no limit at all
             raise invalid_input(path, "out_of_range", "must be greater than 0.")
         _ensure_within_limits(setting, native, account, Decimal(plain), path)
         return format_native_amount(unit, count)
@@ -338,7 +345,7 @@ def _to_native_value(
         items = [str(item) for item in value] if isinstance(value, list | tuple) else _parse_list(plain)
         current = get_display_value(network, account, setting, native)
         if isinstance(current, list) and items == _parse_list(",".join(map(str, current))):
-            return current  # the shown list is sent back; its texts may have commas
+            return current  # the caller sends the shown list back; its texts may contain commas
         if setting.choices and any(part not in setting.choices for part in items):
             message = f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}."
             raise invalid_input(path, "choice", message)
@@ -351,7 +358,7 @@ def _to_native_value(
 
 
 def _parse_list(plain: str) -> list[str]:
-    """The parts of a list in one text: JSON, or parted by commas."""
+    """Return the items of a list that is written as JSON or separated by commas."""
     try:
         items = loads(plain) if plain.startswith("[") else None
     except ValueError:

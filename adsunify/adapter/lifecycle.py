@@ -1,8 +1,8 @@
-"""Plans over :class:`~adsunify.adapter.network.Level`, for networks whose requests write one entity each.
+"""Plans for networks whose requests write one entity each, made from :class:`~adsunify.adapter.network.Level`.
 
-How a request of a network looks is the adapter's own: its ``plans.py`` builds the steps. The functions here check what
-a caller sent against the tables of the level, choose the risk, and put the steps into a plan. A network whose API
-differs in one action (a batch, a call for each status, an update that needs a read) keeps its own function for that
+The ``plans.py`` of the adapter builds the steps, because each network has its own requests. The functions here check
+the caller's input against the tables of the level, choose the risk, and put the steps into a plan. If one action of an
+API differs (a batch, a call for each status, an update that needs a read), its adapter has its own function for that
 action.
 """
 
@@ -39,19 +39,23 @@ from adsunify.values.json_pointer import parse_id
 ID_OUTPUT = "id"
 """The output of a step that creates: the native id, or the ids in the order of the items."""
 MAX_NAMED_MEMBERS = 30
-"""The refusal of an unknown member names those that are accepted, unless there are more than this."""
+"""The message about an unknown member lists the accepted members only if there are at most so many."""
 
 
 # -- the steps of an adapter --------------------------------------------------------------------------------------
 
 UpdateStep = Callable[[Account, Level, str, str, Mapping[str, Json]], Step]
-"""``_build_update_step(account, level, entity_id, does, members)`` of an adapter: a step that changes members of one
-entity; its key is its kind."""
+"""``_build_update_step(account, level, entity_id, does, members)`` of an adapter.
+
+It builds a step that changes members of one entity. The key of the step is its kind.
+"""
 
 
 StatusStep = Callable[[Account, Level, str, str], Step]
-"""``_build_status_step(account, level, entity_id, status)`` of an adapter: a step that sets one entity to a unified
-status; its key is its kind."""
+"""``_build_status_step(account, level, entity_id, status)`` of an adapter.
+
+It builds a step that sets one entity to a unified status. The key of the step is its kind.
+"""
 
 
 # -- plans --------------------------------------------------------------------------------------------------------
@@ -65,7 +69,7 @@ def build_plan(
     risk: Risk = "low",
     warnings: Sequence[str] = (),
 ) -> Plan:
-    """The plan of these steps for an account."""
+    """Build the plan of these steps for an account."""
     return make_plan(network.code, action, account.native_id, steps, warnings, risk)
 
 
@@ -77,7 +81,7 @@ def completed_plan(
     risk: Risk = "low",
     warnings: Sequence[str] = (),
 ) -> Flow[Plan]:
-    """As :func:`build_plan`, for a flow that reads nothing."""
+    """Return a flow that reads nothing and returns the plan of :func:`build_plan`."""
     return completed_flow(build_plan(network, account, action, *steps, risk=risk, warnings=warnings))
 
 
@@ -85,14 +89,14 @@ def completed_plan(
 
 
 def get_status_members(level: Level, native_status: str) -> Mapping[str, Json]:
-    """The members that a write sends to give an entity this native status."""
+    """Return the members that a write sends to set this native status."""
     if native_status in level.status_members:
         return level.status_members[native_status]
     return {get_status_member(level): native_status}
 
 
 def get_status_member(level: Level) -> str:
-    """The member that holds the native status; empty where it follows from several members."""
+    """Return the member that holds the native status; empty if several members hold it."""
     return level.status.removeprefix("/") if isinstance(level.status, str) else ""
 
 
@@ -106,7 +110,7 @@ def ensure_writable_status(network: Network, level: Level, status: str) -> None:
 def build_status_step(
     build_update_step: UpdateStep, account: Account, level: Level, entity_id: str, status: str
 ) -> Step:
-    """A step that sets one entity to a unified status by an update of its members."""
+    """Build a step that sets one entity to a unified status by an update of its members."""
     does = f"Set the {level.label} {entity_id} to {status}."
     return build_update_step(
         account, level, entity_id, does, get_status_members(level, level.writable_statuses[status])
@@ -122,7 +126,7 @@ def plan_status(
     status: str,
     warnings: Sequence[str] = (),
 ) -> Flow[Plan]:
-    """One entity set active or paused, in one write."""
+    """Plan one write that sets one entity to active or paused."""
     level = get_level(network, kind)
     ensure_writable_status(network, level, status)
     step = build_step(account, level, entity_id, status)
@@ -132,16 +136,17 @@ def plan_status(
 
 
 def assess_status_risk(status: str) -> Risk:
-    """The risk of setting an entity to a unified status."""
+    """Return the risk of setting an entity to a unified status."""
     return "spend" if status == "active" else "low"
 
 
 def build_activation_steps(
     network: Network, build_step: StatusStep, account: Account, outputs: Mapping[str, Outputs]
 ) -> list[Step]:
-    """Set what a create made active: the ad, the ad group, the campaign; levels without a writable status are skipped.
+    """Build the steps that activate the ad, the ad group and the campaign of a create operation, in this order.
 
-    ``outputs``: the outputs of the create's steps, by key, which is the kind.
+    Levels without a writable status are skipped. ``outputs`` are the outputs of the create operation by step key, which
+    is the kind.
     """
     levels = [
         level
@@ -158,13 +163,17 @@ def build_activation_steps(
 def plan_activate(
     network: Network, build_step: StatusStep, account: Account, outputs: Mapping[str, Outputs]
 ) -> Flow[Plan]:
-    """The plan of :func:`build_activation_steps`."""
+    """Plan the steps of :func:`build_activation_steps`."""
     steps = build_activation_steps(network, build_step, account, outputs)
     return (yield from completed_plan(network, account, "activate", *steps, risk="spend"))
 
 
 def build_deletion_step(build_update_step: UpdateStep, account: Account, level: Level, entity: ParsedEntity) -> Step:
-    """A step that deletes an entity by a status of ``Level.deletion_statuses``; refused for what is deleted already."""
+    """Build a step that deletes an entity by setting a status of ``Level.deletion_statuses``.
+
+    Raises:
+        InvalidInput: ``deleted``; the entity is deleted already.
+    """
     before = entity.native_status
     if unify_status(level, before) == "deleted":
         raise invalid_input("entityId", "deleted", f"The {level.label} is deleted already.")
@@ -179,7 +188,7 @@ def build_deletion_step(build_update_step: UpdateStep, account: Account, level: 
 
 @frozen
 class NativeCreate:
-    """A native create that passed its checks: ``members`` with the parent and a status, as they are sent."""
+    """A native create that passed its checks. ``members`` are sent; they include the parent and a status."""
 
     members: dict[str, Json]
     parent_id: str | None
@@ -194,9 +203,10 @@ class NativeCreate:
 def prepare_native_create(
     network: Network, level: Level, payload: Mapping[str, Json], parent_id: str | None, issues: Iterable[Issue] = ()
 ) -> NativeCreate:
-    """One entity from a native payload, with its parent, and not serving where the payload names no status.
+    """Check a native create, and add its parent and, if the payload names no status, the initial status.
 
-    Raises InvalidInput with the ``issues`` of the adapter's own checks and all others at once.
+    Raises:
+        InvalidInput: the ``issues`` of the adapter's own checks and the issues of these checks, all at once.
     """
     raise_if_issues(
         [
@@ -216,7 +226,7 @@ def prepare_native_create(
 def check_native_update(
     network: Network, level: Level, payload: Mapping[str, Json], parent_id: str | None
 ) -> Iterator[Issue]:
-    """What is wrong with a native payload that changes an entity."""
+    """Yield what is wrong with a native payload that changes an entity."""
     yield from check_members(network, level, payload, level.payload.update)
     yield from check_status(network, level, payload, level.payload.update_statuses)
     yield from check_fixed_members(network, level, payload)
@@ -236,9 +246,10 @@ def plan_update(
     parent_id: str | None,
     issues: Iterable[Issue] = (),
 ) -> Flow[Plan]:
-    """Native members of one entity changed in one write, without a read.
+    """Plan one write that changes native members of one entity. Nothing is read.
 
-    Raises InvalidInput with the ``issues`` of the adapter's own checks and all others at once.
+    Raises:
+        InvalidInput: the ``issues`` of the adapter's own checks and the issues of these checks, all at once.
     """
     level = get_level(network, kind)
     raise_if_issues([*check_native_update(network, level, payload, parent_id), *issues])
@@ -248,12 +259,12 @@ def plan_update(
 
 
 def describe_update(level: Level, entity_id: str, names: Iterable[str]) -> str:
-    """What a step does that changes these members or fields."""
+    """Describe a step that changes these members or fields."""
     return f"Change {', '.join(names)} of the {level.label} {entity_id}."
 
 
 def assess_payload_risk(level: Level, payload: Mapping[str, Json]) -> Risk:
-    """The risk of a native update. An amount may be a raise: what it was before is not read."""
+    """Return the risk of a native update. Any amount counts as a raise, because its present value is not read."""
     status = unify_status(level, read_native_status(level, payload))
     if status in ("archived", "deleted"):
         return "destructive"
@@ -263,7 +274,10 @@ def assess_payload_risk(level: Level, payload: Mapping[str, Json]) -> Risk:
 def check_members(
     network: Network, level: Level, payload: Mapping[str, Json], accepted: Collection[str]
 ) -> Iterator[Issue]:
-    """Members that the network writes itself, and members it does not take; ``accepted`` empty: it takes any other."""
+    """Yield an issue for each member that only the network writes, or that is not one of ``accepted``.
+
+    If ``accepted`` is empty, the network decides about the other members.
+    """
     for name in payload:
         path = f"payload.{name[:60]}"
         if name in level.payload.read_only:
@@ -278,7 +292,7 @@ def check_members(
 
 
 def check_fixed_members(network: Network, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
-    """Members that no update changes, with the reason of the setting that is locked."""
+    """Yield an issue for each member that no update changes, with the reason of its locked setting."""
     locks = {setting.native: setting.lock for setting in network.settings if setting.level == level.kind}
     for name in payload:
         if name in level.payload.fixed:
@@ -290,7 +304,10 @@ def check_fixed_members(network: Network, level: Level, payload: Mapping[str, Js
 def check_status(
     network: Network, level: Level, payload: Mapping[str, Json], accepted: Sequence[str]
 ) -> Iterator[Issue]:
-    """A native status that a payload may not name; ``accepted`` empty: those of ``Level.writable_statuses``."""
+    """Yield an issue if the payload names a native status that is not one of ``accepted``.
+
+    If ``accepted`` is empty, the values of ``Level.writable_statuses`` are accepted.
+    """
     member = get_status_member(level)
     accepted = accepted or tuple(level.writable_statuses.values())
     if member and member in payload and payload[member] not in accepted:
@@ -301,17 +318,17 @@ def check_status(
 
 
 def get_parent_member(level: Level) -> str:
-    """The member of a native payload that names the parent; empty where the level has none."""
+    """Return the member of a native payload that names the parent; empty if the level has no parent."""
     return level.parent.removeprefix("/")
 
 
 def find_parent_id(level: Level, payload: Mapping[str, Json], parent_id: str | None) -> str | None:
-    """The parent that ``parentId`` or the payload names; None where the level has none."""
+    """Return the parent that ``parentId`` or the payload names; None if the level has no parent."""
     return parent_id or parse_id(payload.get(get_parent_member(level))) if level.parent else None
 
 
 def check_parent(network: Network, level: Level, payload: Mapping[str, Json], parent_id: str | None) -> Iterator[Issue]:
-    """What is wrong with the parent that ``parentId`` and the payload name."""
+    """Yield what is wrong with the parent that ``parentId`` and the payload name."""
     if not level.parent:
         if parent_id is not None:
             yield Issue("parentId", "not_supported", f"A {level.label} of {network.title} has no parent.")
@@ -327,7 +344,10 @@ def check_parent(network: Network, level: Level, payload: Mapping[str, Json], pa
 
 
 def check_same_id(payload: Mapping[str, Json], member: str, id_: str, source: str) -> Iterator[Issue]:
-    """A member of the payload that names another ID than the rest of the request; ``source``: what that names."""
+    """Yield an issue if a member of the payload differs from ``id_``.
+
+    ``source`` describes in the message where that id comes from.
+    """
     if member in payload and parse_id(payload[member]) != id_:
         yield Issue(f"payload.{member}", "conflict", f"{member} differs from {source}; leave it out.")
 
@@ -337,7 +357,7 @@ def check_same_id(payload: Mapping[str, Json], member: str, id_: str, source: st
 CheckConflicts = Callable[[Account, Kind, NativeEntity, Mapping[str, Json], Edit, datetime | None], Iterator[Issue]]
 """``check_conflicts`` of an adapter's ``settings.py``."""
 MergePart = Callable[[Kind, NativeEntity, Edit], EditPart]
-"""What a part of an edit (targeting, creative) changes of an entity: native members, and the changes."""
+"""Returns the native members and the changes that one part of an edit (targeting, creative) makes to an entity."""
 
 
 def merge_edit(
@@ -352,9 +372,12 @@ def merge_edit(
     merge_targeting: MergePart | None = None,
     merge_creative: MergePart | None = None,
 ) -> tuple[dict[str, Json], list[Change]]:
-    """The native members that one write sends for fields, targeting and creative of an edit, and every change.
+    """Return the native members that one write sends for an edit, and every change.
 
-    A part that the edit does not name is not called. Raises InvalidInput with the issues of all parts at once.
+    ``merge_targeting`` and ``merge_creative`` are called only if the edit has the part.
+
+    Raises:
+        InvalidInput: the issues of all parts at once.
     """
 
     def merge_fields() -> EditPart:
@@ -379,6 +402,6 @@ def build_edit_step(
     members: Mapping[str, Json],
     changes: Sequence[Change],
 ) -> Step:
-    """The one write of an edit, with its changes."""
+    """Build the write of an edit, with its changes."""
     does = describe_update(level, entity_id, [change.field for change in changes])
     return evolve(build_update_step(account, level, entity_id, does, members), changes=tuple(changes))

@@ -1,7 +1,7 @@
-"""What an adapter is made of: the records that its tables hold.
+"""The records of a network's tables.
 
-A table cell is a constant, a pointer or a plain function. A capability that no table declares does not exist.
-Each network's ``tables.py`` ends with ``NETWORK = Network(...)``, which holds all of its tables, so that shared
+A cell of a table is a constant, a pointer or a plain function. A capability that no table declares does not exist.
+The ``tables.py`` of each adapter ends with ``NETWORK = Network(...)``, which holds all its tables, so that shared
 functions take one argument.
 """
 
@@ -34,7 +34,13 @@ SettingUnit = Literal["text", "money", "instant", "day", "choice", "list", "numb
 
 @frozen
 class Account:
-    """An ad account as an adapter needs it. ``currency`` may be unknown; ``extras`` are the network's own facts."""
+    """An ad account as an adapter needs it.
+
+    Attributes:
+        currency: the ISO 4217 code; None if it is not known.
+        timezone: the IANA name; None if it is not known.
+        extras: native facts of the account by name. The network's :class:`Extra` rows declare them.
+    """
 
     network: str
     native_id: str
@@ -44,12 +50,12 @@ class Account:
 
 
 def split_words(names: str) -> tuple[str, ...]:
-    """A table cell of many names, written as one text."""
+    """Return the words of a text, for table cells that hold many names."""
     return tuple(names.split())
 
 
 def require_currency(account: Account) -> str:
-    """The account's currency; InvalidInput ``account_currency_unknown`` where it is not known yet."""
+    """Return the account's currency. Raises InvalidInput ``account_currency_unknown`` if it is not known yet."""
     if account.currency is None:
         raise invalid_input(
             "account.currency",
@@ -60,7 +66,7 @@ def require_currency(account: Account) -> str:
 
 
 def require_timezone(account: Account) -> str:
-    """The account's time zone; InvalidInput ``account_timezone_unknown`` where it is not known yet."""
+    """Return the account's time zone. Raises InvalidInput ``account_timezone_unknown`` if it is not known yet."""
     if account.timezone is None:
         raise invalid_input(
             "account.timezone",
@@ -75,10 +81,15 @@ def require_timezone(account: Account) -> str:
 
 @frozen
 class ErrorRule:
-    """One row of ERRORS: what a native code (or an exact HTTP status without a code) says about a write.
+    """One row of ERRORS: the meaning of a native error for a write.
 
-    ``codes`` are strings as ``Network.error`` finds them; ``"80000-80014"`` is a range of integers. ``actions``: the
-    row counts only for these step actions. A row needs codes or a status; there is no catch-all row.
+    A row has codes or a status. There is no row for all other errors.
+
+    Attributes:
+        verdict: whether the write was surely not applied (``rejected``, ``throttled``) or may be (``ambiguous``).
+        codes: codes as ``Network.parse_error`` returns them. ``"80000-80014"`` is a range of integers.
+        status: an HTTP status, for errors without a code.
+        actions: the row applies to these step actions only; empty: to all of them.
     """
 
     verdict: Verdict
@@ -91,7 +102,7 @@ class ErrorRule:
 
 @frozen
 class ParsedError:
-    """The native error in an answer: its codes, most specific first, its text, and the network's request id."""
+    """The native error of a response: its codes (most specific first), its text, and the network's request id."""
 
     codes: tuple[str, ...] = ()
     message: str | None = None
@@ -100,7 +111,7 @@ class ParsedError:
 
 @frozen
 class ItemResult:
-    """What a batch answer says of one sent item (``position`` in the array as sent): its id, or its error."""
+    """The result of one item of a batch: its id or its error. ``position`` is its index in the array as sent."""
 
     position: int
     id: str | None = None
@@ -112,13 +123,18 @@ class ItemResult:
 
 @frozen(eq=False)
 class Input:
-    """What a format does with one member of the brief. Rows are ordered; the first applicable row of a path wins.
+    """What a format does with one member of the brief. The first row of a path that applies counts.
 
-    ``requirement``: ``required``; ``optional``; ``one`` (exactly one member of ``group``); ``any`` (at least one of
-    it); ``refused`` (with the reason). A member without a row is refused. ``find_error`` returns what is wrong with a
-    value, or None. ``choices``: the only values that are taken; a ``reason`` beside them says why the others are
-    refused. ``is_exempt``: the row does not apply to accounts for which it is true; its ``reason`` names those it
-    applies to.
+    A member without a row is refused.
+
+    Attributes:
+        requirement: ``required``; ``optional``; ``one`` (exactly one member of ``group``); ``any`` (at least one member
+            of ``group``); ``refused`` (``reason`` says why).
+        choices: the values that are accepted; empty: all of them. ``reason`` may say why others are refused.
+        find_error: returns what is wrong with a value; None if it is valid.
+        reason: why the member or a value is refused, or to which accounts a row with ``is_exempt`` applies.
+        accepted_form: the accepted form in words.
+        is_exempt: the row does not apply to accounts for which this function returns True.
     """
 
     path: str
@@ -134,12 +150,18 @@ class Input:
 
 
 FormatRule = Callable[[Account, "CampaignBrief", datetime | None], Iterable[Issue]]
-"""A check that spans several members. ``now`` None: nothing is held against the present."""
+"""A check of several members. If its third argument, the present, is None, no time is compared with the present."""
 
 
 @frozen(eq=False)
 class Format:
-    """One unified format: ``is_match`` says whether a brief (its members by path) is one; two matches are a defect."""
+    """One unified format.
+
+    Attributes:
+        bid_meanings: what ``bid`` means for each goal.
+        is_match: whether a brief, given as its members by path, has this format. If two formats match a brief, the
+            tables have a defect.
+    """
 
     code: str
     title: str
@@ -156,17 +178,21 @@ class Format:
 
 
 NativeEntity = Mapping[str, Json]
-"""A native entity as it was read."""
+"""A native entity as a response contains it."""
 
 
 @frozen(eq=False, kw_only=True)
 class PayloadRules:
-    """Which members a native payload of a level may carry.
+    """The members that a native payload of a level may have.
 
-    ``create`` and ``update``: the members that a create and an update take; empty: the network judges them.
-    ``read_only``: members that only the network writes. ``fixed``: members that no update changes. ``money``: members
-    that decide what may be spent. ``create_statuses`` and ``update_statuses``: the native statuses that a payload may
-    name; empty: those of ``Level.writable_statuses``.
+    Attributes:
+        create: the members that a create accepts; empty: the network decides.
+        update: the members that an update accepts; empty: the network decides.
+        read_only: members that only the network writes.
+        fixed: members that no update changes.
+        money: members that decide how much may be spent.
+        create_statuses: the native statuses that a create may name; empty: those of ``Level.writable_statuses``.
+        update_statuses: the native statuses that an update may name; empty: those of ``Level.writable_statuses``.
     """
 
     create: Collection[str] = ()
@@ -182,20 +208,28 @@ class PayloadRules:
 class Level:
     """One level of the native hierarchy.
 
-    ``label``: the level in a sentence, where ``native`` is not the word for it. ``parent`` points at the parent's id in
-    a native entity, ``id`` at its own; ``fields`` are read. A level that is only shown (keywords) has ``kind`` outside
-    campaign, adGroup, ad. ``settings_context``: which members its settings show beside the fields, under ``targeting``,
-    ``bidding``, ``creative``. ``id_pattern``: what an id looks like, whole. ``account``: where an entity says whose it
-    is, in the words of ``Account.native_id``; left out where each request for one names the account, or what lies above
-    it says so. ``payload``: what a native payload may carry.
-
-    ``status`` points at the native status, or reads it as one word from several members (Outbrain: two flags).
-    ``unified_statuses`` maps a native status to the unified one (``active``, ``paused``, ``archived``, ``deleted``);
-    ``writable_statuses`` maps ``active`` / ``paused`` to the native status; ``initial_status``: the native status a
-    create sends. ``status_members``: the members that a write of a native status sends, where they are not the member
-    of ``status`` with that word. ``deletion_statuses``: the native status that a deletion sets, by the native status
-    before it, "" for every other one; empty where a deletion is no change of status. ``status_filters``: native
-    statuses a list takes.
+    Attributes:
+        kind: ``campaign``, ``adGroup`` or ``ad``. Levels that are only shown, such as keywords, have another kind.
+        native: the network's name of the level.
+        path: the part of a request's address that names the level.
+        id: the pointer to the id in a native entity.
+        status: the pointer to the native status, or a function that makes one word of several members (Outbrain has two
+            flags).
+        id_pattern: a regular expression that matches a whole id.
+        account: where an entity names its account in the form of ``Account.native_id``. It is empty if each request for
+            an entity names the account, or if an entity above it does.
+        fields: the fields that a read requests.
+        unified_statuses: native status -> ``active``, ``paused``, ``archived`` or ``deleted``.
+        writable_statuses: ``active`` and ``paused`` -> the native status that a write sends.
+        status_filters: the native statuses that a list accepts as a filter.
+        initial_status: the native status that a create sends; empty if entities cannot be created paused.
+        status_members: native status -> the members that a write of it sends, where that is not the one member that
+            ``status`` points to.
+        deletion_statuses: native status -> the status that a deletion sets; "" stands for every other status. It is
+            empty if a deletion is not a change of status.
+        payload: the members that a native payload may have.
+        settings_context: ``targeting``, ``bidding`` and ``creative`` -> the members that the settings show there.
+        label: the name of the level in sentences.
     """
 
     kind: str
@@ -225,17 +259,26 @@ class Level:
 class Setting:
     """One editable field of a level.
 
-    ``native`` points into the native entity; a function where the place depends on the entity (daily or lifetime
-    budget). ``period``: the period of a budget. ``read`` gives the value shown (money in major units, as text) where
-    the pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native
-    units) where ``{native: value}`` is not it. ``cleared``: the native value that clears the field, sent without
-    ``write``; None: ``write`` decides, or null is sent. ``lock``: a reason (always locked), or a function that gives
-    one for an entity; its ``now`` is in the account's time zone. Unit ``instant``: shown and written by
-    ``Network.time``; unit ``day``: a date or an instant, kept as a whole day. ``is_zero_unset``: natively, an amount of
-    0 says that there is none. ``list_choices``: which of the choices an entity takes. ``native_names``: native names of
-    an amount that ``native`` does not show; the refusal of such a name in an edit names the field to use. The field
-    itself never carries a native unit. ``is_bulk_editable``: false for an amount or a number that only an edit of one
-    entity changes.
+    Attributes:
+        field: the name of the field. It never contains a native unit.
+        native: the pointer to the value in a native entity, or a function that returns the pointer if the place depends
+            on the entity (a daily or a lifetime budget).
+        unit: the type of the value. ``Network.time`` reads and writes an ``instant``. A ``day`` is given as a date
+            or an instant and stored as a whole day.
+        list_choices: the accepted values for an entity, a part of ``choices``.
+        minimum: the smallest number, or amount in major units.
+        maximum: the largest number, or amount in major units.
+        can_clear: whether "" clears the field.
+        cleared: the native value that clears the field. It is sent without ``write``. If it is None, ``write`` makes
+            the value, or null is sent.
+        is_zero_unset: a native amount of 0 means that there is no amount.
+        native_names: further native names of the amount. The refusal of such a name in an edit names this field.
+        lock: the reason why the field is always locked, or a function that returns the reason for an entity. Its second
+            argument is the present in the account's time zone.
+        read: returns the shown value (money in major units, as text) where ``native`` alone does not lead to it.
+        write: returns pointer -> native value for a new value (already in native units) where ``{native: value}`` is
+            not the whole change.
+        is_bulk_editable: False for an amount or a number that a bulk edit cannot change.
     """
 
     level: Kind
@@ -261,13 +304,19 @@ class Setting:
 
 @frozen(eq=False)
 class EditMember:
-    """What an edit of a level does with a member of ``targeting`` or ``creative``; without a row it is refused.
+    """What an edit of a level does with a member of ``targeting`` or ``creative``. A member without a row is refused.
 
-    ``path``: ``targeting.locations``; a row with a ``reason`` refuses its member, or the whole part where the path is
-    ``targeting`` or ``creative``. ``field``: the setting that the member is as well. Of the items of a list the id
-    counts; ``parse_type`` says which type an id is of, so that an item's ``type`` can be held against it (None: the id
-    does not say), and ``radius_types`` which types take an item's ``radiusKm``. An empty ``targeting.locations`` is
-    refused, unless the row has ``can_clear``: then another level holds the countries.
+    Items of a list are identified by their ids. An empty ``targeting.locations`` is refused, unless the row has
+    ``can_clear``.
+
+    Attributes:
+        path: the path of the member, such as ``targeting.locations``; or ``targeting`` or ``creative`` in a row that
+            refuses the whole part.
+        field: the setting that changes the same value.
+        parse_type: returns the type that an id contains, to be compared with the item's ``type``; None if it has none.
+        radius_types: the types of items that accept ``radiusKm``.
+        can_clear: the list may be empty, because another level holds the countries.
+        reason: why the member or the part is refused; empty if it is accepted.
     """
 
     level: Kind
@@ -281,12 +330,17 @@ class EditMember:
 
 @frozen(eq=False)
 class Catalog:
-    """An allow-listed read-only list. ``suffix``: ``none``, ``optional`` or ``required`` (text after the colon).
+    """A read-only list that callers may read. A catalog of one page has neither ``next`` nor ``next_after``.
 
-    ``request`` builds the native request of one page from (account, suffix text, cursor, limit); ``items`` points at
-    the list in the answer, or is a function that makes rows of what is no list of objects; ``id`` and ``name`` point
-    into a row; ``next`` finds the next cursor in an answer, ``next_after`` in a request and its answer, where the
-    answer alone does not say (an offset, a page number). A catalog of one page has neither.
+    Attributes:
+        request: builds the native request of a page from account, suffix, cursor and limit.
+        items: the pointer to the list in a response, or a function that makes the rows of a response of another shape.
+        id: the pointer to the id in a row, or a function that returns it.
+        name: the pointer to the name in a row, or a function that returns it.
+        next: returns the next cursor of a response.
+        suffix: whether text after a colon is ``none``, ``optional`` or ``required``.
+        next_after: returns the next cursor of a request and its response, where the response alone does not contain it
+            (an offset, a page number).
     """
 
     resource: str
@@ -302,12 +356,15 @@ class Catalog:
 
 @frozen(eq=False)
 class Metric:
-    """One normalized figure: ``native`` points into a report row.
+    """The source of one normalized figure.
 
-    ``unit``: ``count``, ``whole`` (a count that is left out where it is a fraction), ``decimal``, ``micros`` (a million
-    to a major unit), ``cents`` (a hundred) or ``major``. ``read`` gives the values of some rows where the pointer alone
-    does not. ``absent_value``: the value of a row that leaves the field out (None, or 0 where that is documented);
-    ``absent_texts``: texts that leave it out.
+    Attributes:
+        native: the pointer to the value in a row of a report.
+        unit: ``count``; ``whole`` (a count; a fraction counts as missing); ``decimal``; ``micros`` (a million make a
+            major unit); ``cents`` (a hundred make a major unit); ``major``.
+        read: returns the values of several rows where the pointer alone does not lead to them.
+        absent_value: the value if a row lacks the field: None, or 0 where the network documents it.
+        absent_texts: texts that mean that the value is missing.
     """
 
     name: Literal["impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"]
@@ -321,9 +378,9 @@ class Metric:
 
 @frozen
 class History:
-    """How far back a network reports by days: so many days, or months, before today.
+    """How far back a network reports by days: so many days or months before today.
 
-    ``timezone``: the zone of that today, where it is not the account's.
+    ``timezone`` is the time zone of "today" if it is not the account's.
     """
 
     days: int = 0
@@ -333,7 +390,7 @@ class History:
 
 @frozen(eq=False)
 class Template:
-    """An example payload of the native create endpoints, in native names and units."""
+    """An example payload of a native create, in native names and units."""
 
     kind: Kind
     title: str
@@ -343,12 +400,16 @@ class Template:
 
 @frozen(eq=False)
 class Extra:
-    """An account extra: ``name`` as in ``--account-extra``, what it is, whether an admin may set it.
+    """A native fact of an account that plans depend on.
 
-    Pages show ``label`` beside the value, and no extra without a label. ``form`` is how a value reads: ``text`` as it
-    is, ``flag`` (``true``, ``false``), ``words`` (a native constant or a list of some), ``native_amount`` (native units
-    of the account's money), ``micros`` (a million to a major unit), ``seconds`` since 1970, ``instant`` (ISO 8601).
-    ``texts`` has words for values that the form does not explain.
+    Attributes:
+        name: the name, as in ``--account-extra``.
+        is_settable: whether an admin may set it.
+        label: the name on pages. Pages do not show an extra without a label.
+        form: how pages format the value: ``text`` (unchanged), ``flag`` (``true`` or ``false``), ``words`` (a native
+            constant, or a list of constants), ``native_amount`` (native units of the account's money), ``micros`` (a
+            million make a major unit), ``seconds`` (since 1970), ``instant`` (ISO 8601).
+        texts: value -> its words on pages, for values that ``form`` does not explain.
     """
 
     name: str
@@ -362,9 +423,9 @@ class Extra:
 
 @frozen
 class Credential:
-    """A member of a network's own credentials: its name in snake case, and the label of its field in a form.
+    """A member of the credentials that a network issues: its name in snake case, and its label in a form.
 
-    ``form``: a line of text, a line that is hidden while it is typed, or a text of several ``lines``.
+    ``form`` is a line of ``text``, a ``hidden`` line, or a text of several ``lines``.
     """
 
     name: str
@@ -374,11 +435,12 @@ class Credential:
 
 @frozen(eq=False)
 class Login:
-    """How accounts are connected. ``hosts`` of the consent page and the token endpoint stand in ``Network.hosts``.
+    """How accounts are connected. ``Network.hosts`` contains the hosts of the consent page and the token endpoint.
 
-    ``credentials``: the sets of members that connect a network of the kind ``credentials``; one of them is given whole.
-
-    ``refresh_before_seconds``: seconds before its end at which a token that is used is renewed.
+    Attributes:
+        refresh_before_seconds: a token that expires within so many seconds is refreshed before it is used.
+        credentials: the sets of members that connect a network of the kind ``credentials``. A caller gives one of
+            them, whole.
     """
 
     kind: Literal["oauth2", "oauth1", "credentials"]
@@ -391,24 +453,29 @@ class Login:
 
 @frozen(eq=False)
 class Network:
-    """Everything the core needs to know of one network, as data and plain functions.
+    """All facts about one network that shared code needs, as data and plain functions.
 
-    ``hosts``: the only hosts that ever receive credentials. ``unit(account)``: the money unit. ``error(response)``: the
-    native error in an answer (any answer, unreadable ones too; never raises), None where there is none.
-    ``time``: how it writes the instants of schedules; None where it keeps whole days.
-    ``wait(response)``: seconds the network asks to wait. ``items(step, request, response)``: what a batch answer says
-    of each sent item, None where it cannot be read. ``money_note``: a sentence on native money units for people.
-    ``missing_day``: what a day is that an answered report has no row of. ``history``: how far back the network reports
-    by days, None where it documents no end.
-    ``geographies``: pointers to the members of ``targeting.native`` that say where is served: nothing in them may be
-    empty. Whether they may be left out is a matter of the formats.
-    ``other_countries``: codes that it takes in ``targeting.countries`` beside those of ISO 3166-1.
-    ``has_report_jobs``: insights may be an asynchronous job, so that a second read has to resume the first one's.
-    ``has_whole_days``: a schedule is kept as whole days of the account's time zone, so that it starts at a midnight.
-    ``other_names``: further words by which people search for the network. ``example_account_id``: a native account id
-    of the right form, for plans that are only looked at.
-    ``status_sent(kind, sent)``: the kind and the native status in what a step of that kind sent of one entity, where it
-    does not stand there under the level's own name.
+    Attributes:
+        hosts: the only hosts that get credentials.
+        get_money_unit: returns the money unit of an account.
+        parse_error: returns the native error of a response, even of an unreadable one; None if there is none. It never
+            raises.
+        missing_day: the meaning of a day without a row in a report.
+        time: how the network writes the instants of schedules; None if it stores whole days.
+        history: how far back the network reports by days; None if it documents no limit.
+        money_note: a sentence for people about the native money units.
+        has_report_jobs: insights may be an asynchronous job, so a second read resumes the job of the first.
+        geographies: pointers to the members of ``targeting.native`` that say where ads are shown. No value in them may
+            be empty. The formats say whether the members may be missing.
+        other_countries: codes that ``targeting.countries`` accepts in addition to those of ISO 3166-1.
+        sunset: the day on which the network ends this version of its API.
+        parse_retry_delay: returns the seconds that the network asks to wait; None if it gives no time.
+        parse_item_results: returns the result of each item of a batch; None if the response is not readable.
+        parse_sent_status: returns the kind and the native status of an entity that a step of this kind sent, where the
+            status is not where the level has it.
+        has_whole_days: the network stores schedules as whole days of the account, so a start must be a midnight.
+        other_names: further words by which agents find the network.
+        example_account_id: a native account id of the right form, for plans that are not executed.
     """
 
     code: str
@@ -447,7 +514,7 @@ class Network:
 
 
 def get_level(network: Network, kind: str) -> Level:
-    """The level of a kind; InvalidInput where the network has none."""
+    """Return the level of a kind. Raises InvalidInput if the network has no such level."""
     for one in network.levels:
         if one.kind == kind:
             return one
@@ -456,22 +523,22 @@ def get_level(network: Network, kind: str) -> Level:
 
 
 def list_locked_members(settings: Iterable[Setting], kind: Kind) -> tuple[str, ...]:
-    """The native members of a level's settings that are always locked."""
+    """Return the native members of a level that are always locked, according to its settings."""
     locked = [setting.native for setting in settings if setting.level == kind and isinstance(setting.lock, str)]
     return tuple(native.removeprefix("/") for native in locked if isinstance(native, str))
 
 
 def unify_status(one: Level, native_status: Json) -> str | None:
-    """The unified status of a native one; None where the table does not know it."""
+    """Return the unified status of a native status; None if the table does not contain it."""
     return one.unified_statuses.get(native_status) if isinstance(native_status, str) else None
 
 
 def read_native_status(level: Level, entity: NativeEntity) -> str | None:
-    """The native status of an entity; None where it does not say one."""
+    """Return the native status of an entity; None if the entity has none."""
     status = get_text(entity, level.status) if isinstance(level.status, str) else level.status(entity)
     return status if isinstance(status, str) else None
 
 
 def read_cell(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Json]], Json]) -> Json:
-    """What a cell that is a pointer or a function says of an entity."""
+    """Return the value in an entity that a cell, a pointer or a function, leads to."""
     return get_value(entity, cell) if isinstance(cell, str) else cell(entity)

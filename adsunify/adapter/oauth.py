@@ -1,7 +1,7 @@
-"""Logins: an authorization-code login as a record, and the requests and flows of connecting, without I/O.
+"""Logins: the authorization-code login as a record, and the requests and flows that connect an account. No I/O.
 
-The :class:`OAuth2` of a network stands in its ``native.py``; :class:`AuthorizationCodeLogin` connects, refreshes,
-revokes and signs by it. A network with another login has functions of the same names in its ``reads.py``
+The ``native.py`` of a network has its :class:`OAuth2` record. With it :class:`AuthorizationCodeLogin` connects,
+refreshes, revokes and signs. For another login, the ``reads.py`` of the adapter has functions of the same names
 (:class:`adsunify.adapter.protocols.CredentialFlows`).
 """
 
@@ -33,7 +33,7 @@ class OAuthClient:
 
 
 NO_OAUTH_CLIENT = OAuthClient("", "")
-"""In place of an application at networks that people connect with credentials of their own."""
+"""Replaces the application at networks that issue credentials to the advertiser."""
 
 
 @frozen
@@ -53,9 +53,13 @@ class RequestToken:
 
 @frozen
 class Credentials:
-    """What a connection keeps in the vault. ``expires_at``: milliseconds since 1970, None = does not expire.
+    """The credentials of a connection, which the store encrypts.
 
-    ``extras``: further secrets of a network by name (Apple's key, X's token secret).
+    Attributes:
+        access_token: the access token.
+        refresh_token: the refresh token; None if the network issues none.
+        expires_at: when the access token expires, in milliseconds since 1970; None means never.
+        extras: further secrets by name (Apple's key, X's token secret).
     """
 
     access_token: str = field(repr=False)
@@ -79,20 +83,27 @@ class Credentials:
 
 
 def build_consent_url(address: str, **query: str) -> str:
-    """The address of a consent page with its query; names are given as the network spells them."""
+    """Return the address of a consent page with its query. The names are those of the network."""
     return f"{address}?{urlencode(query, quote_via=quote)}"
 
 
 def make_code_challenge(verifier: str) -> str:
-    """The S256 code challenge of a PKCE verifier (RFC 7636)."""
+    """Return the S256 code challenge of a PKCE verifier (RFC 7636)."""
     return encode_base64url(hashlib.sha256(verifier.encode("ascii")).digest())
 
 
 def fetch_token(network: Network, request: Request, now: int, current: Credentials | None = None) -> Flow[Credentials]:
-    """Send a request to the token endpoint and read the tokens in its answer; ``now`` in milliseconds.
+    """Send a request to the token endpoint and read the tokens of its response.
 
-    ``current`` supplies the refresh token if the answer has none, and the extras. Raises ProviderUnreadable for an
-    answer without an access token, TokenRefused and the other ProviderErrors as the network's ERRORS say.
+    Args:
+        network: the tables of the network.
+        request: the request.
+        now: the present, in milliseconds since 1970.
+        current: the present credentials. They supply the extras, and the refresh token if the response has none.
+
+    Raises:
+        ProviderUnreadable: the response has no access token.
+        ProviderError: the network refused the request; the ERRORS table gives the class, such as TokenRefused.
     """
     response = yield from fetch_response(network, request)
     token = get_text(response.body, "/access_token")
@@ -106,18 +117,18 @@ def fetch_token(network: Network, request: Request, now: int, current: Credentia
 
 
 def build_token_request(address: str, **form: str) -> Request:
-    """A form POST to a token endpoint. It is never repeated: a code or a rotating refresh token works once."""
+    """Build a form POST to a token endpoint. It is not repeated, because codes and refresh tokens work only once."""
     return Request("POST", address, body=dict(form), encoding="form", kind="read_once", is_signed=False)
 
 
 def can_sign(network: Network, request: Request) -> bool:
-    """Whether the request may carry credentials: it asks for them, over https, at a host that the network declares."""
+    """Whether the request may get credentials: it is to be signed, and goes over https to a host of the network."""
     address = urlsplit(request.url)
     return request.is_signed and address.scheme == "https" and address.netloc in network.hosts
 
 
 def add_bearer_token(request: Request, credentials: Credentials) -> Request:
-    """The request with ``Authorization: Bearer``."""
+    """Return the request with ``Authorization: Bearer``."""
     return evolve(request, headers={**request.headers, "Authorization": f"Bearer {credentials.access_token}"})
 
 
@@ -128,19 +139,25 @@ def add_bearer_token(request: Request, credentials: Credentials) -> Request:
 class OAuth2(Login):
     """An authorization-code login (RFC 6749) as one network does it.
 
-    ``consent_url``, ``token_url``, ``revoke_url``: the three endpoints; without a ``revoke_url`` the network has no
-    request that revokes. ``scopes`` are joined by ``scope_separator``. ``consent_extras``, ``exchange_extras``: members
-    that only this network wants in the consent page's query and in the exchange of the code. ``exchange_members``,
-    ``revoke_members``: the members of those forms in the order of the network's documentation.
-
-    ``is_client_in_header``: the app's id and secret are sent as HTTP Basic credentials and not in the form; ``headers``
-    are sent with every request to the token endpoints. ``client_id_header``: a header with the app's id in every signed
-    request.
-
-    ``revoked_tokens``: the tokens to revoke, the first that the connection has; all of them with ``is_revoking_all``.
-    ``client_refused_statuses``: the HTTP statuses of the token endpoint that mean a wrong app id or secret.
-    ``grant_refused_statuses``: those that mean a refresh token that is not valid any more. Both count whatever code the
-    answer has.
+    Attributes:
+        consent_url: the consent page.
+        token_url: the token endpoint.
+        revoke_url: the endpoint that revokes tokens; empty if the network has none.
+        scope_separator: joins ``scopes``.
+        consent_extras: further members of the consent page's query.
+        exchange_members: the members of the form that exchanges the code, in the order of the network's documentation.
+        exchange_extras: further members of that form.
+        is_client_in_header: the id and secret of the application are sent as HTTP Basic credentials, not in the form.
+        headers: headers of every request to these endpoints.
+        client_id_header: the header with the application's id in every signed request; empty if there is none.
+        revoke_members: the members of the form that revokes a token.
+        revoked_tokens: the tokens to revoke. Only the first that the connection has is revoked, unless
+            ``is_revoking_all``.
+        is_revoking_all: all ``revoked_tokens`` are revoked.
+        client_refused_statuses: HTTP statuses of the token endpoint that mean a wrong application id or secret,
+            whatever the error code.
+        grant_refused_statuses: HTTP statuses of the token endpoint that mean an invalid refresh token, whatever the
+            error code.
     """
 
     kind: Literal["oauth2", "oauth1", "credentials"] = "oauth2"
@@ -166,7 +183,7 @@ CLIENT_MEMBERS = ("client_id", "client_secret")
 
 @frozen
 class AuthorizationCodeLogin:
-    """The :class:`~adsunify.adapter.protocols.AuthorizationFlows` of a network whose ``login`` is an OAuth2 record."""
+    """The :class:`~adsunify.adapter.protocols.AuthorizationFlows` of a network with an :class:`OAuth2` record."""
 
     network: Network
     login: OAuth2
@@ -242,7 +259,7 @@ class AuthorizationCodeLogin:
         return add_bearer_token(request, credentials)
 
     def _select_members(self, app: OAuthClient, names: tuple[str, ...], members: Mapping[str, str]) -> dict[str, str]:
-        """The members of a form in the order of ``names``, the app's among them where the form holds them."""
+        """Return the form's members in the order of ``names``, with the application's id and secret if named."""
         client = (
             {} if self.login.is_client_in_header else {"client_id": app.client_id, "client_secret": app.client_secret}
         )

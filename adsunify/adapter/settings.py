@@ -1,4 +1,4 @@
-"""Settings of an entity, read from the SETTINGS tables: current values, and the reasons why one is locked."""
+"""Settings of an entity, from the SETTINGS tables: current values, and the reasons why a setting is locked."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Lock = Callable[[NativeEntity, datetime | None], str | None]
 
 
 def list_settings(network: Network, kind: Kind) -> tuple[Setting, ...]:
-    """The SETTINGS rows of a level; InvalidInput where the network has no such level."""
+    """Return the SETTINGS rows of a level. Raises InvalidInput if the network has no such level."""
     get_level(network, kind)
     return tuple(setting for setting in network.settings if setting.level == kind)
 
 
 def list_bulk_fields(network: Network, kind: Kind) -> list[str]:
-    """The fields of a level that a bulk edit changes: amounts and numbers that are not always locked."""
+    """Return the fields of a level that a bulk edit changes: amounts and numbers that are not always locked."""
     return [
         setting.field
         for setting in list_settings(network, kind)
@@ -35,25 +35,28 @@ def list_bulk_fields(network: Network, kind: Kind) -> list[str]:
 
 
 def get_setting_pointer(setting: Setting, native: Mapping[str, Json]) -> str:
-    """The pointer to the setting's value in this entity."""
+    """Return the pointer to the value of the setting in this entity."""
     return setting.native(native) if callable(setting.native) else setting.native
 
 
 def find_lock_reason(setting: Setting, native: Mapping[str, Json], now: datetime | None) -> str | None:
-    """Why the field cannot be changed on this entity, None where it can."""
+    """Return why the field cannot be changed on this entity; None if it can."""
     return setting.lock(native, now) if callable(setting.lock) else setting.lock
 
 
 def to_account_time(account: Account, now: datetime | None) -> datetime | None:
-    """The same instant in the account's time zone, so that its date is the account's; as it is where none is known."""
+    """Return the instant in the account's time zone, so that its date is the account's.
+
+    Without a time zone of the account it is returned unchanged.
+    """
     return now if now is None or account.timezone is None else now.astimezone(get_timezone(account.timezone))
 
 
 def _to_account_day(network: Network, account: Account, field_: str, value: str, path: str) -> str:
-    """The account's day that a date or an instant names as ``startAt`` or ``endAt``, as a date.
+    """Return the account's day (YYYY-MM-DD) of a date or an instant that is given for ``startAt`` or ``endAt``.
 
-    A start is the first instant of its day; an end inside a day means through that day, and at midnight through the day
-    before.
+    A start must be the first instant of its day. An end inside a day means through that day, and an end at midnight
+    means through the day before.
     """
     if _parse_iso_date(value) is not None:
         return value
@@ -119,7 +122,7 @@ def build_settings(
 
 
 def start_lock(time: TimeFormat, member: str) -> Lock:
-    """The lock of a start: once it has passed. ``time``: how the network writes it."""
+    """Make the lock of a start that has passed. ``time`` reads the member ``member`` of the entity."""
 
     def lock(entity: NativeEntity, now: datetime | None) -> str | None:
         start = time.parse(entity.get(member))

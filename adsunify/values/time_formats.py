@@ -31,10 +31,11 @@ class TimeFormat:
     shows_milliseconds: bool = False
 
     def parse_text(self, text: str, path: str, network: str) -> datetime:
-        """The instant of an ISO 8601 text that a caller wrote.
+        """Parse the ISO 8601 text of a caller.
 
-        Raises InvalidInput as :func:`~adsunify.values.dates.parse_instant`; ``over_precision`` for one that is finer
-        than the network holds; ``out_of_range`` outside of its years.
+        Raises:
+            InvalidInput: as :func:`~adsunify.values.dates.parse_instant`; ``over_precision`` if the instant has more
+                digits than the network stores; ``out_of_range`` if it is outside of ``years``.
         """
         moment = parse_instant_exact(text, path, network, self.digits)
         if self.years is not None:
@@ -58,7 +59,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_iso_time(value: Json) -> datetime | None:
-    """The instant of an ISO 8601 text with ``Z`` or an offset; None for any other value."""
+    """Parse an ISO 8601 text with ``Z`` or an offset; None for any other value."""
     try:
         return parse_instant(value) if isinstance(value, str) else None
     except InvalidInput:
