@@ -216,6 +216,7 @@ class Level:
         status: the pointer to the native status, or a function that makes one word of several members (Outbrain has two
             flags).
         id_pattern: a regular expression that matches a whole id.
+        listed_output: the output of a create step with the id that lists show.
         account: where an entity names its account in the form of ``Account.native_id``. It is empty if each request for
             an entity names the account, or if an entity above it does.
         fields: the fields that a read requests.
@@ -241,6 +242,7 @@ class Level:
     parent: str = ""
     parent_kind: str = ""
     id_pattern: str = r"[0-9]+"
+    listed_output: str = "id"
     account: str | Callable[[Mapping[str, Json]], Json] = ""
     fields: tuple[str, ...] = ()
     unified_statuses: Mapping[str, str] = field(factory=dict)

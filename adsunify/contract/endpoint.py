@@ -51,6 +51,8 @@ class Endpoint:
     """One endpoint: its request, its access rule and its response. ``service.dispatch`` has its use case.
 
     Attributes:
+        resource: the namespace of the clients that has the method of this endpoint, such as ``accounts``.
+        method_name: the name of that method, such as ``list``.
         ignores_idempotency_key: the endpoint is idempotent, so it accepts an idempotency key and ignores it.
         allows_agents: an agent's access token may call it.
         is_paged: the response is a list with a cursor.
@@ -60,6 +62,8 @@ class Endpoint:
     method: Literal["GET", "POST", "PATCH", "DELETE"]
     path: str
     section: str
+    resource: str
+    method_name: str
     summary: str
     answer_type: Any
     access: Access = "read"

@@ -1,4 +1,4 @@
-"""Reads the names, budgets and times of the entities that an operation creates from its plan, for the reviewer.
+"""Reads the ids, names, budgets and times of the entities that an operation creates from its plan and its receipt.
 
 It sends no request. The pointers of the SETTINGS tables also fit the bodies of create requests.
 """
@@ -51,7 +51,7 @@ def find_created_entities(account: Mapping[str, Any], operation: Mapping[str, An
     entities = []
     for step in steps:
         for level, entity in _find_sent_entities(network, step):
-            ids = _select_level_ids(level, _list_output_ids(operation, step["key"]))
+            ids = _select_level_ids(level, _list_output_ids(operation, step["key"], level.listed_output))
             entities.append(
                 _make_created_entity(
                     network, owner, level, {**beside, **entity} if level.kind == "campaign" else entity, ids
@@ -60,27 +60,55 @@ def find_created_entities(account: Mapping[str, Any], operation: Mapping[str, An
     return sorted(entities, key=lambda created: ENTITY_KINDS.index(created.kind))
 
 
+def list_created_ids(operation: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the ids of the campaigns, ad groups and ads that an operation has created, in the order of its steps.
+
+    ``operation`` is as the API shows it, with the steps of its plan. Each entry has ``kind``, ``entityId`` (as lists
+    show it) and ``stepKey``. The ids are those of the receipt.
+    """
+    if not operation["receipt"]["steps"]:
+        return []
+    network = get_adapter(operation["network"]).network
+    return [
+        {"kind": level.kind, "entityId": ids[0], "stepKey": step["key"]}
+        for step in operation["plan"]["steps"]
+        if step["action"] == "create"
+        for level in _find_created_levels(network, step)
+        if (ids := _select_level_ids(level, _list_output_ids(operation, step["key"], level.listed_output)))
+    ]
+
+
+def _find_created_levels(network: Network, step: Mapping[str, Any]) -> list[Level]:
+    """Return the levels of which a step creates an entity."""
+    levels = [level for level in network.levels if level.kind in ENTITY_KINDS]
+    batch = _read_batch(step["body"])
+    if batch is None:
+        return [level for level in levels if level.kind == step["kind"]]
+    return [level for level in levels if level.native in batch]
+
+
 def _find_sent_entities(network: Network, step: Mapping[str, Any]) -> Iterator[tuple[Level, NativeEntity]]:
     """Yield the entities that a step creates, as they are sent."""
     body = step["body"]
-    levels = [level for level in network.levels if level.kind in ENTITY_KINDS]
-    if isinstance(body, Mapping) and isinstance(
-        body.get("mutateOperations"), list
-    ):  # Google: several entities in one request
-        entity_by_native = {
-            name.removesuffix("Operation"): operand["create"]
-            for operation in body["mutateOperations"]
-            for name, operand in operation.items()
-            if "create" in operand
-        }
-        yield from ((level, entity_by_native) for level in levels if level.native in entity_by_native)
-        return
-    for level in levels:
-        if level.kind == step["kind"]:
-            yield (
-                level,
-                _find_named_object(level, body if body is not None else dict(parse_qsl(urlsplit(step["path"]).query))),
-            )
+    batch = _read_batch(body)
+    for level in _find_created_levels(network, step):
+        if batch is not None:
+            yield level, batch
+            continue
+        sent = body if body is not None else dict(parse_qsl(urlsplit(step["path"]).query))
+        yield level, _find_named_object(level, sent)
+
+
+def _read_batch(body: Json) -> NativeEntity | None:
+    """Return the entities of a request that creates several, by native name (Google); None for other requests."""
+    if not isinstance(body, Mapping) or not isinstance(body.get("mutateOperations"), list):
+        return None
+    return {
+        name.removesuffix("Operation"): operand["create"]
+        for operation in body["mutateOperations"]
+        for name, operand in operation.items()
+        if "create" in operand
+    }
 
 
 def _find_named_object(level: Level, body: Json) -> NativeEntity:
@@ -97,10 +125,12 @@ def _find_named_object(level: Level, body: Json) -> NativeEntity:
     return {}
 
 
-def _list_output_ids(operation: Mapping[str, Any], key: str) -> list[str]:
-    values = [
-        value for step in operation["receipt"]["steps"] if step["key"] == key for value in step["outputs"].values()
+def _list_output_ids(operation: Mapping[str, Any], key: str, first: str) -> list[str]:
+    """Return the ids in the outputs of a step; those of the output ``first`` come first."""
+    outputs = [
+        output for step in operation["receipt"]["steps"] if step["key"] == key for output in step["outputs"].items()
     ]
+    values = [value for _, value in sorted(outputs, key=lambda output: output[0] != first)]
     return [id_ for value in values for id_ in ([value] if isinstance(value, str) else value)]
 
 

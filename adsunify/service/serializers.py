@@ -9,6 +9,7 @@ from attrs import define, field
 from adsunify.http.messages import build_url
 from adsunify.plans.records import Plan, build_marked_body, load_plan_json
 from adsunify.review.completion import read_completion
+from adsunify.review.created_entities import list_created_ids
 from adsunify.service.core import Service, format_optional_timestamp, format_timestamp
 from adsunify.store.attempts import StepAttempt
 from adsunify.store.operations import OperationRecord
@@ -79,7 +80,7 @@ def _binding_to_json(binding: Mapping[str, Json]) -> dict[str, Json]:
 def operation_to_json(
     service: Service, record: OperationRecord, attempts: Sequence[StepAttempt], plan: Plan | None = None
 ) -> dict[str, Json]:
-    """Return an operation with its receipt; records without a plan, as in lists, get no plan steps.
+    """Return an operation with its receipt; records without a plan, as in lists, get no plan steps and no ``created``.
 
     ``plan``: the record's plan where the caller has it. The view of a plan is shared: callers must not change it.
     """
@@ -100,6 +101,8 @@ def operation_to_json(
         "plan": _stored_plan_view(record) if plan is None else plan_view(plan, record.id),
         "receipt": {"steps": [attempt_to_json(attempt) for attempt in attempts]},
     }
+    if "steps" in value["plan"]:
+        value["created"] = list_created_ids(value)
     if record.status == "prepared" and not record.is_expired:
         if record.next_action:
             value["nextAction"] = "execute"

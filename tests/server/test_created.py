@@ -12,6 +12,8 @@ from .served import Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
+
 
 def kinds(connection: Connection, operation_id: str) -> set[str]:
     wanted = created_entities.c.operation_id == operation_id
@@ -29,7 +31,14 @@ async def test_an_id_of_another_operation_makes_the_outcome_unknown(server: Serv
     done = await server.admin.execute(first["id"])
     assert done["status"] == "succeeded"
     levels = {level.kind for level in get_adapter(network).network.levels}
-    assert await server.service.store.read(kinds, first["id"]) == levels & {"campaign", "adGroup", "ad"}
+    made = levels & {"campaign", "adGroup", "ad"}
+    assert await server.service.store.read(kinds, first["id"]) == made
+    assert {one["kind"] for one in done["created"]} == made and first["created"] == []
+    steps = {step["key"] for step in done["plan"]["steps"] if step["action"] == "create"}
+    for one in done["created"]:
+        listed = await server.admin.get(f"/accounts/{account}/{PATHS[one['kind']]}")
+        (shown,) = [row for row in listed if row["id"] == one["entityId"]]
+        assert shown["kind"] == one["kind"] and one["stepKey"] in steps
     worlds[network] = server.networks.state.networks[network].create_world(server.hands.now)
     worlds[network].tokens = tokens
     second = await server.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)

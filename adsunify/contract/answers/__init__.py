@@ -1,4 +1,4 @@
-"""The shapes of responses, from which the response schemas are made. Tests check the responses against them."""
+"""The models of responses: the clients return them, and the response schemas are made from them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from .operations import (
     BatchFailed,
     ChangeInWords,
     CreatedBy,
+    CreatedEntities,
+    CreatedEntity,
     Failure,
     FilledIn,
     ItemReceipt,
@@ -41,7 +43,7 @@ from .operations import (
     Validated,
     ValidChange,
 )
-from .shape import Shape
+from .shape import Shape, parse_answer
 from .webhooks import Attempt, CreatedWebhook, Delivery, Webhook
 
 __all__ = [
@@ -60,6 +62,8 @@ __all__ = [
     "Consent",
     "Coverage",
     "CreatedBy",
+    "CreatedEntities",
+    "CreatedEntity",
     "CreatedKey",
     "CreatedWebhook",
     "Day",
@@ -102,4 +106,5 @@ __all__ = [
     "Verified",
     "Webhook",
     "Workflow",
+    "parse_answer",
 ]

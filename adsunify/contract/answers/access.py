@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from .shape import Instant, Shape, Text, Uuid
+from .shape import OPEN, Instant, Shape, Text, Uuid
 
-Role = Literal["viewer", "member", "admin"]
+Role = Annotated[Literal["viewer", "member", "admin"] | str, OPEN]
 
 
 class Verified(Shape):
     """The credential of this request. For an agent's access token, its grant and its client are included."""
 
     credential: str
-    kind: Literal["key", "agent", "session", "local"]
+    kind: Annotated[Literal["key", "agent", "session", "local"] | str, OPEN]
     workspace_id: Uuid
     workspace: str
     user_id: Uuid
-    role: Role | Literal["ads_mcp"]
+    role: Role | Annotated[Literal["ads_mcp"] | str, OPEN]
     can_write: bool
     expires_at: Instant | None
     grant_id: Uuid | None = None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from .shape import Instant, Shape, Text, Url, Uuid
+from .shape import OPEN, Instant, Shape, Text, Url, Uuid
 
 
 class Connection(Shape):
@@ -14,7 +14,7 @@ class Connection(Shape):
 
     connection_id: Uuid
     network: str
-    status: Literal["active", "needs_reauth", "disconnected"]
+    status: Annotated[Literal["active", "needs_reauth", "disconnected"] | str, OPEN]
     accounts: list[Uuid]
     expires_at: Instant | None
     created_at: Instant
@@ -36,7 +36,7 @@ class Account(Shape):
     name: Text
     currency: Text
     timezone: Text
-    status: Literal["active", "needs_reauth", "disconnected"]
+    status: Annotated[Literal["active", "needs_reauth", "disconnected"] | str, OPEN]
     native_status: Text
     connection_id: Text
     extras: dict[str, str]
@@ -64,7 +64,7 @@ class EditableField(Shape):
     field: str
     value: Any
     unit: Text
-    period: Literal["daily", "lifetime"] | None = None
+    period: Annotated[Literal["daily", "lifetime"] | str, OPEN] | None = None
     choices: list[str] = Field([])
     min: Text = None
     max: Text = None

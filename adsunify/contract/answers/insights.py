@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .shape import Milliseconds, Shape, Text, Uuid
+from .shape import Amount, Date, Milliseconds, Shape, Text, Uuid
 
 
 class Figures(Shape):
@@ -12,9 +12,9 @@ class Figures(Shape):
 
     impressions: int | None
     clicks: int | None
-    spend: Text
-    conversions: Text
-    conversion_value: Text
+    spend: Amount | None
+    conversions: Amount | None
+    conversion_value: Amount | None
     video_views: int | None
     reach: int | None
 
@@ -22,14 +22,14 @@ class Figures(Shape):
 class Day(Figures):
     """The normalized figures of one day. Amounts are exact decimal strings in major units."""
 
-    date: str
+    date: Date
 
 
 class Range(Shape):
     """A range of days; both ends are included."""
 
-    start_date: str
-    end_date: str
+    start_date: Date
+    end_date: Date
 
 
 class Coverage(Range):
@@ -37,7 +37,7 @@ class Coverage(Range):
 
     timezone: Text
     complete: bool
-    provisional_from: Text
+    provisional_from: Date | None
     missing: list[Range]
     notes: list[str]
 

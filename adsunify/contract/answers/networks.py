@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from .shape import Shape, Text
+from .shape import OPEN, Shape, Text
 
 
 class Requirement(Shape):
@@ -15,7 +15,7 @@ class Requirement(Shape):
     """
 
     path: str
-    need: Literal["required", "optional", "one", "any", "refused"]
+    need: Annotated[Literal["required", "optional", "one", "any", "refused"] | str, OPEN]
     goals: list[str]
     periods: list[str]
     group: Text
@@ -40,7 +40,7 @@ class Workflow(Shape):
 class Login(Shape):
     """How a network is connected."""
 
-    kind: Literal["oauth2", "oauth1", "credentials"]
+    kind: Annotated[Literal["oauth2", "oauth1", "credentials"] | str, OPEN]
     scopes: list[str]
     pkce: bool
     note: str
@@ -85,7 +85,7 @@ class CatalogKind(Shape):
     """One catalog. ``suffix``: its name is followed by ``:text``."""
 
     resource: str
-    suffix: Literal["none", "optional", "required"]
+    suffix: Annotated[Literal["none", "optional", "required"] | str, OPEN]
     note: Text
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, GetCoreSchemaHandler
+from pydantic_core import core_schema
 
-from .shape import Instant, Milliseconds, Shape, Text, Url, Uuid
+from adsunify.errors import NotFound
 
-OperationStatus = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
-Outcome = Literal["not_applied", "partly_applied", "applied", "unknown"]
-StepState = Literal["planned", "in_flight", "applied", "rejected", "throttled", "ambiguous"]
+from .shape import OPEN, Instant, Milliseconds, Shape, Text, Url, Uuid
+
+OperationStatus = Annotated[Literal["prepared", "running", "succeeded", "unknown", "cancelled"] | str, OPEN]
+Outcome = Annotated[Literal["not_applied", "partly_applied", "applied", "unknown"] | str, OPEN]
+StepState = Annotated[Literal["planned", "in_flight", "applied", "rejected", "throttled", "ambiguous"] | str, OPEN]
 
 
 class ChangeInWords(Shape):
@@ -40,7 +43,7 @@ class PlanStep(Shape):
 
     key: str
     kind: str
-    action: Literal["create", "update", "delete"]
+    action: Annotated[Literal["create", "update", "delete"] | str, OPEN]
     does: str
     method: str
     path: str
@@ -128,12 +131,60 @@ class CreatedBy(Shape):
     credential: str
 
 
+class CreatedEntity(Shape):
+    """A campaign, ad group or ad that the operation created. ``stepKey`` is the key of the step that created it."""
+
+    kind: Annotated[Literal["campaign", "adGroup", "ad"] | str, OPEN]
+    entity_id: str
+    step_key: str
+
+
+class CreatedEntities(tuple[CreatedEntity, ...]):
+    """What an operation created, in the order of its steps."""
+
+    __slots__ = ()
+
+    @property
+    def campaign_id(self) -> str:
+        """The id of the campaign, as lists show it. Raises NotFound where the operation has created none."""
+        return self._get_id("campaign")
+
+    @property
+    def ad_group_id(self) -> str:
+        """The id of the first ad group, as lists show it. Raises NotFound where the operation has created none."""
+        return self._get_id("adGroup")
+
+    @property
+    def ad_ids(self) -> list[str]:
+        """The ids of the ads, as lists show them."""
+        return self._list_ids("ad")
+
+    def _list_ids(self, kind: str) -> list[str]:
+        return [entity.entity_id for entity in self if entity.kind == kind]
+
+    def _get_id(self, kind: str) -> str:
+        ids = self._list_ids(kind)
+        if not ids:
+            raise NotFound(
+                f"The operation has created no entity of the kind {kind}. Lists of operations do not show what was "
+                "created: read the operation with operations.get."
+            )
+        return ids[0]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(cls, handler.generate_schema(list[CreatedEntity]))
+
+
 class Operation(Shape):
-    """A prepared change with its receipt. ``executedBy`` is the last one to execute it."""
+    """A prepared change with its receipt. ``executedBy`` is the last one to execute it.
+
+    ``created`` lists the campaigns, ad groups and ads that its steps have created. Lists of operations leave it out.
+    """
 
     id: Uuid
     status: OperationStatus
-    action: Literal["create", "activate", "status", "update", "delete", "edit"]
+    action: Annotated[Literal["create", "activate", "status", "update", "delete", "edit"] | str, OPEN]
     network: str
     account_id: Uuid
     created_by: CreatedBy
@@ -141,16 +192,17 @@ class Operation(Shape):
     expires_at: Instant
     expired: bool
     stalled: bool
-    next_action: Literal["execute"] | None = None
+    next_action: Annotated[Literal["execute"] | str, OPEN] | None = None
     retry_after_ms: Milliseconds | None = None
     review_url: Url
     source_operation_id: Uuid | None = None
     executed_by: ActedBy | None = None
     cancelled_by: ActedBy | None = None
-    risk: Literal["low", "spend", "destructive"]
+    risk: Annotated[Literal["low", "spend", "destructive"] | str, OPEN]
     warnings: list[str]
     plan: PlanView
     receipt: Receipt
+    created: CreatedEntities = Field(default_factory=CreatedEntities)
     error: Stopped | None = None
 
 
@@ -161,7 +213,7 @@ class Validated(Shape):
     network: str
     format: str
     plan: PlanView
-    risk: Literal["low", "spend", "destructive"]
+    risk: Annotated[Literal["low", "spend", "destructive"] | str, OPEN]
     warnings: list[str]
 
 
@@ -170,9 +222,9 @@ class ValidChange(Shape):
 
     valid: Literal[True]
     network: str
-    action: Literal["create", "status", "update", "delete", "edit"]
+    action: Annotated[Literal["create", "status", "update", "delete", "edit"] | str, OPEN]
     plan: PlanView
-    risk: Literal["low", "spend", "destructive"]
+    risk: Annotated[Literal["low", "spend", "destructive"] | str, OPEN]
     warnings: list[str]
 
 

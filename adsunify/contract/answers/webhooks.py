@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from .operations import CreatedBy
-from .shape import Instant, Milliseconds, Shape, Text, Url, Uuid
+from .shape import OPEN, Instant, Milliseconds, Shape, Text, Url, Uuid
 
-EndedReason = Literal["key_revoked", "key_expired", "grant_revoked", "grant_expired", "membership_ended"]
+EndedReason = Annotated[
+    Literal["key_revoked", "key_expired", "grant_revoked", "grant_expired", "membership_ended"] | str, OPEN
+]
 
 
 class Webhook(Shape):
@@ -18,7 +20,7 @@ class Webhook(Shape):
     account_id: Uuid | None
     events: list[str]
     active: bool
-    status: Literal["active", "paused", "ended"]
+    status: Annotated[Literal["active", "paused", "ended"] | str, OPEN]
     ended_reason: EndedReason | None
     created_by: CreatedBy
     created_at: Instant
@@ -36,7 +38,7 @@ class Delivery(Shape):
     delivery_id: Uuid
     event_id: Uuid
     type: str
-    status: Literal["pending", "delivering", "succeeded", "failed"]
+    status: Annotated[Literal["pending", "delivering", "succeeded", "failed"] | str, OPEN]
     attempts: int
     next_attempt_at: Instant | None
 

@@ -45,6 +45,7 @@ LOGIN = OAuth2(
     note="Consent lasts 60 days; apps of approved partners renew it for up to 365 days.",
 )
 
+URN_OUTPUT = "urn"
 ACCOUNT_URN = "urn:li:sponsoredAccount:"
 GROUP_URN = "urn:li:sponsoredCampaignGroup:"
 CAMPAIGN_URN = "urn:li:sponsoredCampaign:"

@@ -28,7 +28,6 @@ from .settings import check_conflicts, is_automated, is_default_group
 from .tables import CAMPAIGN, CAMPAIGN_GROUP, CREATIVE, NETWORK, get_page_urn, is_enterprise
 from .targeting import PostDetails, fetch_post, find_native_targeting_error, merge_targeting
 
-URN_OUTPUT = "urn"
 CREATED_ID_POINTERS = ("/headers/x-restli-id", "/headers/x-linkedin-id", "/body/id")
 Body = dict[str, Json]
 
@@ -48,7 +47,7 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
 @cache
 def _get_created_outputs(level: Level) -> tuple[Output, ...]:
     output = partial(Output, at=CREATED_ID_POINTERS, separator=":", is_percent_encoded=True)
-    return output(ID_OUTPUT), output(URN_OUTPUT, prefix=linkedin.URN_PREFIXES[level.kind])
+    return output(ID_OUTPUT), output(linkedin.URN_OUTPUT, prefix=linkedin.URN_PREFIXES[level.kind])
 
 
 def _build_write_request(
@@ -186,7 +185,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
     """Creative, campaign, group. The group is active since its creation, and may have been paused since."""
     creative = outputs[CREATIVE.kind]
-    creative = {ID_OUTPUT: creative.get(URN_OUTPUT) or creative[ID_OUTPUT]}
+    creative = {ID_OUTPUT: creative.get(linkedin.URN_OUTPUT) or creative[ID_OUTPUT]}
     return lifecycle.plan_activate(NETWORK, _build_status_step, account, {**outputs, CREATIVE.kind: creative})
 
 

@@ -105,6 +105,7 @@ CREATIVE = _level(
     "creative",
     "creatives",
     id_pattern=_id_pattern("ad"),
+    listed_output=linkedin.URN_OUTPUT,
     status="/intendedStatus",
     parent="/campaign",
     parent_kind="adGroup",
