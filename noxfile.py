@@ -29,8 +29,8 @@ def demo(session: nox.Session) -> None:
 def run_suite(session: nox.Session, chosen: str) -> None:
     """Run the tests whose markers match ``chosen``, on two cores."""
     install(session, "test", "receivers")
-    # One file runs in one worker: its tests share fixtures that are made once.
-    distributed = ("-n", "2", "--dist", "loadfile")
+    # One file runs in one worker, and the files of a folder follow each other: their tests share servers.
+    distributed = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
     # The suite starts many short processes: each would compile every module again if none kept the bytecode.
     compiled = {"PYTHONDONTWRITEBYTECODE": ""}
     without = ("--ignore=tests/system/crash", "--ignore=tests/oracles", "--ignore=tests/typing")

@@ -72,18 +72,18 @@ def test_an_optional_member_is_taken(cell: Cell) -> None:
     assert refused == {}
 
 
-@pytest.mark.parametrize("path", OPTIONAL_MEMBERS)
-def test_a_member_that_no_row_takes_is_refused_at_it(cell: Cell, path: str) -> None:
-    if cell.takes(path):
-        assert path in cell.rows
-        return
-    more = brief(cell, CURRENCY, more=(path,))
-    found = refusals(more, account(cell.network))
-    if same_format(cell, more):
-        # an existing creative is refused at the members that it would replace (the contract of the brief)
-        assert path in found or (path == "creative.existingId" and found)
-    else:  # the member makes it another format, which lacks what that one needs
-        assert found
+def test_a_member_that_no_row_takes_is_refused_at_it(cell: Cell) -> None:
+    for path in OPTIONAL_MEMBERS:
+        if cell.takes(path):
+            assert path in cell.rows
+            continue
+        more = brief(cell, CURRENCY, more=(path,))
+        paths = refusals(more, account(cell.network))
+        if same_format(cell, more):
+            # an existing creative is refused at the members that it would replace (the contract of the brief)
+            assert path in paths or (path == "creative.existingId" and paths), path
+        else:  # the member makes it another format, which lacks what that one needs
+            assert paths, path
 
 
 def test_a_value_that_is_no_choice_is_refused(cell: Cell) -> None:

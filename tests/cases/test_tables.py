@@ -187,12 +187,12 @@ def test_each_row_of_errors_says_what_it_is(network: Network) -> None:
     assert all(rule.meaning for rule in network.errors)
 
 
-@pytest.mark.parametrize("status", [200, 207, 301, 400, 401, 403, 404, 429, 500, 503])
 @pytest.mark.parametrize("body", ["", "<html>", "{}", "[]", "null", "1", '"x"', '{"error": 1}', '{"error": []}'])
-def test_finding_an_error_never_raises(network: Network, status: int, body: str) -> None:
-    response = Response.from_bytes(status, {}, body.encode())
-    network.parse_error(response)
-    network.parse_retry_delay(response)
+def test_finding_an_error_never_raises(network: Network, body: str) -> None:
+    for status in (200, 207, 301, 400, 401, 403, 404, 429, 500, 503):
+        response = Response.from_bytes(status, {}, body.encode())
+        network.parse_error(response)
+        network.parse_retry_delay(response)
 
 
 # -- money --------------------------------------------------------------------------------------------------------

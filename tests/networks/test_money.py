@@ -24,7 +24,6 @@ from adsunify.values.exact_json import dumps, loads
 from adsunify.values.money import from_units
 from tests.networks.samples import get_samples
 
-EVERY = [(network, currency) for network in ADAPTER_PACKAGES for currency in sorted(EXPONENTS)]
 AMOUNTS = st.builds(
     lambda whole, fraction: f"{whole}.{fraction}" if fraction else str(whole),
     st.integers(1, 10**9),
@@ -56,15 +55,15 @@ def test_what_can_be_held_comes_back_and_all_else_is_refused(network: str, curre
     assert not isinstance(read_back, float)
 
 
-@pytest.mark.parametrize(("network", "currency"), EVERY)
-def test_every_currency_has_a_unit_or_a_refusal_with_a_reason(network: str, currency: str) -> None:
-    try:
-        unit = get_adapter(network).network.get_money_unit(Account(network, "1", currency, "UTC"))
-    except InvalidInput as refusal:
-        assert refusal.issues[0].message
-        return
-    assert unit.offset > 0
-    assert unit.step > 0
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
+def test_every_currency_has_a_unit_or_a_refusal_with_a_reason(network: str) -> None:
+    for currency in EXPONENTS:
+        try:
+            unit = get_adapter(network).network.get_money_unit(Account(network, "1", currency, "UTC"))
+        except InvalidInput as refusal:
+            assert refusal.issues[0].message, currency
+        else:
+            assert unit.offset > 0 and unit.step > 0, currency
 
 
 @pytest.mark.parametrize(

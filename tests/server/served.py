@@ -19,7 +19,7 @@ import httpx
 from aiohttp import web
 from attrs import define, evolve, field, frozen
 from pydantic.alias_generators import to_camel
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, literal, select, union_all
 
 from adsunify.actor import Actor, Role
 from adsunify.cli.briefs import load_sample
@@ -47,6 +47,8 @@ RING = {SECRET_KEYS_VARIABLE: "test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 _numbers = itertools.count(1)
 NEVER = "00000000-0000-7000-8000-000000000000"
 """A well-formed id of nothing."""
+ROWS = union_all(*(select(literal(table.name), func.count()).select_from(table) for table in metadata.sorted_tables))
+"""The name of each table, and how many rows it holds."""
 
 
 @define
@@ -285,10 +287,7 @@ def _undelivered(connection: Connection) -> bool:
 
 
 def _counted(connection: Connection) -> dict[str, int]:
-    return {
-        table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
-        for table in metadata.sorted_tables
-    }
+    return dict(connection.execute(ROWS).all())
 
 
 @asynccontextmanager

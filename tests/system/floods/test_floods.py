@@ -173,6 +173,7 @@ def hostile(account: str) -> list[tuple[str, Any]]:
     ]
 
 
+@pytest.mark.exhaustive
 async def test_large_bodies_beside_executes(server: Flooded) -> None:
     """Other people's writes end as they would, and the process answers meanwhile."""
     account = server.accounts["meta"]
