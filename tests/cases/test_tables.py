@@ -199,8 +199,10 @@ def test_finding_an_error_never_raises(network: Network, body: str) -> None:
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
-@pytest.mark.parametrize("currency", CURRENCIES)
-@given(amount=st.integers(0, 10**15).map(lambda micros: from_units(micros, 1_000_000)))
+@given(
+    currency=st.sampled_from(CURRENCIES),
+    amount=st.integers(0, 10**15).map(lambda micros: from_units(micros, 1_000_000)),
+)
 def test_an_amount_is_held_exactly_or_refused(code: str, currency: str, amount: str) -> None:
     network = get_adapter(code).network
     try:

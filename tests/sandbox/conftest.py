@@ -1,6 +1,5 @@
 """A sandbox with one network for each test, and a client that is logged in: of the network in the file's name."""
 
-from collections import Counter
 from collections.abc import AsyncIterator
 from importlib import import_module
 from pathlib import Path
@@ -14,22 +13,35 @@ from .amazon_calls import Amazon
 from .calls import Clock
 from .x_calls import X
 
+FOLDER = Path(__file__).parent
 SHORT_LIST = 12
 """A list of so many cases runs as a whole each time."""
-EACH = 4
-"""Of a longer list, one of so many cases runs each time."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave most cases of long lists to the session ``exhaustive``."""
-    here = [one for one in items if isinstance(one, pytest.Function) and one.path.parent == Path(__file__).parent]
-    sizes = Counter((one.path, one.originalname) for one in here)
-    numbers: Counter[tuple[Path, str]] = Counter()
-    for one in here:
-        name = (one.path, one.originalname)
-        if sizes[name] > SHORT_LIST and numbers[name] % EACH:
-            one.add_marker(pytest.mark.exhaustive)
-        numbers[name] += 1
+    """Of a longer list, leave all but one case of each kind to the session ``exhaustive``."""
+    lists: dict[tuple[Path, str], list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.path.parent == FOLDER:
+            lists.setdefault((item.path, item.originalname), []).append(item)
+    for cases in lists.values():
+        kinds = set()
+        for case, kind in zip(cases, kinds_of([case.callspec.params for case in cases]), strict=True):
+            if len(cases) > SHORT_LIST and kind in kinds:
+                case.add_marker(pytest.mark.exhaustive)
+            kinds.add(kind)
+
+
+def kinds_of(cases: list[dict[str, object]]) -> list[str]:
+    """The kind of each case: what is expected and where, which is all but the parameter that differs most.
+
+    Cases with one parameter are of a kind of their own each.
+    """
+    texts = [{name: repr(value) for name, value in case.items()} for case in cases]
+    varied = max(texts[0], key=lambda name: len({case[name] for case in texts}))
+    if len(texts[0]) > 1:
+        texts = [{name: text for name, text in case.items() if name != varied} for case in texts]
+    return [repr(case) for case in texts]
 
 
 @pytest.fixture

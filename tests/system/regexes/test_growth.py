@@ -40,6 +40,7 @@ def deep() -> Iterator[None]:
     sys.setrecursionlimit(before)
 
 
+@pytest.mark.exhaustive  # the session ``regexes`` tries the same expressions by the engine itself
 @pytest.mark.timeout(900)  # many expressions, one after the other
 def test_no_expression_of_the_product_is_quadratic() -> None:
     assert [one for one in find_expressions() if grows(one.pattern, one.flags, one.searched) is not None] == []
@@ -62,6 +63,7 @@ def test_what_is_quadratic_is_seen(pattern: str, searched: bool) -> None:
     assert grows(pattern, 0, searched) is not None
 
 
+@pytest.mark.exhaustive
 def test_the_expressions_are_found() -> None:
     places = {one.place.partition(":")[0] for one in find_expressions()}
     assert len(find_expressions()) > 100
