@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adsunify.adapter.protocols import Adapter
 
 ADAPTER_PACKAGES: Mapping[str, str]
-"""Network code to the package of its adapter. The folders are read when it is first used; nothing is imported."""
+"""Network code to the package of its adapter. The first use lists the folders and imports no adapter."""
 
 ADAPTERS_VARIABLE = "ADSUNIFY_ADAPTERS"
 """Names the adapters of other distributions to load."""
@@ -28,9 +28,9 @@ PUBLISHED_ORDER = (
     *("meta", "google", "tiktok", "snapchat", "pinterest", "linkedin"),
     *("reddit", "amazon", "x", "chatgpt", "apple", "outbrain"),
 )
-"""The order in which the API and the command line list these networks; it is part of the wire and does not change.
+"""The order in which the API and the command line list these networks. It is part of the API and does not change.
 
-A network that is not named here needs no entry: it follows them, in alphabetical order.
+Other networks follow them in alphabetical order.
 """
 
 

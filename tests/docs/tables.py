@@ -21,6 +21,8 @@ from adsunify.review.capabilities import render_capability_matrix, render_markdo
 from adsunify.service.networks import workflows_to_json
 from tests.cases.discovery import brief, cells
 
+from .unverified import render_unverified_facts
+
 ROOT = Path(__file__).parents[2]
 BRIEFS = ROOT / "examples" / "briefs"
 WIDTH = 120
@@ -52,7 +54,7 @@ def replace_block(text: str, name: str, content: str) -> str:
 
 def write_networks(text: str) -> str:
     """The page of the networks, below its first paragraph."""
-    return text[: text.index("\n## ") + 1] + render_capability_matrix()
+    return text[: text.index("\n## ") + 1] + render_capability_matrix() + render_unverified_facts()
 
 
 def write_access(text: str) -> str:

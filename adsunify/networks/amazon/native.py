@@ -32,7 +32,7 @@ from adsunify.values.json_pointer import get_text, get_value, parse_id
 CODE = "amazon"
 VERSION = "Sponsored Products v3"
 SCOPE_HEADER = "Amazon-Advertising-API-Scope"
-REQUEST_ID_HEADERS = ("x-amzn-requestid", "x-amz-request-id")  # (unverified)
+REQUEST_ID_HEADERS = ("x-amzn-requestid", "x-amz-request-id")  # unverified: the names of these headers
 
 HOSTS: Mapping[str, str] = {
     "NA": "advertising-api.amazon.com",
@@ -42,7 +42,7 @@ HOSTS: Mapping[str, str] = {
 
 LOGIN = OAuth2(
     consent_url="https://www.amazon.com/ap/oa",
-    # Codes and tokens are valid in all regions, so one token endpoint is enough.
+    # Codes and tokens are valid in all regions, so the endpoint of one region is enough.
     token_url="https://api.amazon.com/auth/o2/token",
     scopes=("advertising::campaign_management",),
     has_pkce=True,
@@ -53,7 +53,7 @@ LOGIN = OAuth2(
 
 @frozen
 class Marketplace:
-    """A marketplace's region and currency, and its limits of a bid and of a daily budget, in major units."""
+    """A marketplace: its region and currency, and the limits of a bid and of a daily budget, in major units."""
 
     region: str
     currency: str
@@ -61,7 +61,7 @@ class Marketplace:
     budget_limits: tuple[str, str]
 
 
-# Amazon Ads documentation, bid and budget limits of Sponsored Products, September 2025.
+# Amazon Ads documentation, "Limits", bids and budgets of Sponsored Products, 2025-09.
 MARKETPLACES: Mapping[str, Marketplace] = {
     "US": Marketplace("NA", "USD", ("0.02", "1000"), ("1", "1000000")),
     "CA": Marketplace("NA", "CAD", ("0.02", "1000"), ("1", "1000000")),
@@ -92,12 +92,12 @@ REGION_BY_CURRENCY: Mapping[str, str] = {one.currency: one.region for one in MAR
 SELLER, VENDOR = "seller", "vendor"
 MANUAL_TARGETING = "MANUAL"
 DAILY = "DAILY"
-DOWN_ONLY = "LEGACY_FOR_SALES"  # keeps the bid a maximum
+DOWN_ONLY = "LEGACY_FOR_SALES"  # Amazon only lowers bids, so a bid is a maximum
 BID_STRATEGIES = (DOWN_ONLY, "AUTO_FOR_SALES", "MANUAL", "RULE_BASED")
 PLACEMENTS = ("PLACEMENT_TOP", "PLACEMENT_PRODUCT_PAGE", "PLACEMENT_REST_OF_SEARCH")
 ENABLED, PAUSED, ARCHIVED = "ENABLED", "PAUSED", "ARCHIVED"
 BROAD_MATCH = "BROAD_MATCH"
-# API reference, entity names, which says "selected ranges" of these scripts: their letters.
+# Amazon Ads documentation, entity names: "selected ranges" of these scripts, which are taken as their letters.
 _NAME_PATTERN = re.compile(
     r"[A-Za-z0-9\u00c0-\u017f\u0600-\u06ff\u0900-\u097f\u0b80-\u0bff\u3005\u3040-\u30ff\u4e00-\u9fff"
     r"""$ "'&()*+,./:;=?|-]*"""
@@ -105,11 +105,8 @@ _NAME_PATTERN = re.compile(
 NAME_CHARACTERS = (
     "Latin letters, digits, kana, kanji, Devanagari, Tamil, Arabic, blanks and - $ \" ' & ( ) * + , . / : ; = ? |"
 )
-MAX_SELLER_NAME_LENGTH, MAX_VENDOR_NAME_LENGTH, MAX_AD_GROUP_NAME_LENGTH = (
-    128,
-    116,
-    255,
-)  # characters of a campaign's and an ad group's name
+MAX_SELLER_NAME_LENGTH, MAX_VENDOR_NAME_LENGTH = 128, 116  # characters of a campaign's name
+MAX_AD_GROUP_NAME_LENGTH = 255
 INELIGIBLE, ELIGIBLE_WITH_WARNING = "INELIGIBLE", "ELIGIBLE_WITH_WARNING"
 ITEM_ERROR = "207 error"
 THROTTLED_ITEM_CODE, BROKEN_ITEM_CODE = "throttledError", "internalServerError"
@@ -126,7 +123,7 @@ REPORT_COLUMNS = (
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Decimal numbers of the currency, as fine as its minor unit (finer fractions are documented nowhere)."""
+    """Return the unit: decimal numbers in major units, with the digits of the currency's minor unit."""
     return _get_currency_unit(require_currency(account))
 
 
@@ -136,12 +133,12 @@ def _get_currency_unit(currency: str) -> MoneyUnit:
 
 
 def build_daily_budget(amount: Json) -> dict[str, Json]:
-    """A campaign's budget; both members are always sent."""
+    """Build a campaign's budget. A write has to send both members."""
     return {"budgetType": DAILY, "budget": amount}
 
 
 def check_amount_limits(account: Account, member: str, path: str, amount: Decimal) -> Iterator[Issue]:
-    """What the marketplace says of a bid (``bids``) or a daily budget (``budgets``), where it is known."""
+    """Check a bid (``bids``) or a daily budget (``budgets``) against the marketplace's limits, if it is known."""
     country = account.extras.get("countryCode", "")
     if country not in MARKETPLACES:
         return
@@ -155,7 +152,8 @@ def check_amount_limits(account: Account, member: str, path: str, amount: Decima
 
 
 def get_serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
-    """The first and last day of the campaign in the profile's time zone."""
+    """Return the first and last day of the campaign in the profile's time zone."""
+    # unverified: the campaign serves on its last day, too.
     return to_local_days(brief.schedule.start, brief.schedule.end, require_timezone(account))
 
 
@@ -163,7 +161,7 @@ def get_serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date
 
 
 def get_base_url(account: Account) -> str:
-    """Return the URL of the profile's region: its own, its marketplace's, or its currency's."""
+    """Return the URL of the region: that of the account's extra, of its marketplace, or of its currency."""
     country = MARKETPLACES.get(account.extras.get("countryCode", ""))
     region = account.extras.get("region") or (country.region if country is not None else "")
     if not region:
@@ -178,47 +176,47 @@ def get_base_url(account: Account) -> str:
 
 
 def build_post_read_request(account: Account, path: str, media: tuple[str, str], body: Json) -> Request:
-    """A POST that only reads, and may be repeated. ``media``: what is sent, what is accepted."""
+    """Build a POST that only reads and may be repeated. ``media``: Content-Type and Accept."""
     headers = {"Content-Type": media[0], "Accept": media[1], SCOPE_HEADER: account.native_id}
     return Request("POST", get_base_url(account) + path, headers=headers, body=body, encoding="json")
 
 
 @cache
 def get_media_type(level: Level) -> str:
-    """The media type of a level's resource: spCampaign, spAdGroup, spProductAd, spKeyword."""
+    """Return the media type of a level's resource: spCampaign, spAdGroup, spProductAd, spKeyword."""
     return f"application/vnd.sp{level.native[0].upper()}{level.native[1:]}.v3+json"
 
 
 @cache
 def get_collection_member(level: Level) -> str:
-    """The member that holds the entities of a level, in requests and answers."""
+    """Return the member that holds the entities of a level, in requests and responses."""
     return level.path.rpartition("/")[2]
 
 
 def get_id_member(level: Level) -> str:
-    """The member that holds the id of an entity of a level."""
+    """Return the member that holds the ID of an entity."""
     return level.id.removeprefix("/")
 
 
 def build_level_list_request(account: Account, level: Level, body: Mapping[str, Json]) -> Request:
-    """The request of one page of a level's entities."""
+    """Build the request of one page of a level's entities."""
     return build_post_read_request(
         account, f"{level.path}/list", (get_media_type(level), get_media_type(level)), dict(body)
     )
 
 
 def get_id_filter_member(level: Level | str) -> str:
-    """Return the filter of a list or deletion for IDs of a level, or for IDs of a parent by its pointer."""
+    """Return the name of the filter by the IDs of a level, or by those of a parent (given as its pointer)."""
     return f"{level.removeprefix('/') if isinstance(level, str) else get_id_member(level)}Filter"
 
 
 def build_profiles_request(address: str) -> Request:
-    """The profiles of one region. It takes no scope; agencies (DSP) are left out."""
+    """Build the request for the profiles of one region, without agencies (DSP). It has no scope header."""
     return Request("GET", f"{address}/v2/profiles", query={"profileTypeFilter": f"{SELLER},{VENDOR}"})
 
 
 def has_invalid_name_characters(name: str) -> bool:
-    """Whether a name has a character that no entity name may have (natively malformedValueError)."""
+    """Return whether a name has a character that Amazon refuses in names (malformedValueError)."""
     return _NAME_PATTERN.fullmatch(name) is None
 
 
@@ -244,17 +242,17 @@ def parse_error(response: Response) -> ParsedError | None:
     return ParsedError((code,) if code else (), message, parse_request_id(response))
 
 
-# "message" of Sponsored Products, "details" of the platform, "detail" of a duplicate report, the token endpoint's.
+# Of Sponsored Products, of the platform, of a duplicate report, of the token endpoint.
 _MESSAGE_POINTERS = ("/message", "/details", "/detail", "/error_description")
 
 
 def parse_request_id(response: Response) -> str | None:
-    """The network's own id of the request, for its support."""
+    """Return Amazon's ID of the request, which its support asks for."""
     return next((response.headers[name] for name in REQUEST_ID_HEADERS if name in response.headers), None)
 
 
 def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
-    """Return the errors of one item as one error: the least certain about whether the item was written."""
+    """Return one error of an item: the one that leaves it least certain whether the item was written."""
     errors: list[ParsedError] = []
     listed_errors = get_value(item, "/errors")
     for entry in listed_errors if isinstance(listed_errors, list) else ():
@@ -296,5 +294,5 @@ def parse_level_results(
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """The cursor of the next page of a list; none, or an empty one, is the end."""
+    """Return the cursor of the next page of a list; None at the end. An empty cursor is the end, too."""
     return get_text(response.body, "/nextToken") or None

@@ -1,4 +1,4 @@
-"""Changes at Amazon Ads as plans. Every write sends an array and is judged item by item."""
+"""Changes at Amazon Ads as plans. Every write sends an array, and every item has its own result."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _build_keywords(brief: CampaignBrief, bid: Json) -> list[dict[str, Json]]:
 
 @cache
 def _bind_parents(level: Level, *parents: Level, count: int = 1) -> tuple[Binding, ...]:
-    """Bindings that put the ids of the steps before into every entity of a step."""
+    """Bind the IDs of created parents into every entity of a step."""
     entities = f"/body/{get_collection_member(level)}"
     return tuple(
         Binding(f"{entities}/{position}/{get_id_member(parent)}", parent.kind, ID_OUTPUT)
@@ -174,7 +174,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity in native units; paused unless the payload says otherwise."""
+    """One entity from native members, paused unless they name a status."""
     level = get_level(NETWORK, kind)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id)
     members = create.members
@@ -189,7 +189,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Changed members in native units."""
+    """Native members of one entity changed."""
     id_member = get_id_member(get_level(NETWORK, kind))
     issues = lifecycle.check_same_id(payload, id_member, entity_id, "the entity")
     changed = {name: value for name, value in payload.items() if name != id_member}
@@ -197,7 +197,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """Archives, which is final."""
+    """One entity archived, which is final."""
     level = get_level(NETWORK, kind)
     name = get_id_filter_member(level)
     body = {name: {"include": [entity_id]}}
@@ -213,7 +213,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields of one entity in one write, compared with what it is now."""
+    """Fields of one entity in one write, compared with the entity as it is now."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from reads.fetch_editable_entity(account, kind, entity_id)).native
@@ -232,11 +232,11 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Whether the listing exists and may be advertised."""
+    """Check that the listing exists and may be advertised."""
     sku, asin = brief.platform.sku, brief.platform.asin
     path = "platform.sku" if sku is not None else "platform.asin"
     product: dict[str, Json] = {"asin": asin}
-    if sku is not None:  # eligibility is asked for by ASIN; a sku alone is not enough
+    if sku is not None:  # the request for eligibility needs the ASIN, not only the SKU
         products = parse_products((yield from fetch_response(NETWORK, build_sku_products_request(account, sku))))
         asin = get_text(products[0], "/asin") if products else None
         if asin is None:

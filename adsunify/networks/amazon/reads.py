@@ -53,11 +53,11 @@ from .native import (
 )
 from .tables import LEVELS, LIVE_STATUSES, METRICS, NETWORK, SEARCHABLE_KINDS, STATUS_FILTERS, VENDOR_METRICS
 
-MIN_PAGE_SIZE = 10  # (unverified) one client documents 10 to 100
+MIN_PAGE_SIZE = 10  # unverified: the smallest page; one client documents 10 to 100
 KDP_AUTHOR = "KDP_AUTHOR"
 PAYMENT_PROBLEM = "payment problem"
 FIRST_POLL_MS, LATER_POLL_MS = 30_000, 60_000  # milliseconds; a report takes up to 3 hours
-RESTATED_DAYS = 28 + 14  # conversions are restated for 28 days and their window, traffic for 3 days
+RESTATED_DAYS = 28 + 14  # days of restatement, and the window of a conversion; traffic only changes for 3 days
 _ONE_DAY = timedelta(days=1)
 _find_duplicate = re.compile(r"duplicate of\s*:\s*([0-9A-Za-z-]{1,100})").search
 
@@ -66,7 +66,7 @@ _find_duplicate = re.compile(r"duplicate of\s*:\s*([0-9A-Za-z-]{1,100})").search
 
 
 def _get_account_type(profile: Mapping[str, Json]) -> str | None:
-    # Authors (KDP) advertise by asin, as vendors do.
+    # Authors (KDP) advertise by ASIN, like vendors.
     return VENDOR if get_text(profile, "/accountInfo/subType") == KDP_AUTHOR else get_text(profile, "/accountInfo/type")
 
 
@@ -76,7 +76,7 @@ def _parse_profile(profile: Mapping[str, Json], region: str) -> DiscoveredAccoun
         "accountType": _get_account_type(profile) or "",
         "countryCode": get_text(profile, "/countryCode") or "",
     }
-    unpaid = get_value(profile, "/accountInfo/validPaymentMethod") is False  # Amazon sends it for vendors only
+    unpaid = get_value(profile, "/accountInfo/validPaymentMethod") is False  # only vendors have this member
     return DiscoveredAccount(
         require_id(profile, "/profileId", "profile"),
         get_profile_name(profile),
@@ -104,7 +104,7 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 
 def _build_status_filter(*states: str) -> dict[str, Json]:
-    # The documentation does not say what a missing filter means, so it is always sent.
+    # unverified: which states a list without a stateFilter has, so the filter is always sent.
     return {"stateFilter": {"include": list(states)}}
 
 
@@ -114,7 +114,7 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """All that is not archived."""
+    """Read all entities that are not archived."""
     nodes: list[ParsedEntity] = []
     for level in LEVELS:
         for response in (
@@ -132,7 +132,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level's entities."""
+    """Read one page of a level's entities."""
     level = check_query(NETWORK, kind, query)
     body = _build_status_filter(query.status) if query.status is not None else _build_status_filter(*LIVE_STATUSES)
     if query.search:
@@ -186,7 +186,7 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 
 
 def _build_report_request(account: Account, start: date, end: date) -> Request:
-    """The request that makes a report. It may be repeated: for an identical report Amazon answers the first ID."""
+    """Build the request that creates a report. A repeat creates none: Amazon returns the ID of the first report."""
     configuration = {
         "adProduct": "SPONSORED_PRODUCTS",
         "reportTypeId": "spCampaigns",
@@ -206,7 +206,7 @@ def _build_report_request(account: Account, start: date, end: date) -> Request:
 
 
 def _create_report(account: Account, days: DateRange) -> Flow[Mapping[str, Json]]:
-    """Make a report. Returns its ``reportId`` and ``status``, or those of an identical earlier report."""
+    """Create a report. Returns its ``reportId`` and ``status``, or those of an identical earlier report."""
     response = yield _build_report_request(account, days.start, days.end)
     if response.status == 425:  # "The Request is a duplicate of : <reportId>": the first report is used
         match = _find_duplicate(get_text(response.body, "/detail") or get_text(response.body, "/details") or "")
@@ -229,7 +229,7 @@ def _fetch_report_state(account: Account, report: str) -> Flow[Mapping[str, Json
 
 
 def _has_failed(state: Mapping[str, Json]) -> bool:
-    # FAILED is (unverified): the documentation has failureReason only.
+    # unverified: a failed report has the status FAILED; the documentation only has failureReason.
     return get_text(state, "/status") == "FAILED" or bool(get_text(state, "/failureReason"))
 
 
@@ -241,7 +241,7 @@ def _parse_day_or_none(value: Json, at: str) -> date | None:
 
 
 def _split_report_days(start: date, end: date, count: int | None) -> list[DateRange]:
-    """The days of each report. ``count``: as many as there are."""
+    """Return the days of each report. ``count``: the number of reports, if it is known."""
     pieces = [DateRange(*piece) for piece in split_date_range(start, end, REPORT_DAYS)]
     if count is None:
         return pieces
@@ -282,7 +282,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             f"Amazon Ads made no report: {failure}.", native=NativeError(get_text(states[0], "/status"), failure)
         )
     for state, part in zip(states, parts, strict=True):
-        # A job may be resumed without its dates, so the dates of the report are used.
+        # The caller may resume a job without its dates, so the dates of the report are used.
         days = DateRange(
             _parse_day_or_none(state, "/startDate") or part.start, _parse_day_or_none(state, "/endDate") or part.end
         )
@@ -304,5 +304,5 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog."""
+    """Read one page of a catalog."""
     return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))

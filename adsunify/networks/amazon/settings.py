@@ -35,7 +35,7 @@ def _lock_if_archived(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _lock_after_start(entity: NativeEntity, now: datetime | None) -> str | None:
-    # UPDATING_READ_ONLY_START_DATE. Dates in ISO form sort as text.
+    # UPDATING_READ_ONLY_START_DATE. ISO dates can be compared as text.
     start = entity.get("startDate")
     if now is not None and isinstance(start, str) and start <= now.date().isoformat():
         return "the campaign has started"
@@ -59,7 +59,7 @@ def _get_placements(entity: NativeEntity) -> list[Json]:
 
 
 def _placement_setting(name: str) -> Setting:
-    """A placement's adjustment; the strategy has to be sent along."""
+    """Build the setting of a placement's bid adjustment. A write also has to send the strategy."""
 
     def show(entity: NativeEntity, account: Account) -> Json:
         return next(
@@ -122,7 +122,7 @@ SETTINGS = (
     ),
     *(_placement_setting(name) for name in PLACEMENTS),
     Setting("campaign", "portfolio", "/portfolioId", can_clear=True, lock=_lock_if_archived),
-    Setting("campaign", "targetingType", "/targetingType", lock=_FIXED_REASON),  # (unverified)
+    Setting("campaign", "targetingType", "/targetingType", lock=_FIXED_REASON),  # unverified: targetingType is fixed
     Setting("adGroup", "name", "/name", max_length=MAX_AD_GROUP_NAME_LENGTH, lock=_lock_if_archived),
     Setting(
         "adGroup", "bid", "/defaultBid", "money", lock=_lock_if_archived, note="Keywords with a bid keep their own."

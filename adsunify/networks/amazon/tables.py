@@ -312,6 +312,7 @@ CATALOGS = (
         "/keyword",
         "/keyword",
         suffix="required",
+        # unverified: the bids of keyword_suggestions are in hundredths.
         note="keyword_suggestions:<ASIN>; bids are shown as they come, in hundredths (unverified)",
     ),
     Catalog("portfolios", _build_portfolios_request, "/portfolios", "/portfolioId", "/name", parse_next_cursor),
@@ -356,7 +357,7 @@ TEMPLATES = (
 )
 
 
-# Reporting v3, the advertising console's own windows: 7 days for sellers, 14 for vendors (unverified).
+# unverified: the console counts conversions within 7 days for sellers and within 14 for vendors.
 def _build_metrics(days: int) -> tuple[Metric, ...]:
     note = f"Conversions count within {days} days of the click (7 days for sellers, 14 for vendors)."
     return (
@@ -375,7 +376,7 @@ ERRORS = (
     ErrorRule("ambiguous", "network", "an internal error, whose item may have been written", (BROKEN_ITEM_CODE,)),
     ErrorRule("throttled", "limit", "too many writes for now", (THROTTLED_ITEM_CODE,)),
     ErrorRule("rejected", "not_found", "the entity or its parent is not there", ("entityNotFoundError",)),
-    # A parent made a moment ago may not be visible yet (unverified): a definite failure all the same.
+    # unverified: a new parent may not be visible yet; the step is rejected in any case.
     ErrorRule("rejected", "not_found", "the parent is not there, or archived", ("parentEntityError",)),
     ErrorRule("rejected", "limit", "the account holds as many entities as it may", ("entityQuotaError",)),
     ErrorRule("rejected", "permission", "the advertiser's payment is not in order", ("billingError",)),
@@ -406,8 +407,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Reporting v3 ("amazon: 12 Insights"): rows exist only for campaigns with activity on that day. An absent day of a
-    # completed report had no activity, and stays null all the same (choice).
+    # Reporting v3: only campaigns with activity on a day have a row. A day without rows had no activity, but its
+    # figures are null (our choice).
     missing_day="gap",
     # Reporting v3: 95 days.
     history=History(days=95),

@@ -1,4 +1,4 @@
-"""What a brief aims with: keywords, and the listing that it advertises. The marketplace is the geography."""
+"""Targeting of a brief: its keywords, and the listing that it advertises. The marketplace is the geography."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JSON_MEDIA_TYPES = ("application/json", "application/json")
 
 
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
-    """Return why Amazon refuses the keywords; None if it takes them all."""
+    """Return why the keywords are refused; None if they are valid."""
     seen: set[tuple[str, str]] = set()
     for keyword in keywords:
         if (keyword.text, keyword.match) in seen:
@@ -56,7 +56,7 @@ def _find_keyword_error(words: str) -> str | None:
 
 
 def build_products_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    """The products of the inventory: those of an ASIN, those with words in the title, or all."""
+    """Build the request for products of the inventory: those of an ASIN, those with words in the title, or all."""
     body: dict[str, Json] = {"adType": "SP", "checkEligibility": True, "checkItemDetails": True, "pageIndex": 0}
     body["pageSize"] = min(limit, 300)
     if suffix:
@@ -67,7 +67,7 @@ def build_products_request(account: Account, suffix: str, cursor: str | None, li
 
 
 def build_sku_products_request(account: Account, sku: str) -> Request:
-    """What the seller's inventory says of a sku."""
+    """Build the request for the product of a SKU in the seller's inventory."""
     body = {"adType": "SP", "skus": [sku], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
     return build_post_read_request(account, PRODUCTS_PATH, PRODUCT_MEDIA_TYPES, body)
 
@@ -78,7 +78,7 @@ def parse_products(response: Response) -> list[Mapping[str, Json]]:
 
 
 def build_eligibility_request(account: Account, product: Mapping[str, Json]) -> Request:
-    """Whether a product (``asin``, and ``sku`` where there is one) may be advertised."""
+    """Build the request that checks whether a product (``asin`` and, if known, ``sku``) may be advertised."""
     return build_post_read_request(
         account, ELIGIBILITY_PATH, JSON_MEDIA_TYPES, {"adType": "sp", "productDetailsList": [dict(product)]}
     )

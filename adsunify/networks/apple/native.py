@@ -36,12 +36,12 @@ API_URL = f"https://{HOST}/v1"
 TOKEN_URL = f"https://{TOKEN_HOST}/auth/oauth2/token"
 OAUTH_SCOPE = "searchadsorg"
 CONTEXT_HEADER = "X-AP-Context"
-REQUEST_ID_HEADER = "x-request-id"  # (unverified)
+REQUEST_ID_HEADER = "x-request-id"  # unverified: the name of this header
 
 ENABLED, PAUSED, DELETED = "ENABLED", "PAUSED", "DELETED"
 STATUSES = (ENABLED, PAUSED)
 APPSTORE_APP = "APPSTORE_APP"
-TAPS = "TAPS"  # what is billed
+TAPS = "TAPS"  # the billing event
 CPT = "CPT"
 MANUAL_CPT, MAX_CONVERSIONS = "MANUAL_CPT", "MAX_CONVERSIONS"
 BID_STRATEGIES: Mapping[str, str] = {
@@ -50,21 +50,21 @@ BID_STRATEGIES: Mapping[str, str] = {
     "MAX_ENGAGEMENTS": "TAP",
     "MANUAL_CPM": "IMPRESSION",
 }
-"""Bid strategy to its goal; they are always sent together. The last two are of Apple Maps."""
+"""Bid strategy to its goal. A write sends both. The last two are for Apple Maps."""
 SUPPLY_TARGETING: Mapping[str, Mapping[str, Sequence[str]]] = {
     "supplySource": {"include": ["APPSTORE"]},
     "supplyPlacement": {"include": ["APPSTORE_SEARCH_RESULTS"]},
 }
-"""Where a campaign of the unified format is shown."""
+"""The supply of a campaign of the unified format."""
 CUSTOM_PRODUCT_PAGE = "CUSTOM_PRODUCT_PAGE"
 INVALID, PENDING = "INVALID", "PENDING"
 CREDIT_LINE = "LOC"
 APP_STORE_FEATURE, CONTENT_PROVIDER = "APPSTORE_APP_MANUAL", "CONTENT_PROVIDER"
-MAX_NAME_LENGTH = 200  # documented of campaigns, kept for the others
+MAX_NAME_LENGTH = 200  # documented for campaigns, and used for the other levels
 
-MINOR_DIGITS = 2  # (unverified): version 5 said at most 2
-ZERO_DECIMAL_CURRENCIES = ("JPY",)  # (unverified)
-MAX_CAMPAIGNS_PER_REQUEST = 1000  # values of one IN
+MINOR_DIGITS = 2  # unverified: the most fraction digits of an amount; version 5 had at most 2
+ZERO_DECIMAL_CURRENCIES = ("JPY",)  # unverified: amounts in yen have no fraction
+MAX_CAMPAIGNS_PER_REQUEST = 1000  # values of one IN filter
 PAGE_SIZE, REPORT_PAGE_SIZE = 200, 1000
 match_id_number = re.compile(r"[1-9][0-9]{0,18}").fullmatch
 MAX_ID = 2**63 - 1
@@ -82,7 +82,7 @@ def parse_id_number(identifier: str, path: str) -> int:
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Decimal texts in major units."""
+    """Return the unit: decimal texts in major units."""
     return _WHOLE_UNIT if require_currency(account) in ZERO_DECIMAL_CURRENCIES else _MINOR_UNIT
 
 
@@ -90,7 +90,7 @@ _WHOLE_UNIT, _MINOR_UNIT = MoneyUnit(1, form="major_text"), MoneyUnit(10**MINOR_
 
 
 def build_money(account: Account, amount: Json) -> dict[str, Json]:
-    """An amount beside its currency, which is the account's."""
+    """Build a Money object: an amount and the account's currency."""
     return {"amount": amount, "currency": require_currency(account)}
 
 
@@ -103,7 +103,7 @@ def _format_time(moment: datetime) -> str:
 
 
 TIME = TimeFormat(_parse_time, _format_time, digits=3, shows_milliseconds=True)
-"""UTC to the millisecond, without a sign of it."""
+"""UTC in milliseconds, without a designator."""
 
 
 # -- requests -----------------------------------------------------------------------------------------------------
@@ -115,24 +115,24 @@ def build_context_headers(account: Account) -> dict[str, str]:
 
 
 def build_account_get_request(account: Account, path: str, **query: Json) -> Request:
-    """A GET in the account."""
+    """Build a GET in the account."""
     return Request("GET", f"{API_URL}/{path}", query=query, headers=build_context_headers(account))
 
 
 def build_entity_request(account: Account, level: Level, entity_id: str) -> Request:
-    """A read of one entity."""
+    """Build the read of one entity."""
     return Request("GET", f"{API_URL}/{level.path}/{{id}}", {"id": entity_id}, headers=build_context_headers(account))
 
 
 def build_filter(field: str, operator: str, value: Json, **more: Json) -> dict[str, Json]:
-    """A filter of a query."""
+    """Build a filter of a query."""
     return {"field": field, "operator": operator, "value": value, **more}
 
 
 def build_account_query_request(
     account: Account, path: str, filters: Sequence[Json], offset: int = 0, size: int = PAGE_SIZE
 ) -> Request:
-    """One page of what a POST only reads; it may be repeated."""
+    """Build the request of one page of a query: a POST that only reads and may be repeated."""
     body: dict[str, Json] = {"filters": list(filters)} if filters else {}
     body["pagination"] = {"offset": offset, "pageSize": size, "fetchTotalCount": True}
     return Request(
@@ -149,11 +149,11 @@ _SIGNATURE_PART_BYTES = 32  # bytes of each of the two numbers of a P-256 signat
 
 
 def load_private_key(pem: str) -> EllipticCurvePrivateKey:
-    """The key of a PEM text, ``BEGIN EC PRIVATE KEY`` or ``BEGIN PRIVATE KEY``.
+    """Load the key of a PEM text, ``BEGIN EC PRIVATE KEY`` or ``BEGIN PRIVATE KEY``.
 
     Raises InvalidInput at ``privateKey`` for anything but an unencrypted EC P-256 key. The message does not quote it.
     """
-    # imported here because it is slow to import and only needed for tokens
+    # imported here, since the import is slow and only tokens need it
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -170,9 +170,9 @@ def load_private_key(pem: str) -> EllipticCurvePrivateKey:
 
 
 def sign_client_secret(client_id: str, team_id: str, key_id: str, pem: str, now: int) -> str:
-    """The signed secret. ``now``: milliseconds. Raises InvalidInput as :func:`load_private_key`.
+    """Sign the client secret, a JWT. ``now``: milliseconds. Raises InvalidInput as :func:`load_private_key`.
 
-    The signature's own random number follows from key and text (RFC 6979): equal input, equal secret.
+    The signature is deterministic (RFC 6979): equal input gives an equal secret.
     """
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -189,7 +189,7 @@ def sign_client_secret(client_id: str, team_id: str, key_id: str, pem: str, now:
     }
     signed = f"{_encode_jwt_part(header)}.{_encode_jwt_part(claims)}"
     algorithm = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
-    # JOSE takes the two numbers one after the other; cryptography returns them as DER.
+    # JOSE concatenates the two numbers of a signature; cryptography returns them as DER.
     numbers = decode_dss_signature(load_private_key(pem).sign(signed.encode("ascii"), algorithm))
     return f"{signed}.{encode_base64url(b''.join(number.to_bytes(_SIGNATURE_PART_BYTES, 'big') for number in numbers))}"
 
@@ -202,7 +202,7 @@ def _encode_jwt_part(value: Json) -> str:
 
 
 def parse_object(response: Response, what: str) -> Mapping[str, Json]:
-    """The one object of an answer."""
+    """Return the single object of a response."""
     native = require_value(response.body, "/result", what)
     if not isinstance(native, Mapping):
         raise ProviderUnreadable(f"The {what} in the answer is no object.")
@@ -210,14 +210,14 @@ def parse_object(response: Response, what: str) -> Mapping[str, Json]:
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    """Return the rows of a list. Raises ProviderUnreadable without ``result``, which even an empty list has."""
     return require_objects(response.body, "/result")
 
 
 def get_next_offset(response: Response, offset: int, count: int) -> int | None:
-    """Where the page after this one begins, None at the end. ``asked``: where this one was to begin.
+    """Return the offset of the next page; None at the end. ``offset`` and ``count``: those of this page.
 
-    A page may be shorter than it was asked to be, so only the total, or an empty page, says that the list has ended.
+    A page may have fewer rows than were requested, so the list ends at its total or with an empty page.
     """
     total = get_value(response.body, "/pagination/totalCount")
     if not count or (isinstance(total, int) and not isinstance(total, bool) and offset + count >= total):
@@ -226,7 +226,7 @@ def get_next_offset(response: Response, offset: int, count: int) -> int | None:
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """The cursor after an answer that says itself where it began."""
+    """Return the cursor of the next page of a response that has its own offset; None at the end."""
     offset = get_value(response.body, "/pagination/offset")
     if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
         return None
@@ -245,7 +245,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 def parse_error_object(error: Json, request_id: str | None, more: str | None = None) -> ParsedError:
     """Return an error's codes, those of its details first, and all of its texts."""
-    if isinstance(error, str):  # the token endpoint's
+    if isinstance(error, str):  # of the token endpoint
         return ParsedError((error,), more or error, request_id)
     parts = [*_get_error_details(error, "details"), *_get_error_details(error, "errors"), error]
     codes = [get_text(part, "/code") for part in parts]
@@ -265,10 +265,10 @@ def _format_error_message(detail: Json) -> str | None:
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """What a bulk answer says of each sent item, by ``correlationId``.
+    """Return the result of each sent item of a bulk request, by ``correlationId``.
 
-    Bulk operations: all or nothing, so one refused item, or an error beside the items, refuses them all; a new id
-    beside a refusal contradicts that, and leaves its item open.
+    Platform API, "Bulk operations": all items are applied or none. So one refused item, or an error beside the items,
+    rejects all of them. An item with a new ID in such a response contradicts that: its outcome is unknown.
     """
     sent_items = get_value(request.body, "/items")
     if not isinstance(sent_items, list):
@@ -319,7 +319,7 @@ def _mark_item_error(error: ParsedError) -> ParsedError:
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Seconds until the limit is lifted, where there is no ``Retry-After``."""
+    """Return the seconds until the limit is reset, if the response has no ``Retry-After``."""
     reset = response.headers.get("ratelimit-reset", "").strip()
     if parse_retry_after(response.headers) is not None or not (reset.isascii() and reset.isdigit() and len(reset) < 9):
         return None

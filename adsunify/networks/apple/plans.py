@@ -48,12 +48,12 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
 
 
 def _bind_parent(level: Level, entity: str = "/body") -> Binding:
-    """The parent's id, which an earlier step creates, as a number in an entity of the request."""
+    """Bind the ID of a parent that an earlier step creates, as a number, into an entity of the request."""
     return Binding(f"{entity}{level.parent}", level.parent_kind, ID_OUTPUT, cast="integer")
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of one entity; what is left out stays."""
+    """A step that changes members of one entity; others stay as they are."""
     request = _build_write_request(account, "PUT", f"{level.path}/{{id}}", dict(members))
     request = evolve(request, path={ID_OUTPUT: entity_id})
     native_id = int(entity_id) if apple.match_id_number(entity_id) else entity_id
@@ -67,7 +67,7 @@ _build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 def _build_bulk_step(
     account: Account, operation: str, entities: Sequence[Body], key: str, does: str, bindings: Sequence[Binding] = ()
 ) -> Step:
-    """A step that writes keywords, all or none."""
+    """A step that writes keywords; Apple applies all of them or none."""
     items = [{"correlationId": position, "data": entity} for position, entity in enumerate(entities)]
     body = {"allowPartialSuccess": False, "items": items}
     return Step(
@@ -110,8 +110,8 @@ def _build_ad_group(brief: CampaignBrief, bid: Body) -> Body:
         "name": f"{brief.name} - ad group",
         "pricingModel": apple.CPT,
         "status": apple.PAUSED,
-        "startTime": apple.TIME.format(brief.schedule.start),  # its end is the campaign's
-        # Apple would add Search Match to keywords; the brief asks only for its own, and nothing is widened.
+        "startTime": apple.TIME.format(brief.schedule.start),  # it ends with the campaign
+        # With the default, Search Match adds keywords. A brief with keywords gets only its own.
         "automatedKeywordsOptIn": not brief.targeting.keywords,
         "bidStrategy": _build_bid_strategy_pair(apple.MANUAL_CPT) | {"bid": bid},
     }
@@ -158,7 +158,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Keywords, ad, ad group, then the campaign: with the last of them spending begins."""
+    """Keywords, ad, ad group, then the campaign, which starts the spending."""
     entities: list[Body] = [
         {ID_OUTPUT: apple.parse_id_number(keyword_id, KEYWORDS_KEY), "status": apple.ENABLED}
         for keyword_id in outputs.get(KEYWORDS_KEY, {}).get(ID_OUTPUT, ())
@@ -190,7 +190,7 @@ def _check_payload(account: Account, kind: Kind, payload: Mapping[str, Json]) ->
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members; paused where they do not say."""
+    """One entity from native members, paused unless they name a status."""
     level = get_level(NETWORK, kind)
     issues = _check_payload(account, kind, payload)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
@@ -219,7 +219,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     does = f"Delete the {level.label} {entity_id}{below}; this cannot be undone."
     url, path = f"{apple.API_URL}/{level.path}/{{id}}", {ID_OUTPUT: entity_id}
     request = Request("DELETE", url, path, headers=apple.build_context_headers(account), kind="write")
-    # The response to a deletion is not documented: only its HTTP status counts.
+    # The response to a deletion is not documented, so only its HTTP status counts.
     step = Step(kind, kind, does, request, "delete", entity_id, can_be_empty=True)
     return (yield from completed_plan(NETWORK, account, "delete", step, risk="destructive"))
 
@@ -240,7 +240,7 @@ def _collect_edit_warnings(changed: Body) -> Iterator[str]:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields and targeting of one entity in one write, compared with what it is now."""
+    """Fields and targeting of one entity in one write, compared with the entity as it is now."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from reads.fetch_editable_entity(account, kind, entity_id)).native
@@ -284,7 +284,7 @@ def _find_creative_errors(creative: Mapping[str, Json], app_id: str | None) -> I
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Whether the creative fits the app, and the App Store has the app in the countries."""
+    """Check that the creative is of the app, and that the App Store has the app in the countries."""
     app_id, creative_id = brief.platform.app_id or "", brief.creative.existing_id or ""
     issues: list[Issue] = []
     warnings: list[str] = []

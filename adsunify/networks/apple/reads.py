@@ -62,7 +62,7 @@ def _build_token_request(key: Mapping[str, str], now: int) -> Request:
 def fetch_credentials(
     app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
 ) -> Flow[Credentials]:
-    """The key becomes a token. Raises InvalidInput for what cannot be one, TokenRefused for one that Apple rejects."""
+    """Get a token with the key. Raises InvalidInput for a malformed key, TokenRefused for one that Apple rejects."""
     raise_if_issues(
         Issue(name, "required", "Apple Ads needs it to connect.") for name in CREDENTIAL_MEMBERS if not answer.get(name)
     )
@@ -72,7 +72,7 @@ def fetch_credentials(
 
 
 def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """Another token, asked for with the key again: there is no refresh token."""
+    """Get another token with the key; there are no refresh tokens."""
     return (yield from oauth.fetch_token(NETWORK, _build_token_request(credentials.extras, now), now, credentials))
 
 
@@ -166,7 +166,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def _parse_id_number(identifier: str) -> int:
-    """An id that Apple gave, as it is sent back."""
+    """Return an ID of a response as a number, which requests need."""
     if not apple.match_id_number(identifier):
         raise ProviderUnreadable("An id in the answer is no number.")
     return int(identifier)
@@ -188,7 +188,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         filters.append(apple.build_filter("status", "EQUALS", query.status))
     sought = (query.search or "").casefold()
     if sought and level is CAMPAIGN:
-        # The meaning of a wildcard in the text is (unverified).
+        # unverified: the meaning of wildcards in the text of a LIKE filter.
         filters.append(apple.build_filter("name", "LIKE", query.search, ignoreCase=True))
         sought = ""
     start: int | None = parse_offset_cursor(query.cursor)
@@ -210,7 +210,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity, a deleted one too."""
+    """Read one entity, deleted or not."""
     level = get_level(NETWORK, kind)
     entity = _parse_entity(
         level,
@@ -239,7 +239,7 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 
 REPORT_FIELDS = ("impressions", "taps", "localSpend", "totalInstalls", "tapInstalls", "viewInstalls")
 _ONE_DAY = timedelta(days=1)
-ORG_TIME_ZONE = "ORTZ"  # that it always is the account's is (unverified)
+ORG_TIME_ZONE = "ORTZ"  # unverified: this is always the account's time zone
 
 
 def _build_campaigns_report_request(account: Account, start: date, end: date, condition: Json) -> Request:
@@ -247,7 +247,7 @@ def _build_campaigns_report_request(account: Account, start: date, end: date, co
         account, "reports/apps/campaigns", [condition], size=apple.REPORT_PAGE_SIZE
     )
     days = {"start": start.isoformat(), "end": end.isoformat(), "timeZone": ORG_TIME_ZONE}
-    if start != end:  # a daily report needs more than one day; for one day the totals are read
+    if start != end:  # a daily report needs several days; of one day the totals are read
         days["granularity"] = "DAILY"
     pagination = {name: request.body["pagination"][name] for name in ("offset", "pageSize")}
     body = {
@@ -260,10 +260,8 @@ def _build_campaigns_report_request(account: Account, start: date, end: date, co
 
 
 def _fetch_report_rows(account: Account, start: date, end: date, ids: Sequence[str]) -> Flow[list[Mapping[str, Json]]]:
-    """The report's row of each campaign.
-
-    Only EQUALS is documented of reports; IN is (unverified), so that a refused one is asked campaign by campaign.
-    """
+    """Read the report's row of each campaign, in one request or, if Apple refuses that, in one for each campaign."""
+    # unverified: a report takes a filter with IN; only EQUALS is documented.
     native: list[Mapping[str, Json]] = []
     together = True
     for first in range(0, len(ids), apple.MAX_CAMPAIGNS_PER_REQUEST):
@@ -290,7 +288,7 @@ def _fetch_report_rows(account: Account, start: date, end: date, ids: Sequence[s
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The days of each row of a report and their figures."""
+    """Return the days of each row of a report, and their figures."""
     if start != end:
         return parse_report_rows(
             METRICS, (item for row in native for item in get_objects(row, "/granularMetrics", "report")), "/date"
@@ -314,7 +312,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     notes = [metric.note for metric in METRICS if metric.note]
     provisional = max(start, today) if end >= today else None
     coverage = Coverage(start, end, account.timezone, provisional_from=provisional, notes=notes)
-    if not ids:  # Apple Ads Platform API, reports: no campaigns are an empty result, without a call
+    if not ids:  # a report needs a filter of campaigns
         return Insights.without_campaigns(evolve(coverage, end=until)).extend_to(end)
     native = yield from _fetch_report_rows(account, start, until, list(dict.fromkeys(ids)))
     return Insights.from_days(parse_daily_metrics(account, native, start, until), coverage, NETWORK.missing_day, native)
@@ -324,10 +322,10 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog."""
+    """Read one page of a catalog."""
     return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The token; the ad account stands in the request already."""
+    """Add the token. The request already has the header of the ad account."""
     return add_bearer_token(request, credentials) if can_sign(NETWORK, request) else request

@@ -33,7 +33,7 @@ def _lock_automatic_bid(entity: NativeEntity, now: datetime | None) -> str | Non
 
 
 def _build_bid_strategy(entity: NativeEntity, **more: Json) -> dict[str, Json]:
-    """Return a whole bidStrategy with changes: Apple wants type and goal in every update."""
+    """Return the whole bidStrategy with changes, since every update needs its type and goal."""
     current = get_value(entity, "/bidStrategy")
     return {**(current if isinstance(current, Mapping) else {}), **more}
 
@@ -129,9 +129,8 @@ SETTINGS = (
 _FIXED_CREATIVE_REASON = "an ad keeps its creative; create a new ad"
 EDITS = (
     EditMember("campaign", "targeting.locations", "countries", parse_type=lambda location: "country"),
-    EditMember(
-        "adGroup", "targeting.locations", parse_type=get_location_type, can_clear=True
-    ),  # the campaign's countries stay
+    # Without locations, the ad group serves in all countries of its campaign.
+    EditMember("adGroup", "targeting.locations", parse_type=get_location_type, can_clear=True),
     EditMember("adGroup", "targeting.excludedLocations", parse_type=get_location_type),
     *(EditMember("adGroup", f"targeting.{name}") for name in ("devices", "genders", "ageMin", "ageMax")),
     *(EditMember(kind, "creative", reason=_FIXED_CREATIVE_REASON) for kind in ENTITY_KINDS),

@@ -59,7 +59,7 @@ from .targeting import (
 
 
 def _payload_rules(kind: Kind) -> PayloadRules:
-    """A native update takes the targeting, which an edit changes by its members."""
+    """Build the rules of native payloads. They may have the targeting, which edits change member by member."""
     fixed = set(list_locked_members(SETTINGS, kind)) - {"targeting"}
     return PayloadRules(read_only=("id",), fixed=fixed, money=("dailyBudget", "bidStrategy", "sharedBudgets", "bid"))
 
@@ -114,7 +114,7 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
 
 
 def _check_app_store(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """What is known of the account has to let it advertise an app."""
+    """A rule of the format: the account may advertise apps, as far as its extras are known."""
     extras = account.extras
     features = extras.get("productFeatures")
     if features is not None and apple.APP_STORE_FEATURE not in features.split(","):
@@ -133,7 +133,7 @@ def _check_app_store(account: Account, brief: CampaignBrief, now: datetime | Non
 
 
 def _check_single_country(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    # A rule of version 5, of which version 1.0 says nothing (unverified).
+    # unverified: locations need exactly one country, as in version 5.
     if brief.targeting.location_ids and len(get_brief_countries(brief)) != 1:
         message = "Apple Ads takes locations only within exactly one country in targeting.countries."
         yield Issue("targeting.locationIds", "conflict", message)
@@ -220,14 +220,14 @@ CatalogRequestBuilder = Callable[[Account, str, str | None, int], Request]
 
 
 def parse_offset_cursor(cursor: str | None) -> int:
-    """Where a page begins, by its cursor. Raises InvalidInput."""
+    """Return the offset in a cursor. Raises InvalidInput for other text."""
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
         raise invalid_input("cursor", "malformed", "This is no cursor of this list.")
     return int(cursor or "0")
 
 
 def _query_request_builder(path: str, field: str = "", fixed: Json = None) -> CatalogRequestBuilder:
-    """A catalog that is queried: by a field that equals ``fixed``, or the number after the colon."""
+    """Build the query of a catalog, with a field that equals ``fixed`` or the number in the suffix."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         value = apple.parse_id_number(sought, "resource") if field and fixed is None else fixed
@@ -238,12 +238,12 @@ def _query_request_builder(path: str, field: str = "", fixed: Json = None) -> Ca
 
 
 def _build_apps_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    # The query's members are those of version 5 (unverified).
+    # unverified: the parameters of the search for apps, which are those of version 5.
     return apple.build_account_get_request(account, "search/apps", query=sought, returnOwnedApps="true")
 
 
 def build_app_request(account: Account, app_id: str) -> Request:
-    """What the App Store says of an app."""
+    """Build the read of an app in the App Store."""
     return Request(
         "GET", f"{apple.API_URL}/apps/{{adamId}}", {"adamId": app_id}, headers=apple.build_context_headers(account)
     )
@@ -269,12 +269,13 @@ def _build_places_request(account: Account, sought: str, cursor: str | None, lim
 
 
 def _build_resources_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    # Access overview: it is asked across accounts, so it names none.
+    # Platform API, "Access overview": the request is about all accounts, so no header names one.
     return Request("GET", f"{apple.API_URL}/advertiser-resources", query={"resourceType": apple.CONTENT_PROVIDER})
 
 
 def _first_text_getter(*pointers: str) -> Callable[[Mapping[str, Json]], str]:
-    """The first of several members that a row has; which of them it is, is (unverified)."""
+    """Build the function that returns the first of several members of a row."""
+    # unverified: which of several members the rows of a catalog have.
     return lambda row: next((found for at in pointers if (found := get_text(row, at))), "")
 
 
@@ -421,7 +422,7 @@ ERRORS = (
     ErrorRule("rejected", "not_found", "there is no such thing in the ad account", ("not_found",), 404),
     ErrorRule("throttled", "limit", "too many requests", ("rate_limit_exceeded",), 429),
     ErrorRule("rejected", "input", "an item refuses the whole of a bulk request", (apple.ITEM_ERROR,)),
-    # OAuth's word; Apple documents none (unverified).
+    # unverified: the token endpoint has the error codes of OAuth; Apple documents none.
     ErrorRule("rejected", "token", "the key is not right, or was removed", split_words("invalid_client invalid_grant")),
 )
 
@@ -453,11 +454,11 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Ads Platform API, reports ("apple: 12 Insights"): campaigns and days without rows stay null, since nothing says
-    # that a missing day means zero. No campaigns at all are an empty result: reads.insights reports no delivery.
+    # Platform API, "Reports": nothing says that a missing day means zero, so its figures are null. An account without
+    # campaigns has no report: reads.fetch_insights reports that nothing was delivered.
     missing_day="gap",
     geographies=("/countryOrRegion/include", "/country/include", "/adminArea/include", "/locality/include"),
-    # Ads Platform API, reports: a DAILY report starts within the last 90 days.
+    # Platform API, "Reports": a DAILY report starts within the last 90 days.
     history=History(days=90),
     money_note="Native amounts are objects of a decimal text in major units and the account's currency.",
     templates=TEMPLATES,

@@ -1,4 +1,4 @@
-"""Apple's targeting: of a campaign (countries) and of an ad group (all else), from a brief and from an edit."""
+"""Apple's targeting from a brief and from an edit: a campaign has countries, an ad group has all else."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _match_digits = re.compile(r"[0-9]{1,19}").fullmatch
 
 
 def get_location_type(location: str) -> str | None:
-    """The type of place that a location's id names, as the catalog spells it."""
+    """Return the type of place in a location ID, in the spelling of the catalog; None if it is unknown."""
     match = _match_place(location)
     return None if match is None else match[1]
 
 
 def _number_test(lowest: int, highest: int) -> Callable[[str], object]:
-    """Whole numbers in their one written form."""
+    """Build the test for a range of whole numbers as texts without leading zeros."""
     return frozenset(map(str, range(lowest, highest + 1))).__contains__
 
 
@@ -64,7 +64,7 @@ DIMENSIONS: Mapping[str, tuple[Callable[[str], object], str]] = {
 
 
 def get_brief_countries(brief: CampaignBrief) -> list[str]:
-    """The countries that the brief names, each once."""
+    """Return the distinct countries of the brief."""
     countries = (
         brief.targeting.countries or get_value(brief.targeting.native or {}, f"/{COUNTRY_DIMENSION}/{INCLUDE}") or ()
     )
@@ -72,7 +72,7 @@ def get_brief_countries(brief: CampaignBrief) -> list[str]:
 
 
 def build_campaign_targeting(brief: CampaignBrief) -> dict[str, Json]:
-    """The supply of the format, and the countries."""
+    """Build the campaign's targeting: the supply of the format, and the countries."""
     own = (brief.targeting.native or {}).get(COUNTRY_DIMENSION) or {INCLUDE: get_brief_countries(brief)}
     supply = {name: {INCLUDE: list(value[INCLUDE])} for name, value in SUPPLY_TARGETING.items()}
     return {**supply, COUNTRY_DIMENSION: own}
@@ -101,7 +101,7 @@ def find_locations_error(ids: Sequence[str]) -> str | None:
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with a targeting in Apple's own names; None where nothing is."""
+    """Return why a native targeting is refused; None if it is valid."""
     for name, value in targeting.items():
         if name in SUPPLY_TARGETING and value != SUPPLY_TARGETING[name]:
             return f"{name} is {', '.join(SUPPLY_TARGETING[name][INCLUDE])} in this format"
@@ -133,7 +133,7 @@ def _find_ages_error(targeting: Mapping[str, Json]) -> str | None:
 
 
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
-    """Return why Apple refuses the keywords; None if it takes them all."""
+    """Return why the keywords are refused; None if they are valid."""
     phrase = any(keyword.match == "phrase" for keyword in keywords)
     return "the App Store has no phrase match, only Apple Maps has" if phrase else None
 
@@ -205,9 +205,9 @@ EDITABLE_TARGETING: Mapping[Kind, Mapping[str, TargetingPartBuilder]] = {
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues.
 
-    Whether members that are left out would stay is (unverified), so the whole is sent; what is taken away is an empty
-    list, which replaces the list there in any case.
+    It is sent whole, and a removed member is sent as an empty list, which replaces the present list in any case.
     """
+    # unverified: whether Apple keeps members that a write leaves out.
     native: dict[str, Json] = dict(current) if isinstance(current, Mapping) else {}
 
     def lay(name: str, part: TargetingPartBuilder, value: Json, path: str) -> Change:

@@ -27,7 +27,7 @@ CODE = "chatgpt"
 VERSION = "v1"
 HOST = "api.ads.openai.com"
 API_URL = f"https://{HOST}/{VERSION}"
-# The edge refuses the User-Agent of some HTTP libraries ("error code: 1010", field report).
+# Field report: the edge servers refuse the User-Agent of some HTTP libraries ("error code: 1010").
 HEADERS: Mapping[str, str] = {"Accept": "application/json", "User-Agent": "adsunify"}
 IDEMPOTENCY_KEY = "Idempotency-Key"
 
@@ -44,33 +44,33 @@ CHAT_CARD = "chat_card"
 LIFETIME_LIMIT_MEMBER, DAILY_LIMIT_MEMBER = "lifetime_spend_limit_micros", "daily_spend_limit_micros"
 PLATFORMS = split_words("android_app android_web desktop_web ios_app ios_web web")
 AUDIENCES = split_words("custom_audiences excluded_custom_audiences")
-EXCLUDED_LOCATIONS = "excluded_locations"  # in the newest schema, but not described
+EXCLUDED_LOCATIONS = "excluded_locations"  # in the newest schema, without a description
 TARGETING_MEMBERS = ("locations", "platforms", *AUDIENCES, EXCLUDED_LOCATIONS)
 BIDDING_MEMBERS = split_words("billing_event_type strategy max_bid_micros custom_audience_bid_multipliers")
 CREATIVE_MEMBERS = split_words("type title body target_url file_id price")
 READ_ONLY_MEMBERS = split_words("id created_at updated_at review review_status serving_issues appeal")
 
-MICROS = 1_000_000  # to one of every currency, those without minor units too
-IMPRESSIONS_PER_BID = 1_000  # impressions, for which people bid; natively it is a single one
+MICROS = 1_000_000  # to one major unit of every currency
+IMPRESSIONS_PER_BID = 1_000  # of a bid in a brief; a native bid is for one impression
 MIN_BUDGET = "1"
 NAME_LENGTH_RANGE, TITLE_LENGTH_RANGE = (3, 1_000), (3, 50)
 MAX_BODY_LENGTH, MAX_URL_LENGTH = 100, 2_048
 MAX_LOCATIONS, MAX_HINTS = 2_500, 2_000
 MAX_PAGE_SIZE, MAX_GEO_PAGE_SIZE, REPORT_PAGE_SIZE = 500, 100, 2_000
-DEFAULT_RETRY_DELAY = 5.0  # seconds; where a throttled answer names no time
+DEFAULT_RETRY_DELAY = 5.0  # seconds; for a throttled response that names no time
 
 
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Micros of every currency."""
+    """Return the unit: micros of every currency."""
     require_currency(account)
     return _MICROS_UNIT
 
 
 def get_impression_bid_unit(account: Account) -> MoneyUnit:
-    """Bids per impression in micros, as people count them: per thousand."""
+    """Return the unit of bids for impressions: per thousand in a brief, micros per impression natively."""
     require_currency(account)
     return _IMPRESSION_BID_UNIT
 
@@ -79,7 +79,8 @@ _MICROS_UNIT, _IMPRESSION_BID_UNIT = MoneyUnit(MICROS), MoneyUnit(MICROS // IMPR
 
 
 def is_finer_than_currency(account: Account, amount: str) -> bool:
-    """Whether an amount has more digits than the currency; that such amounts are taken is (unverified)."""
+    """Return whether an amount has more fraction digits than the currency."""
+    # unverified: OpenAI accepts amounts with more fraction digits than the currency has.
     digits = len(amount.partition(".")[2].rstrip("0"))
     return digits > get_exponent(require_currency(account), "account.currency")
 
@@ -91,7 +92,7 @@ TIME = evolve(UNIX_SECONDS, years=(2000, 2100))
 
 
 def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots: str) -> Request:
-    """A read."""
+    """Build a read."""
     return Request("GET", f"{API_URL}/{path}", slots, query or {}, HEADERS)
 
 
@@ -101,23 +102,23 @@ def with_repeated_query(request: Request, query: Iterable[tuple[str, str]]) -> R
 
 
 def build_level_entity_request(level: Level, entity_id: str) -> Request:
-    """The read of one entity."""
+    """Build the read of one entity."""
     return build_get_request(f"{level.path}/{{id}}", id=entity_id)
 
 
 def build_children_request(level: Level, parent_id: str | None, limit: int, cursor: str | None = None) -> Request:
-    """Build the request of one page. Ads API: the parent is required, but without it the whole account is listed."""
+    """Build the request of one page. The documented parent is required, but without it OpenAI lists the account."""
     owner = {} if parent_id is None else {level.parent.removeprefix("/"): parent_id}
     return build_get_request(level.path, owner | build_page_query(limit, cursor))
 
 
 def build_page_query(limit: int, cursor: str | None) -> dict[str, str]:
-    """The query of one page."""
+    """Build the query of one page."""
     return {"limit": str(min(limit, MAX_PAGE_SIZE))} | ({} if cursor is None else {"after": cursor})
 
 
 def build_event_settings_request(limit: int, cursor: str | None = None) -> Request:
-    """The events that campaigns can be led by."""
+    """Build the request for the event settings, which can be the goals of campaigns."""
     return build_get_request("conversions/event_settings", build_page_query(limit, cursor))
 
 
@@ -125,29 +126,29 @@ def build_event_settings_request(limit: int, cursor: str | None = None) -> Reque
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    """Return the rows of a list. Raises ProviderUnreadable without ``data``, which even an empty list has."""
     return require_objects(response.body, "/data", "list")
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """The cursor of the next page."""
+    """Return the cursor of the next page; None at the end."""
     body = response.body
     more = isinstance(body, Mapping) and body.get("has_more") is True
     return parse_id(body.get("last_id")) if more else None
 
 
 def build_next_request(request: Request, response: Response) -> Request | None:
-    """The request of the next page."""
+    """Build the request of the next page; None at the end."""
     cursor = parse_next_cursor(response)
     return None if cursor is None else evolve(request, query={**request.query, "after": cursor})
 
 
 NOT_JSON = "not_json"
-"""Our code for a response that a proxy or the edge wrote: the outcome of the request is not known."""
+"""Our code for a response of a proxy or an edge server, after which the outcome of the request is unknown."""
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The native error: an object, or sometimes a text; for an answer that is not JSON, an error that says so."""
+    """Return the error, which is an object or a text. A response that is not JSON has the code ``not_json``."""
     request_id = response.headers.get("x-request-id")
     if response.state == "unreadable" and response.status not in REFUSAL_HTTP_STATUSES:
         return ParsedError((NOT_JSON,), "The answer is no JSON.", request_id)
@@ -162,10 +163,11 @@ def parse_error(response: Response) -> ParsedError | None:
     return ParsedError(codes, f"{message} ({member})" if message and member else message or member, request_id)
 
 
-# The edge refuses with pages of its own before anything is done: 403 ("error code: 1010"), 429; 401 is the key's.
+# The edge servers refuse a request with an HTML page before the API gets it: 403 ("error code: 1010") and 429. A 401
+# means a wrong key.
 REFUSAL_HTTP_STATUSES = (401, 403, 429)
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Seconds to wait after a throttled answer that does not say."""
+    """Return the seconds to wait after a throttled response without ``Retry-After``."""
     return DEFAULT_RETRY_DELAY if response.status == 429 and parse_retry_after(response.headers) is None else None

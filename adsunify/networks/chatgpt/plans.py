@@ -28,6 +28,7 @@ from .tables import AD, AD_GROUP, CAMPAIGN, NETWORK, OBJECTIVES, get_native_bid
 from .targeting import WORLDWIDE_WARNING, fetch_conversion_event, merge_targeting
 
 IMAGE_KEY = "image"
+# unverified: whether a repeat after a refusal gets the stored refusal.
 IDEMPOTENCY_MARK = IdempotencyMark(f"/headers/{openai.IDEMPOTENCY_KEY}", "key")
 """A create that is sent again with this key returns the entity of the first time instead of creating a second one."""
 CREATED_OUTPUTS = (Output(ID_OUTPUT, ("/body/id",), is_text_only=True),)
@@ -41,7 +42,7 @@ Body = dict[str, Json]
 
 
 def _build_write_request(path: str, body: Body | None, **slots: str) -> Request:
-    """A write. All are POST, updates too; the calls that only set a status have no body."""
+    """Build a write. Updates are POSTs, too. A call that only sets a status has no body."""
     encoding: BodyEncoding = "none" if body is None else "json"
     return Request(
         "POST", f"{openai.API_URL}/{path}", slots, headers=openai.HEADERS, body=body, encoding=encoding, kind="write"
@@ -55,7 +56,7 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
 
 
 def _build_upload_step(url: str) -> Step:
-    """The image comes first: it fails most often, and leaves nothing that spends."""
+    """A step that uploads the image. It comes first, since it fails most often and leaves nothing that spends."""
     request = _build_write_request("upload", {"image_url": url})
     outputs = (Output(ID_OUTPUT, ("/body/file_id",), is_text_only=True),)
     return Step(IMAGE_KEY, IMAGE_KEY, "Let OpenAI fetch the image.", request, outputs=outputs)
@@ -69,7 +70,7 @@ def _build_update_step(account: Account, level: Level, entity_id: str, does: str
 
 
 def _build_status_call_step(level: Level, entity_id: str, does: str, native_status: str) -> Step:
-    """A call that sets a status. Only its response shows it: reads show the old one for some seconds (field report)."""
+    """A step that sets a status. Its response has to show it; reads show the old one for seconds (field report)."""
     request = _build_write_request(f"{level.path}/{{id}}/{openai.STATUS_CALLS[native_status]}", None, id=entity_id)
     same = (Expectation("/body/id", entity_id), Expectation("/body/status", native_status))
     return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
@@ -133,7 +134,7 @@ def _collect_warnings(account: Account, brief: CampaignBrief, now: datetime | No
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Image (unless it is there already), campaign with the budget, ad group with the bid, ad; all paused."""
+    """Image (if it is new), campaign with the budget, ad group with the bid, ad; all paused."""
     event = (yield from fetch_conversion_event(NETWORK, brief)) if brief.goal == "conversions" else None
     image = brief.creative.image_url
     uploads = () if image is None else (_build_upload_step(image),)
@@ -156,7 +157,10 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 
 def _fetch_status(account: Account, kind: Kind, entity_id: str) -> Flow[tuple[str | None, tuple[str, ...]]]:
-    """The native status, or a warning where it cannot be read. Raises for an archived and for an absent entity."""
+    """Read the native status; a warning if it cannot be read.
+
+    Raises InvalidInput for an archived entity and ProviderNotFound for a missing one.
+    """
     try:
         entity = yield from fetch_entity(account, kind, entity_id)
     except ProviderNotFound:
@@ -174,12 +178,12 @@ def _ensure_not_archived(kind: Kind, native_status: Json) -> None:
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, then ad group, then campaign: an entity is activated after all below it; files have no status."""
+    """Ad, then ad group, then campaign: an entity is activated after all below it. Files have no status."""
     return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused; what is below it keeps its own status."""
+    """One entity set active or paused. The entities below it keep their status."""
     level = get_level(NETWORK, kind)
     lifecycle.ensure_writable_status(NETWORK, level, status)
     before, warnings = yield from _fetch_status(account, kind, entity_id)
@@ -195,7 +199,7 @@ WHOLE_MEMBERS = ("budget", "bidding_config", "creative", "targeting", "context_h
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members; paused where they do not say."""
+    """One entity from native members, paused unless they name a status."""
     level = get_level(NETWORK, kind)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id)
     does = f"Create the {level.label} from native members, {'active' if create.is_active else 'paused'}."
@@ -206,7 +210,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity; others stay as they are."""
+    """Native members of one entity changed; others stay as they are."""
     level = get_level(NETWORK, kind)
     raise_if_issues(lifecycle.check_native_update(NETWORK, level, payload, parent_id))
     _, warnings = yield from _fetch_status(account, kind, entity_id)
@@ -222,7 +226,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """Archives, which is final: nothing can be deleted."""
+    """One entity archived, which is final. OpenAI deletes nothing."""
     level = get_level(NETWORK, kind)
     before, warnings = yield from _fetch_status(account, kind, entity_id)
     does = f"Archive the {level.label} {entity_id}; this cannot be undone."
@@ -237,7 +241,7 @@ IMAGE_MEMBERS = {"imageUrl": "image_url", "existingId": "file_id"}
 
 
 def _check_image(edit: Edit) -> Iterator[Issue]:
-    """What is wrong with the image of an edit's creative."""
+    """Check the image of an edit's creative."""
     if "imageUrl" in edit.creative and (error := find_url_error(edit.creative["imageUrl"])) is not None:
         yield Issue("creative.imageUrl", "invalid", f"OpenAI: {error}.")
     if IMAGE_MEMBERS.keys() <= edit.creative.keys():
@@ -250,7 +254,7 @@ def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def _edit_image(entity: NativeEntity, edit: Edit, body: Body) -> tuple[Body, list[Change], Step | None]:
-    """The creative with another image, and the step that brings it where it is not there yet."""
+    """Return the creative with another image, and the step that uploads a new one."""
     if IMAGE_MEMBERS.keys().isdisjoint(edit.creative):
         return body, [], None
     card = body.get("creative") or get_writable_members(entity, "creative", openai.CREATIVE_MEMBERS)
@@ -268,13 +272,13 @@ def _edit_image(entity: NativeEntity, edit: Edit, body: Body) -> tuple[Body, lis
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and creative of one entity in one write, compared with what it is now."""
+    """Fields, targeting and creative of one entity in one write, compared with the entity as it is now."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     raise_if_issues(_check_image(edit))
     entity = (yield from fetch_entity(account, kind, entity_id)).native
     _ensure_not_archived(kind, entity.get("status"))
-    # A bid for impressions is edited per thousand; natively it is for a single one.
+    # An edit has a bid per thousand impressions, the native bid is for one.
     unit = openai.get_impression_bid_unit if is_bid_per_thousand(entity) else NETWORK.get_money_unit
     members, changes = lifecycle.merge_edit(
         *(evolve(NETWORK, get_money_unit=unit), account, kind, entity, edit, now, check_conflicts),
@@ -294,6 +298,6 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Nothing more: the event is read for the plan itself, and files are not listed."""
+    """Check nothing: making the plan has read the event, and OpenAI lists no files."""
     nothing: tuple[list[Issue], list[str]] = ([], [])
     return (yield from completed_flow(nothing))

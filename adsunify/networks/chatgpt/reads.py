@@ -41,7 +41,7 @@ from .tables import AD, AD_GROUP, CAMPAIGN, CONVERSION_METRICS, METRICS, NETWORK
 def fetch_credentials(
     app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
 ) -> Flow[Credentials]:
-    """An API key, proven by one read; it lasts until it is revoked."""
+    """Check an API key by one read. A key is valid until it is revoked."""
     key = answer.get("apiKey", "")
     if not key:
         raise invalid_input("apiKey", "required", "ChatGPT Ads is connected with an API key of Ads Manager.")
@@ -71,7 +71,7 @@ def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]
 
 
 def _get_account_status(native: Mapping[str, Json]) -> str | None:
-    """The account's status, or the review that keeps it from serving."""
+    """Return the account's status, or the status of a review that prevents serving."""
     status = get_text(native, "/status")
     if status not in (None, openai.ACTIVE):
         return status
@@ -83,7 +83,7 @@ def _get_account_status(native: Mapping[str, Json]) -> str | None:
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The one account that the key belongs to."""
+    """Read the one account to which the key belongs."""
     native = (yield from fetch_response(NETWORK, openai.build_get_request("ad_account"))).body
     native_id = require_id(native, "/id", "account")
     name = get_text(native, "/account_name") or get_text(native, "/name") or native_id
@@ -95,7 +95,7 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 
 def _fetch_children(level: Level, parent_id: str | None) -> Flow[list[ParsedEntity]]:
-    """A level below one parent, to its last page."""
+    """Read all entities of a level below one parent."""
     answers = yield from fetch_pages(
         NETWORK, openai.build_children_request(level, parent_id, openai.MAX_PAGE_SIZE), openai.build_next_request
     )
@@ -105,7 +105,7 @@ def _fetch_children(level: Level, parent_id: str | None) -> Flow[list[ParsedEnti
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """Campaigns, then the ad groups of each, then the ads of each: what is listed does not name its parent."""
+    """Read campaigns, then the ad groups of each, then the ads of each: entities do not name their parent."""
     nodes = above = yield from _fetch_children(CAMPAIGN, None)
     requests = 1
     for level in (AD_GROUP, AD):
@@ -120,7 +120,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def _fetch_parent_ids(level: Level) -> Flow[list[str]]:
-    """The ids of all that a level's entities may belong to, in list order."""
+    """Read the IDs of all possible parents of a level's entities, in the order of their lists."""
     above = get_level(NETWORK, level.parent_kind)
     owners: Sequence[str | None] = (yield from _fetch_parent_ids(above)) if above.parent else (None,)
     ids: list[str] = []
@@ -161,7 +161,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
             page = [hierarchy.parse_entity(level, native, owner) for native in openai.parse_rows(response)]
             matches = [row for row in page if _is_match(row, query)]
             entities += matches[:room]
-            if len(matches) > room:  # the rest of the page is read again
+            if len(matches) > room:  # the next call reads the rest of the page again
                 return EntityPage(tuple(entities), place + entities[-1].id)
             following = openai.parse_next_cursor(response)
             if following is not None and following == after:
@@ -181,7 +181,7 @@ def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity, archived ones too; only lists name its parent."""
+    """Read one entity, archived or not, without its parent, which only lists tell."""
     level = get_level(NETWORK, kind)
     response = yield from fetch_response(NETWORK, openai.build_level_entity_request(level, entity_id))
     native = require_value(response.body, "", level.native)
@@ -225,7 +225,7 @@ def _build_delivery_request(first: date, last: date, timezone: str) -> Request:
 
 
 def _fetch_delivery_rows(first: date, last: date, timezone: str) -> Flow[list[Mapping[str, Json]]]:
-    """A row for each campaign and day with impressions, each once."""
+    """Read a row for each campaign and day with impressions."""
     start = _build_delivery_request(first, last, timezone)
 
     def following(request: Request, response: Response) -> Request | None:
@@ -236,18 +236,18 @@ def _fetch_delivery_rows(first: date, last: date, timezone: str) -> Flow[list[Ma
     answers = yield from fetch_pages(NETWORK, start, following)
     rows: dict[tuple[str, str], Mapping[str, Json]] = {}
     for row in (row for answer in answers for row in openai.parse_rows(answer)):
-        # the row's own id differs between lists of fields
+        # the row's ID depends on the requested fields, so it does not identify the row
         rows[require_id(row, "/campaign_id", "report's row"), parse_date(row.get("readable_time")).isoformat()] = row
     return list(rows.values())
 
 
 def _format_midnight(day: date, timezone: str) -> str:
-    """The beginning of a local day in Unix seconds."""
+    """Return the first instant of a local day in Unix seconds."""
     return str(openai.TIME.format(datetime.combine(day, time(), get_timezone(timezone))))
 
 
 def _fetch_conversion_rows(first: date, last: date, timezone: str) -> Flow[list[Mapping[str, Json]]]:
-    """A row for each whole day of the account. It is a read in spite of its POST."""
+    """Read a row for each whole day of the account. The POST only reads."""
     rows: list[Mapping[str, Json]] = []
     for since, until in split_date_range(first, last, CONVERSION_DAYS):
         days = {
@@ -268,7 +268,7 @@ def _fetch_conversion_rows(first: date, last: date, timezone: str) -> Flow[list[
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The day of each row of the delivery report and its figures."""
+    """Return the day of each row of the delivery report, and its figures."""
     return parse_report_rows(METRICS, native, "/readable_time")
 
 
@@ -283,7 +283,7 @@ def _parse_conversions(account: Account, native: Sequence[Mapping[str, Json]]) -
 def _join_days(
     delivered: DatedValues, converted: Mapping[date, Mapping[str, MetricValue]]
 ) -> Iterator[tuple[date, dict[str, MetricValue]]]:
-    """Days with activity: what was delivered on them, and what it led to."""
+    """Yield days with activity, each with its delivery and its conversions."""
     summed = {row.date: row for row in sum_by_day(delivered)}
     for day in sorted({*summed, *(when for when, figures in converted.items() if any(figures.values()))}):
         known: dict[str, MetricValue] = dict(converted.get(day, {}))
@@ -295,10 +295,10 @@ def _join_days(
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of the account, answered at once: delivery and conversions are two reports."""
+    """Read days of the account from two reports, of delivery and of conversions; there are no report jobs."""
     timezone = require_timezone(account)
     today = now.astimezone(get_timezone(timezone)).date()
-    first, last = start, min(end, today)  # neither may lie in the future
+    first, last = start, min(end, today)  # OpenAI refuses days in the future
     notes = [CONVERSION_NOTE]
     delivered: list[Mapping[str, Json]] = []
     converted: list[Mapping[str, Json]] = []
@@ -326,7 +326,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def _fetch_event_sources(account: Account, search: str) -> Flow[CatalogPage]:
-    """The sources that events are linked to, each once."""
+    """Read the distinct sources that events are linked to."""
     request = openai.build_event_settings_request(openai.MAX_PAGE_SIZE)
     sources: dict[str, CatalogRow] = {}
     for answer in (yield from fetch_pages(NETWORK, request, openai.build_next_request)):
@@ -338,7 +338,7 @@ def _fetch_event_sources(account: Account, search: str) -> Flow[CatalogPage]:
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog. The platforms are a list of ours; where sources are not listed, the events name them."""
+    """Read one page of a catalog. If OpenAI lists no pixels, these are the sources of the events."""
     search = query.search or ""
     if resource == STATIC_CATALOG:
         rows = [CatalogRow(name, name, {"id": name}) for name in openai.PLATFORMS if search.casefold() in name]
@@ -352,5 +352,5 @@ def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flo
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The API key. It belongs to one account, so that no header names one."""
+    """Add the API key. It belongs to one account, so no header names the account."""
     return oauth.add_bearer_token(request, credentials) if can_sign(NETWORK, request) else request

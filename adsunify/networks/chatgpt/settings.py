@@ -1,4 +1,4 @@
-"""What can be changed on campaigns, ad groups and ads of ChatGPT."""
+"""What an edit may change on campaigns, ad groups and ads of ChatGPT, and why the rest is locked."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _format_fixed_reason(reason: str) -> str:
 
 
 def is_bid_per_thousand(entity: NativeEntity) -> bool:
-    """Whether people count the ad group's bid per thousand impressions; natively it is per impression."""
+    """Return whether edits have the ad group's bid per thousand impressions (natively it is for one)."""
     return bool(get_value(entity, "/bidding_config/billing_event_type") == openai.IMPRESSION)
 
 
 def get_budget_member(entity: NativeEntity) -> str | None:
-    """The kind of budget in use: the member of ``budget`` that holds it."""
+    """Return the member of ``budget`` that holds the budget; None if there is none."""
     limits = (openai.LIFETIME_LIMIT_MEMBER, openai.DAILY_LIMIT_MEMBER)
     return next((name for name in limits if get_value(entity, f"/budget/{name}") is not None), None)
 
@@ -84,7 +84,7 @@ def _ensure_length(value: Json, lengths: tuple[int, int], field: str) -> None:
 
 
 def get_writable_members(entity: NativeEntity, part: str, members: Sequence[str]) -> dict[str, Json]:
-    """A nested object as it can be written again: updates replace it whole, reads add to it."""
+    """Return the writable members of a nested object, which an update replaces and a read extends."""
     current = entity.get(part)
     known = current if isinstance(current, Mapping) else {}
     return {name: known[name] for name in members if known.get(name) is not None}
@@ -135,19 +135,19 @@ def _creative_writer(member: str, wrong: Callable[[Json], str | None], field: st
 
 
 def find_title_error(value: Json) -> str | None:
-    """What is wrong with a headline."""
+    """Return why a headline is refused; None if it is valid."""
     least, most = openai.TITLE_LENGTH_RANGE
     good = least <= len(value) <= most and value.strip()
     return None if good else f"a headline has {least} to {most} characters, one of them no blank"
 
 
 def find_body_error(value: Json) -> str | None:
-    """What is wrong with a text."""
+    """Return why a text is refused; None if it is valid."""
     return None if len(value) <= openai.MAX_BODY_LENGTH else f"a text has at most {openai.MAX_BODY_LENGTH} characters"
 
 
 def find_url_error(value: Json) -> str | None:
-    """What is wrong with a destination."""
+    """Return why a destination is refused; None if it is valid."""
     good = is_web_address(value) and len(value) <= openai.MAX_URL_LENGTH
     return None if good else f"an address begins with http or https and has at most {openai.MAX_URL_LENGTH} characters"
 
@@ -158,7 +158,7 @@ _name_setting = partial(Setting, field="name", native="/name", lock=_lock_if_arc
 
 
 def _creative_setting(field: str, member: str, wrong: Callable[[Json], str | None]) -> Setting:
-    """A part of the creative; it is always written whole."""
+    """Build the setting of a part of the creative. A write replaces the whole creative."""
     return Setting(
         "ad", field, f"/creative/{member}", lock=_lock_creative, write=_creative_writer(member, wrong, field)
     )

@@ -106,7 +106,7 @@ BID_MEANINGS: Mapping[Goal, str] = {
 
 
 def get_native_bid(account: Account, brief: CampaignBrief) -> int:
-    """The bid in native micros: per impression, click or conversion. InvalidInput where they cannot hold it."""
+    """Return the bid in native micros per impression, click or conversion. Raises InvalidInput if it is finer."""
     impressions = OBJECTIVES[brief.goal][1] == openai.IMPRESSION
     unit = openai.get_impression_bid_unit(account) if impressions else openai.get_money_unit(account)
     return to_native_units(unit, brief.bid or "", "bid")
@@ -191,11 +191,11 @@ FORMATS = (
 
 INTENDED_USES = split_words("inclusion exclusion bid_multiplier")
 STATIC_CATALOG = "platforms"
-"""The catalog that is a list of ours: nothing is asked."""
+"""The catalog with constant rows; it needs no request."""
 
 
 def _parse_suffix_word(sought: str) -> str:
-    """What stands after the colon where it cannot hold blanks: ids and words of the network have underscores."""
+    """Return an ID or word in a suffix, in which underscores were replaced by spaces."""
     return sought.replace(" ", "_")
 
 
@@ -312,7 +312,7 @@ TEMPLATES = (
 
 
 def _read_delivery_metric(name: str, columns: Columns) -> list[Json]:
-    """A figure of the delivery report; the schema also allows the name of the level before it."""
+    """Return a metric of the delivery report. The schema also allows its name with the prefix of the level."""
     totals = columns.get_column(f"/{name}")
     if None not in totals:
         return totals
@@ -372,11 +372,10 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=(*METRICS, *CONVERSION_METRICS),
     errors=ERRORS,
-    # Ads API, insights ("chatgpt: 12 Insights"): days without impressions are not returned; a missing row is nothing
-    # delivered.
+    # Ads API, "Reporting": a day without impressions has no row, so a missing row means no delivery.
     missing_day="zero",
     geographies=("/locations",),
-    # Ads API, insights: data of days is kept for 365 days.
+    # Ads API, "Reporting": daily data is kept for 365 days.
     history=History(days=365),
     money_note="Native amounts are integers, 1,000,000 to one of every currency; a bid for impressions is for one.",
     templates=TEMPLATES,

@@ -1,4 +1,4 @@
-"""Targeting of a campaign: what a brief gives natively, and what an edit makes of it."""
+"""Targeting of a campaign: its valid native form, and how an edit changes it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _is_country(value: Json) -> bool:
 
 
 def get_location_type(location: str) -> str | None:
-    """The type of place that a location's id names: only a country's does."""
+    """Return the type of place in a location ID, which only the ID of a country tells."""
     return "country" if _is_country(location) else None
 
 
@@ -47,7 +47,7 @@ def _is_location(value: Json) -> bool:
 
 
 def _has_only_members(value: Json, *names: str) -> bool:
-    """Whether it is an object with some of these members, and no other."""
+    """Return whether it is an object with at least one of these members and no others."""
     return isinstance(value, Mapping) and bool(value) and set(value) <= set(names)
 
 
@@ -71,7 +71,7 @@ def find_native_targeting_error(targeting: Json) -> str | None:
         return wrong
     if "platforms" in targeting:
         platforms = targeting["platforms"]
-        # Ads API: an empty list or object is refused
+        # Ads API: OpenAI refuses an empty list or object
         if not (
             _has_only_members(platforms, "included") and _is_list(platforms["included"], openai.PLATFORMS.__contains__)
         ):
@@ -91,7 +91,10 @@ def find_native_targeting_error(targeting: Json) -> str | None:
 
 
 def fetch_conversion_event(network: Network, brief: CampaignBrief) -> Flow[str]:
-    """The event that leads the campaign: a standard one, not archived, with a source."""
+    """Check the conversion event of the brief, and return its ID.
+
+    Raises InvalidInput unless it is a standard event that is not archived and has a source.
+    """
     path, event_id = "platform.conversionEvent", brief.platform.conversion_event or ""
     request = openai.build_event_settings_request(openai.MAX_PAGE_SIZE)
     event = None
@@ -117,7 +120,7 @@ def fetch_conversion_event(network: Network, brief: CampaignBrief) -> Flow[str]:
 
 
 def _to_writable_locations(value: Json) -> dict[str, Json]:
-    """Locations as they are written: what was read is expanded by names and types."""
+    """Return locations in the form of a write, without the names and types that a read adds."""
     writable = _pick_members(value, "countries", "include")
     if "include" in writable:
         include = writable["include"]
@@ -128,7 +131,7 @@ def _to_writable_locations(value: Json) -> dict[str, Json]:
 
 
 def _pick_members(value: Json, *names: str) -> dict[str, Json]:
-    """The members of these names; others would be lost, and with them what they keep out."""
+    """Return the members of these names. Raises ProviderUnreadable for others, which a write would remove."""
     if not isinstance(value, Mapping) or any(member for name, member in value.items() if name not in names):
         raise ProviderUnreadable("OpenAI: the campaign's targeting is not of a known form.")
     return {name: value[name] for name in names if value.get(name)}
@@ -141,7 +144,7 @@ _ID_LIST_MEMBERS: Mapping[str, tuple[str, ...]] = {
 
 
 def to_writable_targeting(current: Json) -> dict[str, Json]:
-    """A campaign's targeting as it can be written again, from a fresh read."""
+    """Return a campaign's targeting in the form of a write."""
     if current is None:
         return {}
     writable: dict[str, Json] = {}
@@ -173,7 +176,7 @@ def _check_wanted(new_members: Mapping[str, Json]) -> Iterator[Issue]:
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """The whole targeting with the lists of an edit in place of those that stood there, and the changes in words."""
+    """Return the whole targeting with the lists of the edit, and each change. Raises InvalidInput with all issues."""
     raise_if_issues(_check_wanted(new_members))
     targeting = to_writable_targeting(current)
 

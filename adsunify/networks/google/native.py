@@ -36,14 +36,15 @@ HOST, CONSENT_HOST, TOKEN_HOST = "googleads.googleapis.com", "accounts.google.co
 API_URL = f"https://{HOST}/{VERSION}"
 LOGIN_HEADER = "login-customer-id"
 OPERATIONS, RESPONSES = "mutateOperations", "mutateOperationResponses"
-# A developer token is not sent: it is sunset since 2026-09-09, and access belongs to the app's Cloud project.
+# No developer token is sent: Google has ignored it since 2026-09-09. The access level belongs to the Cloud project of
+# the OAuth client (docs/api-policy/developer-token).
 LOGIN = OAuth2(
     consent_url=f"https://{CONSENT_HOST}/o/oauth2/v2/auth",
     token_url=f"https://{TOKEN_HOST}/token",
     revoke_url=f"https://{TOKEN_HOST}/revoke",
     scopes=("https://www.googleapis.com/auth/adwords",),
     has_pkce=True,
-    consent_extras={"access_type": "offline", "prompt": "consent"},  # together they always bring a refresh token
+    consent_extras={"access_type": "offline", "prompt": "consent"},  # so each consent returns a refresh token
     exchange_members=split_words("grant_type code client_id client_secret redirect_uri"),
     revoke_members=("token",),
 )
@@ -57,7 +58,7 @@ GEO_TARGET_TYPES = {
 }
 CUSTOM_PERIOD = "CUSTOM_PERIOD"
 POLITICAL_ADVERTISING = {True: "CONTAINS_EU_POLITICAL_ADVERTISING", False: "DOES_NOT_CONTAIN_EU_POLITICAL_ADVERTISING"}
-BID_STRATEGIES = {  # the member of a campaign's bidding oneof, and the biddingStrategyType that it shows as
+BID_STRATEGIES = {  # the member of the bidding oneof that a write sets, and the biddingStrategyType that a read returns
     "manualCpc": "MANUAL_CPC",
     "targetSpend": "TARGET_SPEND",
     "maximizeConversions": "MAXIMIZE_CONVERSIONS",
@@ -71,20 +72,23 @@ LOCATION_PREFIX, LANGUAGE_PREFIX = "geoTargetConstants/", "languageConstants/"
 REMOVAL_PLANNED = "REMOVAL_PLANNED"
 CONSTANT_PREFIXES = {LOCATION: LOCATION_PREFIX, LANGUAGE: LANGUAGE_PREFIX}
 
-MAX_CAMPAIGN_NAME_LENGTH = 255  # (unverified)
+MAX_CAMPAIGN_NAME_LENGTH = 255  # unverified: the longest name of a campaign, in characters
 MAX_AD_GROUP_NAME_LENGTH = 254
-MAX_HEADLINE_WIDTH, MAX_DESCRIPTION_WIDTH, MAX_PATH_LENGTH = 30, 90, 15  # columns: a double-width character takes two
+MAX_HEADLINE_WIDTH, MAX_DESCRIPTION_WIDTH, MAX_PATH_LENGTH = 30, 90, 15  # a double-width character counts two
 HEADLINE_COUNTS, DESCRIPTION_COUNTS = (3, 15), (2, 4)
 MAX_KEYWORD_WORDS = 10
-INVALID_KEYWORD_CHARACTERS = "!@%,*"  # (unverified) more may be refused
-MAX_URL_LENGTH = 2048  # (unverified)
-RESTATED_DAYS = 3  # (unverified) "some hours or days"
+INVALID_KEYWORD_CHARACTERS = "!@%,*"  # unverified: Google refuses no other characters in keywords
+MAX_URL_LENGTH = 2048  # unverified: the longest final URL, in characters
+RESTATED_DAYS = 3  # unverified: for how many days figures change; Google names no number
 
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Micros, in multiples of the currency's billable unit: the account's own, else the minor unit of ISO 4217."""
+    """Return the unit: micros, in multiples of the billable unit of the account's currency.
+
+    The billable unit is that of the account's extra ``billableUnitMicros``, or else the minor unit of ISO 4217.
+    """
     return _get_billable_unit(require_currency(account), account.extras.get("billableUnitMicros", ""))
 
 
@@ -96,7 +100,8 @@ def _get_billable_unit(currency: str, known: str) -> MoneyUnit:
         )
     if known:
         return MoneyUnit(MICROS, int(known), "text")
-    step = MICROS // 10 ** get_exponent(currency, "account.currency")  # (unverified) per currency
+    # unverified: the billable unit of a currency is its minor unit in ISO 4217.
+    step = MICROS // 10 ** get_exponent(currency, "account.currency")
     sentence = f"Google's billable unit of {currency} is not known for this account: {step} micros are assumed."
     return MoneyUnit(MICROS, step, "text", sentence)
 
@@ -107,12 +112,12 @@ def get_serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date
 
 
 def format_day_start(day: date) -> str:
-    """Google Ads API, dateError: a Search campaign starts at the start of a day."""
+    """Write the first second of a day, at which a Search campaign has to start (Google Ads API, DateError)."""
     return f"{day.isoformat()} 00:00:00"
 
 
 def format_day_end(day: date) -> str:
-    """Google Ads API, dateError: a Search campaign ends at the end of a day."""
+    """Write the last second of a day, at which a Search campaign has to end (Google Ads API, DateError)."""
     return f"{day.isoformat()} 23:59:59"
 
 
@@ -129,27 +134,27 @@ COLLECTIONS: Mapping[str, str] = {
     "ad": "ads",
 }
 COMPOSITE_ID_RESOURCES = ("campaignCriterion", "adGroupCriterion", "adGroupAd")
-"""Resources whose id is that of their parent and their own, joined by ``~``."""
+"""Resources whose ID consists of the parent's ID and their own, joined by ``~``."""
 _match_id_number = re.compile("[1-9][0-9]{0,18}").fullmatch
 
 
 def is_digits(value: str) -> bool:
-    """Whether this is a number as Google's ids are."""
+    """Return whether the text has the form of Google's IDs: a positive number without leading zeros."""
     return _match_id_number(value) is not None
 
 
 def build_resource_name(account: Account, resource: str, *ids: str) -> str:
-    """The name of a resource of this account. A negative id is temporary: it lives as long as the request."""
+    """Build the name of a resource of this account. A negative ID is temporary: it is valid only within one request."""
     return f"customers/{account.native_id}/{COLLECTIONS[resource]}/{'~'.join(ids)}"
 
 
 def parse_resource_id(name: str) -> str:
-    """The id at the end of a resource name."""
+    """Return the ID at the end of a resource name."""
     return name.rpartition("/")[2]
 
 
 def parse_resource_ids(resource: str, value: str, path: str) -> tuple[str, ...]:
-    """The numbers of an id, one or two; InvalidInput for anything else, so that nothing else gets into a query."""
+    """Return the one or two numbers of an ID. Raises InvalidInput for other text, which must not get into a query."""
     ids = tuple(value.split("~"))
     if len(ids) != (2 if resource in COMPOSITE_ID_RESOURCES else 1) or not all(map(is_digits, ids)):
         form = "<ad group>~<own id>, both" if resource in COMPOSITE_ID_RESOURCES else "made of"
@@ -158,7 +163,7 @@ def parse_resource_ids(resource: str, value: str, path: str) -> tuple[str, ...]:
 
 
 def is_resource_name(account: Account, resource: str, name: Json) -> bool:
-    """Whether this is the name of a resource of this account and type."""
+    """Return whether this is the name of a resource of this account and type."""
     return isinstance(name, str) and _has_resource_name_form(account.native_id, resource, name)
 
 
@@ -173,7 +178,7 @@ def _has_resource_name_form(customer: str, resource: str, name: str) -> bool:
 
 
 def build_login_headers(account: Account) -> dict[str, str]:
-    """The manager that the account is reached through, where one is known."""
+    """Return the header with the manager through which the account is reached; empty if none is known."""
     manager = account.extras.get("loginCustomerId", "").replace("-", "")
     if manager and not is_digits(manager):
         raise invalid_input("account.extras.loginCustomerId", "malformed", "The manager's id is made of digits.")
@@ -181,32 +186,32 @@ def build_login_headers(account: Account) -> dict[str, str]:
 
 
 def build_search_request(account: Account, query: str, cursor: str | None = None) -> Request:
-    """A query, or the page of it that the cursor names; a page has up to 10,000 rows."""
+    """Build the request of the first page of a query, or of the cursor's page. A page has up to 10,000 rows."""
     body = {"query": query} | ({} if cursor is None else {"pageToken": cursor})
     url, path = f"{API_URL}/customers/{{customer}}/googleAds:search", {"customer": account.native_id}
     return Request("POST", url, path, headers=build_login_headers(account), body=body, encoding="json")
 
 
 def build_mutate_request(account: Account, operations: Iterable[Mapping[str, Json]]) -> Request:
-    """One atomic write: all of the operations are done, or none."""
+    """Build one atomic write: Google applies all operations or none."""
     body = {"partialFailure": False, "validateOnly": False, OPERATIONS: [dict(operation) for operation in operations]}
     url, path = f"{API_URL}/customers/{{customer}}/googleAds:mutate", {"customer": account.native_id}
     return Request("POST", url, path, headers=build_login_headers(account), body=body, encoding="json", kind="write")
 
 
 def build_operation(resource: str, **content: Json) -> dict[str, Json]:
-    """One operation of a write: ``create``, ``remove``, or ``update`` (with its ``updateMask``)."""
+    """Build one operation. ``content``: ``create``, ``remove``, or ``update`` with its ``updateMask``."""
     return {f"{resource}Operation": content}
 
 
 def build_update_operation(resource: str, name: str, changed: Mapping[str, Json]) -> dict[str, Json]:
-    """An operation that changes what ``changed`` names; a member that is None is cleared."""
+    """Build the operation that changes the members in ``changed``; a member that is None is cleared."""
     update = {"resourceName": name, **_drop_nulls(changed)}
     return build_operation(resource, updateMask=",".join(build_update_mask(changed)), update=update)
 
 
 def build_update_mask(changed: Mapping[str, Json], before: str = "") -> list[str]:
-    """The leaves of an update in their order; lists and empty objects are leaves."""
+    """Return the paths of an update's leaves in their order; lists and empty objects are leaves."""
     paths: list[str] = []
     for name, value in changed.items():
         paths += (
@@ -227,9 +232,9 @@ def _drop_nulls(value: Mapping[str, Json]) -> dict[str, Json]:
 
 @frozen
 class Source:
-    """Where a level's rows come from: the resource, the id that pages are cut by, the parent's id, what always holds.
+    """The query behind a level: its resource, the ID that orders the pages, the parent's ID, and fixed conditions.
 
-    ``live_conditions``: the condition of a list that asks for no status.
+    ``live_conditions``: the conditions of a list without a filter by status.
     """
 
     resource: str
@@ -257,7 +262,7 @@ SOURCES: Mapping[str, Source] = {
 def build_gaql(
     fields: Sequence[str], resource: str, *conditions: str, order: str = "", limit: int | None = None
 ) -> str:
-    """A query in Google's language. Values stand in it only as digits, enum names, or through :func:`quote_literal`."""
+    """Build a query in GAQL. Its values are digits, names of enums, or the results of :func:`quote_literal`."""
     query = f"SELECT {', '.join(fields)} FROM {resource}"
     query += f" WHERE {' AND '.join(conditions)}" if conditions else ""
     query += f" ORDER BY {order}" if order else ""
@@ -265,20 +270,20 @@ def build_gaql(
 
 
 def quote_literal(value: str) -> str:
-    """A text as a query's string."""
+    """Quote a text as a string of a query."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
 def build_like_pattern(value: str) -> str:
-    """The pattern of texts that contain this one; InvalidInput for control characters."""
+    """Build the LIKE pattern of texts that contain this one. Raises InvalidInput for control characters."""
     if has_control_characters(value):
         raise invalid_input("search", "malformed", "Text to search for has no control characters.")
     return quote_literal("%" + re.sub(r"[%_\[\]]", lambda match: f"[{match[0]}]", value) + "%")
 
 
 def has_control_characters(value: str) -> bool:
-    """Whether a text has control characters (Unicode's category Cc)."""
+    """Return whether a text has control characters (category Cc of Unicode)."""
     return _CONTROL_PATTERN.search(value) is not None
 
 
@@ -289,9 +294,9 @@ _CONTROL_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The native error: codes as ``category.NAME``, then the categories, then the status word."""
+    """Return the error. Its codes are ``category.NAME`` of each error, then the categories, then the status."""
     body = response.body if response.state == "json" else None
-    body = get_value(body, "/0") if isinstance(body, list) else body  # as streamed answers are
+    body = get_value(body, "/0") if isinstance(body, list) else body  # a streamed response is a list
     request_id = response.headers.get("request-id")
     error = get_value(body, "/error")
     if isinstance(error, str):  # the token endpoint
@@ -333,7 +338,7 @@ ERROR_ADVICE = {
 
 
 def _parse_error_paths(failure: Json) -> list[str]:
-    """Where an error points. A missing index can mean 0 or no index, so it is not guessed."""
+    """Return the path that an error names. A missing index means 0 or no index, so none is added."""
     places: list[str] = []
     for element in find_values(failure, "/location/fieldPathElements/*"):
         places += [part for part in (get_text(element, "/fieldName"), get_text(element, "/index")) if part]
@@ -344,16 +349,16 @@ _match_seconds = re.compile(r"([0-9]{1,8}(\.[0-9]{1,9})?)s").fullmatch
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Seconds until the quota allows more."""
+    """Return the seconds until the quota allows another request."""
     delays = find_values(response.body, "/error/details/*/errors/*/details/quotaErrorDetails/retryDelay")
     match = [match.group(1) for delay in delays if isinstance(delay, str) and (match := _match_seconds(delay))]
     return max(map(float, match), default=None)
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """The resource name that each operation brought: answers stand in the order of the operations.
+    """Return the resource name in the result of each operation; results have the order of the operations.
 
-    A name of another type, account or resource than the operation's is ignored.
+    A name of another type, account or resource than that of the operation is ignored.
     """
     operations, answers = get_value(request.body, f"/{OPERATIONS}"), get_value(response.body, f"/{RESPONSES}")
     if not isinstance(operations, list) or not isinstance(answers, list) or len(operations) != len(answers):
@@ -377,12 +382,12 @@ def _match_written_name(operation: Json, answer: Json, customer: str) -> str | N
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """The cursor of the next page of a query."""
+    """Return the cursor of the next page of a query; None at the end."""
     return get_text(response.body, "/nextPageToken") or None
 
 
 def merge_rows(native: Mapping[str, Json], more: Mapping[str, Json]) -> dict[str, Json]:
-    """Two rows that speak of the same entity as one."""
+    """Merge two rows of the same entity."""
     both = dict(native)
     for name, value in more.items():
         own = both.get(name)

@@ -1,4 +1,4 @@
-"""Changes at Google Ads as plans: always one step, one atomic write of several operations."""
+"""Changes at Google Ads as plans. A plan has one step: one atomic write of several operations."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _build_step(
 
 
 def _get_writable_level(kind: str) -> Level:
-    """The level of a kind that can be changed by itself; a keyword comes with its ad group."""
+    """Return the level of a kind that a plan can change alone. A keyword is only written with its ad group."""
     if kind not in ENTITY_KINDS:
         raise invalid_input(
             "kind", "level_not_supported", f"A {kind} cannot be changed here; {', '.join(ENTITY_KINDS)} can."
@@ -61,7 +61,7 @@ def _get_writable_level(kind: str) -> Level:
 
 
 def _get_resource_name(account: Account, level: Level, entity_id: str) -> str:
-    """The resource name of an entity; InvalidInput where the id is not one of its level."""
+    """Return the resource name of an entity. Raises InvalidInput for an ID of another form than its level's."""
     ids = google.parse_resource_ids(level.native, entity_id, "entityId")
     return google.build_resource_name(account, level.native, *ids)
 
@@ -82,17 +82,17 @@ def _build_campaign(brief: CampaignBrief, name: str, budget: str, days: ServingD
         "advertisingChannelType": google.SEARCH,
         "campaignBudget": budget,
         "targetSpend" if brief.bid is None else "manualCpc": {},
-        # Partners and the Display Network would widen where it serves.
+        # With search partners or the Display Network the campaign would serve outside Google Search.
         "networkSettings": {
             "targetGoogleSearch": True,
             "targetSearchNetwork": False,
             "targetContentNetwork": False,
             "targetPartnerSearchNetwork": False,
         },
-        # Natively also people who are only interested in the place are reached.
+        # The default also reaches people who are only interested in the place.
         "geoTargetTypeSetting": {"positiveGeoTargetType": google.PRESENCE, **native.get("geoTargetTypeSetting", {})},
     }
-    # CANNOT_SET_DATE_TO_PAST; without a start the campaign starts now.
+    # A past date is refused (DateError.CANNOT_SET_DATE_TO_PAST). Without a start the campaign starts now.
     if local is None or first > local.date():
         campaign["startDateTime"] = google.format_day_start(first)
     if last is not None:
@@ -111,7 +111,7 @@ def _build_ad(brief: CampaignBrief) -> dict[str, Json]:
 def _build_hierarchy_operations(
     account: Account, brief: CampaignBrief, criteria: Sequence[Mapping[str, Json]], days: ServingDays
 ) -> Iterator[Mapping[str, Json]]:
-    """The operations in the order that a name is defined before it is used; negative ids live in the request only."""
+    """Build the operations: each name is defined before its use. Negative IDs are valid only within the request."""
     unit = NETWORK.get_money_unit(account)
     budget, campaign, group = (
         google.build_resource_name(account, resource, str(-number))
@@ -179,12 +179,12 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 # -- activate and status ------------------------------------------------------------------------------------------
 
-# Leaves first. Budgets and criteria of campaigns have nothing to switch on.
+# Ads come first, campaigns last. Budgets and criteria of campaigns have no status.
 _ACTIVATION_ORDER = ("adGroupCriterion", "adGroupAd", "adGroup", "campaign")
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Switches on exactly what the source operation made, in one write."""
+    """Activate exactly the entities that the source operation created, in one write."""
     pairs = [
         pair
         for step in source.steps
@@ -217,7 +217,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 
 
 def _check_payload(payload: Mapping[str, Json]) -> Iterator[Issue]:
-    """What no native payload may carry: a resource name, other statuses, and member names that are malformed."""
+    """Refuse a resource name, an unknown status and malformed member names in a native payload."""
     if "resourceName" in payload:
         yield Issue("payload.resourceName", "not_supported", "The resourceName follows from the account and the id.")
     status = payload.get("status")
@@ -229,7 +229,7 @@ def _check_payload(payload: Mapping[str, Json]) -> Iterator[Issue]:
 
 
 def _list_member_names(value: Mapping[str, Json]) -> Iterator[str]:
-    """The names of all members that a mask could name."""
+    """Return the names of all members that an update mask could contain."""
     for name, member in value.items():
         yield name
         if isinstance(member, Mapping):
@@ -239,7 +239,7 @@ def _list_member_names(value: Mapping[str, Json]) -> Iterator[str]:
 def _build_parent_member(
     account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None
 ) -> dict[str, Json]:
-    """The member that names the parent, from the payload or from ``parentId``."""
+    """Return the member that names the parent, from the payload or from ``parentId``."""
     level = _get_writable_level(kind)
     if not level.parent_kind:
         if parent_id is not None:
@@ -261,7 +261,7 @@ def _build_parent_member(
 
 
 def _build_campaign_operations(account: Account, campaign: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
-    """A campaign from a payload; a budget that the payload holds as an object is created first."""
+    """Build the operations that create a campaign. A budget that the payload has as an object is created first."""
     budget = campaign.get("campaignBudget")
     if isinstance(budget, Mapping):
         if "resourceName" in budget:
@@ -288,7 +288,7 @@ def _build_campaign_operations(account: Account, campaign: Mapping[str, Json]) -
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity in native members and micros; paused where they do not say."""
+    """One entity from native members and micros, paused unless they name a status."""
     level = _get_writable_level(kind)
     raise_if_issues(_check_payload(payload))
     members = {"status": level.initial_status, **payload, **_build_parent_member(account, kind, payload, parent_id)}
@@ -306,7 +306,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members of one entity changed; a member that is null is cleared. What an amount was is not read."""
+    """Native members of one entity changed; null clears a member. The present amounts are not read."""
     level = _get_writable_level(kind)
     issues = list(_check_payload(payload))
     if not payload:
@@ -347,13 +347,13 @@ def _edit_fields(account: Account, kind: Kind, entity: NativeEntity, edit: Edit,
 def _build_update_operations(
     account: Account, level: Level, entity_id: str, entity: NativeEntity, changed: Mapping[str, Json]
 ) -> Iterator[Mapping[str, Json]]:
-    """The operations of changed fields: one for each resource that holds them."""
+    """Build the operations of changed fields: one for each resource that has such a field."""
     if "campaignBudget" in changed:
         budget = get_text(entity, "/campaign/campaignBudget")
         if not google.is_resource_name(account, "campaignBudget", budget):
             raise ProviderUnreadable("The campaign does not name its budget.")
         yield google.build_update_operation("campaignBudget", str(budget), changed["campaignBudget"])
-    # biddingStrategyType is what Google makes of the chosen member.
+    # Google derives biddingStrategyType from the member that is set.
     campaign = {name: value for name, value in changed.get("campaign", {}).items() if name != "biddingStrategyType"}
     if campaign:
         yield google.build_update_operation("campaign", _get_resource_name(account, level, entity_id), campaign)
@@ -385,7 +385,7 @@ def _collect_edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, places and languages, or texts, in one write, compared with what the entity is now."""
+    """Fields, places and languages, or texts, in one write, compared with the entity as it is now."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from fetch_editable_entity(account, kind, entity_id)).native
@@ -408,7 +408,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Whether Google Ads can target the places: ISO lists more countries, and geo targets are retired."""
+    """Check that Google Ads can target the places: ISO lists more countries, and Google removes geo targets."""
     places = get_geo_targets(brief)
     if not places:
         return [], []

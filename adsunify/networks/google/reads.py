@@ -125,7 +125,7 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 
 def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
-    """A row as an entity. Its ids stand at the end of resource names; an ad's begins with that of its ad group."""
+    """Convert a row to an entity. The IDs are the ends of resource names; an ad's ID begins with its ad group's ID."""
     whole = hierarchy.parse_entity(level, row)
     own = google.parse_resource_id(whole.id)
     parent = google.parse_resource_id(whole.parent_id) if whole.parent_id is not None else None
@@ -137,7 +137,7 @@ def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
 
 
 def _fetch_row(account: Account, level: Level, entity_id: str, fields: Iterable[str]) -> Flow[Mapping[str, Json]]:
-    """The row of one entity, removed ones too. Raises ProviderNotFound if it does not exist."""
+    """Read the row of one entity, removed or not. Raises ProviderNotFound if it does not exist."""
     source = google.SOURCES[level.kind]
     ids = google.parse_resource_ids(level.native, entity_id, "entityId")
     conditions = [f"{name} = {id_}" for name, id_ in zip((source.parent, source.key)[-len(ids) :], ids, strict=True)]
@@ -184,7 +184,7 @@ def _has_text(row: Mapping[str, Json], search: str) -> bool:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level's entities, in the order of their ids; the cursor is the last id."""
+    """Read one page of a level's entities in the order of their IDs. The cursor is the last ID of the page."""
     level = check_query(NETWORK, kind, query)
     source = google.SOURCES[level.kind]
     fixed: list[str] = []
@@ -206,7 +206,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         rows = yield from _fetch_query_rows(account, gaql)
         page = [_parse_entity(level, row) for row in rows]
         cursor = page[-1].id.rpartition("~")[2] if len(page) >= query.limit else None
-        # An ad has no name that Google could search.
+        # An ad has no name, so its texts are searched here.
         matches = [node for node in page if level is not AD or not query.search or _has_text(node.native, query.search)]
         if matches or cursor is None:
             break
@@ -231,7 +231,10 @@ _EDIT_OBJECTS: Mapping[str, tuple[str, ...]] = {
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """The entity with its bidding, criteria and goals (a campaign), its campaign (an ad group), its paths (an ad)."""
+    """Read the entity and what its edit needs.
+
+    For a campaign these are its bidding, criteria and goals, for an ad group its campaign, for an ad its paths.
+    """
     level = get_level(NETWORK, kind)
     fields = (*level.fields, *AD_PATH_FIELDS) if level is AD else level.fields
     entity = _parse_entity(level, (yield from _fetch_row(account, level, entity_id, fields)))
@@ -269,9 +272,9 @@ REPORT_FIELDS = split_words(
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """The day of each row and its figures; ``native``: pages, as each names the fields that were selected.
+    """Return the day of each row, and its figures. ``native``: pages, since each page names its selected fields.
 
-    Google Ads API: a selected field that a row leaves out is zero.
+    Google Ads API, "Zero metrics": a selected field that a row leaves out is zero.
     """
     for page in native:
         selected = (get_text(page, "/fieldMask") or "").split(",")
@@ -283,7 +286,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of the account, answered at once."""
+    """Read days of the account; there are no report jobs."""
     today = (to_account_time(account, now) or now).date()
     days = f"segments.date BETWEEN '{start.isoformat()}' AND '{end.isoformat()}'"
     query = google.build_gaql(REPORT_FIELDS, "customer", days, order="segments.date")

@@ -61,13 +61,13 @@ def _lock_shared_budget(entity: NativeEntity, now: datetime | None) -> str | Non
 
 
 def get_day(entity: NativeEntity, member: str) -> str | None:
-    """The day of a campaign's ``startDateTime`` or ``endDateTime``."""
+    """Return the day of a campaign's ``startDateTime`` or ``endDateTime``."""
     moment = get_text(entity, f"/campaign/{member}")
     return moment[:10] if moment else None
 
 
 def _lock_after_start(entity: NativeEntity, now: datetime | None) -> str | None:
-    # CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED. Dates in ISO form sort as text.
+    # DateError.CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED. ISO dates can be compared as text.
     start = get_day(entity, "startDateTime")
     return "it has started" if now is not None and start is not None and start <= now.date().isoformat() else None
 
@@ -110,13 +110,13 @@ def _strategy_pointer(places: Mapping[str, str]) -> Callable[[NativeEntity], str
 
 
 def _read_strategy(entity: NativeEntity, account: Account) -> Json:
-    """The type as its member is called, older types included: TARGET_ROAS is targetRoas."""
+    """Return the strategy under the name of its member; older types are renamed, too: TARGET_ROAS is targetRoas."""
     first, *rest = (get_bid_strategy(entity) or "").lower().split("_")
     return first + "".join(map(str.capitalize, rest)) or None
 
 
 def _write_strategy(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    # An empty member would delete the target that the same strategy has.
+    # Writing an empty member for the present strategy would delete its target.
     if get_bid_strategy(entity) == google.BID_STRATEGIES[value]:
         return {}
     return {f"/campaign/{value}": {}, "/campaign/biddingStrategyType": google.BID_STRATEGIES[value]}
@@ -139,7 +139,7 @@ def _write_end(value: Json, entity: NativeEntity, account: Account) -> Mapping[s
 
 
 def get_goal_name(goal: Mapping[str, Json]) -> str:
-    """A conversion goal as an edit names it."""
+    """Return the name of a conversion goal in edits: ``<category>~<origin>``."""
     return f"{get_text(goal, '/category')}~{get_text(goal, '/origin')}"
 
 
@@ -170,7 +170,7 @@ def _texts_reader(member: str) -> Callable[[NativeEntity, Account], Json]:
 def _texts_writer(
     member: str, wrong: Callable[[Sequence[str]], str | None]
 ) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
-    """The whole list is replaced; a text that stays keeps the place that it is pinned to."""
+    """Build the writer of a list of texts. It replaces the whole list; a text that remains keeps its pin."""
 
     def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
         error = wrong(value)
@@ -326,7 +326,7 @@ EDITS = (
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """Days in order and not past. Dates in ISO form sort as text."""
+    """Check that the days are in order and not past. ISO dates can be compared as text."""
     local = to_account_time(account, now)
     today = local.date().isoformat() if local is not None else ""
     start = get_day(changed, "startDateTime") or get_day(before, "startDateTime")

@@ -58,7 +58,7 @@ WRITABLE_STATUSES = {"active": google.ENABLED, "paused": google.PAUSED}
 
 
 def _level(kind: str, native: str, key: str, name: str, fields: str, **more: Json) -> Level:
-    """A level; the statuses of all are the same, and all are born paused."""
+    """Build a level. All levels have the same statuses and are created paused."""
     more |= {
         "unified_statuses": UNIFIED_STATUSES,
         "writable_statuses": WRITABLE_STATUSES,
@@ -223,7 +223,7 @@ def _build_suggest_request(account: Account, sought: str, cursor: str | None, li
 
 
 def _query_catalog(resource: str, row: str, source: str, fields: str, *conditions: str, key: str = "id") -> Catalog:
-    """A catalog that is a query, ``fields`` being those of its source."""
+    """Build a catalog that is a query for ``fields`` of the resource ``source``."""
     query = google.build_gaql([f"{source}.{name}" for name in split_words(fields)], source, *conditions)
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
@@ -359,7 +359,7 @@ ERRORS = (
 
 
 def _parse_sent_status(kind: str, sent: Json) -> tuple[str, str | None]:
-    """The kind and the status in an operation: one request writes several resources."""
+    """Return the kind and the status in an operation. One request may write several resources."""
     member, content = next(iter(sent.items()))
     status = get_text(content, "/create/status") or get_text(content, "/update/status")
     status = google.REMOVED if "remove" in content else status
@@ -381,8 +381,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Google Ads API, zero metrics ("google: 12 Insights"): with segments.date selected, a day whose metrics are all 0
-    # is left out; a missing day of a full answer is a true zero day.
+    # Google Ads API, "Zero metrics": with segments.date selected, a day whose metrics are all 0 has no row. So a
+    # missing day of a complete response is a day of zeros.
     missing_day="zero",
     geographies=("/campaignCriteria/*/location", "/campaignCriteria/*/proximity"),
     # Google Ads API, segments.date: rows older than 37 months are not available.

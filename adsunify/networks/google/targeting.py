@@ -1,4 +1,4 @@
-"""Where and with what a campaign serves: places, languages, keywords and texts, from a brief and from an edit."""
+"""Targeting and texts of a campaign: places, languages, keywords and texts, from a brief and from an edit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COUNTRY_CRITERION_IDS: Mapping[str, str] = {one[:2]: f"2{one[2:]}" for one in _C
 
 
 def count_columns(value: str) -> int:
-    """The width of a text: double-width characters count two."""
+    """Return the width of a text: a double-width character counts two."""
     return (
         len(value) if value.isascii() else sum(2 if east_asian_width(character) in "WF" else 1 for character in value)
     )
@@ -62,24 +62,24 @@ def _find_texts_error(values: Sequence[str], widest: int, counts: tuple[int, int
 
 
 def find_headlines_error(values: Sequence[str]) -> str | None:
-    """What is wrong with the headlines of an ad, None where nothing is."""
+    """Return why the headlines of an ad are refused; None if they are valid."""
     return _find_texts_error(values, google.MAX_HEADLINE_WIDTH, google.HEADLINE_COUNTS)
 
 
 def find_descriptions_error(values: Sequence[str]) -> str | None:
-    """What is wrong with the descriptions of an ad, None where nothing is."""
+    """Return why the descriptions of an ad are refused; None if they are valid."""
     return _find_texts_error(values, google.MAX_DESCRIPTION_WIDTH, google.DESCRIPTION_COUNTS)
 
 
 def find_url_error(value: str) -> str | None:
-    """What is wrong with a final URL, None where nothing is."""
+    """Return why a final URL is refused; None if it is valid."""
     if len(value) > google.MAX_URL_LENGTH:
         return f"an address has at most {google.MAX_URL_LENGTH} characters"
     return find_web_url_error(value)
 
 
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
-    """Return why Google refuses the keywords; None if it takes them all."""
+    """Return why the keywords are refused; None if they are valid."""
     seen: set[tuple[str, str]] = set()
     for number, keyword in enumerate(keywords, 1):
         words = keyword.text.split()
@@ -104,13 +104,13 @@ def find_countries_error(countries: Sequence[str]) -> str | None:
 
 
 def find_locations_error(locations: Sequence[str]) -> str | None:
-    """What is wrong with ids of geo targets, None where nothing is."""
+    """Return why IDs of geo targets are refused; None if they are valid."""
     good = all(google.is_digits(location.removeprefix(google.LOCATION_PREFIX)) for location in locations)
     return None if good else f"a location is the number of a geo target, with or without {google.LOCATION_PREFIX}"
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with a targeting in Google's own names, None where nothing is."""
+    """Return why a native targeting is refused; None if it is valid."""
     unknown = next((name for name in targeting if name not in ("campaignCriteria", "geoTargetTypeSetting")), None)
     if unknown is not None:
         return f"it has campaignCriteria and geoTargetTypeSetting, and no {unknown[:60]}"
@@ -152,7 +152,7 @@ def _find_criterion_error(criterion: Json) -> str | None:
 
 
 def get_geo_targets(brief: CampaignBrief) -> dict[str, str]:
-    """The geo targets of a brief, each once, with the member that names it."""
+    """Return the distinct geo targets of a brief with the path of the member that names each."""
     targets: dict[str, str] = {}
     for index, country in enumerate(brief.targeting.countries or ()):
         targets.setdefault(COUNTRY_CRITERION_IDS[country], f"targeting.countries.{index}")
@@ -162,7 +162,7 @@ def get_geo_targets(brief: CampaignBrief) -> dict[str, str]:
 
 
 def build_criteria(brief: CampaignBrief) -> list[Mapping[str, Json]]:
-    """The criteria that a brief asks for, without their campaign."""
+    """Build the criteria of a brief, without the campaign that they belong to."""
     if brief.targeting.native is not None:
         return list(brief.targeting.native.get("campaignCriteria", ()))
     return [
@@ -177,11 +177,11 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, bool, str]] = {
     "excludedLocations": (google.LOCATION, True, "/location/geoTargetConstant"),
     "languages": (google.LANGUAGE, False, "/language/languageConstant"),
 }
-"""The members of an edit's targeting: the type of their criteria, whether they exclude, where the constant stands."""
+"""The members of an edit's targeting: type of their criteria, whether they exclude, and the constant's pointer."""
 
 
 def _get_wanted_ids(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list[str]:
-    """The ids that an edit lists, each once, without their prefix."""
+    """Return the IDs of an edit without their prefix. Raises InvalidInput for a malformed or repeated one."""
     ids: list[str] = []
     for index, item in enumerate(items):
         identifier = str(item["id"]).removeprefix(prefix)
@@ -195,7 +195,7 @@ def _get_wanted_ids(items: Sequence[Mapping[str, Json]], prefix: str, path: str)
 
 
 def _get_current_criteria(native: Mapping[str, Json], name: str) -> dict[str, str]:
-    """What a campaign has now under a member of an edit's targeting: the constants' ids, and the criteria's."""
+    """Return the present criteria of a member of an edit's targeting: their IDs by the IDs of their constants."""
     kind, negative, place = EDITABLE_TARGETING[name]
     return {
         google.parse_resource_id(get_text(criterion, place) or ""): get_text(criterion, "/criterionId") or ""
@@ -205,7 +205,7 @@ def _get_current_criteria(native: Mapping[str, Json], name: str) -> dict[str, st
 
 
 def _collect_wanted_ids(native: Mapping[str, Json], edit: Edit) -> dict[str, list[str]]:
-    """The wanted ids per member of the edit's targeting. Raises InvalidInput with all issues."""
+    """Return the wanted IDs of each member of the edit's targeting. Raises InvalidInput with all issues."""
     declared = get_text(native, "/campaign/containsEuPoliticalAdvertising") in google.POLITICAL_ADVERTISING.values()
     declared = declared or "euPoliticalAdvertising" in edit.fields
     ids: dict[str, list[str]] = {}
@@ -218,10 +218,10 @@ def _collect_wanted_ids(native: Mapping[str, Json], edit: Edit) -> dict[str, lis
             issues.extend(problem.issues)
             continue
         if kind == google.LOCATION and not declared:
-            # criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION
+            # Else Google refuses: CriterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION.
             message = "Locations are locked until euPoliticalAdvertising is declared; declare it in the same edit."
             issues.append(Issue(path, "locked", message))
-    # mutateError.ID_EXISTS_IN_MULTIPLE_MUTATES: a place has one criterion, whether that excludes it or not.
+    # MutateError.ID_EXISTS_IN_MULTIPLE_MUTATES: a place has one criterion, which includes or excludes it.
     for name, other in (("locations", "excludedLocations"), ("excludedLocations", "locations")):
         there = {*_get_current_criteria(native, other), *ids.get(other, ())} if name in ids else set()
         if not there.isdisjoint(ids.get(name, ())):
@@ -234,7 +234,7 @@ def _collect_wanted_ids(native: Mapping[str, Json], edit: Edit) -> dict[str, lis
 def build_targeting_operations(
     account: Account, campaign_id: str, native: Mapping[str, Json], edit: Edit
 ) -> tuple[list[Mapping[str, Json]], list[Change]]:
-    """The operations of an edit's targeting: criteria are made and removed, never changed."""
+    """Build the operations of an edit's targeting. Criteria are created and removed, never changed."""
     operations: list[Mapping[str, Json]] = []
     removed: list[Mapping[str, Json]] = []
     changes: list[Change] = []

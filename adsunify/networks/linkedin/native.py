@@ -30,13 +30,13 @@ from adsunify.values.time_formats import UNIX_MILLISECONDS
 CODE = "linkedin"
 HOST, LOGIN_HOST = "api.linkedin.com", "www.linkedin.com"
 API_URL = f"https://{HOST}/rest"
-VERSION = "202609"  # LinkedIn publishes no version in December, so it is not derived from the date
+VERSION = "202609"  # not derived from the date, since there is no version in December
 HEADERS: Mapping[str, str] = {"LinkedIn-Version": VERSION, "X-Restli-Protocol-Version": "2.0.0"}
 METHOD_HEADER = "X-RestLi-Method"
 FINDER, PARTIAL_UPDATE = "FINDER", "PARTIAL_UPDATE"
-MAX_URL_BYTES = 4_000  # longer addresses are refused
+MAX_URL_BYTES = 4_000  # LinkedIn refuses longer URLs
 LOGIN = OAuth2(
-    consent_url=f"https://{LOGIN_HOST}/oauth/v2/authorization",  # PKCE is for native apps at another endpoint
+    consent_url=f"https://{LOGIN_HOST}/oauth/v2/authorization",  # PKCE needs another endpoint
     token_url=f"https://{LOGIN_HOST}/oauth/v2/accessToken",
     revoke_url=f"https://{LOGIN_HOST}/oauth/v2/revoke",
     scopes=("rw_ads", "r_ads_reporting", "r_organization_social"),
@@ -57,12 +57,15 @@ FACET_URN = "urn:li:adTargetingFacet:"
 ACTIVE, PAUSED, DRAFT, ARCHIVED, CANCELED = "ACTIVE", "PAUSED", "DRAFT", "ARCHIVED", "CANCELED"
 PENDING_DELETION, REMOVED, COMPLETED = "PENDING_DELETION", "REMOVED", "COMPLETED"
 LIVE_STATUSES = (ACTIVE, PAUSED, DRAFT)
-INITIAL_GROUP_STATUS = ACTIVE  # Marketing API: a group is created ACTIVE or DRAFT; PAUSED is STATUS_CHANGE_NOT_ALLOWED
-INITIAL_CAMPAIGN_STATUS = PAUSED  # (unverified) that PAUSED is taken at creation: some integrations use DRAFT only
-INITIAL_CREATIVE_STATUS = DRAFT  # neither reviewed nor served
+INITIAL_GROUP_STATUS = ACTIVE  # or DRAFT; PAUSED is refused: STATUS_CHANGE_NOT_ALLOWED
+INITIAL_CAMPAIGN_STATUS = PAUSED  # unverified: a campaign can be created PAUSED; some integrations use DRAFT
+INITIAL_CREATIVE_STATUS = DRAFT  # LinkedIn neither reviews nor serves a draft
 
 SPONSORED_UPDATES = "SPONSORED_UPDATES"
-WEBSITE_VISIT, BRAND_AWARENESS = "WEBSITE_VISIT", "BRAND_AWARENESS"  # in the singular; read in the plural too
+WEBSITE_VISIT, BRAND_AWARENESS = (
+    "WEBSITE_VISIT",
+    "BRAND_AWARENESS",
+)  # some reads have the plural
 MANUAL_TARGET = "NONE"
 CPC, CPM = "CPC", "CPM"
 OPTIMIZED, ROUND_ROBIN = "OPTIMIZED", "ROUND_ROBIN"
@@ -71,15 +74,15 @@ POLITICAL_INTENT: Mapping[bool | None, str] = {False: "NOT_POLITICAL", True: "PO
 PUBLISHED = "PUBLISHED"
 BUSINESS, ENTERPRISE = "BUSINESS", "ENTERPRISE"
 MAX_GROUP_NAME_LENGTH = 100
-MAX_CAMPAIGN_NAME_BYTES = 200  # (unverified)
-MAX_CREATIVE_NAME_LENGTH = 255  # (unverified)
-MIN_RUN_TIME = timedelta(hours=24)  # (unverified) between start and end
+MAX_CAMPAIGN_NAME_BYTES = 200  # unverified: the longest name of a campaign, in bytes of UTF-8
+MAX_CREATIVE_NAME_LENGTH = 255  # unverified: the longest name of a creative, in characters
+MIN_RUN_TIME = timedelta(hours=24)  # unverified: the shortest time between start and end
 MIN_AUDIENCE_SIZE = 300
-MIN_DAILY_BUDGET_USD, MIN_LIFETIME_BUDGET_USD = 10, 100  # (unverified) commonly reported
+MIN_DAILY_BUDGET_USD, MIN_LIFETIME_BUDGET_USD = 10, 100  # unverified: both minimums; public integrations report them
 READ_ONLY_MEMBERS = ("id", "test", "version", "changeAuditStamps", "servingStatuses")
-DEFAULT_RETRY_DELAY = 60.0  # seconds; throttled answers name no time
+DEFAULT_RETRY_DELAY = 60.0  # seconds; throttled responses name no time
 
-# Marketing API, campaign objectives: the optimization targets of each, and what each is charged by.
+# Marketing API, "Campaign objectives": the optimization targets of each objective, with their cost types.
 OPTIMIZATION_TARGETS: Mapping[str, Mapping[str, str]] = {
     WEBSITE_VISIT: {
         MANUAL_TARGET: CPC,
@@ -96,14 +99,15 @@ OPTIMIZATION_TARGETS: Mapping[str, Mapping[str, str]] = {
     },
 }
 BID_STRATEGIES = tuple(dict.fromkeys(target for targets in OPTIMIZATION_TARGETS.values() for target in targets))
-BID_TARGETS = (MANUAL_TARGET, "ENHANCED_CONVERSION")  # besides TARGET_COST_* and CAP_COST_*
+BID_TARGETS = (MANUAL_TARGET, "ENHANCED_CONVERSION")  # the targets with a bid, beside TARGET_COST_* and CAP_COST_*
 
 
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Decimal texts in major units, as fine as the currency's minor unit (finer writes are (unverified))."""
+    """Return the unit: decimal texts in major units, with the digits of the currency's minor unit."""
+    # unverified: LinkedIn takes no more fraction digits than the minor unit of the currency has.
     return _get_currency_unit(require_currency(account))
 
 
@@ -113,7 +117,7 @@ def _get_currency_unit(currency: str) -> MoneyUnit:
 
 
 def build_money_amount(account: Account, amount: str, path: str = "amount") -> dict[str, Json]:
-    """A MoneyAmount: the digits as they were given, without zeros that mean nothing to the currency."""
+    """Build a MoneyAmount. It keeps the given digits, without those beyond the minor unit, which are zeros."""
     to_native_units(get_money_unit(account), amount, path)
     whole, _, fraction = amount.partition(".")
     digits = fraction[: get_exponent(require_currency(account), "account.currency")]
@@ -133,7 +137,7 @@ def is_integer(value: Json) -> TypeGuard[int]:
 
 
 def encode_restli(value: Json) -> str:
-    """A value as Rest.li 2.0 writes it in a query: ``( ) , :`` of the structure stay, what is inside is encoded."""
+    """Encode a query value for Rest.li 2.0: the structure's ``( ) , :`` stay plain, the texts are percent-encoded."""
     if isinstance(value, Mapping):
         return f"({','.join(f'{encode_restli(name)}:{encode_restli(member)}' for name, member in value.items())})"
     if isinstance(value, list | tuple):
@@ -149,12 +153,12 @@ def build_restli_request(path: str, slots: Mapping[str, str], query: Mapping[str
 
 
 def build_account_slots(account: Account) -> dict[str, str]:
-    """The path slot of what belongs to the account: the bare number."""
+    """Return the path parameter of the account: its number."""
     return {"account": account.native_id}
 
 
 def build_entity_request(account: Account, level: Level, entity_id: str) -> Request:
-    """The read of one entity."""
+    """Build the read of one entity."""
     return build_restli_request(
         f"adAccounts/{{account}}/{level.path}/{{id}}",
         build_account_slots(account) | {"id": get_path_id(level, entity_id)},
@@ -171,9 +175,10 @@ def build_list_request(
     limit: int,
     cursor: str | None = None,
 ) -> Request:
-    """One page of a level's entities, below ``parents`` (URNs) where any are given."""
+    """Build the request of one page of a level's entities, only those of ``parents`` (URNs) if there are any."""
     query: dict[str, Json]
-    if level.kind == "ad":  # q=search answers 404 here
+    if level.kind == "ad":  # creatives have no q=search (404)
+        # unverified: a request without campaigns lists all creatives of the account.
         query = {"q": "criteria", **({"campaigns": list(parents)} if parents else {})}
         query |= {"intendedStatuses": list(statuses)}
     else:
@@ -185,22 +190,22 @@ def build_list_request(
 
 
 def build_account_urn(account: Account) -> str:
-    """How bodies and filters name the account."""
+    """Return the URN of the account, for bodies and filters."""
     return ACCOUNT_URN + account.native_id
 
 
 def build_urn(prefix: str, entity_id: str) -> str:
-    """An id as a URN; one that is a URN already stays."""
+    """Return an ID as a URN; a URN is returned unchanged."""
     return entity_id if entity_id.startswith(prefix) else prefix + entity_id
 
 
 def count_utf8_bytes(name: Json) -> int:
-    """How long a name is in UTF-8, as LinkedIn measures a campaign's."""
+    """Return the length of a name in bytes of UTF-8, which LinkedIn limits for campaigns."""
     return len(str(name or "").encode(errors="surrogatepass"))
 
 
 def parse_urn_id(name: str | None) -> str | None:
-    """The part of a URN that is the id."""
+    """Return the ID in a URN."""
     return None if name is None else name.rpartition(":")[2]
 
 
@@ -208,7 +213,7 @@ URN_PREFIXES: Mapping[str, str] = {"campaign": GROUP_URN, "adGroup": CAMPAIGN_UR
 
 
 def get_path_id(level: Level, entity_id: str) -> str:
-    """An entity's id as paths name it, and we do: groups and campaigns by their number, creatives by their URN."""
+    """Return an entity's ID for paths, which is also its ID in this API: a number, or the URN of a creative."""
     prefix = URN_PREFIXES[level.kind]
     return build_urn(prefix, entity_id) if level.kind == "ad" else entity_id.removeprefix(prefix)
 
@@ -217,17 +222,17 @@ def get_path_id(level: Level, entity_id: str) -> str:
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """The cursor of the next page; absent or null at the end."""
+    """Return the cursor of the next page; None at the end."""
     return get_text(response.body, "/metadata/nextPageToken") or None
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    """Return the rows of a list. Raises ProviderUnreadable without ``elements``, which even an empty list has."""
     return require_objects(response.body, "/elements", "list")
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The native error: ``code``, ``serviceErrorCode``; of the token endpoint ``error``."""
+    """Return the error. Its codes are ``code`` and ``serviceErrorCode``, or ``error`` of the token endpoint."""
     headers = response.headers
     request_id = headers.get("x-li-uuid") or headers.get("x-li-request-id")
     body = response.body if response.state == "json" and isinstance(response.body, Mapping) else {}
@@ -248,10 +253,10 @@ _ERROR_DESCRIPTION_POINTERS = (
 
 
 def _is_error_body(body: Mapping[str, Json]) -> bool:
-    status: Json = body.get("status")  # of an entity it is a word
+    status: Json = body.get("status")  # a text in an entity, a number in an error
     return "serviceErrorCode" in body or "errorDetails" in body or (is_integer(status) and status >= 400)
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Return the seconds to wait after a throttled response, which has no time."""
+    """Return the seconds to wait after a throttled response without ``Retry-After``."""
     return DEFAULT_RETRY_DELAY if response.status == 429 and parse_retry_after(response.headers) is None else None

@@ -1,4 +1,4 @@
-"""Changes at LinkedIn as plans: a POST creates and answers an id in a header, a PARTIAL_UPDATE changes one entity."""
+"""Changes at LinkedIn as plans: a POST creates an entity, a PARTIAL_UPDATE changes one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Body = dict[str, Json]
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity; the response has the id in a header, and no body."""
+    """A step that creates one entity. The response has the ID in a header, and no body."""
     url = f"{linkedin.API_URL}/adAccounts/{{account}}/{level.path}"
     slots, headers = linkedin.build_account_slots(account), linkedin.HEADERS
     request = Request("POST", url, slots, headers=headers, body=members, encoding="json", kind="write")
@@ -59,7 +59,7 @@ def _build_write_request(
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of one entity; a member that becomes null is deleted."""
+    """A step that changes members of one entity; null deletes a member."""
     values = {name: value for name, value in members.items() if value is not None}
     removed = [name for name, value in members.items() if value is None]
     patch = {**({"$set": values} if values else {}), **({"$delete": removed} if removed else {})}
@@ -77,7 +77,7 @@ _build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 
 @frozen
 class NativeObjective:
-    """What a goal is natively: its objective, and the target that LinkedIn bids for where no bid is given."""
+    """The native form of a goal: its objective, and the optimization target of a brief without a bid."""
 
     objective: str
     without_bid: str
@@ -97,7 +97,8 @@ def _build_schedule(brief: CampaignBrief) -> Body:
 def _build_campaign(account: Account, brief: CampaignBrief, page: str, post: PostDetails) -> Body:
     aim, locale = OBJECTIVES[brief.goal], brief.platform.locale
     assert locale is not None
-    # Always the three together: each has a default of its own. LinkedIn ignores the amount where it bids by itself.
+    # optimizationTargetType, costType and unitCost are sent together, since each has a default. An automated target
+    # ignores unitCost.
     target = linkedin.MANUAL_TARGET if brief.bid is not None else aim.without_bid
     body: Body = {
         "account": linkedin.build_account_urn(account),
@@ -111,10 +112,10 @@ def _build_campaign(account: Account, brief: CampaignBrief, page: str, post: Pos
     }
     if brief.budget.period == "daily":
         body["dailyBudget"] = linkedin.build_money_amount(account, brief.budget.amount, "budget.amount")
-    else:  # the pacing can be set at creation only
+    else:  # the pacing can only be set at creation
         body["totalBudget"] = linkedin.build_money_amount(account, brief.budget.amount, "budget.amount")
         body["pacingStrategy"] = linkedin.LIFETIME_PACING
-    if post.format is not None:  # other formats follow from the first creative
+    if post.format is not None:  # LinkedIn derives other formats from the first creative
         body["format"] = post.format
     return body | {
         "associatedEntity": page,
@@ -183,7 +184,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Creative, campaign, group. The group is active since its creation, and may have been paused since."""
+    """Creative, campaign, group. The group is created active, but somebody may have paused it."""
     creative = outputs[CREATIVE.kind]
     creative = {ID_OUTPUT: creative.get(linkedin.URN_OUTPUT) or creative[ID_OUTPUT]}
     return lifecycle.plan_activate(NETWORK, _build_status_step, account, {**outputs, CREATIVE.kind: creative})
@@ -205,7 +206,7 @@ def _build_parent_urn(level: Level, parent_id: str | None) -> str | None:
 
 
 def _get_owner(account: Account, level: Level) -> Mapping[str, str]:
-    """Groups and campaigns name their account."""
+    """Return the member that names the account, which groups and campaigns have."""
     return {} if level is CREATIVE else {"account": linkedin.build_account_urn(account)}
 
 
@@ -221,14 +222,14 @@ def _check_native_create(account: Account, level: Level, payload: Mapping[str, J
 
 
 def _get_initial_status(level: Level, payload: Mapping[str, Json]) -> str:
-    """A status that spends nothing."""
+    """Return a status in which the entity spends nothing."""
     if level is not CAMPAIGN_GROUP:
         return level.initial_status
     return linkedin.DRAFT if {"totalBudget", "dailyBudget"} & set(payload) else linkedin.INITIAL_GROUP_STATUS
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members; paused or a draft unless they say otherwise, a group ACTIVE."""
+    """One entity from native members. Without a status it is paused or a draft, and a group is ACTIVE."""
     level = get_level(NETWORK, kind)
     parent, issues = _build_parent_urn(level, parent_id), _check_native_create(account, level, payload)
     member = get_status_member(level)
@@ -237,7 +238,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     members = {**_get_owner(account, level), **create.members}
     does = f"Create one {level.label} as given, {members[member]}."
     step = evolve(_build_create_step(account, level, does, members), parent=parent_id)
-    if level is CAMPAIGN_GROUP:  # it serves nothing by itself
+    if level is CAMPAIGN_GROUP:  # a group spends nothing without an active campaign
         warnings = (ACTIVE_GROUP_WARNING,) if create.is_active else ()
         return (yield from completed_plan(NETWORK, account, "create", step, warnings=warnings))
     return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk))
@@ -246,7 +247,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Changed members in native units; one that is null is deleted."""
+    """Native members of one entity changed; null deletes a member."""
     level = get_level(NETWORK, kind)
     entity_id = linkedin.get_path_id(level, entity_id)
     parent = _build_parent_urn(level, parent_id)
@@ -258,7 +259,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """A draft is deleted; any other is marked for deletion, an enterprise account's group is archived."""
+    """Delete a draft, archive an enterprise account's group, or mark any other entity for deletion."""
     level = get_level(NETWORK, kind)
     entity_id = linkedin.get_path_id(level, entity_id)
     current = yield from fetch_editable_entity(account, kind, entity_id)
@@ -291,7 +292,7 @@ def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields and targeting of one entity in one write, compared with what it is now."""
+    """Fields and targeting of one entity in one write, compared with the entity as it is now."""
     level = get_level(NETWORK, kind)
     entity_id = linkedin.get_path_id(level, entity_id)
     check_edit(NETWORK, kind, edit)
@@ -301,7 +302,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     )
     warning = "A campaign's days have to lie inside its group's: LinkedIn refuses the edit otherwise."
     warnings = (warning,) if "runSchedule" in members else ()
-    # Automated delivery takes no bid, which is a limit.
+    # Automated delivery has no bid, so it removes a limit of the spend.
     is_unlimited = is_automated(members.get("optimizationTargetType"))
     risk: Risk = "spend" if is_unlimited else assess_risk(NETWORK, kind, changes)
     step = lifecycle.build_edit_step(_build_update_step, account, level, entity_id, members, changes)
@@ -312,7 +313,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Whether the audience is large enough, where LinkedIn tells. The post is looked at with the plan."""
+    """Check the size of the audience. Making the plan has already checked the post."""
     query = {"q": "targetingCriteriaV2", "targetingCriteria": brief.targeting.native}
     request = linkedin.build_restli_request("audienceCounts", {}, query)
     if len(build_request_url(request)) > linkedin.MAX_URL_BYTES:

@@ -35,7 +35,7 @@ from .tables import CAMPAIGN, CAMPAIGN_GROUP, CREATIVE, METRICS, NETWORK, is_ent
 TIMEZONE = "UTC"  # budget days, schedules and reports of every account
 ACCOUNTS_PAGE_SIZE = 500
 PAGE_SIZE, CREATIVES_PAGE_SIZE = 1_000, 100
-MAX_CAMPAIGNS_PER_REQUEST = 20  # whose creatives one request asks for: a longer address would be refused
+MAX_CAMPAIGNS_PER_REQUEST = 20  # of the filter of creatives; more would make the URL too long
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The ad accounts in which the member has a role."""
+    """Read the ad accounts in which the member has a role."""
     rows = yield from _fetch_rows(
         linkedin.build_restli_request("adAccounts", {}, {"q": "search", "pageSize": ACCOUNTS_PAGE_SIZE})
     )
@@ -81,7 +81,7 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 
 def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
-    """Groups and campaigns by their number, creatives by their URN; parents, natively URNs, likewise."""
+    """Convert a row to an entity. Groups and campaigns have numbers as IDs, creatives their URN."""
     entity = hierarchy.parse_entity(
         level, row, linkedin.parse_urn_id(get_text(row, level.parent)) if level.parent else None
     )
@@ -89,7 +89,7 @@ def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """All that is active, paused or a draft."""
+    """Read all entities that are active, paused or drafts."""
     nodes: list[ParsedEntity] = []
     for level in (CAMPAIGN_GROUP, CAMPAIGN):
         rows = yield from _fetch_rows(linkedin.build_list_request(account, level, limit=PAGE_SIZE))
@@ -123,7 +123,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity, whatever its status."""
+    """Read one entity with any status."""
     level = get_level(NETWORK, kind)
     response = yield from fetch_response(NETWORK, linkedin.build_entity_request(account, level, entity_id))
     row = require_value(response.body, "", level.native)
@@ -133,7 +133,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """As :func:`fetch_entity`; a group's locks depend on the account's type, too."""
+    """Read the entity. The locks of a group also need the type of its account, which is added."""
     entity = yield from fetch_entity(account, kind, entity_id)
     if kind == CAMPAIGN_GROUP.kind and is_enterprise(account):
         return evolve(entity, native={**entity.native, ACCOUNT_TYPE_MEMBER: linkedin.ENTERPRISE})
@@ -148,7 +148,7 @@ REPORT_FIELDS = (
 )
 REACH_FIELD = "approximateMemberReach"
 REACH_DAYS = 92
-MAX_ELEMENTS = 15_000  # of a response; LinkedIn does not say that it left out rows
+MAX_ELEMENTS = 15_000  # of a response; LinkedIn leaves out further rows without a sign
 
 
 def _parse_day(value: Json) -> date:
@@ -165,7 +165,7 @@ def _build_report_request(account: Account, start: date, end: date) -> Request:
     days = {
         name: {"year": day.year, "month": day.month, "day": day.day} for name, day in (("start", start), ("end", end))
     }
-    # Reach is refused for longer ranges.
+    # Ads Reporting: LinkedIn refuses reach for longer ranges.
     fields = (*REPORT_FIELDS, REACH_FIELD) if (end - start).days < REACH_DAYS else REPORT_FIELDS
     request = linkedin.build_restli_request(
         "adAnalytics",
@@ -187,7 +187,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days in UTC, answered at once; a row stands for a day with activity."""
+    """Read days in UTC; there are no report jobs. Only days with activity have rows."""
     response = yield from fetch_response(NETWORK, _build_report_request(account, start, end))
     native = linkedin.parse_rows(response)
     days = list(parse_daily_metrics(account, native, start, end))
@@ -209,7 +209,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog; a typeahead's text is what the caller searches for."""
+    """Read one page of a catalog. The search text of the caller is the text of a typeahead."""
     name, _, facet = resource.partition(":")
     if name == "typeahead" and ":" not in facet:
         if not facet:

@@ -1,4 +1,4 @@
-"""What LinkedIn lets be changed, level by level, and what locks it."""
+"""What an edit may change at LinkedIn, level by level, and why the rest is locked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ACCOUNT_TYPE_MEMBER = "accountType"
 
 
 def is_default_group(entity: NativeEntity) -> bool:
-    """Whether it is the account's default group."""
+    """Return whether it is the account's default group."""
     return entity.get("backfilled") is True
 
 
@@ -50,7 +50,7 @@ def _lock_if_passed(member: str, entity: NativeEntity, now: datetime | None) -> 
 
 
 def get_budget_member(entity: NativeEntity) -> str | None:
-    """The budget in use: ``dailyBudget`` or ``totalBudget``; None where it has none of its own."""
+    """Return the budget in use, ``dailyBudget`` or ``totalBudget``; None if the entity has no budget."""
     return next((name for name in ("dailyBudget", "totalBudget") if _get_object(entity, f"/{name}")), None)
 
 
@@ -64,7 +64,7 @@ def _lock_budget(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def is_automated(target: Json) -> bool:
-    """Whether LinkedIn bids by itself with this target."""
+    """Return whether LinkedIn chooses the bids for this target."""
     return isinstance(target, str) and target.startswith("MAX_")
 
 
@@ -103,13 +103,13 @@ def _write_cap(value: Json, entity: NativeEntity, account: Account) -> Mapping[s
 
 
 def _write_bid(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    # The three are always sent together: a missing member is reset to its default.
+    # LinkedIn resets a missing one of these three members to its default.
     unchanged = {f"/{name}": get_value(entity, f"/{name}") for name in ("costType", "optimizationTargetType")}
     return {"/unitCost": linkedin.build_money_amount(account, value), **unchanged}
 
 
 def get_objective(entity: NativeEntity) -> str:
-    """The objective; the documentation's plural words mean the singular ones."""
+    """Return the objective in the singular, also for the plural words of the documentation."""
     objective = get_text(entity, "/objectiveType") or ""
     return objective if objective in linkedin.OPTIMIZATION_TARGETS else objective.removesuffix("S")
 
@@ -210,7 +210,9 @@ SETTINGS = (
     ),
     Setting("adGroup", "audienceExpansion", "/audienceExpansionEnabled", "flag", lock=_lock_if_fixed),
     Setting("adGroup", "audienceNetwork", "/offsiteDeliveryEnabled", "flag", lock=_lock_if_fixed),
-    Setting("adGroup", "frequencyCap", "/optimizationPreference", lock="it is shown only"),  # its shape (unverified)
+    Setting(
+        "adGroup", "frequencyCap", "/optimizationPreference", lock="it is shown only"
+    ),  # unverified: the form of optimizationPreference
     *_locked_settings(
         "adGroup", "objectiveType associatedEntity type format locale campaignGroup pacingStrategy", _FIXED_REASON
     ),
@@ -234,7 +236,7 @@ EDITS = (
 def check_window(
     start: datetime | None, end: datetime | None, paths: tuple[str, str], now: datetime | None
 ) -> Iterator[Issue]:
-    """Check a start and an end, whose paths are ``paths``, against LinkedIn's rules."""
+    """Check a start and an end against LinkedIn's rules. ``paths``: their paths for issues."""
     if start is not None and now is not None and start < now:  # DATE_TOO_EARLY
         yield Issue(paths[0], "past", "LinkedIn takes no start in the past.")
     if start is None or end is None:

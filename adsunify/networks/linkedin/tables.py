@@ -133,7 +133,7 @@ def _find_page_id_error(value: Json) -> str | None:
 
 
 def get_page_urn(account: Account, brief: CampaignBrief | None = None) -> str | None:
-    """The organization that the campaign is for, as a URN: the brief's, or the account's own where it is one."""
+    """Return the URN of the campaign's organization: that of the brief, or else that of the account."""
     page = brief.platform.page_id if brief is not None else None
     if page is not None:
         return linkedin.build_urn(linkedin.ORGANIZATION_URN, page)
@@ -146,7 +146,7 @@ def _has_page(account: Account) -> bool:
 
 
 def is_enterprise(account: Account) -> bool:
-    """Whether the account is one whose groups cannot be created by the API."""
+    """Return whether this is an ENTERPRISE account, in which the API creates no groups."""
     return account.extras.get("type") == linkedin.ENTERPRISE
 
 
@@ -237,7 +237,7 @@ def _build_page_query(cursor: str | None, limit: int) -> dict[str, Json]:
 
 
 def _parse_next_offset(response: Response) -> str | None:
-    """Where the next page of a list by offsets begins; None behind a page that is not full."""
+    """Return the offset of the next page; None at the end, which is after a page that is not full."""
     start, count, total = (get_value(response.body, f"/paging/{name}") for name in ("start", "count", "total"))
     found = len(linkedin.parse_rows(response))
     if not (linkedin.is_integer(start) and linkedin.is_integer(count)) or found < max(count, 1):
@@ -417,7 +417,7 @@ TEMPLATES = (
     ),
 )
 
-# Reports carry up to 18 fraction digits of float noise ("20.130000000000000782").
+# Amounts in reports have up to 18 fraction digits, of which the last are noise of floats ("20.130000000000000782").
 _DECIMAL_CONTEXT = Context(prec=2 * MAX_NUMBER_CHARACTERS)
 _SIX_DIGITS = Decimal("0.000001")
 
@@ -430,7 +430,7 @@ def _round_number(said: Json) -> Json:
     try:
         number = Decimal(said if isinstance(said, str) else get_text(said, "") or "")
         return number.quantize(_SIX_DIGITS, ROUND_HALF_EVEN, _DECIMAL_CONTEXT) if number.is_finite() else said
-    except InvalidOperation:  # not a number: the reader of the column refuses it
+    except InvalidOperation:  # text that is no number; the reader of the column refuses it
         return said
 
 
@@ -459,8 +459,9 @@ _INPUT_ERROR_CODES = split_words(
 )
 ERRORS = (
     ErrorRule("rejected", "token", "the token has run out", ("EXPIRED_ACCESS_TOKEN", "65602")),
-    ErrorRule("rejected", "token", "the token was withdrawn", ("REVOKED_ACCESS_TOKEN", "65601")),  # (unverified)
-    ErrorRule("rejected", "token", "the token is no token", ("INVALID_ACCESS_TOKEN", "65600")),  # number (unverified)
+    # unverified: the code and number of a revoked token, and the number of an invalid one.
+    ErrorRule("rejected", "token", "the token was withdrawn", ("REVOKED_ACCESS_TOKEN", "65601")),
+    ErrorRule("rejected", "token", "the token is no token", ("INVALID_ACCESS_TOKEN", "65600")),
     ErrorRule("rejected", "token", "the consent was withdrawn or has run out", ("invalid_grant",), 400),
     ErrorRule("rejected", "permission", "the app's credentials are not right", ("invalid_client",)),
     ErrorRule(
@@ -476,7 +477,7 @@ ERRORS = (
         "rejected",
         "network",
         f"LinkedIn has ended the API version {linkedin.VERSION}: adsunify has to be brought up to date",
-        split_words("NONEXISTENT_VERSION VERSION_MISSING"),  # the second name is (unverified)
+        split_words("NONEXISTENT_VERSION VERSION_MISSING"),  # unverified: the name VERSION_MISSING
     ),
     ErrorRule("rejected", "input", "LinkedIn answers 426 to a version that has ended", status=426),
     ErrorRule("rejected", "input", "LinkedIn does not take the request", _INPUT_ERROR_CODES),
@@ -492,7 +493,8 @@ NETWORK = Network(
     code=linkedin.CODE,
     title="LinkedIn",
     version=linkedin.VERSION,
-    sunset=date(2027, 9, 15),  # (unverified) a version lives at least 12 months: 202608 to about mid August 2027
+    # unverified: the day of the sunset; a version is supported for at least 12 months, 202608 until mid-August 2027.
+    sunset=date(2027, 9, 15),
     hosts=(linkedin.HOST, linkedin.LOGIN_HOST),
     login=linkedin.LOGIN,
     get_money_unit=linkedin.get_money_unit,
@@ -505,11 +507,11 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Ads Reporting ("linkedin: 12 Insights"): days without activity have no element, which is null and not 0. An answer
-    # without elements also comes where the member has no right to read.
+    # Ads Reporting: days without activity have no element, and their figures are null, not 0. A response without any
+    # element may also mean that the member has no right to read reports.
     missing_day="gap",
     geographies=tuple(f"/include/and/*/or/{place}" for place in PLACE_FACETS),
-    # Ads Reporting (secondary source): daily figures for about six months, older ones by months only.
+    # Public integrations: daily figures for about six months, older ones by months only.
     history=History(months=6),
     money_note='Native amounts are {"amount": "4.50", "currencyCode": "USD"}, in major units.',
     templates=TEMPLATES,

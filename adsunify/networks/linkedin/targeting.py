@@ -1,4 +1,4 @@
-"""LinkedIn's ``targetingCriteria``: what it may look like, and an edit laid over it."""
+"""LinkedIn's ``targetingCriteria``: its valid form, and how an edit changes it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CONFLICTING_FACETS = tuple(
 
 
 def find_native_targeting_error(targeting: Json) -> str | None:
-    """What is wrong with a ``targetingCriteria`` object; None where nothing is."""
+    """Return why a ``targetingCriteria`` object is refused; None if it is valid."""
     if not isinstance(targeting, Mapping) or not set(targeting) <= {"include", "exclude"}:
         return "it holds include and exclude only"
     members = get_value(targeting, "/include/and")
@@ -98,7 +98,7 @@ PROCESSING_RETRY_DELAY = 60.0
 
 @frozen
 class PostDetails:
-    """What a plan needs of a post: the campaign's ``format``, and warnings for the reviewer."""
+    """What a plan needs to know about a post: the campaign's ``format``, and warnings for the reviewer."""
 
     format: str | None = None
     warnings: tuple[str, ...] = ()
@@ -125,7 +125,8 @@ def fetch_post(network: Network, page: str, reference: str) -> Flow[PostDetails]
 
 
 def _ensure_video_ready(network: Network, video: str) -> Flow[None]:
-    """Raise InvalidInput for a video that is not ready. The statuses are (unverified)."""
+    """Raise InvalidInput for a failed video, and ProviderThrottled for one that LinkedIn still processes."""
+    # unverified: PROCESSING, PROCESSING_FAILED and WAITING_UPLOAD are the statuses of a video that is not ready.
     response = yield from fetch_if_possible(
         network, linkedin.build_restli_request("videos/{video}", {"video": video}, {})
     )
@@ -142,10 +143,10 @@ def _ensure_video_ready(network: Network, video: str) -> Flow[None]:
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, Mapping[str, Json], str], "list[str]"]
-"""From the wanted value, the criteria as they are, and the path to name, to the values of the facet."""
+"""Builds the values of a facet from the wanted value and the present criteria; the path is for errors."""
 GENDERS: Mapping[str, str] = {"female": "urn:li:gender:FEMALE", "male": "urn:li:gender:MALE"}
-# Marketing API, ageRanges (unverified): the ranges by their first and last year; OLDEST stands for no end.
-MAX_AGE = 65
+MAX_AGE = 65  # the largest ageMax of an edit; it means no upper limit
+# unverified: the age ranges, here with their first and last year.
 AGE_RANGES: Mapping[tuple[int, int], str] = {
     (18, 24): "urn:li:ageRange:(18,24)",
     (25, 34): "urn:li:ageRange:(25,34)",
@@ -156,7 +157,7 @@ AGE_FACET = f"{linkedin.FACET_URN}ageRanges"
 
 
 def get_urn_type(urn: str) -> str | None:
-    """What a URN is of: urn:li:geo:1 of ``geo``."""
+    """Return the type in a URN: ``geo`` for urn:li:geo:1."""
     names = urn.split(":")
     return names[2] if urn.startswith("urn:li:") and len(names) > 3 else None
 
@@ -205,7 +206,7 @@ AGE_MEMBERS = ("ageMin", "ageMax")
 
 
 def _with_included(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
-    """The criteria with a facet's included values replaced where they stand, or added as a further condition."""
+    """Return the criteria with other included values of a facet. A new facet becomes a further condition."""
     left, members = list(values), []
     for member in get_value(criteria, "/include/and", []):
         facets = dict(get_value(member, "/or", {}))
@@ -221,7 +222,7 @@ def _with_included(criteria: Mapping[str, Json], facet: str, values: Sequence[st
 
 
 def _with_excluded(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
-    """The criteria with a facet's excluded values replaced."""
+    """Return the criteria with other excluded values of a facet."""
     facets = {name: item for name, item in get_value(criteria, "/exclude/or", {}).items() if name != facet}
     facets |= {facet: list(values)} if values else {}
     rest = {name: item for name, item in criteria.items() if name != "exclude"}

@@ -40,13 +40,13 @@ CALL_TO_ACTION = "LEARN_MORE"
 AUCTION = "AUCTION"
 NO_CATEGORY = "NONE"
 WORLDWIDE = "worldwide"
-NO_END = 0  # Marketing API, ad set: end_time 0 runs on
-NO_AUDIENCE_EXPANSION = 0  # targeting_automation.advantage_audience: 1 would let Meta widen the targeting
-ROAS_SCALE = 10_000  # bid_constraints.roas_average_floor counts ten-thousandths
-MAX_NAME_LENGTH = 400  # (unverified)
-INVALID_PARAMETER_CODE = "100"  # the code of a refused parameter or field
+NO_END = 0  # Marketing API: an ad set with end_time 0 has no end
+NO_AUDIENCE_EXPANSION = 0  # targeting_automation.advantage_audience; 1 lets Meta widen the targeting
+ROAS_SCALE = 10_000  # units of bid_constraints.roas_average_floor to a return of 1
+MAX_NAME_LENGTH = 400  # unverified: the longest name, in characters
+INVALID_PARAMETER_CODE = "100"  # refused parameter or field
 _NODE_TYPE_PATTERN = re.compile(r"nonexisting field \([^()]{0,200}\) on node type \((\w{1,100})\)")
-DEFAULT_RETRY_DELAY = 60.0  # seconds, where a rate error comes without a figure
+DEFAULT_RETRY_DELAY = 60.0  # seconds; for a rate error that names no time
 
 OAUTH_SCOPES = (
     "ads_management",
@@ -77,7 +77,7 @@ SPECIAL_AD_CATEGORIES = (
     "ONLINE_GAMBLING_AND_GAMING",
     NO_CATEGORY,
 )
-# Without OTHER: it needs a custom_event_str, which a brief has no member for.
+# OTHER is left out: it needs a custom_event_str, for which a brief has no member.
 CONVERSION_EVENTS = split_words(
     "PURCHASE ADD_TO_CART ADD_TO_WISHLIST ADD_PAYMENT_INFO INITIATED_CHECKOUT COMPLETE_REGISTRATION LEAD CONTENT_VIEW"
     " SEARCH CONTACT CUSTOMIZE_PRODUCT DONATE FIND_LOCATION SCHEDULE START_TRIAL SUBMIT_APPLICATION SUBSCRIBE"
@@ -85,24 +85,25 @@ CONVERSION_EVENTS = split_words(
 EU_COUNTRIES = frozenset(
     split_words("AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE")
 )
-EU_TERRITORIES = frozenset(split_words("AX GF GP MQ RE YT MF"))  # (unverified) more may be associated
+EU_TERRITORIES = frozenset(split_words("AX GF GP MQ RE YT MF"))  # unverified: no other territory counts as the EU
 DSA_MEMBERS = {"defaultDsaBeneficiary": "dsa_beneficiary", "defaultDsaPayor": "dsa_payor"}  # account extra to parameter
-CITY_RADIUS = (17, 80)  # (unverified) kilometers
+CITY_RADIUS = (17, 80)  # unverified: the smallest and largest radius around a city, in kilometers
 GENDERS = {"male": 1, "female": 2}
 DEVICE_PLATFORMS = ("mobile", "desktop")
 PUBLISHER_PLATFORMS = ("facebook", "instagram", "audience_network", "messenger", "threads")
 
-CURRENCY_OFFSETS = {  # native units to one major unit; Marketing API "Currency codes"
+CURRENCY_OFFSETS = {  # native units to one major unit; Marketing API, "Currencies"
     100: """
         ARS AUD BDT BGN BHD BOB BRL CAD CHF CNY CZK DKK DZD EGP EUR GBP GTQ HKD HNL HRK ILS INR JOD KES LTL
         LVL MOP MXN MYR NGN NIO NOK NZD PEN PHP PKR PLN QAR RON RSD RUB SAR SEK SGD SKK THB TRY USD ZAR
     """,
     1: "CLP COP CRC HUF IDR ISK JPY KRW PYG TWD",
 }
-UNVERIFIED_CURRENCY_OFFSETS = {100: "AED LKR UAH UYU", 1: "VND"}  # (unverified) not in that table
+# unverified: the offsets of AED, LKR, UAH, UYU and VND, which were not seen in the table of currencies.
+UNVERIFIED_CURRENCY_OFFSETS = {100: "AED LKR UAH UYU", 1: "VND"}
 
-# The names that a write may carry: those of the reference without execution_options (validate_only would write nothing
-# and answer success) and date_format (removed in v26.0).
+# The members that a write may have: those of the reference, but not execution_options (with validate_only Meta writes
+# nothing and answers success) and not date_format (removed in v26.0).
 _CAMPAIGN_MEMBERS = frozenset(
     split_words("""
     adlabels bid_strategy budget_schedule_specs buying_type daily_budget frequency_control_specs
@@ -154,7 +155,7 @@ UPDATE_MEMBERS = {
     ).union(["account_id"]),
     "ad": _AD_MEMBERS.difference(split_words("adset_id dataset_split_specs source_ad_id")),
 }
-# Amounts. Whether an edit raises one is known only if the entity was read before.
+# The members that hold amounts. A plan can tell whether a change raises one only if the entity was read before.
 MONEY_MEMBERS = frozenset(
     split_words("""
     daily_budget lifetime_budget bid_amount bid_constraints spend_cap daily_spend_cap lifetime_spend_cap
@@ -195,7 +196,7 @@ _UNVERIFIED_OFFSET_BY_CURRENCY = {
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """The minor unit that Meta counts the account's currency in; InvalidInput for a currency of neither table."""
+    """Return Meta's minor unit of the account's currency. Raises InvalidInput for a currency in neither table."""
     return _get_currency_unit(require_currency(account))
 
 
@@ -218,12 +219,12 @@ TIME = TimeFormat(parse_iso_time, partial(format_utc, style="offset"))
 
 
 def build_node_request(entity_id: str, fields: str) -> Request:
-    """A read of one object; without fields Meta answers its id only."""
+    """Build the read of one object. Without ``fields`` Meta returns the ID only."""
     return Request("GET", f"{API_URL}/{{id}}", {"id": entity_id}, {"fields": fields})
 
 
 def build_edge_request(owner: str, name: str, query: Mapping[str, str]) -> Request:
-    """A read of a list that hangs on an object."""
+    """Build the read of a list that belongs to an object."""
     return Request("GET", f"{API_URL}/{{owner}}/{name}", {"owner": owner}, query)
 
 
@@ -238,7 +239,7 @@ OWNER_MEMBER = "account_id"
 
 
 def get_owner_account(entity: Mapping[str, Json]) -> str | None:
-    """The account that an entity says it is of, as accounts are named."""
+    """Return the ID of the account that an entity names, in the form ``act_<digits>``."""
     digits = get_text(entity, f"/{OWNER_MEMBER}")
     return None if digits is None else f"act_{digits}"
 
@@ -250,12 +251,12 @@ def is_node_type_error(problem: ProviderError, node_type: str) -> bool:
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    """Return the rows of a list. Raises ProviderUnreadable without ``data``, which even an empty list has."""
     return require_objects(response.body, "/data")
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """The cursor of the next page. ``paging.next`` itself carries the token and is never followed."""
+    """Return the cursor of the next page. ``paging.next`` contains the access token and is never followed."""
     return get_text(response.body, "/paging/cursors/after") if get_value(response.body, "/paging/next") else None
 
 
@@ -266,7 +267,7 @@ TRANSIENT_CODE = "transient"
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The native error: codes ``code/subcode``, ``code``, and ``transient`` where Meta says so."""
+    """Return the error, with the codes ``code/subcode``, ``code``, and ``transient`` if Meta flags it as transient."""
     headers = response.headers
     request_id = headers.get("x-fb-trace-id") or headers.get("x-fb-request-id")
     native = get_value(response.body, "/error") if response.state == "json" else None
@@ -285,7 +286,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 
 def _parse_blamed_parameters(native: Mapping[str, Json]) -> str | None:
-    """The parameters that an error blames; ``error_data`` may be an object or the JSON text of one."""
+    """Return the parameters that an error blames. ``error_data`` is an object or the JSON text of one."""
     data = native.get("error_data")
     if isinstance(data, str):
         data = _parse_json(data)
@@ -301,7 +302,7 @@ def _parse_json(text: str) -> Json:
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Seconds until the account may go on, from the usage headers."""
+    """Return the seconds until the account may send again, from the usage headers."""
     business = _parse_json(response.headers.get("x-business-use-case-usage", ""))  # minutes
     account = _parse_json(response.headers.get("x-ad-account-usage", ""))  # seconds
     minutes = [figure for figure in find_values(business, "/*/*/estimated_time_to_regain_access") if is_number(figure)]

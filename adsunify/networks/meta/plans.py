@@ -1,4 +1,4 @@
-"""Changes of Meta as plans: a POST under the account creates, paused; a POST to an id changes what it names."""
+"""Changes at Meta as plans: a POST under the account creates a paused entity, a POST to an ID changes the entity."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _build_campaign(brief: CampaignBrief, targeting: Body) -> Body:
     }
     if has_special_category(brief):
         body["special_ad_category_country"] = list(get_targeted_countries(targeting))
-    # Marketing API since v24.0: required where the campaign has no budget of its own.
+    # Marketing API, "Ad set budget sharing": required since v24.0 for a campaign without a budget.
     return body | {"is_adset_budget_sharing_enabled": False}
 
 
@@ -103,7 +103,7 @@ def _build_creative(brief: CampaignBrief) -> Body:
     content = brief.creative
     image = {"picture": content.image_url} if content.image_url is not None else {"image_hash": content.image_hash}
     link_data: Body = {"link": content.url, "message": content.body, "name": content.headline, **image}
-    # Marketing API: the button's link equals the ad's.
+    # Marketing API, "Ad creative object story spec": the link of the button equals the link of the ad.
     link_data["call_to_action"] = {"type": meta.CALL_TO_ACTION, "value": {"link": content.url}}
     story = {"page_id": brief.platform.page_id, "link_data": link_data}
     return {"name": brief.name, "object_story_spec": story}
@@ -163,7 +163,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native parameters; paused where they do not say."""
+    """One entity from native parameters, paused unless they name a status."""
     level = get_level(NETWORK, kind)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id)
     does = f"Create the {level.label} from native parameters, {'active' if create.is_active else 'paused'}."
@@ -222,7 +222,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Whether an existing creative is there."""
+    """Check that an existing creative exists."""
     creative = brief.creative.existing_id
     if creative is None:
         return [], []

@@ -54,7 +54,8 @@ def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
 
 
 def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
-    """The consent page. PKCE is not used: its support is (unverified)."""
+    """Build the address of the consent page, without PKCE."""
+    # unverified: whether the consent page accepts a code_challenge.
     query = {"client_id": app.client_id, "redirect_uri": redirect_uri, "state": state}
     return oauth.build_consent_url(meta.CONSENT_URL, **query, response_type="code", scope=",".join(meta.OAUTH_SCOPES))
 
@@ -87,7 +88,7 @@ def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) ->
 
 
 def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Removes the app from the user."""
+    """Remove the app from the user."""
     response = yield from fetch_response(NETWORK, Request("DELETE", f"{meta.API_URL}/me/permissions", kind="read_once"))
     if get_value(response.body, "/success") is not True:
         raise ProviderUnreadable("Meta did not say that the app was removed.")
@@ -189,27 +190,27 @@ REPORT_PAGE_SIZE = "500"
 REPORT_STATE_FIELDS = "async_status,async_percent_completion,error_code,error_message,error_subcode"
 COMPLETED_STATE, FAILED_STATES = "Job Completed", ("Job Failed", "Job Skipped")
 SYNC_DAYS = 90
-RESTATED_DAYS = 7  # (unverified) the account's attribution setting decides
+RESTATED_DAYS = 7  # unverified: for how long figures change; the attribution setting of the account decides
 POLL_INTERVAL_MS = 15_000  # milliseconds
-TOO_MUCH_DATA_CODES = ("1", "1487534", "1504018", "1504038")  # too much data, or a timeout, for one answer
+TOO_MUCH_DATA_CODES = ("1", "1487534", "1504018", "1504038")  # too much data for one response, or a timeout
 
 
 def _start_report(account: Account, query: Mapping[str, str]) -> Flow[str]:
-    # The POST makes a report and changes nothing in the account, so it is a read.
+    # The POST creates a report and changes nothing in the account, so it is a read.
     url, path = f"{meta.API_URL}/{{account}}/insights", {"account": account.native_id}
     response = yield from fetch_response(NETWORK, Request("POST", url, path, body=dict(query), encoding="form_json"))
     return require_id(response.body, "/report_run_id", "report")
 
 
 def _fetch_pending_state(job: str) -> Flow[str | None]:
-    """The state of a report that is still being made, None where it is ready."""
+    """Return the state of an unfinished report; None for a finished one."""
     state = (yield from fetch_response(NETWORK, meta.build_node_request(job, REPORT_STATE_FIELDS))).body
     status = get_text(state, "/async_status") or ""
     if status in FAILED_STATES:
         reason = get_text(state, "/error_message") or "ask again"
         code = get_text(state, "/error_code")
         raise ProviderError(f"Meta made no report ({status}): {reason}.", native=NativeError(code, reason))
-    # Marketing API: only both together mean that the report is ready.
+    # Marketing API, "Insights best practices": the report is finished only if both values say it.
     return None if status == COMPLETED_STATE and get_text(state, "/async_percent_completion") == "100" else status
 
 
@@ -241,7 +242,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             )
         native = yield from _fetch_rows(meta.build_edge_request(job, "insights", {"limit": REPORT_PAGE_SIZE}))
     dated = list(parse_daily_metrics(account, native, start, end))
-    if dated and not all(start <= day <= end for day, _ in dated):  # a job resumed without its dates
+    if dated and not all(start <= day <= end for day, _ in dated):  # the caller resumed a job without its dates
         start, end = min(day for day, _ in dated), max(day for day, _ in dated)
     restated = today - timedelta(days=RESTATED_DAYS)
     provisional = max(start, restated) if end >= restated else None

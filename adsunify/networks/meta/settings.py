@@ -65,7 +65,10 @@ def _lock_roas(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def get_minimum_budget(account: Account, period: str | None, start: datetime | None, end: datetime | None) -> int:
-    """Return the minimum in native units: of a day, times the days of a lifetime budget (Marketing API). 0: unknown."""
+    """Return the minimum in native units; 0 if it is unknown.
+
+    Marketing API, "Budgets": the minimum of a lifetime budget is that of a day times its days.
+    """
     daily = account.extras.get("minDailyBudget", "")
     if not (daily.isascii() and daily.isdigit()):
         return 0
@@ -170,14 +173,14 @@ EDITS = (
 
 
 def is_too_short(period: str | None, start: datetime | None, end: datetime | None) -> bool:
-    """Marketing API: an ad set with a daily budget runs for more than 24 hours."""
+    """Return whether the run is too short. Marketing API: a daily budget needs more than 24 hours."""
     return period == "daily" and start is not None and end is not None and end - start <= timedelta(days=1)
 
 
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What the changed parameters of an ad set contradict."""
+    """Check the changed parameters of an ad set against each other, the ad set and the present."""
     if kind != "adGroup":
         return
     after = {**before, **changed}
@@ -205,7 +208,7 @@ def check_conflicts(
         parse_native_amount(unit, before.get("budget_remaining")),
     )
     if "lifetime_budget" in changed and budget is not None and left is not None:
-        least = -((left - budget) * 110 // 100)  # Marketing API: at least 110 % of what was spent
+        least = -((left - budget) * 110 // 100)  # Marketing API: at least 110 % of the spend
         if changed["lifetime_budget"] < least:
             message = f"Meta takes at least 110 % of the amount already spent, {from_units(least, unit.offset)}."
             yield Issue("fields.budget", "too_small", message)

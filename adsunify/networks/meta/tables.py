@@ -68,10 +68,10 @@ BIDDING_POINTERS = ("/bid_strategy", "/bid_amount", "/billing_event", "/optimiza
 
 
 def _level(kind: str, label: str, node: str, edge: str, fields: str, filters: tuple[str, ...], **more: Json) -> Level:
-    """A level; all three have the same id, name and status, and are created paused."""
+    """Build a level. All three have the same members for ID, name and status, and are created paused."""
     more |= {
         "label": label,
-        # Meta ignores a name that it does not know, and creates with a writable status only (Marketing API).
+        # Marketing API: Meta ignores unknown members, and a create accepts writable statuses only.
         "payload": PayloadRules(
             create=meta.CREATE_MEMBERS[kind],
             update=meta.UPDATE_MEMBERS[kind],
@@ -131,9 +131,9 @@ def _build_pixel_members(brief: CampaignBrief) -> dict[str, Json]:
 
 @frozen
 class NativeObjective:
-    """What a goal is natively; ``with_bid``: the billing event under a bid.
+    """The native form of a goal. ``with_bid``: the billing event if the brief has a bid.
 
-    Marketing API: bid_amount is counted per 1,000 of the billing event where that is IMPRESSIONS, else per one.
+    Marketing API, "Billing events": bid_amount is for 1,000 impressions, or for one of any other billing event.
     """
 
     objective: str
@@ -275,7 +275,7 @@ FORMATS = (
 
 
 def _account_catalog(resource: str, edge: str, fields: str = "", name: str = "/name", key: str = "/id") -> Catalog:
-    """A catalog that is an edge of the account."""
+    """Build a catalog that lists an edge of the account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         query = meta.build_fields_query(fields, limit, cursor) if fields else {}
@@ -285,7 +285,7 @@ def _account_catalog(resource: str, edge: str, fields: str = "", name: str = "/n
 
 
 def _search_request_builder(kind: str, **more: str) -> Callable[[Account, str, str | None, int], Request]:
-    """A search over what targeting can name."""
+    """Build the request of a catalog that searches targeting options."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         asked = {"type": kind, "q": sought, **more, "after": cursor or ""}
@@ -377,12 +377,12 @@ TEMPLATES = (
     Template("ad", "An existing creative", AD_TEMPLATE),
 )
 
-# They overlap, so the first that a row has is taken, and they are never summed.
+# The kinds overlap: a row counts under the first of them that it has, and their values are never added up.
 PURCHASE_ACTIONS = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")
 
 
 def _group_by_kind(actions: Json) -> Mapping[Json, Json]:
-    """The value of each kind of action, the first where a kind comes twice; no kinds for anything but a list."""
+    """Return the value of each kind of action, the first one of a repeated kind. Empty if ``actions`` is no list."""
     try:
         return {action.get("action_type"): action.get("value") for action in reversed(actions)}
     except (AttributeError, TypeError):
@@ -445,7 +445,7 @@ NETWORK = Network(
     title="Meta",
     version=meta.VERSION,
     hosts=(meta.HOST, meta.CONSENT_HOST),
-    # There is no refresh token: a token of about 60 days is exchanged for the next while it lives, or never.
+    # There is no refresh token: a token of about 60 days can be exchanged for a new one until it expires.
     login=Login("oauth2", scopes=meta.OAUTH_SCOPES, refresh_before_seconds=30 * 24 * 60 * 60),
     get_money_unit=meta.get_money_unit,
     parse_error=meta.parse_error,
@@ -457,10 +457,10 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Marketing API, insights ("meta: 12 Insights"): a day without delivery has no row.
+    # Marketing API, "Insights": a day without delivery has no row.
     missing_day="zero",
     geographies=("/geo_locations",),
-    # Marketing API, insights: 37 months back at most.
+    # Marketing API, "Insights": at most 37 months back.
     history=History(months=37),
     has_report_jobs=True,
     money_note="Native amounts are integers in the currency's minor unit (most currencies 100 to one, some 1).",

@@ -27,7 +27,7 @@ from .native import (
     WORLDWIDE,
 )
 
-# Key spaces overlap by type, so a location's id is <type>:<key>. Type to its member of geo_locations.
+# The key is unique only within a type of place, so a location ID is <type>:<key>. Type to member of geo_locations.
 PLACE_MEMBERS = {
     "country": "countries",
     "country_group": "country_groups",
@@ -44,14 +44,14 @@ PLACE_MEMBERS = {
     "large_geo_area": "large_geo_areas",
     "electoral_district": "electoral_districts",
 }
-PLAIN_PLACE_TYPES = ("country", "country_group")  # lists of keys; other types are lists of {"key": ...}
+PLAIN_PLACE_TYPES = ("country", "country_group")  # lists of keys; the members of other types are lists of {"key": ...}
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
 
 
 def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
-    """The ad set's targeting. Meta may not widen it, unless the brief's own targeting says so."""
+    """Build the ad set's targeting. Meta must not widen it unless ``targeting.native`` of the brief allows it."""
     brief_targeting = brief.targeting
     if brief_targeting.native is not None:
         targeting = dict(brief_targeting.native)
@@ -60,7 +60,7 @@ def build_targeting(brief: CampaignBrief) -> dict[str, Json]:
         for location in brief_targeting.location_ids or ():
             _add_place(places, location)
         targeting = {"geo_locations": places}
-    # Marketing API: required on a new ad set since v23.0, in every category since v26.0.
+    # Marketing API changelog: required for a new ad set since v23.0, in every category since v26.0.
     automation: Mapping[str, Json] = targeting.get("targeting_automation", {})
     return targeting | {"targeting_automation": {"advantage_audience": NO_AUDIENCE_EXPANSION, **automation}}
 
@@ -71,7 +71,7 @@ def _add_place(places: dict[str, Json], location: str, **beside: Json) -> None:
 
 
 def get_location_type(location: str) -> str | None:
-    """The type of place that a location's id names."""
+    """Return the type of place in a location ID; None if it is unknown."""
     kind = location.partition(":")[0]
     return kind if kind in PLACE_MEMBERS else None
 
@@ -84,7 +84,7 @@ def find_locations_error(locations: Iterable[str]) -> str | None:
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """Return why a targeting object is refused, in Meta's own names; None where nothing is."""
+    """Return why a native targeting object is refused; None if it is valid."""
     unknown = sorted(set(targeting) - TARGETING_MEMBERS)
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}"
@@ -104,13 +104,13 @@ def find_geography_error(targeting: Mapping[str, Json]) -> str | None:
 
 
 def get_location_country(location: str) -> str | None:
-    """The country that a location is or lies in, where its id tells."""
+    """Return the country of a location ID; None if the ID does not contain one."""
     kind, _, key = location.partition(":")
     return key if kind == "country" else key.partition(":")[0] if kind == "zip" else None
 
 
 def get_targeted_countries(targeting: Json) -> tuple[str, ...]:
-    """The countries that a native targeting names, or names a part of."""
+    """Return the countries that a native targeting names directly or through a postal code."""
     codes = [
         *find_values(targeting, "/geo_locations/countries/*"),
         *find_values(targeting, "/geo_locations/zips/*/key"),
@@ -119,7 +119,10 @@ def get_targeted_countries(targeting: Json) -> tuple[str, ...]:
 
 
 def is_in_europe(targeting: Mapping[str, Json]) -> bool | None:
-    """Whether the EU's Digital Services Act asks who benefits and who pays; None where the targeting does not tell."""
+    """Return whether the targeting reaches the EU; None if that is unknown.
+
+    In the EU the Digital Services Act requires the beneficiary and the payer of an ad (Meta's blog, 2023-05-16).
+    """
     countries = get_targeted_countries(targeting)
     if not (EU_COUNTRIES.isdisjoint(countries) and EU_TERRITORIES.isdisjoint(countries)):
         return True
@@ -131,8 +134,8 @@ def is_in_europe(targeting: Mapping[str, Json]) -> bool | None:
 
 
 def check_location_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """A rule: no place inside a country that the brief names as well."""
-    # Marketing API: geo_locations may not name a place inside another that it names.
+    """A rule of the format: the brief names a country, or places inside it, but not both."""
+    # Marketing API: geo_locations must not name a place inside another place that it names.
     for index, location in enumerate(brief.targeting.location_ids or ()):
         if get_location_country(location) in (brief.targeting.countries or ()):
             message = "Meta takes a country or places inside it, not both; leave one of them out."
@@ -140,19 +143,19 @@ def check_location_overlap(account: Account, brief: CampaignBrief, now: datetime
 
 
 def has_special_category(brief: CampaignBrief) -> bool:
-    """Whether the campaign is of a special ad category: then Meta wants to know the countries."""
+    """Return whether the campaign has a special ad category, for which Meta requires the countries."""
     return brief.platform.special_ad_categories not in (None, (), (NO_CATEGORY,))
 
 
 def check_category_countries(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """A rule: a special ad category names its countries."""
+    """A rule of the format: a campaign with a special ad category names its countries."""
     if has_special_category(brief) and not get_targeted_countries(build_targeting(brief)):
         message = "Meta wants to know the countries of a special ad category; name them as countries."
         yield Issue("targeting.countries", "required", message)
 
 
 def check_beneficiary(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """A rule: in the EU the account says who benefits and who pays; an extra that was not read refuses nothing."""
+    """A rule of the format: in the EU the account names beneficiary and payer. An unread extra refuses nothing."""
     unset = [extra for extra in DSA_MEMBERS if account.extras.get(extra) == ""]
     for extra in unset if unset and is_in_europe(build_targeting(brief)) else ():
         message = "Ads in the EU name who benefits and who pays; set both defaults in Meta's ad account settings."
@@ -190,7 +193,7 @@ def _build_radius(item: Mapping[str, Json], path: str) -> dict[str, Json]:
 
 
 def _build_interests(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
-    # A person has to match all specs of flexible_spec; their other members stay unchanged.
+    # A person has to match all specs of flexible_spec. Members of a spec beside interests stay unchanged.
     entries = [{"id": item["id"], "name": item["name"]} for item in items]
     specs: list[Json] = []
     for spec in get_objects(targeting, "/flexible_spec", "targeting"):
@@ -245,7 +248,7 @@ IDENTIFYING_MEMBERS = ("id", "key", "radius", "distance_unit")
 
 
 def _strip_display_names(value: Json) -> Json:
-    """A native value without the names that Meta adds to places and interests when it is read."""
+    """Return a native value without the display names that responses add to places and interests."""
     if isinstance(value, Mapping):
         has_id = "id" in value or "key" in value
         return {

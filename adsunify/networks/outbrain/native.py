@@ -31,9 +31,9 @@ HOST = "api.outbrain.com"
 API_URL = f"https://{HOST}/amplify/{VERSION}"
 TOKEN_HEADER, REQUEST_ID_HEADER, RETRY_DELAY_HEADER = "OB-TOKEN-V1", "amplify-request-id", "rate-limit-msec-left"
 TOKEN_LIFETIME_DAYS = 30
-TIMEZONE = "America/New_York"  # all dates, times and report days of the API are Eastern time, whatever the marketer's
+TIMEZONE = "America/New_York"  # of all dates, times and report days of the API
 
-ENABLED, DISABLED, ARCHIVED = "enabled", "disabled", "archived"  # our words: natively these are flags
+ENABLED, DISABLED, ARCHIVED = "enabled", "disabled", "archived"  # our words; the native status is two flags
 STATUSES = (ENABLED, DISABLED, ARCHIVED)
 UNIFIED_STATUSES: Mapping[str, str] = {ENABLED: "active", DISABLED: "paused", ARCHIVED: "archived"}
 
@@ -42,14 +42,14 @@ BUDGET_TYPES = (DAILY, MONTHLY, LIFETIME)
 SPEND_ASAP, AUTOMATIC, DAILY_TARGET = "SPEND_ASAP", "AUTOMATIC", "DAILY_TARGET"
 PACING_TYPES = (SPEND_ASAP, AUTOMATIC, DAILY_TARGET)
 BUDGET_TYPE_BY_PERIOD = {"daily": DAILY, "lifetime": LIFETIME}
-PACING_BY_BUDGET_TYPE = {DAILY: SPEND_ASAP, LIFETIME: AUTOMATIC}  # a DAILY budget supports no other
+PACING_BY_BUDGET_TYPE = {DAILY: SPEND_ASAP, LIFETIME: AUTOMATIC}  # the only pacing of a DAILY budget
 
 TRAFFIC = "TRAFFIC"
 OBJECTIVES = {"traffic": "Traffic", "awareness": "Awareness"}
 _AUTOMATED_OPTIMIZATIONS = split_words(
     "MAX_CONVERSION_FULLY_AUTOMATED TARGET_CPA_FULLY_AUTOMATED TARGET_ROAS_FULLY_AUTOMATED"
 )
-# Amplify reference "Campaigns": the optimization types of each objective; the first is the one we choose.
+# Amplify reference, "Campaigns": the optimization types of each objective; the first one is the default here.
 OPTIMIZATIONS: Mapping[str, tuple[str, ...]] = {
     "Awareness": (TRAFFIC,),
     "Traffic": (TRAFFIC,),
@@ -60,13 +60,12 @@ STANDARD_FORMAT = "Standard"
 EMPTY_SUFFIX, EMPTY_PREFIX = "EMPTY_SUFFIX", "EMPTY_PREFIX"
 SUCCESS, FAILURE = "Success", "Failure"
 
-MAX_NAME_LENGTH, MAX_SUFFIX_LENGTH = 100, 9  # a budget's name is unique, too: a blank and 8 digits keep it apart
-MAX_PAGE_SIZE, LINKS_PAGE_SIZE = (
-    50,
-    100,
-)  # of campaigns; of links the maximum is not documented, other clients take 50 to 100
+MAX_NAME_LENGTH, MAX_SUFFIX_LENGTH = 100, 9  # the suffix makes a budget's name unique: a blank and 8 digits
+MAX_PAGE_SIZE = 50
+LINKS_PAGE_SIZE = 100  # unverified: the largest page of links; public clients use 50 to 100
 REPORT_PAGE_SIZE, REPORT_DAYS = 500, 3 * 365
-# Budgets created since 2025-11-03, in USD; other currencies: minimumCampaignBudget of GET /currencies.
+# Amplify reference, "Budgets": for budgets created since 2025-11-03. Other currencies have minimumCampaignBudget in GET
+# /currencies.
 MIN_BUDGETS_USD: Mapping[str, Decimal] = {DAILY: Decimal(25), MONTHLY: Decimal(750), LIFETIME: Decimal(25)}
 
 EXTRA_CAMPAIGN_FIELDS = "Locations,PlatformTargeting,InterestsTargeting,CustomAudience,IABCategories,NetworkTargeting"
@@ -76,7 +75,8 @@ EXTRA_CAMPAIGN_FIELDS = "Locations,PlatformTargeting,InterestsTargeting,CustomAu
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Decimal numbers of at most 2 digits after the point; none where the currency has none (unverified)."""
+    """Return the unit: decimal numbers in major units, with at most 2 fraction digits."""
+    # unverified: amounts have no fraction in a currency without a minor unit.
     return _get_currency_unit(require_currency(account))
 
 
@@ -91,12 +91,14 @@ def get_eastern_date(now: datetime) -> date:
 
 
 def get_eastern_serving_days(brief: CampaignBrief) -> tuple[date, date | None]:
-    """The first and last day; that the last one is served, too, is (unverified)."""
+    """Return the first and last day of the campaign in Eastern time."""
+    # unverified: the campaign serves on its last day, too.
     return to_local_days(brief.schedule.start, brief.schedule.end, TIMEZONE)
 
 
 def count_days(first: Json, last: Json) -> int | None:
-    """How many days a budget runs, both included (unverified); None where its dates are none."""
+    """Return the number of days of a budget; None if one of its dates is missing or malformed."""
+    # unverified: both the first and the last day of a budget count.
     try:
         return (date.fromisoformat(last) - date.fromisoformat(first)).days + 1
     except (TypeError, ValueError):
@@ -106,7 +108,7 @@ def count_days(first: Json, last: Json) -> int | None:
 def check_budget_floor(
     least: Mapping[str, Decimal], budget: Mapping[str, Json], path: str, currency: str
 ) -> Iterator[Issue]:
-    """What is wrong with a budget's amount; ``least``: by budget type, for CAMPAIGN by day."""
+    """Check a budget's amount. ``least``: the minimum by budget type, for CAMPAIGN that of each day."""
     kind, amount = budget.get("type"), budget.get("amount")
     days = count_days(budget.get("startDate"), budget.get("endDate")) if kind == LIFETIME else 1
     if not isinstance(kind, str) or kind not in least or not is_number(amount) or days is None:
@@ -118,13 +120,14 @@ def check_budget_floor(
 
 
 def parse_budget_floors(row: Mapping[str, Json] | None) -> dict[str, Decimal]:
-    """The least budgets that a row of the currencies names; the one of a CAMPAIGN budget by day (unverified)."""
+    """Return the minimums of budgets in a row of the currencies, by budget type."""
+    # unverified: the minimum of a CAMPAIGN budget is that of a DAILY budget for each of its days.
     least = get_value(row, "/minimumCampaignBudget")
     return {DAILY: Decimal(least), LIFETIME: Decimal(least)} if is_number(least) else {}
 
 
 def check_click_cost(row: Mapping[str, Json] | None, cost: Decimal, path: str, currency: str) -> Iterator[Issue]:
-    """What is wrong with a cost per click, by a row of the currencies."""
+    """Check a cost per click against a row of the currencies."""
     low, high = get_value(row, "/minimumCpc"), get_value(row, "/maximumCpc")
     if is_number(low) and cost < low:
         yield Issue(path, "too_small", f"Outbrain takes a cost per click of at least {format_decimal(low)} {currency}.")
@@ -136,28 +139,28 @@ def check_click_cost(row: Mapping[str, Json] | None, cost: Decimal, path: str, c
 
 
 def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots: str) -> Request:
-    """A read."""
+    """Build a read."""
     return Request("GET", f"{API_URL}/{path}", slots, query or {})
 
 
 def build_write_request(method: str, path: str, body: Json, **slots: str) -> Request:
-    """A write."""
+    """Build a write."""
     return Request(method, f"{API_URL}/{path}", slots, body=body, encoding="json", kind="write")
 
 
 def build_currencies_request() -> Request:
-    """The currencies with their bounds."""
+    """Build the request for the currencies with their limits."""
     return build_get_request("currencies")
 
 
 def find_currency_row(response: Response | None, currency: str) -> Mapping[str, Json] | None:
-    """What the currencies say of one."""
+    """Return the row of a currency; None if it is not listed."""
     rows = get_objects(response.body, "/currencies", "currencies") if response is not None else []
     return next((row for row in rows if row.get("code") == currency), None)
 
 
 def build_offset_query(limit: int, offset: int) -> dict[str, str]:
-    """The query of a list."""
+    """Build the query of a list."""
     return {"limit": str(limit), "offset": str(offset)}
 
 
@@ -168,13 +171,13 @@ def build_campaign_names_request(account: Account, *, archived: bool) -> Request
 
 
 def build_owner_list_request(level: Level, owner: str, limit: int, offset: int, query: Mapping[str, str]) -> Request:
-    """A page of the campaigns of a marketer, or of the promoted links of a campaign."""
+    """Build the request of a page of a marketer's campaigns, or of a campaign's promoted links."""
     path = "marketers/{id}/campaigns" if level.kind == "campaign" else "campaigns/{id}/promotedLinks"
     return build_get_request(path, {**build_offset_query(limit, offset), **query}, id=owner)
 
 
 def parse_total(response: Response, at: str) -> int | None:
-    """How many rows there are on all pages, where the answer says it."""
+    """Return the number of rows on all pages; None if the response has no total."""
     total = get_value(response.body, at)
     return int(total) if is_number(total) and total == int(total) else None
 
@@ -183,7 +186,7 @@ def parse_total(response: Response, at: str) -> int | None:
 
 
 def parse_native_status(native: Mapping[str, Json]) -> str | None:
-    """Return the status in one word; natively it is two flags."""
+    """Return the status as one word. The native status is two flags."""
     if native.get("archived") is True or native.get("autoArchived") is True:
         return ARCHIVED
     words_ = {True: ENABLED, False: DISABLED}
@@ -192,7 +195,7 @@ def parse_native_status(native: Mapping[str, Json]) -> str | None:
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The native error: a sentence without a code, in two shapes."""
+    """Return the error: a text without a code, in one of two forms."""
     body = response.body if response.state == "json" else None
     text = get_text(body, "/errorMessage")
     if response.status < 400 and text is None:
@@ -202,7 +205,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """Return the result of each item of an array: HTTP 200 does not mean success."""
+    """Return the result of each item of an array, which may have failed in spite of HTTP 200."""
     sent_items, results = request.body, response.body
     if not isinstance(sent_items, list) or not isinstance(results, list) or len(results) != len(sent_items):
         return None
@@ -219,13 +222,13 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
 
 def parse_item_error(item: Json, request_id: str | None) -> ParsedError:
-    """Return the error of one item of an array. Without the status Failure it has no code: its outcome is not known."""
+    """Return the error of one item of an array. Without the status Failure it has no code: its outcome is unknown."""
     status = get_text(item, "/operationStatus/status")
     reasons = [reason for reason in find_values(item, "/operationStatus/reason/*") if isinstance(reason, str)]
     return ParsedError((FAILURE,) if status == FAILURE else (), "; ".join(reasons) or None, request_id)
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Seconds to wait: Outbrain counts them in milliseconds, in a header of its own."""
+    """Return the seconds to wait, from Outbrain's header, which has milliseconds."""
     text = response.headers.get(RETRY_DELAY_HEADER, "").strip()
     return int(text) / 1000 if text.isascii() and text.isdigit() and len(text) < 12 else None

@@ -1,4 +1,4 @@
-"""Changes of Outbrain as plans: budget, campaign and promoted link, one write each."""
+"""Changes at Outbrain as plans: budget, campaign and promoted link, one write each."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Body = dict[str, Json]
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity. A link names its campaign in the address, which a binding may complete."""
+    """A step that creates one entity. The URL of a link contains its campaign, which a binding may supply."""
     path = "campaigns" if level is CAMPAIGN else "campaigns/{campaignId}/promotedLinks"
     slots = {name: value for name, value in members.items() if level is AD and name == "campaignId"}
     body = {name: value for name, value in members.items() if name not in slots}
@@ -57,9 +57,9 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of a campaign, or switches a link; what a link shows is another call.
+    """A step that changes members of a campaign, or the status of a link.
 
-    Amplify reference: the response to a switched link has no body.
+    Amplify reference, "PromotedLinks": the response to a new status has no body. Another request changes the content.
     """
     if level is AD:
         request = outbrain.build_write_request("PUT", "promotedLinks/{ids}", dict(members), ids=entity_id)
@@ -70,7 +70,8 @@ def _build_update_step(account: Account, level: Level, entity_id: str, does: str
 
 
 def _build_content_step(entity_id: str, campaign: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes what a link shows. The reference names the headline title here, not text (unverified)."""
+    """A step that changes the content of a link."""
+    # unverified: the headline is title in the request that changes it, though it is text in the link.
     renamed = {"title" if name == "text" else name: value for name, value in members.items()}
     path = "campaigns/{campaignId}/promotedLinks/"
     request = outbrain.build_write_request("PUT", path, [{ID_OUTPUT: entity_id, **renamed}], campaignId=campaign)
@@ -183,7 +184,7 @@ def _check_native_create(level: Level, payload: Mapping[str, Json]) -> Iterator[
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members; paused where they do not say."""
+    """One entity from native members, paused unless they name a status."""
     level = get_level(NETWORK, kind)
     issues = _check_native_create(level, payload)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
@@ -195,7 +196,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
 
 
 def _ensure_own_budget(account: Account, budget: str) -> Flow[None]:
-    """Amplify reference: a campaign belongs to the marketer of its budget; nothing else in the request names one."""
+    """Check that the budget is the marketer's. Amplify reference: a campaign belongs to its budget's marketer."""
     request = outbrain.build_get_request("marketers/{marketer}/budgets", marketer=account.native_id)
     response = yield from fetch_response(NETWORK, request)
     rows = get_objects(response.body, "/budgets", "list of budgets")
@@ -213,7 +214,7 @@ def _require_campaign_id(link: NativeEntity) -> str:
 def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
-    """Native members changed; others stay as they are."""
+    """Native members of one entity changed; others stay as they are."""
     level = get_level(NETWORK, kind)
     issues = lifecycle.check_native_update(NETWORK, level, payload, parent_id)
     raise_if_issues([*issues, *_check_flag(payload)])
@@ -229,7 +230,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """A campaign is archived; a promoted link stays."""
+    """One campaign archived. Raises InvalidInput for a promoted link, which cannot be deleted."""
     if get_level(NETWORK, kind) is AD:
         raise invalid_input("kind", "not_supported", "Outbrain deletes no promoted links; pause it instead.")
     does = f"Archive the campaign {entity_id}: it is never deleted."
@@ -245,7 +246,7 @@ BUDGET_FIELDS = ("budgetType", "budget", "pacing", "dailyTarget", *DAY_FIELDS)
 
 
 def _get_changed_members(native: Mapping[str, Json], part: str) -> Body:
-    """The changed members of a part. One that is removed is left out, since another flag removes it."""
+    """Return the changed members of a part. A removed one is left out, since a flag removes it."""
     members = {pointer.removeprefix(part): value for pointer, value in native.items() if pointer.startswith(part)}
     return {name: value for name, value in members.items() if value is not None}
 
@@ -285,7 +286,7 @@ def _build_campaign_plan(
     targeting: Body,
     targeting_changes: Sequence[Change],
 ) -> Plan:
-    """Up to two steps: the budget first, with all of its changed members, then the campaign."""
+    """Build up to two steps: the budget with all of its changed members, then the campaign."""
     budget_changes = [change for change in result.changes if change.field in BUDGET_FIELDS]
     campaign_changes = [change for change in result.changes if change.field not in BUDGET_FIELDS]
     campaign_changes += targeting_changes
@@ -310,7 +311,7 @@ def _build_campaign_plan(
     days = [f"{change.field} {change.after or 'none'}" for change in budget_changes if change.field in DAY_FIELDS]
     if days:
         warnings.append(f"Outbrain keeps whole days of US Eastern time: {', '.join(days)}.")
-    # Another kind of budget gives the same amount another meaning; without an end the campaign spends on.
+    # Another type of budget changes the meaning of its amount. Without an end the campaign continues to spend.
     is_open_ended = any(
         change.field == "budgetType" or (change.field == "endAt" and change.after is None) for change in budget_changes
     )
@@ -332,9 +333,9 @@ def _plan_link_edit(account: Account, entity_id: str, edit: Edit, now: datetime 
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and content, compared with what they are now."""
+    """Fields, targeting and content of one entity, compared with the entity as it is now."""
     check_edit(NETWORK, kind, edit)
-    eastern = evolve(account, timezone=outbrain.TIMEZONE)  # all dates of Outbrain are of this zone
+    eastern = evolve(account, timezone=outbrain.TIMEZONE)  # the time zone of all dates
     plan = _plan_link_edit if kind == AD.kind else _plan_campaign_edit
     return (yield from plan(eastern, entity_id, edit, now))
 
@@ -343,7 +344,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Bounds of the currency, and whether the name is free: refused only later, it would leave a budget behind."""
+    """Check the limits of the currency, and that the name is free. A later refusal would leave an unused budget."""
     currency = require_currency(account)
     row = outbrain.find_currency_row(
         (yield from fetch_response(NETWORK, outbrain.build_currencies_request())), currency

@@ -54,7 +54,7 @@ def _require_login_member(answer: Mapping[str, str], member: str) -> str:
 
 
 def _build_login_request(answer: Mapping[str, str]) -> Request:
-    """Build the sign-in. Amplify reference: 2 an hour for each user, so it is never repeated automatically."""
+    """Build the sign-in. Amplify reference: a user may sign in twice an hour, so it is never repeated."""
     pair = f"{_require_login_member(answer, 'username')}:{_require_login_member(answer, 'password')}"
     headers = {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
     return Request("GET", f"{outbrain.API_URL}/login", headers=headers, kind="read_once", is_signed=False)
@@ -63,7 +63,7 @@ def _build_login_request(answer: Mapping[str, str]) -> Request:
 def fetch_credentials(
     app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
 ) -> Flow[Credentials]:
-    """Check a given token by one read; or exchange name and password, used once, for a token of 30 days."""
+    """Check a given token by one read, or exchange name and password for a token of 30 days."""
     if "apiKey" not in answer:
         response = yield from fetch_response(NETWORK, _build_login_request(answer))
         token = get_value(response.body, f"/{outbrain.TOKEN_HEADER}")
@@ -99,7 +99,7 @@ def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The marketers. The currency is that of any of their budgets: they all have the same one."""
+    """Read the marketers. The currency is that of their budgets, which all have the same one."""
     response = yield from fetch_response(NETWORK, outbrain.build_get_request("marketers"))
     accounts: list[DiscoveredAccount] = []
     for native in get_objects(response.body, "/marketers", "list of marketers"):
@@ -127,7 +127,7 @@ def _parse_owned_entities(level: Level, response: Response, owner: str) -> list[
 
 
 def _is_last_page(level: Level, response: Response, offset: int, limit: int) -> bool:
-    """Return whether this is the last page: by the total if there is one, else by a page that is not full."""
+    """Return whether this is the last page: the total is reached or, without a total, the page is not full."""
     count, total = (
         len(get_objects(response.body, f"/{level.path}", "list")),
         outbrain.parse_total(response, "/totalCount"),
@@ -150,7 +150,7 @@ def _fetch_level(level: Level, owner: str, limit: int) -> Flow[list[ParsedEntity
 
 
 def _build_status_query(level: Level, status: str | None) -> dict[str, str]:
-    """Return the filter of a list by status: campaigns by archived, links by enabled."""
+    """Return the filter of a list by status. Campaigns have a filter by archived, links by enabled."""
     if level is CAMPAIGN:
         return {"includeArchived": "true" if status == outbrain.ARCHIVED else "false"}
     is_by_status = status in (outbrain.ENABLED, outbrain.DISABLED)
@@ -158,7 +158,7 @@ def _build_status_query(level: Level, status: str | None) -> dict[str, str]:
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """Campaigns that are not archived, and the links of each."""
+    """Read the campaigns that are not archived, and the links of each."""
     nodes = yield from _fetch_level(CAMPAIGN, account.native_id, outbrain.MAX_PAGE_SIZE)
     for campaign in tuple(nodes):
         nodes += yield from _fetch_level(AD, campaign.id, outbrain.LINKS_PAGE_SIZE)
@@ -180,7 +180,7 @@ def _fetch_owner_ids(account: Account, level: Level, query: ListQuery) -> Flow[l
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level; links without a named campaign are read campaign by campaign."""
+    """Read one page of a level. Without a parent ID, links are read campaign by campaign."""
     level = check_query(NETWORK, kind, query)
     place = _match_cursor(query.cursor or "0")
     if place is None or (level is CAMPAIGN and place[1]):
@@ -243,7 +243,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """Read the entity; a campaign with its whole targeting and its budget."""
+    """Read the entity. A campaign gets its whole targeting and its budget."""
     if get_level(NETWORK, kind) is not CAMPAIGN:
         return (yield from fetch_entity(account, kind, entity_id))
     whole = yield from _fetch_with_query(CAMPAIGN, entity_id, {"extraFields": outbrain.EXTRA_CAMPAIGN_FIELDS})
@@ -291,13 +291,13 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of US Eastern time, answered at once."""
+    """Read days of US Eastern time; there are no report jobs."""
     answers: list[Response] = []
     for first, last in split_date_range(start, end, outbrain.REPORT_DAYS):
         answers += yield from fetch_pages(NETWORK, _build_report_request(account, first, last), _build_next_request)
     native = [row for answer in answers for row in get_objects(answer.body, "/results", "report")]
     fresh = yield from fetch_if_possible(NETWORK, outbrain.build_get_request("reports/fullDay"))
-    partial = outbrain.get_eastern_date(now)  # if Outbrain does not say up to which day the figures are complete
+    partial = outbrain.get_eastern_date(now)  # used if Outbrain does not name the last complete day
     full_day = get_text(fresh.body, "/fullDayDate") if fresh is not None else None
     if full_day is not None:
         partial = parse_date(full_day[:10]) + _ONE_DAY
@@ -325,7 +325,7 @@ LINKS_CATALOG = "promoted_links"
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog; not every marketer has segments."""
+    """Read one page of a catalog. Raises InvalidInput for segments if the marketer has none."""
     name, _, suffix = resource.partition(":")
     if name == LINKS_CATALOG and suffix:
         return (yield from _fetch_links_page(account, suffix, query))
@@ -338,7 +338,7 @@ def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flo
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The token, in a header of its own."""
+    """Add the token in Outbrain's header."""
     if not can_sign(NETWORK, request):
         return request
     return evolve(request, headers={**request.headers, outbrain.TOKEN_HEADER: credentials.access_token})

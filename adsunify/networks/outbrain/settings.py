@@ -33,7 +33,7 @@ from .targeting import (
 
 
 def get_budget_period(entity: NativeEntity) -> Period | None:
-    """The period of a campaign's budget; a monthly one is neither."""
+    """Return the period of a campaign's budget; None for a monthly one."""
     kinds: Mapping[str, Period] = {outbrain.DAILY: "daily", outbrain.LIFETIME: "lifetime"}
     return kinds.get(get_text(entity, "/budget/type") or "")
 
@@ -43,7 +43,7 @@ def _lock_shared_budget(entity: NativeEntity, now: datetime | None) -> str | Non
 
 
 def _lock_after_start(entity: NativeEntity, now: datetime | None) -> str | None:
-    # Dates in ISO form sort as text.
+    # ISO dates can be compared as text.
     start = get_text(entity, "/budget/startDate")
     if now is not None and start is not None and start <= now.date().isoformat():
         return "the start date has passed"
@@ -102,7 +102,7 @@ def _write_interests(value: Json, entity: NativeEntity, account: Account) -> Map
 
 
 def _list_setting(member: str, can_clear: bool = True, **more: Any) -> Setting:
-    """A list of the targeting. Amplify reference: an empty one clears it."""
+    """Build the setting of a list of the targeting. Amplify reference: an empty list clears it."""
     path = f"/targeting/{member}"
     return Setting(
         *("campaign", member, path, "list"),
@@ -146,7 +146,7 @@ SETTINGS = (
         note="startAt: a date, or a midnight in US Eastern time. endAt: a date, or an instant (through its day).",
     ),
     _budget_setting("endAt", "/budget/endDate", "day", can_clear=True, write=_write_end),
-    _list_setting("locations", can_clear=False, read=_ids_reader("locations")),  # without any it would serve everywhere
+    _list_setting("locations", can_clear=False, read=_ids_reader("locations")),  # else it would serve everywhere
     _list_setting("excludedLocations", read=_ids_reader("excludedLocations")),
     _campaign_setting(
         "languages", f"/targeting/{LANGUAGE_MEMBER}", write=_write_language, note="languages: exactly one."
@@ -197,7 +197,7 @@ EDITS = (
 def check_conflicts(
     account: Account, kind: Kind, before: NativeEntity, changed: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Iterator[Issue]:
-    """What dates and pacing of a campaign's changed budget contradict; :func:`check_changed_amounts` reads amounts."""
+    """Check dates and pacing of a campaign's changed budget. :func:`check_changed_amounts` checks amounts."""
     if "budget" in changed:
         budget = _merge_budget(before, changed)
         yield from _check_changed_dates(budget, changed["budget"], to_account_time(account, now))
@@ -205,14 +205,14 @@ def check_conflicts(
 
 
 def _merge_budget(before: NativeEntity, changed: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The budget as it is after the change."""
+    """Return the budget after the change."""
     return {**(before.get("budget") or {}), **changed.get("budget", {})}
 
 
 def _check_changed_dates(
     budget: Mapping[str, Json], members: Mapping[str, Json], now: datetime | None
 ) -> Iterator[Issue]:
-    """What the changed dates of a budget contradict; ``members``: the changed ones."""
+    """Check the dates of a budget. ``members``: the changed members."""
     start, end = get_text(budget, "/startDate"), get_text(budget, "/endDate")
     present = "" if now is None else now.date().isoformat()
     changed = [name for name in ("startDate", "endDate") if name in members]
@@ -227,7 +227,7 @@ def _check_changed_dates(
 
 
 def _check_changed_pacing(budget: Mapping[str, Json], edit: Edit) -> Iterator[Issue]:
-    """What type, pacing, target and end of a budget contradict."""
+    """Check type, pacing, target and end of a budget against each other."""
     kind, pacing = budget.get("type"), budget.get("pacing")
     at = "fields.pacing" if "pacing" in edit.fields else "fields.budgetType"
     if kind == outbrain.DAILY and pacing != outbrain.SPEND_ASAP:
@@ -243,7 +243,7 @@ def _check_changed_pacing(budget: Mapping[str, Json], edit: Edit) -> Iterator[Is
 def check_changed_amounts(
     account: Account, before: NativeEntity, changed: Mapping[str, Json], currencies: Response | None
 ) -> Iterator[Issue]:
-    """What floors and ceilings say of the changed amounts; ``currencies``: Outbrain's list, where it was read."""
+    """Check the changed amounts against minimums and maximums. ``currencies``: Outbrain's list, if it was read."""
     currency = require_currency(account)
     row = outbrain.find_currency_row(currencies, currency)
     if "budget" in changed:

@@ -100,7 +100,7 @@ CONTENT_MEMBERS = split_words("headline imageUrl imageHash")
 
 
 def has_content(members: Mapping[str, Json]) -> bool:
-    """Whether a brief brings headline or image; else both are taken from the page."""
+    """Return whether a brief has a headline or an image. Else Outbrain takes both from the page."""
     return any(f"creative.{name}" in members for name in CONTENT_MEMBERS)
 
 
@@ -120,14 +120,15 @@ def _check_budget_floor(account: Account, brief: CampaignBrief, now: datetime | 
 
 
 def build_budget(brief: CampaignBrief, amount: Json) -> dict[str, Json]:
-    """The budget that carries amount, dates and pacing; its name is that of the operation."""
+    """Build the budget, which holds amount, dates and pacing. The step adds its name."""
     first, last = outbrain.get_eastern_serving_days(brief)
     kind = outbrain.BUDGET_TYPE_BY_PERIOD[brief.budget.period]
     return {
         "amount": amount,
         "startDate": first.isoformat(),
         **({} if last is None else {"endDate": last.isoformat()}),
-        "runForever": last is None,  # one client reports that endDate was demanded even then (unverified)
+        # unverified: with runForever a budget needs no endDate; one client reports that Outbrain required it.
+        "runForever": last is None,
         "type": kind,
         "pacing": outbrain.PACING_BY_BUDGET_TYPE[kind],
     }
@@ -206,7 +207,7 @@ def _build_interests_request(account: Account, sought: str, cursor: str | None, 
 
 
 def _parse_targetable_interests(response: Response) -> list[Mapping[str, Json]]:
-    """The interests that can be targeted, those below others too."""
+    """Return all interests that can be targeted, at every level."""
     found: list[Mapping[str, Json]] = []
     waiting = list(get_objects(response.body, "/interests", "catalog"))
     while waiting:
@@ -229,7 +230,7 @@ def _account_request_builder(path: str) -> Callable[[Account, str, str | None, i
 
 
 def _parse_words(response: Response) -> list[Mapping[str, Json]]:
-    """A bare array of words as rows."""
+    """Return the rows of an array of texts."""
     listed = response.body if isinstance(response.body, list) else []
     return [{"value": one} for one in listed]
 
@@ -259,7 +260,9 @@ CATALOGS = (
     Catalog("currencies", _plain_request_builder("currencies"), "/currencies", "/code", "/name"),
     Catalog("budgets", _account_request_builder("budgets"), "/budgets", "/id", "/name"),
     Catalog("conversion_events", _account_request_builder("conversionEvents"), "/conversionEvents", "/id", "/name"),
-    Catalog("segments", _account_request_builder("segments"), "/segments", "/id", "/name"),  # its path is (unverified)
+    Catalog(
+        "segments", _account_request_builder("segments"), "/segments", "/id", "/name"
+    ),  # unverified: the path of segments
     Catalog(
         *("promoted_links", _build_links_request, "/promotedLinks", "/id", "/text"),
         suffix="required",
@@ -299,7 +302,7 @@ TEMPLATES = (
 )
 
 
-# Counts may be written with decimals; a fraction stays in the native row only.
+# Outbrain may write counts with decimals. Only the native row keeps a fraction.
 METRICS = (
     Metric("impressions", "/metrics/impressions", "whole"),
     Metric("clicks", "/metrics/clicks", "whole"),
@@ -311,7 +314,7 @@ METRICS = (
 
 ERRORS = (
     ErrorRule("rejected", "input", "the item was refused inside a success", (outbrain.FAILURE,)),
-    # Outbrain has no codes: what follows is each documented status in words.
+    # Outbrain has no error codes, so these rules use the documented HTTP statuses.
     ErrorRule("rejected", "input", "a parameter is wrong or missing, below a floor, or a name taken", status=400),
     ErrorRule("rejected", "permission", "the marketer or the role is out of reach", status=403),
     ErrorRule("rejected", "not_found", "there is no such thing", status=404),
@@ -341,7 +344,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Amplify API, reports ("outbrain: 12 Insights"): rows carry explicit zeros; a day without a row has no data: null.
+    # Amplify reference, "Performance Reporting": rows have explicit zeros. A day without a row has no data, so its
+    # figures are null.
     missing_day="gap",
     geographies=("/locations",),
     money_note="Native amounts are decimal numbers in major units, with at most 2 digits after the point.",

@@ -19,9 +19,9 @@ from . import native as outbrain
 PLATFORMS = ("DESKTOP", "MOBILE", "TABLET")
 OPERATING_SYSTEMS = ("Ios", "MacOs", "Android", "Windows")
 BROWSERS = split_words("Safari Opera Chrome UCBrowser InApp Samsung Firefox InternetExplorer Edge Other")
-LOCATIONS_VERSION = "V2"  # V1, the default of the search, divides countries by FIPS regions
+LOCATIONS_VERSION = "V2"  # the default, V1, has FIPS regions
 LOCATION_MEMBERS = ("locations", "excludedLocations")
-# The reference writes language in the table of attributes, languages in a sample: the table counts (unverified).
+# unverified: the member is language, as in the table of attributes, and not languages, as in a sample.
 LANGUAGE_MEMBER = "language"
 TARGETING_MEMBERS = split_words(
     f"platform locations excludedLocations {LANGUAGE_MEMBER} excludeAdBlockUsers customAudience browsers"
@@ -39,7 +39,7 @@ WORLDWIDE_WARNING = "There is no targeting: all locations that Outbrain sells ar
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """Return why a targeting object is refused, in Outbrain's own names; None where nothing is."""
+    """Return why a native targeting object is refused; None if it is valid."""
     unknown = sorted(set(targeting) - set(TARGETING_MEMBERS))
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}"
@@ -54,7 +54,7 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     return None
 
 
-# The names are those of everyday English; that Outbrain spells each of them so is (unverified).
+# unverified: Outbrain has these English names of countries.
 _COUNTRY_NAMES_TEXT = """
 AD Andorra|AE United Arab Emirates|AF Afghanistan|AG Antigua and Barbuda|AI Anguilla|AL Albania|AM Armenia|AO Angola
 AQ Antarctica|AR Argentina|AS American Samoa|AT Austria|AU Australia|AW Aruba|AX Aland Islands|AZ Azerbaijan
@@ -92,17 +92,17 @@ VU Vanuatu|WF Wallis and Futuna|WS Samoa|XK Kosovo|YE Yemen|YT Mayotte|ZA South 
 COUNTRY_NAMES: Mapping[str, str] = {
     entry[:2]: entry[3:] for line in _COUNTRY_NAMES_TEXT.strip().splitlines() for entry in line.split("|")
 }
-"""English names by ISO 3166-1 alpha-2: Outbrain finds countries by name only."""
+"""ISO 3166-1 alpha-2 codes to English names. Outbrain finds countries only by name."""
 
 
 def find_countries_error(countries: Iterable[str]) -> str | None:
-    """What is wrong with country codes; None where nothing is."""
+    """Return why country codes are refused; None if they are valid."""
     strange = [country for country in countries if country not in COUNTRY_NAMES]
     return f"{', '.join(strange)} is no country" if strange else None
 
 
 def build_targeting(brief: CampaignBrief, places: Sequence[str]) -> dict[str, Json]:
-    """The campaign's targeting, its countries found out (``places``)."""
+    """Build the campaign's targeting. ``places``: the location IDs of its countries."""
     if brief.targeting.native is not None:
         return with_default_members(brief.targeting.native)
     ids = list(dict.fromkeys((*places, *(brief.targeting.location_ids or ()))))
@@ -110,7 +110,7 @@ def build_targeting(brief: CampaignBrief, places: Sequence[str]) -> dict[str, Js
 
 
 def with_default_members(targeting: Mapping[str, Json]) -> dict[str, Json]:
-    """With the platforms and the version of the locations, where they are not said."""
+    """Return the targeting with default platforms, and with the version of its locations."""
     whole: dict[str, Json] = {"platform": list(PLATFORMS), **targeting}
     if any(name in whole for name in LOCATION_MEMBERS):
         whole.setdefault("locationsVersion", LOCATIONS_VERSION)
@@ -121,7 +121,7 @@ def with_default_members(targeting: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def fetch_country_id(network: Network, code: str) -> Flow[str]:
-    """The location id of a country, which is found by its English name only."""
+    """Return the location ID of a country, which is searched by its English name."""
     query = {
         "term": COUNTRY_NAMES[code],
         "include": "Country",
@@ -145,7 +145,7 @@ def fetch_country_id(network: Network, code: str) -> Flow[str]:
 
 
 def get_ids(items: Json) -> list[str]:
-    """Ids of a list as it is read: of objects, or of the ids themselves."""
+    """Return the IDs of a list that was read. It has objects with IDs, or IDs."""
     ids = [parse_id(get_value(item, "/id") if isinstance(item, Mapping) else item) for item in find_values(items, "/*")]
     if None in ids:
         raise ProviderUnreadable("A location of the campaign has no id.")
@@ -153,7 +153,7 @@ def get_ids(items: Json) -> list[str]:
 
 
 def to_writable_targeting(targeting: Json) -> dict[str, Json]:
-    """A targeting as it is read in the form that a write takes: locations as ids, without what is only shown."""
+    """Return a targeting that was read in the form of a write: locations as IDs, without read-only members."""
     if not isinstance(targeting, Mapping):
         raise ProviderUnreadable("The campaign's targeting is no object.")
     writable = {name: value for name, value in targeting.items() if name in TARGETING_MEMBERS and value is not None}
@@ -161,7 +161,7 @@ def to_writable_targeting(targeting: Json) -> dict[str, Json]:
 
 
 TargetingPartBuilder = Callable[[list[str], str], Json]
-"""From the wanted ids, and the path to name in a refusal, to the member's value."""
+"""Builds the member's value from the wanted IDs; the path is for error messages."""
 
 
 def _build_ids(ids: list[str], path: str) -> Json:
@@ -175,7 +175,7 @@ def _build_language(ids: list[str], path: str) -> Json:
 
 
 def build_interests_member(ids: list[str]) -> dict[str, Json]:
-    """Any of these interests."""
+    """Build the member that targets any of these interests."""
     return {"op": "Or", "ids": ids}
 
 
@@ -200,11 +200,11 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
     "interests": ("interests", _build_interests),
     "devices": ("platform", _build_platforms),
 }
-"""An edit's part to its native member and how it is written."""
+"""A part of an edit's targeting to its native member and the builder of its value."""
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """The members that the wanted parts become, and each change. Raises InvalidInput with all issues."""
+    """Return the changed members, and each change. Raises InvalidInput with all issues."""
     changed: dict[str, Json] = {}
 
     def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:

@@ -40,18 +40,18 @@ HOST = "api.pinterest.com"
 CONSENT_HOST = "www.pinterest.com"
 API_URL = f"https://{HOST}/{VERSION}"
 HEADERS: Mapping[str, str] = {"Accept": "application/json"}
-REQUEST_ID_HEADER = "x-pinterest-rid"  # (unverified)
+REQUEST_ID_HEADER = "x-pinterest-rid"  # unverified: the name of this header
 LOGIN = OAuth2(
     consent_url=f"https://{CONSENT_HOST}/oauth/",
     token_url=f"{API_URL}/oauth/token",
     revoke_url=f"{API_URL}/oauth/token/revoke",
     scopes=split_words("ads:read ads:write boards:read boards:write pins:read pins:write user_accounts:read"),
     scope_separator=",",
-    # Apps registered before 2025-09-25 ask for a refresh token that can be renewed.
+    # Authentication guide: an app from before 2025-09-25 has to request refresh tokens that can be renewed.
     exchange_extras={"continuous_refresh": "true"},
     is_client_in_header=True,
     headers=HEADERS,
-    revoked_tokens=("access_token",),  # those of system users only; a user's token is refused (403)
+    revoked_tokens=("access_token",),  # of system users only; Pinterest refuses a user's token (403)
     grant_refused_statuses=(400,),
     note="A refresh token is good for 60 days and renewed with each use. A user's token cannot be revoked by us.",
 )
@@ -60,7 +60,7 @@ CURRENCIES = split_words(
     "USD GBP CAD EUR AUD NZD SEK ILS CHF HKD JPY SGD KRW NOK DKK PLN RON HUF CZK BRL MXN ARS CLP COP INR TRY"
 )
 WRITE_PERMISSIONS = ("OWNER", "ADMIN", "CAMPAIGN_MANAGER")  # the permissions that may change an ad account
-UTC_TIMEZONE = "UTC"  # budget days and default reports; also the time zone of an account without one
+UTC_TIMEZONE = "UTC"  # of budget days, of reports by default, and of an account without a time zone
 
 ACTIVE, PAUSED, ARCHIVED, DRAFT, DELETED_DRAFT = split_words("ACTIVE PAUSED ARCHIVED DRAFT DELETED_DRAFT")
 STATUSES = (ACTIVE, PAUSED, ARCHIVED, DRAFT, DELETED_DRAFT)
@@ -71,33 +71,33 @@ BID_STRATEGIES = (AUTOMATIC_BID, MAX_BID)  # responses also have TARGET_AVG
 IMPRESSION = "IMPRESSION"
 CAMPAIGN_BUDGET_TYPE = "CBO_ADGROUP"  # budget_type of an ad group whose campaign holds the budget
 AD_GROUP_BUDGET_PERIODS: Mapping[Json, str] = {"DAILY": "daily", "LIFETIME": "lifetime"}
-SPEND_CAP_MEMBERS: Mapping[str, str] = {
+SPEND_CAP_MEMBERS: Mapping[str, str] = {  # a campaign's budget, by period
     "daily": "daily_spend_cap",
     "lifetime": "lifetime_spend_cap",
-}  # of a campaign, by period
+}
 STANDARD_PACING = "STANDARD"
 ALL_PLACEMENTS = "ALL"
 PLACEMENTS = (ALL_PLACEMENTS, "SEARCH", "BROWSE", "OTHER")
 REGULAR = "REGULAR"
 PROMOTABLE_PIN_TYPES = (REGULAR, "VIDEO", "CAROUSEL", "COLLECTION", "IDEA")
 IMAGE_URL = "image_url"
-NO_END = -1  # end_time of a campaign that runs on
+NO_END = -1  # end_time of a campaign without an end
 NO_ORDER_LINE = "0"
 TRACKED_EVENTS = split_words("audience_verification buyable_button click engagement impression")
-MAX_TRACKING_URLS, MAX_TRACKING_URL_LENGTH = 3, 2000  # of each event; characters of each
+MAX_TRACKING_URLS, MAX_TRACKING_URL_LENGTH = 3, 2000  # URLs of each event, characters of each URL
 MAX_TITLE_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH = 100, 800, 2048
-MAX_NAME_LENGTH = 255  # of an ad group: (unverified)
+MAX_NAME_LENGTH = 255  # unverified: the longest name of an ad group, in characters
 PAGE_SIZE = 250
-DEFAULT_RETRY_DELAY = 60.0  # seconds, where a rate error comes without a figure
+DEFAULT_RETRY_DELAY = 60.0  # seconds; for a rate error that names no time
 MONEY_MEMBERS = frozenset(
     split_words(
         "daily_spend_cap lifetime_spend_cap default_ad_group_budget_in_micro_currency budget_in_micro_currency"
         " bid_in_micro_currency bid_multiplier bid_options"
     )
 )
-"""Amounts. Whether an edit raises one is known only if the entity was read before."""
+"""The members that hold amounts. A plan can tell whether a change raises one only if the entity was read before."""
 
-SYNC_DAYS = 90  # back from today (UTC)
+SYNC_DAYS = 90  # before today (UTC)
 REPORT_DAYS = 186
 IN_PROGRESS, FINISHED = "IN_PROGRESS", "FINISHED"
 
@@ -112,7 +112,7 @@ _find_fraction = re.compile(r"\.0*[1-9]").search
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Micros of every currency, those without a minor unit included; InvalidInput for a currency that is not billed."""
+    """Return the unit: micros of every currency. Raises InvalidInput for a currency that Pinterest does not bill in."""
     currency = require_currency(account)
     if currency not in CURRENCIES:
         message = f"Pinterest bills in {', '.join(CURRENCIES)}; the currency of this account is another one."
@@ -149,38 +149,38 @@ def build_pairs_request(url: str, path: Mapping[str, str] | None = None, *query:
 
 
 def build_account_pairs_request(account: Account, edge: str, *query: tuple[str, str]) -> Request:
-    """A GET below the ad account."""
+    """Build a GET below the ad account."""
     return build_pairs_request(f"/ad_accounts/{{account}}/{edge}", {"account": account.native_id}, *query)
 
 
 def build_organic_get_request(account: Account, url: str, path: Mapping[str, str], *query: tuple[str, str]) -> Request:
-    """A GET of pins or boards, with the owner of the ad account as the acting user."""
+    """Build a GET of pins or boards, as the owner of the ad account."""
     return build_pairs_request(url, path, ("ad_account_id", account.native_id), *query)
 
 
 def build_account_write_request(account: Account, method: str, edge: str, body: Json) -> Request:
-    """A write below the ad account."""
+    """Build a write below the ad account."""
     url, path = f"{API_URL}/ad_accounts/{{account}}/{edge}", {"account": account.native_id}
     return Request(method, url, path, headers=HEADERS, body=body, encoding="json", kind="write")
 
 
 def build_pin_request(account: Account, pin_id: str) -> Request:
-    """A pin as the owner of the ad account sees it."""
+    """Build the read of a pin, as the owner of the ad account."""
     return build_organic_get_request(account, "/pins/{pin}", {"pin": pin_id})
 
 
 def build_countries_request() -> Request:
-    """The countries that ads are sold in."""
+    """Build the request for the countries in which Pinterest sells ads."""
     return build_pairs_request("/resources/ad_account_countries")
 
 
 def build_status_filter(*statuses: str) -> list[tuple[str, str]]:
-    """The filter of a list by status."""
+    """Build the filter of a list by status."""
     return [("entity_statuses", status) for status in statuses]
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    """Return the rows of a list. Raises ProviderUnreadable without ``items``, which even an empty list has."""
     return require_objects(response.body, "/items")
 
 
@@ -188,7 +188,7 @@ def parse_rows(response: Response) -> list[Mapping[str, Json]]:
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """The cursor of the next page; none, or an empty one, is the end. ProviderUnreadable for one no query can carry."""
+    """Return the cursor of the next page; None at the end. Raises ProviderUnreadable if it cannot be sent back."""
     bookmark = get_text(response.body, "/bookmark") or None
     try:
         (bookmark or "").encode()
@@ -198,7 +198,7 @@ def parse_next_cursor(response: Response) -> str | None:
 
 
 def build_next_request(request: Request, response: Response) -> Request | None:
-    """The request of the next page."""
+    """Build the request of the next page; None at the end."""
     cursor = parse_next_cursor(response)
     if cursor is None:
         return None
@@ -207,12 +207,12 @@ def build_next_request(request: Request, response: Response) -> Request | None:
 
 
 def build_page_pairs(limit: int, cursor: str | None) -> list[tuple[str, str]]:
-    """The size of a page, and where it begins."""
+    """Build the query of one page: its size and its cursor."""
     return [("page_size", str(limit)), *([] if cursor is None else [("bookmark", cursor)])]
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The error of a whole request; errors of single items are found by :func:`parse_item_results`."""
+    """Return the error of a whole request. :func:`parse_item_results` reads the errors of single items."""
     body = response.body if response.state == "json" else None
     code = get_text(body, "/code")
     if code is None and response.status < 400:
@@ -221,13 +221,14 @@ def parse_error(response: Response) -> ParsedError | None:
 
 
 def parse_request_id(response: Response) -> str | None:
-    """The network's own id of the request, for its support."""
+    """Return Pinterest's ID of the request, which its support asks for."""
     return response.headers.get(REQUEST_ID_HEADER)
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Return the seconds until the limit is reset; a value that is an instant is ignored."""
-    reset = response.headers.get("x-ratelimit-reset", "").strip()  # (unverified) seconds
+    """Return the seconds until the limit is reset. A value that is an instant is ignored."""
+    # unverified: the header x-ratelimit-reset counts seconds.
+    reset = response.headers.get("x-ratelimit-reset", "").strip()
     if reset.isascii() and reset.isdigit() and len(reset) < 7:
         return float(reset)
     return DEFAULT_RETRY_DELAY if parse_retry_after(response.headers) is None else None
@@ -244,9 +245,9 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
 
 def _parse_item_result(index: int, item: Json, request_id: str | None) -> ItemResult:
-    """An item with an exception and no data was rejected; with both or neither its outcome is not known."""
+    """Return the result of an item. An exception and no data: rejected. Both or neither: its outcome is unknown."""
     data, exceptions = get_value(item, "/data"), get_value(item, "/exceptions")
-    # An array for campaigns and ad groups, a single object for ads.
+    # Exceptions are an array for campaigns and ad groups, and an object for ads.
     errors = [exceptions] if isinstance(exceptions, Mapping) and exceptions else exceptions or []
     if not errors:
         return ItemResult(index, parse_id(get_value(data, "/id")))
@@ -258,12 +259,12 @@ def _parse_item_result(index: int, item: Json, request_id: str | None) -> ItemRe
 
 
 def _get_keyword_key(keyword: Json) -> tuple[str | None, str]:
-    # Whether the server folds the letters' case is (unverified), so it does not count.
+    # unverified: whether Pinterest changes the case of letters in keywords, so the case is ignored.
     return get_text(keyword, "/match_type"), (get_text(keyword, "/value") or "").casefold()
 
 
 def _parse_keyword_results(request: Request, response: Response) -> list[ItemResult] | None:
-    """The response has no positions, so a keyword is found by its match type and text."""
+    """Return the result of each keyword. The response has no positions, so match type and text identify a keyword."""
     created, failed = get_value(response.body, "/keywords"), get_value(response.body, "/errors") or []
     if not isinstance(created, list) or not isinstance(failed, list):
         return None

@@ -49,7 +49,7 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes one entity; members that are not named stay as they are."""
+    """A step that changes members of one entity."""
     ids = {"id": entity_id, **_get_account_member(account, level)}
     request = _build_write_request(account, "PATCH", level.path, [{**ids, **members}])
     items = ItemBatch("/body", ID_OUTPUT, sent="id", many=False)
@@ -57,7 +57,7 @@ def _build_update_step(account: Account, level: Level, entity_id: str, does: str
 
 
 def _get_account_member(account: Account, level: Level) -> Mapping[str, str]:
-    """A campaign names its account; the levels below name their parent."""
+    """Return the member that names the account, which only a campaign has."""
     return {} if level.parent else {"ad_account_id": account.native_id}
 
 
@@ -73,7 +73,7 @@ def _build_pin_step(account: Account, brief: CampaignBrief) -> Step:
     body: Body = {"board_id": brief.platform.board_id} | {name: value for name, value in texts.items() if value}
     body["media_source"] = {"source_type": pinterest.IMAGE_URL, "url": content.image_url}
     url = f"{pinterest.API_URL}/pins"
-    query = {"ad_account_id": account.native_id}  # whose owner acts
+    query = {"ad_account_id": account.native_id}  # Pinterest acts as the owner of this account
     request = Request("POST", url, {}, query, pinterest.HEADERS, body, encoding="json", kind="write")
     does = "Publish the pin on its board, at once; it is no ad and spends nothing."
     return Step(PIN_KEY, "creative", does, request, outputs=(Output(ID_OUTPUT, ("/body/id",)),))
@@ -84,9 +84,9 @@ def _build_campaign(account: Account, brief: CampaignBrief) -> Body:
         "ad_account_id": account.native_id,
         "name": brief.name,
         "objective_type": OBJECTIVES[brief.goal].objective,
-        "status": pinterest.PAUSED,  # left out it would be active
+        "status": pinterest.PAUSED,  # the default is ACTIVE
         "is_campaign_budget_optimization": True,
-        "is_flexible_daily_budgets": False,  # an average daily budget may overspend a day
+        "is_flexible_daily_budgets": False,  # flexible budgets may spend more in a day
         pinterest.SPEND_CAP_MEMBERS[brief.budget.period]: to_native_amount(
             NETWORK.get_money_unit(account), brief.budget.amount, "budget.amount"
         ),
@@ -111,7 +111,7 @@ def _build_ad_group(account: Account, brief: CampaignBrief) -> Body:
         "budget_type": pinterest.CAMPAIGN_BUDGET_TYPE,
         "pacing_delivery_type": pinterest.STANDARD_PACING,
         "placement_group": pinterest.ALL_PLACEMENTS,
-        "auto_targeting_enabled": False,  # left out it would widen interests and keywords
+        "auto_targeting_enabled": False,  # the default widens interests and keywords
         "targeting_spec": build_targeting(brief),
     }
 
@@ -163,7 +163,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, then ad group, then campaign, which alone starts to spend; pin and keywords have nothing to switch on."""
+    """Ad, then ad group, then campaign, which starts the spending. Pin and keywords have no status to set."""
     return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
 
 
@@ -209,7 +209,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """Archives, since nothing can be deleted but drafts."""
+    """One entity archived; only a draft can be deleted."""
     current = yield from fetch_editable_entity(account, kind, entity_id)
     step = lifecycle.build_deletion_step(_build_update_step, account, get_level(NETWORK, kind), current)
     warnings = ("Pinterest deletes by archiving: what is archived does not serve again. Pins stay on their boards.",)
@@ -230,7 +230,7 @@ def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields and targeting of one entity in one write, compared with what it is now."""
+    """Fields and targeting of one entity in one write, compared with the entity as it is now."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from fetch_editable_entity(account, kind, entity_id)).native
@@ -247,7 +247,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Whether ads are sold in the brief's countries."""
+    """Check that Pinterest sells ads in the brief's countries."""
     if not brief.targeting.countries:
         return [], []
     response = yield from fetch_response(NETWORK, pinterest.build_countries_request())

@@ -63,7 +63,7 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The ad accounts that the user owns, or that others share."""
+    """Read the ad accounts that the user owns, and those that others share."""
     request = pinterest.build_pairs_request(
         "/ad_accounts", None, ("include_shared_accounts", "true"), *_build_full_page_query()
     )
@@ -143,13 +143,13 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 
 REPORT_COLUMNS = [metric.native.removeprefix("/") for metric in METRICS]
 POLL_INTERVAL_MS = 15_000  # milliseconds
-RESTATED_DAYS = 30  # a conversion counts on the day of the click that led to it, up to 30 days before
+RESTATED_DAYS = 30  # Pinterest counts a conversion on the day of its click, up to 30 days before
 TIMEZONE_FIELD, ACCOUNT_TIMEZONE = "reporting_timezone", "AD_ACCOUNT_TIME_ZONE"
 UTC_TIMEZONES = (None, pinterest.UTC_TIMEZONE, "Etc/UTC")
 
 
 def _fetch_in_account_zone(account: Account, request: Request, plain: Request) -> Flow[tuple[Response, str | None]]:
-    """Read days in the account's time zone, or in UTC (``plain``) if Pinterest refuses those. Returns the zone, too."""
+    """Read days in the account's time zone, or in UTC (``plain``) if Pinterest refuses it. Also returns the zone."""
     response = yield request
     zone = account.timezone
     if response.status == 400 and request != plain:
@@ -171,7 +171,7 @@ def _fetch_sync_rows(account: Account, start: date, end: date) -> Flow[tuple[lis
 
 
 def _build_zoned_report_request(account: Account, start: date, end: date, own: bool) -> Request:
-    """Build the request that makes a report. It changes nothing in the account; a repeat makes another report."""
+    """Build the request that creates a report. It changes nothing in the account; a repeat creates another report."""
     body: dict[str, Json] = {
         "start_date": start.isoformat(),
         "end_date": end.isoformat(),
@@ -201,9 +201,10 @@ def _start_reports(account: Account, start: date, end: date) -> Flow[tuple[list[
 
 
 def encode_job(tokens: Sequence[str], utc: bool) -> str:
-    """One job for the reports of a range: base64url without padding, for tokens hold characters of all kinds.
+    """Return one job for the reports of a range, as base64url without padding.
 
-    A list of several; its first one is empty where the days are those of UTC though the account's are others.
+    It holds the only token, or a JSON list of tokens. An empty first token means that the days are days in UTC and the
+    account has another time zone.
     """
     whole = tokens[0] if len(tokens) == 1 and not utc else dumps(["", *tokens] if utc else list(tokens))
     return encode_base64url(whole.encode())
@@ -228,7 +229,7 @@ def decode_job(job: str) -> tuple[list[str], bool]:
 
 
 def _fetch_report_url(account: Account, token: str) -> Flow[tuple[str, str | None]]:
-    """The state of a report, and where its file is."""
+    """Return the state of a report, and the URL of its file."""
     state = (
         yield from fetch_response(NETWORK, pinterest.build_account_pairs_request(account, "reports", ("token", token)))
     ).body
@@ -242,11 +243,11 @@ def _fetch_report_url(account: Account, token: str) -> Flow[tuple[str, str | Non
 
 
 def _download_rows(url: str | None) -> Flow[list[Mapping[str, Json]]]:
-    """The rows of a finished report."""
+    """Read the rows of a finished report."""
     groups = yield from download_report(url)
     if not isinstance(groups, Mapping):
         return get_objects(groups, "", "report file")
-    # By entity or by day, as the report was sorted.
+    # The file groups the rows by entity or by day.
     return [
         {"DATE": group, **row}
         for group in groups
@@ -274,7 +275,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Read days of the account: in one request up to 90 days back, and by reports that a later call resumes before."""
+    """Read days of the account: the last 90 days in one request, earlier ones by reports that a later call resumes."""
     today = now.astimezone(UTC).date()
     last_day = max(start, min(end, (to_account_time(account, now) or now).date()))
     if job is None and start >= today - timedelta(days=pinterest.SYNC_DAYS):
@@ -292,7 +293,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             return Insights.from_pending_report(start, end, zone, PendingReport(job, rows, POLL_INTERVAL_MS))
         native = rows
     days = list(parse_daily_metrics(account, native, start, end))
-    if days and not all(start <= day <= end for day, _ in days):  # a job resumed without its dates
+    if days and not all(start <= day <= end for day, _ in days):  # the caller resumed a job without its dates
         start, end = min(day for day, _ in days), max(day for day, _ in days)
     restated = max(start, today - timedelta(days=RESTATED_DAYS))
     notes = [] if zone == account.timezone else ["Days are those of UTC: the account's own are not to be had."]
@@ -304,7 +305,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog. A search in ``interests`` is for a name, unless it is digits: an ID."""
+    """Read one page of a catalog. In ``interests`` a search for digits is for an ID, any other for a name."""
     page = yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query)
     sought = query.search or ""
     if resource != INTERESTS_CATALOG or pinterest.match_digits(sought):

@@ -26,12 +26,12 @@ def _lock_if_archived(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _with_archived_lock(lock: Lock) -> Lock:
-    """Lock an archived entity before any other reason counts."""
+    """Return a lock that first locks an archived entity."""
     return lambda entity, now: _lock_if_archived(entity, now) or lock(entity, now)
 
 
 def get_budget_period(campaign: NativeEntity) -> Period | None:
-    """The period of the budget that the campaign holds, None where its ad groups hold theirs."""
+    """Return the period of the campaign's budget; None if its ad groups hold the budgets."""
     if campaign.get(pinterest.SPEND_CAP_MEMBERS["lifetime"]):
         return "lifetime"
     return "daily" if campaign.get(pinterest.SPEND_CAP_MEMBERS["daily"]) else None
@@ -62,7 +62,7 @@ def _lock_start(ad_group: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _lock_schedule(ad_group: NativeEntity, now: datetime | None) -> str | None:
-    # A schedule of an ad group under a campaign budget is a closed beta.
+    # Under a campaign budget, schedules of ad groups are a closed beta.
     is_campaign_budget = ad_group.get("budget_type") == pinterest.CAMPAIGN_BUDGET_TYPE
     return "schedule is held by the campaign" if is_campaign_budget else None
 
@@ -82,7 +82,8 @@ def _lock_frequency_cap(ad_group: NativeEntity, now: datetime | None) -> str | N
 
 
 def _write_strategy(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    bid = {"/bid_in_micro_currency": None} if value == pinterest.AUTOMATIC_BID else {}  # (unverified) null clears it
+    # unverified: null clears bid_in_micro_currency.
+    bid = {"/bid_in_micro_currency": None} if value == pinterest.AUTOMATIC_BID else {}
     return {"/bid_strategy_type": value, **bid}
 
 
@@ -164,7 +165,8 @@ SETTINGS = (
         *("campaign", "budget", _get_cap_pointer, "money", get_budget_period),
         native_names=("daily_spend_cap", "lifetime_spend_cap"),
         lock=_with_archived_lock(_lock_cap),
-        note="A budget keeps its period; a daily one is raised by 1.00 or more.",  # (unverified) both
+        # unverified: a budget keeps its period, and Pinterest refuses to raise a daily one by less than 1.00.
+        note="A budget keeps its period; a daily one is raised by 1.00 or more.",
     ),
     Setting(
         *("campaign", "startAt", "/start_time", "instant"),

@@ -65,7 +65,8 @@ _level = partial(
     writable_statuses={"active": pinterest.ACTIVE, "paused": pinterest.PAUSED},
     status_filters=pinterest.STATUSES,
     initial_status=pinterest.PAUSED,
-    # Nothing can be deleted but drafts.
+    # Only drafts can be deleted.
+    # unverified: an archived entity cannot be restored.
     deletion_statuses={"": pinterest.ARCHIVED, pinterest.DRAFT: pinterest.DELETED_DRAFT},
     payload=PayloadRules(
         money=pinterest.MONEY_MEMBERS,
@@ -122,7 +123,7 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
 
 @frozen
 class NativeObjective:
-    """What a goal is natively."""
+    """The native form of a goal."""
 
     objective: str
     billable_event: str
@@ -282,7 +283,7 @@ def _require_digits(sought: str) -> str:
 
 
 def _pins_request_builder(url: str) -> CatalogRequestBuilder:
-    """A page of pins; ``{board}`` is the suffix."""
+    """Build the request of a page of pins. The suffix of the resource replaces ``{board}`` in the path."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         path = {"board": _require_digits(sought)} if sought else {}
@@ -297,7 +298,7 @@ def _build_boards_request(account: Account, sought: str, cursor: str | None, lim
 
 
 def _account_request_builder(edge: str, *more: tuple[str, str]) -> CatalogRequestBuilder:
-    """A page of a list of the ad account."""
+    """Build the request of a page of a list of the ad account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         return pinterest.build_account_pairs_request(account, edge, *more, *pinterest.build_page_pairs(limit, cursor))
@@ -320,7 +321,7 @@ def _build_countries_request(account: Account, sought: str, cursor: str | None, 
 
 
 def _targeting_catalog(kind: str) -> Catalog:
-    """What targeting can name of one kind: all of it at once."""
+    """Build a catalog of the targeting options of one kind; it has no pages."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         if pinterest.match_digits(sought):
@@ -333,7 +334,7 @@ def _targeting_catalog(kind: str) -> Catalog:
 
 
 def _parse_pairs(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list of maps from id to name; a single interest is an object that names its members."""
+    """Return the rows of a list of objects from ID to name, or the one interest that was requested by its ID."""
     if isinstance(response.body, Mapping) and "id" in response.body:
         return [response.body]
     maps = get_objects(response.body, "", "list of targeting options")
@@ -461,7 +462,7 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # API v5, analytics ("pinterest: 12 Insights"): a day without a row had no delivery, and is still null or a gap in
+    # API v5, "Ads reporting": a day without a row had no delivery, and is still null or a gap in
     # the coverage, not 0.
     missing_day="gap",
     geographies=("/LOCATION", "/GEO"),

@@ -17,22 +17,22 @@ from adsunify.values.json_pointer import get_text, get_value
 
 from . import native as pinterest
 
-# Ads description 5.28: LOCATION holds countries and metro areas, GEO regions and postal codes. The bare postal codes
-# that it shows cannot be distinguished from metro areas; those of 5.23 begin with the country.
+# Description 5.28: LOCATION holds countries and metro areas, GEO holds regions and postal codes. Its postal codes have
+# only digits, like metro areas, so this adapter takes the postal codes of 5.23, which begin with the country.
 match_location = re.compile(r"[A-Z]{2}|[0-9]+").fullmatch
 match_geo = re.compile(r"[A-Z]{2}-.+").fullmatch
 _match_postal_code, _match_region = re.compile(r"US-[0-9]{5}").fullmatch, re.compile(r"US-[A-Z]+").fullmatch
 
 
 def get_location_type(location: str) -> str | None:
-    """The type of place that a location's id names."""
+    """Return the type of place in a location ID; None if it is unknown."""
     if match_location(location):
         return "country" if location.isalpha() else "metro"
     return "postal" if _match_postal_code(location) else "region" if _match_region(location) else None
 
 
 MIN_AGE, MAX_AGE = 18, 65
-OPEN_ENDED_MAX_AGE = "65+"  # of MAXIMUM_AGE only
+OPEN_ENDED_MAX_AGE = "65+"  # a value of MAXIMUM_AGE only
 GENDERS = ("male", "female", "unknown")
 LIST_CHOICES: Mapping[str, tuple[str, ...]] = {
     "AGE_BUCKET": split_words("18-24 25-34 35-44 45-49 50-54 55-64 65+ 19+ 20+ 21+"),
@@ -43,7 +43,7 @@ LIST_CHOICES: Mapping[str, tuple[str, ...]] = {
         split_words("AUDIENCE_EXCLUDE AUDIENCE_INCLUDE GEO GEO_EXCLUDE INTEREST LOCALE LOCATION LOCATION_EXCLUDE"), ()
     ),
 }
-"""Members that are lists of texts, with their values where there is a table of them."""
+"""Members that are lists of texts, with their values; empty where any text is allowed."""
 AGE_CHOICES: Mapping[str, tuple[str, ...]] = {
     "MINIMUM_AGE": tuple(str(age) for age in range(MIN_AGE, MAX_AGE + 1)),
     "MAXIMUM_AGE": (*(str(age) for age in range(MIN_AGE, MAX_AGE + 1)), OPEN_ENDED_MAX_AGE),
@@ -56,7 +56,7 @@ TARGETING_MEMBERS = (*LIST_CHOICES, *AGE_CHOICES, *OBJECT_MEMBERS)
 
 
 def build_places(locations: Iterable[str]) -> dict[str, Json]:
-    """Return the native members of location IDs: each ID stands in LOCATION or GEO, once."""
+    """Return the native members of location IDs: each distinct ID in LOCATION or GEO."""
     places: dict[str, Json] = {}
     for location in dict.fromkeys(locations):
         places.setdefault("LOCATION" if match_location(location) else "GEO", []).append(location)
@@ -81,7 +81,7 @@ def find_locations_error(locations: Sequence[str]) -> str | None:
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with a targeting in Pinterest's own names; None where nothing is."""
+    """Return why a native targeting is refused; None if it is valid."""
     unknown = sorted(set(targeting) - set(TARGETING_MEMBERS))
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}; it has {', '.join(TARGETING_MEMBERS)}"
@@ -112,7 +112,7 @@ def _find_ages_error(targeting: Mapping[str, Json]) -> str | None:
         return f"{' and '.join(AGE_CHOICES)} are given both or neither"
     if "AGE_BUCKET" in targeting:
         return f"AGE_BUCKET stands for {' and '.join(AGE_CHOICES)}: give one or the others"
-    for name in AGE_CHOICES:  # of an ad group that is read they may be anything
+    for name in AGE_CHOICES:  # ages that were read are not checked before
         if wrong := _find_member_error(name, targeting[name]):
             return wrong
     positions = [AGE_CHOICES["MAXIMUM_AGE"].index(targeting[name]) for name in AGE_CHOICES]
@@ -127,9 +127,9 @@ def find_geography_error(targeting: Mapping[str, Json]) -> str | None:
 
 
 def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
-    """Return why Pinterest refuses the keywords; None if it takes them all.
+    """Return why the keywords are refused; None if they are valid.
 
-    Its answer names keywords by their match and words, in any case of letters, so two equal ones look the same.
+    A response identifies a keyword by match type and text without regard to case, so each pair must be unique.
     """
     seen = {(keyword.match, keyword.text.casefold()) for keyword in keywords}
     return None if len(seen) == len(keywords) else "the same keyword is given twice with the same match"
@@ -152,6 +152,7 @@ def fetch_creative_type(network: Network, account: Account, pin_id: str) -> Flow
         accepted = ", ".join(pinterest.PROMOTABLE_PIN_TYPES)
         message = f"Pinterest: the pin is of the type {creative_type[:40]}; these can be planned: {accepted}."
         raise invalid_input(path, "not_supported", message)
+    # unverified: whether a pin of another user may be promoted.
     if get_value(response.body, "/is_owner") is False:
         return creative_type, [f"The pin {pin_id} belongs to another user: whether it may be promoted is not certain."]
     return creative_type, []

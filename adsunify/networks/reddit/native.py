@@ -31,7 +31,7 @@ VERSION = "v3"
 HOST, LOGIN_HOST = "ads-api.reddit.com", "www.reddit.com"
 API_PATH = f"/api/{VERSION}"
 API_URL = f"https://{HOST}{API_PATH}"
-# Ads API v3: a client without a User-Agent of its own gets 403 or 429.
+# Ads API v3: Reddit answers 403 or 429 to the default User-Agent of a library.
 HEADERS: Mapping[str, str] = {
     "Accept": "application/json",
     "User-Agent": "adsunify (unified advertising API; Reddit Ads API v3)",
@@ -51,13 +51,13 @@ LOGIN = OAuth2(
 
 ACTIVE, PAUSED, ARCHIVED, DELETED = STATUSES = split_words("ACTIVE PAUSED ARCHIVED DELETED")
 CLOSED_STATUSES = (ARCHIVED, DELETED)
-CLICKS = "CLICKS"  # the objective, and the optimization goal
+CLICKS = "CLICKS"  # an objective, and an optimization goal
 CPC = "CPC"
 MANUAL_BIDDING, MAXIMIZE_VOLUME, TARGET_CPX = BID_STRATEGIES = split_words("MANUAL_BIDDING MAXIMIZE_VOLUME TARGET_CPX")
 """Responses also have BIDLESS."""
 STRATEGIES_WITH_BID = (MANUAL_BIDDING, TARGET_CPX)
 DAILY_SPEND, LIFETIME_SPEND = "DAILY_SPEND", "LIFETIME_SPEND"
-CAMPAIGN_BUDGET_FLAG = "is_campaign_budget_optimization"  # the campaign holds budget, bid, schedule and pixel
+CAMPAIGN_BUDGET_FLAG = "is_campaign_budget_optimization"  # true if the campaign holds budget, bid, schedule and pixel
 UTC_TIMEZONE = "Etc/UTC"  # the time zone of an account without one
 TRACKER_TYPES = ("CLICK", "VIEW")
 QUEUED, PROCESSING = "QUEUED", "PROCESSING"
@@ -89,7 +89,7 @@ def ensure_valid_id(entity_id: str) -> str:
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Return the unit: millionths of the account's currency, whatever it is."""
+    """Return the unit: millionths of every currency."""
     require_currency(account)
     return _UNIT
 
@@ -104,23 +104,23 @@ TIME = ISO_TIME
 
 
 def build_get_request(path: str, query: Mapping[str, str] | None = None, **slots: str) -> Request:
-    """A read."""
+    """Build a read."""
     return Request("GET", f"{API_URL}/{path}", slots, query or {}, HEADERS)
 
 
 def build_account_get_request(account: Account, path: str, **query: Json) -> Request:
-    """A read below the ad account."""
+    """Build a read below the ad account."""
     return build_get_request(f"ad_accounts/{{account}}/{path}", query, account=account.native_id)
 
 
 def build_write_request(method: str, path: str, body: Json, **slots: str) -> Request:
-    """A write with its body in Reddit's envelope."""
+    """Build a write with its body in Reddit's envelope."""
     url, envelope = f"{API_URL}/{path}", {"data": dict(body)}
     return Request(method, url, slots, headers=HEADERS, body=envelope, encoding="json", kind="write")
 
 
 def build_query_request(path: str, query: Mapping[str, str], body: Json, **slots: str) -> Request:
-    """A POST that only reads, and may be repeated."""
+    """Build a POST that only reads and may be repeated."""
     return Request("POST", f"{API_URL}/{path}", slots, query, HEADERS, {"data": dict(body)}, "json")
 
 
@@ -128,12 +128,12 @@ def build_query_request(path: str, query: Mapping[str, str], body: Json, **slots
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list. An empty list has its member, too; without it the response is unreadable."""
+    """Return the rows of a list. Raises ProviderUnreadable without ``data``, which even an empty list has."""
     return require_objects(response.body, "/data")
 
 
 def parse_object(response: Response, what: str) -> Mapping[str, Json]:
-    """The single object of an answer."""
+    """Return the single object of a response."""
     native = require_value(response.body, "/data", what)
     if not isinstance(native, Mapping):
         raise ProviderUnreadable(f"The {what} in the answer is no object.")
@@ -162,7 +162,7 @@ def _is_api_url(address: Json) -> bool:
 
 
 def with_cursor(request: Request, cursor: str | None) -> Request:
-    """Return the request for the page of a cursor, which is Reddit's whole URL of that page."""
+    """Return the request for the page of a cursor, which is the whole URL of that page."""
     if cursor is None:
         return request
     if not _is_api_url(cursor) or urlsplit(cursor).path != urlsplit(build_request_url(request)).path:
@@ -175,17 +175,17 @@ def _with_url(request: Request, address: str) -> Request:
 
 
 def build_next_request(request: Request, response: Response) -> Request | None:
-    """The request of the next page; a POST sends its body again."""
+    """Build the request of the next page; a POST sends its body again."""
     url = parse_next_cursor(response)
     return None if url is None else _with_url(request, url)
 
 
-MAX_ERROR_FIELDS, MAX_ERROR_LENGTH = 5, 300  # of a refusal: it may list every value of an enum
+MAX_ERROR_FIELDS, MAX_ERROR_LENGTH = 5, 300  # of an error message, which may list every value of an enum
 _find_limits = re.compile(r";\s*(r|t)\s*=\s*([0-9]{1,7})(?![0-9.])").findall
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """Return the error in a response of any status. The login service names its errors by a word."""
+    """Return the error in a response of any status. The login service has a word as its error."""
     body = response.body if response.state == "json" else None
     error = get_value(body, "/error")
     word = error if isinstance(error, str) else None
@@ -212,7 +212,7 @@ def _parse_error_fields(error: Json) -> Iterator[str]:
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Seconds until every used-up limit is open again (``RateLimit: "name";r=remaining;t=seconds``)."""
+    """Return the seconds until every used-up limit is reset (``RateLimit: "name";r=remaining;t=seconds``)."""
     limits = [dict(_find_limits(limit)) for limit in response.headers.get("ratelimit", "").split(",")]
     timed = [limit for limit in limits if "t" in limit]
     used_up = [limit for limit in timed if int(limit.get("r", "0")) == 0] or timed

@@ -1,4 +1,4 @@
-"""Changes at Reddit as plans: one entity per write; a POST creates, paused, a PATCH changes what it names."""
+"""Changes at Reddit as plans: one entity per write. A POST creates a paused entity, a PATCH changes members of one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
-    """A step that changes members of one entity; the answer names the same entity."""
+    """A step that changes members of one entity. The response has to have the same ID."""
     id_ = reddit.ensure_valid_id(entity_id)
     request = reddit.build_write_request("PATCH", f"{level.path}/{{id}}", members, id=id_)
     same = (Expectation("/body/data/id", entity_id),)
@@ -61,7 +61,7 @@ _build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 
 
 def _build_campaign(brief: CampaignBrief) -> Body:
-    # Without a status it would be created ACTIVE; without a funding instrument it would end in PENDING_BILLING_INFO.
+    # The default status is ACTIVE. Without a funding instrument the campaign would be PENDING_BILLING_INFO.
     return {
         "name": brief.name,
         "objective": reddit.CLICKS,
@@ -82,7 +82,7 @@ def _build_ad_group(account: Account, brief: CampaignBrief) -> Body:
     return {
         "name": brief.name,
         STATUS_MEMBER: AD_GROUP.initial_status,
-        "conversion_pixel_id": brief.platform.pixel_id,  # since 2026-07-13 of every ad group
+        "conversion_pixel_id": brief.platform.pixel_id,  # required since 2026-07-13 (notice of 2026-04-13)
         "optimization_goal": reddit.CLICKS,
         **bid,
         "goal_type": reddit.DAILY_SPEND,
@@ -143,7 +143,7 @@ def _check_targeting(kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members; paused where they do not say."""
+    """One entity from native members, paused unless they name a status."""
     level = get_level(NETWORK, kind)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, _check_targeting(kind, payload))
     does = f"Create the {level.label} from native members, {'active' if create.is_active else 'not serving'}."
@@ -159,7 +159,7 @@ def plan_update(
     return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, payload, parent_id, issues)
 
 
-# One integration reports the order and the three hours of the live API (both unverified).
+# unverified: only archived entities can be deleted, and not for three hours; one integration reports both.
 ARCHIVE_WARNING = (
     "Reddit deletes only what is archived: this archives it, which ends its delivery for good. To delete it, delete it"
     " again; Reddit may refuse that within three hours of the last change."
@@ -167,7 +167,7 @@ ARCHIVE_WARNING = (
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """An archived entity is deleted; any other is archived first."""
+    """Delete an archived entity, or archive any other."""
     current = yield from fetch_editable_entity(account, kind, entity_id)
     step = lifecycle.build_deletion_step(_build_update_step, account, get_level(NETWORK, kind), current)
     warnings = () if current.native_status == reddit.ARCHIVED else (ARCHIVE_WARNING,)
@@ -178,7 +178,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 
 def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
-    """The whole targeting: a write replaces it (Ads API)."""
+    """Return the whole targeting, since a write replaces all of it (Ads API v3)."""
     if reason := get_closed_reason(entity):
         raise invalid_input("targeting", "locked", f"Reddit: {reason}.")
     targeting, changes = merge_targeting(kind, entity.get("targeting"), edit.targeting)
@@ -186,7 +186,7 @@ def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields, targeting and post of one entity in one write, compared with what it is now."""
+    """Fields, targeting and post of one entity in one write, compared with the entity as it is now."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     entity = (yield from fetch_editable_entity(account, kind, entity_id)).native
@@ -195,7 +195,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     )
     warnings = [WORLDWIDE_WARNING] if "targeting" in members and is_worldwide(members["targeting"]) else []
     warnings += ["The ad goes to review again with its new post."] if "post_id" in members else []
-    has_no_bid = members.get("bid_strategy") == reddit.MAXIMIZE_VOLUME  # Reddit then decides what a click costs
+    has_no_bid = members.get("bid_strategy") == reddit.MAXIMIZE_VOLUME  # no limit of the price of a click
     risk: Risk = "spend" if has_no_bid else assess_risk(NETWORK, kind, changes)
     step = lifecycle.build_edit_step(_build_update_step, account, level, entity_id, members, changes)
     return build_plan(NETWORK, account, "edit", step, risk=risk, warnings=warnings)
@@ -205,7 +205,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def _has_post(post_id: str) -> Flow[bool]:
-    """Whether there is such a post: one of either form is complete once it can be read."""
+    """Return whether the post exists. A post of either form is complete as soon as it can be read."""
     for path in ("posts", "structured_posts"):
         if (yield from fetch_or_none(NETWORK, reddit.build_get_request(f"{path}/{{id}}", id=post_id))) is not None:
             return True
@@ -213,7 +213,7 @@ def _has_post(post_id: str) -> Flow[bool]:
 
 
 def _find_row(request: Request, row_id: str | None) -> Flow[Mapping[str, Json] | None]:
-    """The row of a list that has the id."""
+    """Return the row with this ID; None if the list has none."""
     answers: list[Response] = yield from fetch_pages(NETWORK, request, reddit.build_next_request)
     rows = (row for answer in answers for row in reddit.parse_rows(answer))
     return next((row for row in rows if parse_id(get_value(row, "/id")) == row_id), None)
@@ -237,9 +237,9 @@ def _check_funding_instrument(instrument: Mapping[str, Json] | None, currency: s
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Whether the post is complete, the funding instrument can pay, and the account has the pixel.
+    """Check that the post is complete, that the funding instrument can pay, and that the account has the pixel.
 
-    A failed look-up is a warning: it proves nothing about the brief.
+    A failed look-up is only a warning, since it proves nothing about the brief.
     """
     issues: list[Issue] = []
     warnings: list[str] = []
@@ -250,7 +250,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     except ProviderError as problem:
         warnings.append(f"Whether the post is complete could not be checked: {problem.message}")
     try:
-        # All modes are read, so that the reason of one that cannot pay is known.
+        # The list of all modes also has the instruments that cannot pay, with their reasons.
         instruments = reddit.build_account_get_request(account, "funding_instruments", mode="ALL")
         instrument = yield from _find_row(instruments, brief.platform.funding_instrument_id)
         issues += _check_funding_instrument(instrument, account.currency)

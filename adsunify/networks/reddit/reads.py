@@ -91,7 +91,7 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
     entity = hierarchy.parse_entity(level, row)
-    if not isinstance(get_value(row, level.id), str):  # Ads API: all ids are texts
+    if not isinstance(get_value(row, level.id), str):  # Ads API v3: all IDs are texts
         raise ProviderUnreadable(f"The id of a {level.native} in the answer is no text.")
     return entity
 
@@ -110,7 +110,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """Read one page of a level. A search reads further pages until one has a match.
 
-    Reddit filters by parent, and ads by status. Other statuses and names are looked for here.
+    Reddit filters by parent, and ads by status. This function applies other filters.
     """
     level = check_query(NETWORK, kind, query)
     filters = {"page.size": str(query.limit)}
@@ -178,7 +178,8 @@ def _get_midnight(local_day: date, timezone: str) -> datetime:
 
 
 def _format_whole_hour(moment: datetime, *, up: bool = False) -> str:
-    """Reports begin and end at whole hours (unverified); some time zones have an offset of half an hour."""
+    """Return the whole hour before or after an instant, since some time zones are offset by half an hour."""
+    # unverified: reports begin and end at whole hours.
     whole = moment.replace(minute=0, second=0, microsecond=0)
     return format_utc(whole + _ONE_HOUR if up and whole < moment else whole)
 
@@ -207,7 +208,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     answers = yield from fetch_pages(NETWORK, _build_report_request(account, start, end), reddit.build_next_request)
     rows = [row for answer in answers for row in require_objects(answer.body, "/data/metrics")]
     dated = [(parse_date(row.get("date")), row) for row in rows]
-    native = [row for day, row in dated if start <= day <= end]  # whole hours may reach into the next or previous day
+    native = [row for day, row in dated if start <= day <= end]  # whole hours may add the next or previous day
     updated = [reddit.TIME.parse(get_value(answer.body, "/data/metrics_updated_at")) for answer in answers]
     settled = min([now, *(moment for moment in updated if moment is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
     restated = max(start, settled.astimezone(get_timezone(timezone)).date())
@@ -220,7 +221,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog. A search for places in a country is sent to Reddit."""
+    """Read one page of a catalog. Reddit itself searches for places in a country."""
     name, _, suffix = resource.partition(":")
     if name == "geolocations" and suffix and query.search:
         resource, query = f"{resource} {query.search}", evolve(query, search=None)

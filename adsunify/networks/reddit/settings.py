@@ -33,12 +33,12 @@ def _lock_if_closed(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _with_closed_lock(lock: Lock) -> Lock:
-    """Lock an archived or deleted entity before any other reason counts."""
+    """Return a lock that first locks an archived or deleted entity."""
     return lambda entity, now: get_closed_reason(entity) or lock(entity, now)
 
 
 def has_campaign_budget(entity: NativeEntity) -> bool:
-    """Whether the campaign holds budget, bid, schedule and pixel."""
+    """Return whether the campaign holds budget, bid, schedule and pixel."""
     return entity.get(reddit.CAMPAIGN_BUDGET_FLAG) is True
 
 
@@ -75,7 +75,7 @@ def _lock_bid(ad_group: NativeEntity, now: datetime | None) -> str | None:
     )
 
 
-_lock_after_start = start_lock(reddit.TIME, "start_time")  # (unverified)
+_lock_after_start = start_lock(reddit.TIME, "start_time")  # unverified: a start that has passed is fixed
 
 
 def _lock_start(ad_group: NativeEntity, now: datetime | None) -> str | None:
@@ -113,7 +113,7 @@ def _json_reader(member: str) -> Callable[[NativeEntity, Account], Json]:
 
 
 def _json_writer(field: str, member: str, fits: Callable[[Json], bool], form: str) -> SettingWriter:
-    """Write a list that is given as JSON text; ``fits`` says whether Reddit takes an item."""
+    """Build the writer of a list that an edit gives as JSON text. ``fits``: whether an item is valid."""
 
     def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
         try:

@@ -44,7 +44,7 @@ from .targeting import find_native_targeting_error
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
-# Ads API: an unknown key is refused (additionalProperties: false), and so are keys that are only read.
+# Ads API v3: Reddit refuses unknown members (additionalProperties: false) and read-only ones.
 _BUDGET_MEMBERS = (
     "goal_type goal_value bid_strategy bid_type bid_value optimization_goal start_time end_time conversion_pixel_id"
     " view_through_conversion_type schedule"
@@ -119,9 +119,8 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD)
 
 
 GOALS: tuple[Goal, ...] = ("traffic",)
-BID_MEANINGS = (
-    "the most that a click may cost"  # the description speaks of 3.50 to 100 USD: Reddit decides (unverified)
-)
+# unverified: whether a bid per click has to be between 3.50 and 100 USD, so the range is not checked.
+BID_MEANINGS = "the most that a click may cost"
 INHERITED_MEMBERS = split_words("headline body url imageUrl imageHash headlines descriptions")
 
 FORMATS = (
@@ -188,7 +187,7 @@ _match_country = re.compile(r"[A-Z]{2}").fullmatch
 
 
 def _paged_catalog(resource: str, request: SearchRequestBuilder, name: str = "/name", **cells: Json) -> Catalog:
-    """A catalog whose cursor is the address of its next page."""
+    """Build a catalog whose cursor is the URL of its next page."""
 
     def build_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         return reddit.with_cursor(request(account, sought), cursor)
@@ -223,7 +222,7 @@ def _profile_catalog(resource: str, query: Mapping[str, str] | None = None) -> C
 
 
 def _parse_suffix_id(sought: str) -> str:
-    """An id after the colon: where a space stands, it had an underscore."""
+    """Return the ID in a suffix, in which underscores were replaced by spaces."""
     return sought.replace(" ", "_")
 
 
@@ -240,7 +239,7 @@ def _get_job_id(row: Mapping[str, Json]) -> str:
 
 
 def _build_geolocations_request(account: Account, sought: str) -> Request:
-    """A country, or the text of a city or (with a digit) of a postal code, or both."""
+    """Build a search by country, by the text of a city or of a postal code (with a digit), or by both."""
     country, _, rest = (
         sought.partition(" ") if _match_country(sought[:2]) and sought[2:3] in ("", " ") else ("", "", sought)
     )
@@ -339,7 +338,7 @@ METRICS = (
     Metric("reach", "/reach", "count"),
     Metric("videoViews", "/video_viewable_impressions", "count", note="Viewable impressions of videos."),
     Metric("conversions", "/key_conversion_total_count", "decimal", note="Key conversions, by clicks and views."),
-    # Ads API: the values of conversions are hundredths, whereas all other money is micros.
+    # Ads API v3: values of conversions are in hundredths, all other amounts are in micros.
     Metric("conversionValue", "/conversion_purchase_total_value", "cents", note="The value of purchases only."),
 )
 
@@ -366,8 +365,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Ads API v3, reports ("reddit: 12 Insights"): a day without a row is null, unless the report covers it and is
-    # final: then it had no delivery.
+    # Ads API v3, reports: a day without a row had no delivery if the report covers the day and is final. Otherwise its
+    # figures are null.
     missing_day="zero_once_final",
     geographies=("/geolocations",),
     # Ads API v3, reports: 24 months.

@@ -1,4 +1,4 @@
-"""Reddit's ``targeting`` object: what it may look like, and an edit laid over it."""
+"""Reddit's ``targeting`` object: its valid form, and how an edit changes it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ COMMUNITIES = ("communities", "excluded_communities")
 DEVICES_MEMBER, MAX_DEVICES = "devices", 100
 DEVICE_TYPES, OPERATING_SYSTEMS = ("DESKTOP", "MOBILE"), ("ANDROID", "IOS", None)
 DEVICE_MEMBERS = split_words("type os min_version max_version label_map")
-# The OpenAPI description of 2026-07 has no age_targeting. Whether Reddit still takes it is (unverified).
+# unverified: Reddit still takes age_targeting, which the OpenAPI description of 2026-07 does not have.
 OTHER_MEMBERS = split_words("gender expand_targeting age_targeting")
 TARGETING_MEMBERS = (*LIST_LIMITS, DEVICES_MEMBER, *OTHER_MEMBERS)
 
@@ -51,7 +51,7 @@ TARGETING_MEMBERS = (*LIST_LIMITS, DEVICES_MEMBER, *OTHER_MEMBERS)
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with a targeting in Reddit's own names; None where nothing is."""
+    """Return why a native targeting is refused; None if it is valid."""
     unknown = sorted(set(targeting) - set(TARGETING_MEMBERS))
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}; it has {', '.join(TARGETING_MEMBERS)}"
@@ -105,7 +105,7 @@ def is_worldwide(targeting: Mapping[str, Json]) -> bool:
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, str], Json]
-"""Builds the native value of a member from the value of an edit and the path for an error."""
+"""Builds the native value of a member from the value of an edit. The path is for error messages."""
 
 
 def _ids_builder(member: str) -> TargetingPartBuilder:

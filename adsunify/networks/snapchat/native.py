@@ -49,18 +49,19 @@ IMPRESSION, IMPRESSIONS = "IMPRESSION", "IMPRESSIONS"
 AUTO_BID, MAX_BID, TARGET_COST = "AUTO_BID", "LOWEST_COST_WITH_MAX_BID", "TARGET_COST"
 BID_STRATEGIES = (AUTO_BID, MAX_BID, TARGET_COST)
 PACING_TYPES = ("STANDARD", "ACCELERATED")
-SMART_BUDGETS = "CAMPAIGN"  # a campaign's pacing_level: the budget lives there, and not on its ad squads
+SMART_BUDGETS = "CAMPAIGN"  # pacing_level of a campaign that holds the budget of its ad squads
 COLLECTION = "COLLECTION"
 SPECIAL_AD_CATEGORIES = ("HOUSING", "CREDIT", "EMPLOYMENT")
 
-MICROS = 1_000_000  # Ads API "Monetary values": of every currency
-MIN_BUDGET = "5"  # daily, the same number in every currency; of a lifetime budget no floor is documented (unverified)
+MICROS = 1_000_000  # Ads API, "Monetary values": in every currency
+MIN_BUDGET = "5"  # of a daily budget, in every currency
+# unverified: a lifetime budget has no minimum.
 MIN_CAP = "20"
 MAX_NAME_LENGTH = 375
 MIN_PAGE_SIZE, MAX_PAGE_SIZE = 50, 1000
 NOT_READY_RETRY_DELAY = 5.0  # seconds
 
-# Ads API "Creatives": what an ad over a creative is called. LENS_WEB_VIEW: or LENS_REMOTE_WEBPAGE (unverified).
+# Ads API, "Creatives": type of a creative to the type of its ad.
 AD_TYPES: Mapping[str, str] = {
     "SNAP_AD": "SNAP_AD",
     "WEB_VIEW": "REMOTE_WEBPAGE",
@@ -76,14 +77,14 @@ UNSUPPORTED_CREATIVE_TYPES: Mapping[str, str] = {
     ),
 }
 REVIEW_REJECTED = "REJECTED"
-PACKAGING_PENDING = "PENDING"  # packaging_status (unverified)
+PACKAGING_PENDING = "PENDING"  # unverified: this word of packaging_status
 
-# Ads API: an update replaces the whole object. These members are read only.
+# Read-only members. Ads API: an update replaces the whole object, so it must leave them out.
 READ_ONLY_MEMBERS = split_words(
     "created_at updated_at created_by_app_id created_by_user last_updated_by_app_id last_updated_by_user"
     " delivery_status review_status review_status_reasons review_status_details effective_status"
     " targeting_reach_status deleted render_type"
-    " creation_state"  # it defaults to PUBLISHED (unverified)
+    " creation_state"  # unverified: creation_state defaults to PUBLISHED
 )
 MONEY_MEMBERS = split_words(
     "daily_budget_micro lifetime_budget_micro lifetime_spend_cap_micro bid_micro shared_properties"
@@ -91,7 +92,7 @@ MONEY_MEMBERS = split_words(
 TARGETING_MEMBERS = split_words(
     "geos demographics devices interests locations segments regulated_content app_install_states"
     " auto_expansion_options enable_targeting_expansion"
-    " reserved_segments"  # (unverified)
+    " reserved_segments"  # unverified: targeting has the member reserved_segments
 )
 
 PARENTS: Mapping[str, tuple[str, str]] = {
@@ -99,7 +100,7 @@ PARENTS: Mapping[str, tuple[str, str]] = {
     "adGroup": ("campaigns", "campaign_id"),
     "ad": ("adsquads", "ad_squad_id"),
 }
-"""By kind: the path segment and the member that name its parent, under which it is created and updated."""
+"""By kind: the path segment of its parent, and the member with the parent's ID. Writes use the parent's path."""
 
 NOT_READY, ITEM_ERROR = "not ready", "item ERROR"
 _find_not_ready = re.compile(
@@ -112,7 +113,7 @@ _find_error_code = re.compile(r"\bE([0-9]{4,5})\b").search
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Return the unit: millionths of the account's currency, whatever it is."""
+    """Return the unit: millionths of every currency."""
     require_currency(account)
     return _UNIT
 
@@ -138,7 +139,7 @@ def build_edge_list_request(level: Level, owner: str, owner_id: str, limit: int,
 
 
 def build_page_query(limit: int, cursor: str | None) -> dict[str, str]:
-    """The query of a list. Ads API: a page has at least 50 rows."""
+    """Build the query of a list. Ads API, "API patterns": the smallest page has 50 rows."""
     return {"limit": str(max(MIN_PAGE_SIZE, limit))} | ({} if cursor is None else {"cursor": cursor})
 
 
@@ -150,12 +151,12 @@ def _build_placement_query(level: Level) -> dict[str, str]:
 
 
 def is_status(status: Json, word: str) -> bool:
-    """Whether a status is this word; it occurs in capitals and in small letters."""
+    """Return whether a status is this word. Snap writes statuses in upper and lower case."""
     return isinstance(status, str) and status.upper() == word
 
 
 def is_success(status: Json) -> bool:
-    """Whether a status says success."""
+    """Return whether a status means success."""
     return is_status(status, SUCCESS)
 
 
@@ -169,7 +170,7 @@ def parse_wrapped_rows(response: Response, plural: str, name: str) -> list[Mappi
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """The cursor of the next page. The link itself is not followed: it may name another host."""
+    """Return the cursor of the next page. Its link is not followed, since it may name another host."""
     for link in (address for at in _NEXT_LINK_POINTERS for address in find_values(response.body, at)):
         if link is None or link == "":
             continue
@@ -183,7 +184,7 @@ def parse_next_cursor(response: Response) -> str | None:
     return None
 
 
-# Statistics are reported to have it inside the item.
+# Public clients find the link of statistics inside the item.
 _ITEM_POINTER = "/timeseries_stats/*"
 _NEXT_LINK_POINTERS = (
     "/paging/next_link",
@@ -201,8 +202,8 @@ def _find_envelopes(body: Json) -> Iterator[Mapping[str, Json]]:
 def parse_error(response: Response) -> ParsedError | None:
     """Return the error of a response or of its item; both may have a status below 400.
 
-    Codes: ``not ready``, Snap's own, its number alone (for ranges; only where the status tells no more), ``item
-    ERROR``. An item with another status than ERROR has no code: it is not known what was done.
+    Its codes are ``not ready``, Snap's code, the number in that code (for ranges; only with a status below 300 or 400),
+    and ``item ERROR``. There are no codes if an item has another status than ERROR: its outcome is unknown.
     """
     body = response.body if response.state == "json" else None
     judged = list(_find_envelopes(body))
@@ -238,7 +239,7 @@ _MESSAGE_MEMBERS = ("sub_request_error_reason", "debug_message", "display_messag
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Return the seconds to wait for an entity that is not ready. Snap gives no time for rate limits."""
+    """Return the seconds to wait for an entity that is not ready. Responses to rate limits name no time."""
     error = parse_error(response)
     if error is not None and NOT_READY in error.codes:
         return NOT_READY_RETRY_DELAY

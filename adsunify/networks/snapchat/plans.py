@@ -1,4 +1,4 @@
-"""Changes of Snapchat as plans: one entity per write; an update is laid over what is there when it is sent."""
+"""Changes at Snapchat as plans: one entity per write. An update is applied to the object as it is at the execution."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Body = dict[str, Json]
 
 
 def _build_write_request(level: Level, method: str, members: Body, parent: str | None) -> Request:
-    """A write of one entity under its parent; without a parent a binding completes the address."""
+    """Build the write of one entity under its parent. Without ``parent`` a binding completes the URL."""
     owner, member = snap.PARENTS[level.kind]
     path = {} if parent is None else {member: parent}
     url, body = f"{snap.API_URL}/{owner}/{{{member}}}/{level.path}", {level.path: [members]}
@@ -41,7 +41,7 @@ def _build_write_request(level: Level, method: str, members: Body, parent: str |
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity under the parent that the members name, or that the bindings bring."""
+    """A step that creates one entity under the parent that the members name or a binding supplies."""
     parent = members.get(snap.PARENTS[level.kind][1])
     request = _build_write_request(level, "POST", members, parent)
     items = ItemBatch(f"/body/{level.path}", ID_OUTPUT, many=False)
@@ -49,7 +49,7 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
 
 
 def _bind_parent(level: Level) -> tuple[Binding, ...]:
-    """Bindings of the parent that an earlier step creates: in the address and in the body."""
+    """Bind the ID of a parent that an earlier step creates: in the URL and in the body."""
     _, member = snap.PARENTS[level.kind]
     places = (f"/path/{member}", f"/body/{level.path}/0/{member}")
     return tuple(Binding(place, level.parent_kind, ID_OUTPUT) for place in places)
@@ -65,7 +65,7 @@ def _build_child_update_step(
     *,
     removed: Sequence[str] = (),
 ) -> Step:
-    """A step that changes members of one entity. Ads API: a PUT takes the full object, what it leaves out is reset."""
+    """A step that changes members of one entity. Ads API: a PUT takes the full object and resets missing members."""
     at = f"/body/{level.path}"
     overlay = Overlay(
         snap.build_level_entity_request(level, entity_id),
@@ -85,7 +85,7 @@ def _build_pointer(name: str) -> str:
 
 
 def _fetch_parent_id(account: Account, level: Level, entity_id: str) -> Flow[str]:
-    """The id that the address of an update names: the account's, or the parent's as it is read."""
+    """Return the ID in the URL of an update: that of the account, or that of the parent, which is read."""
     if not level.parent:
         return account.native_id
     entity = yield from reads.fetch_entity(account, level.kind, entity_id)
@@ -115,7 +115,7 @@ def _build_campaign(brief: CampaignBrief) -> Body:
         "status": snap.PAUSED,
         "buy_model": snap.AUCTION,
         **_build_schedule(brief),
-        # The older member objective says the same and is being given up: never both.
+        # Ads API: this replaces the deprecated member objective. Both together are not allowed.
         "objective_v2_properties": {"objective_v2_type": snap.AWARENESS},
     }
     if brief.platform.special_ad_categories:
@@ -196,13 +196,13 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 
 
 def _check_account(account: Account, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
-    """A campaign that names another account."""
+    """Refuse a campaign that names another account."""
     if not level.parent:
         yield from lifecycle.check_same_id(payload, "ad_account_id", account.native_id, "the account")
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native members; paused where they do not say."""
+    """One entity from native members, paused unless they name a status."""
     level = get_level(NETWORK, kind)
     issues = _check_account(account, level, payload)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
@@ -231,7 +231,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     level = get_level(NETWORK, kind)
     does = f"Delete the {level.label} {entity_id} and all below it; this cannot be undone."
     request = Request("DELETE", f"{snap.API_URL}/{level.path}/{{id}}", {"id": entity_id}, kind="write")
-    # The response does not hold the entity, only the status of the request.
+    # The response has the status of the request and no entity.
     success = (Expectation("/body/request_status", snap.SUCCESS, is_case_insensitive=True),)
     step = Step(kind, kind, does, request, "delete", entity_id, expectations=success)
     return (yield from completed_plan(NETWORK, account, "delete", step, risk="destructive"))
@@ -246,7 +246,7 @@ def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-    """Fields and targeting of one entity in one write, compared with what it is now."""
+    """Fields and targeting of one entity in one write, compared with the entity as it is now."""
     level = get_level(NETWORK, kind)
     check_edit(NETWORK, kind, edit)
     current = yield from reads.fetch_editable_entity(account, kind, entity_id)
@@ -271,6 +271,6 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Nothing more: the creative is read for the plan itself."""
+    """Check nothing: the plan itself needs the creative, so making it has read it."""
     nothing: tuple[list[Issue], list[str]] = ([], [])
     return (yield from completed_flow(nothing))

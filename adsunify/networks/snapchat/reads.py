@@ -100,9 +100,9 @@ _match_cursor = re.compile(r"([0-9]{2,3})\.([0-9]{1,6})\.(.*)", re.DOTALL).fullm
 
 
 def _parse_page_position(query: ListQuery) -> tuple[int, int, str | None]:
-    """The size of Snap's page, how many of its rows were given already, and its own cursor.
+    """Return the size of Snap's page, the number of its rows that were returned already, and Snap's cursor.
 
-    Ads API: a page has at least 50 rows, ours may have fewer: a cursor of ours stands inside one of Snap's.
+    Ads API: a page has at least 50 rows. Our pages may be shorter, so our cursor may point into a page of Snap's.
     """
     if query.cursor is None:
         return max(snap.MIN_PAGE_SIZE, query.limit), 0, None
@@ -159,7 +159,7 @@ def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity."""
+    """Read one entity."""
     return (yield from _fetch_lineage(account, kind, entity_id))[0]
 
 
@@ -183,9 +183,9 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 # -- insights -----------------------------------------------------------------------------------------------------
 
 STATS_FIELDS = "impressions,swipes,spend,video_views,conversion_purchases,conversion_purchases_value"
-STATS_DAYS = 30  # Ads API: 31 by days, but one with the autumn change of clocks is an hour longer
+STATS_DAYS = 30  # Ads API: at most 31 times 24 hours by DAY; 31 days are longer when clocks go back
 FINALIZATION_DELAY = timedelta(hours=48)
-COMPLETED_STATE, FAILED_STATE = "COMPLETED", "FAILED"  # (unverified)
+COMPLETED_STATE, FAILED_STATE = "COMPLETED", "FAILED"  # unverified: the names of these states
 POLL_INTERVAL_MS = 15_000  # milliseconds
 _ONE_DAY = timedelta(days=1)
 
@@ -196,7 +196,7 @@ def _format_midnight(day: date, timezone: str) -> str:
 
 
 def _build_stats_request(account: Account, first: date, last: date) -> Request:
-    # Ads API: an account's statistics have the spend only (else E1008); those by campaign have all fields.
+    # Ads API: statistics of an account have only the spend (else error E1008). Those by campaign have all fields.
     timezone = require_timezone(account)
     query = {
         "granularity": "DAY",
@@ -236,7 +236,7 @@ MAX_TIME_LENGTH = 64
 """The longest text, in characters, that the cache below keeps."""
 
 
-@lru_cache(1000)  # the rows of all campaigns have the same days
+@lru_cache(1000)  # each campaign has rows of the same days
 def _parse_local_date(text: str, timezone: str) -> date | None:
     moment = _parse_local_time(text, timezone)
     return None if moment is None else moment.date()
@@ -287,7 +287,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         bodies += [answer.body for answer in answers]
     native = [row for body in bodies for row in _parse_series(body)]
     days = list(parse_daily_metrics(account, native, start, end))
-    if days and not all(start <= day <= end for day, _ in days):  # a report resumed without its dates
+    if days and not all(start <= day <= end for day, _ in days):  # the caller resumed a report without its dates
         start, end = min(day for day, _ in days), max(day for day, _ in days)
     restated = _get_restated_from(bodies, timezone, now)
     provisional = max(start, restated) if restated <= end else None
@@ -300,7 +300,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog. The IDs of places are those that a brief takes."""
+    """Read one page of a catalog. Places have the IDs that a brief takes."""
     page = yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query)
     name, _, suffix = resource.partition(":")
     if name not in PLACE_CATALOGS:

@@ -46,11 +46,11 @@ def _lock_ad_squad_budget(entity: NativeEntity, now: datetime | None) -> str | N
     )
 
 
-_lock_after_start = start_lock(snap.TIME, "start_time")  # (unverified)
+_lock_after_start = start_lock(snap.TIME, "start_time")  # unverified: a start that has passed is fixed
 
 
 def _lock_automatic_bid(entity: NativeEntity, now: datetime | None) -> str | None:
-    # Ads API: a bid together with AUTO_BID is refused.
+    # Ads API: Snap refuses a bid with AUTO_BID.
     automatic = entity.get("bid_strategy") == snap.AUTO_BID
     return f"{snap.AUTO_BID} takes no bid; change bidStrategy too" if automatic else None
 
@@ -117,7 +117,7 @@ SETTINGS = (
     ),
     _name_setting("ad"),
     _status_setting("ad"),
-    # That an ad's creative is fixed is (unverified).
+    # unverified: the creative of an ad is fixed.
     *(
         Setting("ad", name, f"/{name}", lock=f"{FIXED_REASON}; make a new ad")
         for name in split_words("creative_id type ad_squad_id")

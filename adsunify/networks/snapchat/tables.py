@@ -111,7 +111,7 @@ def _check_regulated(account: Account, brief: CampaignBrief, now: datetime | Non
 GOALS: tuple[Goal, ...] = ("awareness",)
 PERIODS: tuple[Period, ...] = ("daily", "lifetime")
 IMPRESSION_BID_MEANING = (
-    "the most that 1,000 impressions may cost"  # that Snap counts such bids per 1,000 is (unverified)
+    "the most that 1,000 impressions may cost"  # unverified: Snap counts bids for impressions per 1,000
 )
 INHERITED_MEMBERS = split_words("headline body url imageUrl imageHash headlines descriptions")
 
@@ -183,7 +183,7 @@ def _wrapped_rows_parser(plural: str, name: str) -> RowsParser:
 
 
 def _account_catalog(resource: str, plural: str, name: str) -> Catalog:
-    """A catalog that is a list of the account."""
+    """Build a catalog that is a list of the account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         url, path = f"{snap.API_URL}/adaccounts/{{account}}/{plural}", {"account": account.native_id}
@@ -202,14 +202,15 @@ def _build_sources_request(account: Account, sought: str, cursor: str | None, li
 
 
 def parse_suffix_country(sought: str) -> str:
-    """The country that a catalog is asked for, in small letters."""
+    """Return the country in the suffix of a catalog, in lower case. Raises InvalidInput for other text."""
     if not (len(sought) == 2 and sought.isascii() and sought.isalpha()):
         raise invalid_input("resource", "catalog_suffix", "After the colon comes a country of two letters, such as US.")
     return sought.lower()
 
 
 def _dimension_parser(word: str) -> RowsParser:
-    """The rows of a targeting list: each stands under its type, some of them twice (unverified)."""
+    """Build the parser of a targeting list. A row is a member named ``word``, which may be nested in itself."""
+    # unverified: a row of a targeting list may be nested in a member of its own name.
 
     def parse_rows(response: Response) -> list[Mapping[str, Json]]:
         inner = [_get_innermost(row, word) for row in get_objects(response.body, "/targeting_dimensions", "catalog")]
@@ -237,9 +238,9 @@ def _get_country_id(row: Mapping[str, Json]) -> str:
 
 
 def _targeting_catalog(resource: str, path: str, word: str) -> Catalog:
-    """A catalog of what targeting can name; ``{country}`` in the path stands for the text after the colon.
+    """Build a catalog of targeting options. The suffix of the resource replaces ``{country}`` in the path.
 
-    Only places are so many that they come in pages.
+    Only the lists of places have pages.
     """
     takes = "{country}" in path
 
@@ -367,8 +368,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Ads API, stats ("snapchat: 12 Insights"): a campaign without a row counts as 0 only if omit_empty=false was
-    # honoured. It gives every day a row, so where a day has none, it was not honoured.
+    # Ads API, stats: with omit_empty=false every day has a row. A day without a row means that Snap ignored that
+    # parameter, so the day is unknown and not zero.
     missing_day="gap",
     geographies=("/geos", "/locations"),
     money_note="Native amounts are integers, 1,000,000 to one of every currency.",

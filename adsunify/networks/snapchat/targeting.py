@@ -18,8 +18,8 @@ from adsunify.values.json_pointer import find_values, get_objects, get_text
 
 from . import native as snap
 
-# A region's ID is unique only within its country, so our IDs name both. Kind to its member of a geos entry, which
-# takes a list (unverified).
+# IDs of places are unique only within a country, so our IDs contain the country. Kind of place to the member of geos.
+# unverified: region_id, metro_id and postal_code take lists.
 PLACE_MEMBERS: Mapping[str, str] = {"region": "region_id", "metro": "metro_id", "postal": "postal_code"}
 PLACE_FORM = "gb, gb:region:<id>, us:metro:<id> or us:postal:<code>"
 INCLUDE, EXCLUDE = "INCLUDE", "EXCLUDE"
@@ -31,7 +31,7 @@ _match_place = re.compile(r"([a-z]{2})(?::(region|metro|postal):(\S+))?").fullma
 
 
 def get_location_type(location: str) -> str | None:
-    """The type of place that a location's id names."""
+    """Return the type of place in a location ID; None if it is unknown."""
     match = _match_place(location)
     return None if match is None else match[2] or "country"
 
@@ -42,7 +42,7 @@ def find_locations_error(locations: Iterable[str]) -> str | None:
 
 
 def get_targeted_countries(targeting: Mapping[str, Json]) -> tuple[str, ...]:
-    """The countries that ``geos`` includes, each once."""
+    """Return the distinct countries that ``geos`` includes."""
     included = [geo for geo in find_values(targeting, "/geos/*") if not _is_exclusion(geo)]
     codes = [code for geo in included for code in find_values(geo, "/country_code") if isinstance(code, str)]
     return tuple(dict.fromkeys(codes))
@@ -53,7 +53,7 @@ def _is_exclusion(entry: Json) -> bool:
 
 
 def _build_geos(locations: Iterable[str]) -> list[dict[str, Json]]:
-    """Entries of ``geos``: one for a country, and one for the places of each kind in a country."""
+    """Build the entries of ``geos``: one for each whole country, and one for each kind of place in a country."""
     entries: dict[tuple[str, str], dict[str, Json]] = {}
     for location in dict.fromkeys(locations):
         match = _match_place(location)
@@ -98,7 +98,7 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
 
 
 def check_location_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """A rule: no place inside a country that the brief names as well."""
+    """A rule of the format: the brief names a country, or places inside it, but not both."""
     whole = {location for location in _get_brief_locations(brief) if ":" not in location}
     inside = [
         location
@@ -111,8 +111,8 @@ def check_location_overlap(account: Account, brief: CampaignBrief, now: datetime
 
 
 def check_language(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    """A rule: a brief that names a language names it in the one member that Snap uses."""
-    # Ads API "Targeting": several countries take exactly one language, which narrows who is reached.
+    """A rule of the format: the brief's locale, or its native targeting, names the language of several countries."""
+    # Ads API, "Targeting": several countries require exactly one language, and ads reach only people who use it.
     locale = brief.platform.locale
     if brief.targeting.native is not None:
         if locale is not None:
@@ -164,11 +164,11 @@ def fetch_ad_type(network: Network, account: Account, creative_id: str) -> Flow[
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartSetter = Callable[[Sequence[Json], dict[str, Json], str], None]
-"""Puts the items of an edit into a copy of the targeting. The path is the one for an error."""
+"""Puts the items of an edit into a copy of the targeting. The path is for error messages."""
 
 
 def _set_entries(targeting: dict[str, Json], member: str, entries: Sequence[Json]) -> None:
-    """Set the member; without entries it is removed."""
+    """Set the member, or remove it if there are no entries."""
     targeting.pop(member, None)
     if entries:
         targeting[member] = list(entries)
@@ -192,7 +192,7 @@ def _locations_setter(operation: str) -> TargetingPartSetter:
 
 
 def _interests_setter(operation: str) -> TargetingPartSetter:
-    # The shape is (unverified): a list of category ids per entry.
+    # unverified: category_id of an entry is a list of IDs.
     def interests(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
         others = [
             entry
@@ -207,7 +207,7 @@ def _interests_setter(operation: str) -> TargetingPartSetter:
 
 
 def _set_devices(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
-    # Entries are alternatives: an entry with more than a system is removed, since it would widen the new targeting.
+    # Entries are alternatives, so an entry with other members than os_type would widen the new targeting.
     if any(set(device) - {"os_type"} for device in get_objects(targeting, "/devices", "targeting")):
         raise invalid_input(
             path, "conflict", "Snapchat: its devices say more than a system; change targeting natively."
@@ -255,7 +255,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartSetter]] = {
 
 
 def _flatten_entries(value: Json) -> Json:
-    """Entries of ``geos`` and ``interests`` as one row for each place or category, so that two can be compared."""
+    """Return ``geos`` or ``interests`` with one row for each place or category, to compare two of them."""
     flat: list[Json] = []
     for entry in value if isinstance(value, list) else ():
         members = {"operation": INCLUDE, **entry} if isinstance(entry, Mapping) else {"": entry}
@@ -297,5 +297,5 @@ def _check_ages(targeting: Mapping[str, Json]) -> Iterator[Issue]:
 
 
 def _parse_years(age: str | None) -> int | None:
-    match = re.match("[0-9]{1,3}", age or "")  # also 55+
+    match = re.match("[0-9]{1,3}", age or "")  # Snap also returns "55+"
     return int(match.group()) if match is not None else None

@@ -43,18 +43,18 @@ CODE = "tiktok"
 TITLE = "TikTok"
 VERSION = "v1.3"
 HOST = "business-api.tiktok.com"
-API_URL = f"https://{HOST}/open_api/{VERSION}"  # API for Business: without its closing slash a path is not found
+API_URL = f"https://{HOST}/open_api/{VERSION}"  # API for Business: every path ends with a slash
 CONSENT_URL = f"https://{HOST}/portal/auth"
-TOKEN_HEADER = "Access-Token"  # API for Business: not Authorization
+TOKEN_HEADER = "Access-Token"  # API for Business, "Authentication"
 PAGE_SIZE, IDENTITY_PAGE_SIZE, BUSINESS_CENTER_PAGE_SIZE = 1000, 100, 50
-MAX_ACCOUNTS_PER_REQUEST = 100  # (unverified)
+MAX_ACCOUNTS_PER_REQUEST = 100  # unverified: the most accounts in one request
 
 CreateFlow = Literal["manual", "smart_plus"]
 CREATE_FLOWS: tuple[CreateFlow, ...] = ("manual", "smart_plus")
 MANUAL_FLOW, SMART_PLUS_FLOW = CREATE_FLOWS
 AUTO_FLOW = "auto"
 PATH_PREFIXES: Mapping[CreateFlow, str] = {MANUAL_FLOW: "", SMART_PLUS_FLOW: "/smart_plus"}
-# Announced by the guide "Upgraded Smart+ Campaign"; whether it concerns TRAFFIC is (unverified).
+# unverified: the end of manual creation that the guide "Upgraded Smart+ Campaign" announces concerns TRAFFIC, too.
 MANUAL_CREATION_END = datetime(2027, 1, 1, tzinfo=UTC)
 NEW_SMART_PLUS, OLD_SMART_PLUS = "UPGRADED_SMART_PLUS", "SMART_PLUS"
 FLOW_BY_AUTOMATION: Mapping[str, CreateFlow] = {"MANUAL": MANUAL_FLOW, NEW_SMART_PLUS: SMART_PLUS_FLOW}
@@ -71,11 +71,11 @@ NO_BUDGET, DAILY, DAY, TOTAL = (
 BUDGET_MODES = {"daily": DAILY, "lifetime": TOTAL}
 BUDGET_PERIODS: Mapping[str, Period] = {DAILY: "daily", DAY: "daily", TOTAL: "lifetime"}
 NO_BID, CUSTOM_BID = "BID_TYPE_NO_BID", "BID_TYPE_CUSTOM"
-CONVERSION_BILLING = "OCPM"  # bids in conversion_bid_price
+CONVERSION_BILLING = "OCPM"  # the bid is in conversion_bid_price
 SMOOTH, FAST = "PACING_MODE_SMOOTH", "PACING_MODE_FAST"
 START_END_SCHEDULE = "SCHEDULE_START_END"
 CHOSEN_PLACEMENTS, TIKTOK_PLACEMENT = "PLACEMENT_TYPE_NORMAL", "PLACEMENT_TIKTOK"
-NO_AUDIENCE_EXPANSION = "MANUAL"  # targeting_optimization_mode: AUTOMATIC widens the targeting
+NO_AUDIENCE_EXPANSION = "MANUAL"  # targeting_optimization_mode; AUTOMATIC widens the targeting
 SINGLE_VIDEO, LEARN_MORE, BY_URL, ON = "SINGLE_VIDEO", "LEARN_MORE", "UPLOAD_BY_URL", "ON"
 USER, BUSINESS_CENTER_USER, CUSTOM_USER = "TT_USER", "BC_AUTH_TT", "CUSTOMIZED_USER"
 TIKTOK_ACCOUNTS = (USER, BUSINESS_CENTER_USER)
@@ -98,7 +98,8 @@ RESOURCES: Mapping[Kind, str] = {"campaign": "campaign", "adGroup": "adgroup", "
 KIND_NAMES: Mapping[Kind, str] = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
 SMART_AD_ID_MEMBER = "smart_plus_ad_id"
 
-# What /ad/update/ takes with patch_update, and what it takes at all (without it, everything left out is lost).
+# The members that /ad/update/ takes with patch_update, and those that it takes without. Without patch_update TikTok
+# clears each member that is left out (API for Business).
 PATCHABLE_AD_MEMBERS = frozenset(
     split_words(
         "ad_name identity_id identity_type identity_authorized_bc_id video_id image_ids music_id tiktok_item_id ad_text"
@@ -127,13 +128,13 @@ MONEY_MEMBERS = frozenset(split_words("budget bid_price conversion_bid_price dee
 
 @frozen
 class Currency:
-    """How a currency counts at TikTok: its limits are those of the US dollar times ``ratio``."""
+    """A currency: its limits are those of the US dollar times ``ratio``, amounts have ``digits`` fraction digits."""
 
     ratio: int
     digits: int
 
 
-# API for Business, "Currency": ratio and fraction digits to the currencies that have them.
+# API for Business, "Currency": (ratio, fraction digits) to currencies.
 _CURRENCIES = {
     (1, 2): "USD EUR GBP MYR AED SAR AUD CAD NZD SGD CHF ARS BRL ILS PEN QAR RON",
     (1, 0): "HUF",
@@ -151,12 +152,12 @@ _CURRENCIES = {
 CURRENCIES: Mapping[str, Currency] = {
     code: Currency(*cell) for cell, codes in _CURRENCIES.items() for code in codes.split()
 }
-MIN_BUDGETS = {"campaign": 50, "adGroup": 20}  # of a day, times the ratio
-MAX_BUDGET = 10_000_000  # exclusive, of a day, times the ratio
+MIN_BUDGETS = {"campaign": 50, "adGroup": 20}  # for a day, times the ratio
+MAX_BUDGET = 10_000_000  # exclusive; for a day, times the ratio
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Decimal numbers in major units, as fine as TikTok's own table says (HUF, ISK and IDR take no fraction)."""
+    """Return the unit: decimal numbers in major units, with the fraction digits of TikTok's table (HUF, ISK: 0)."""
     return _get_currency_unit(require_currency(account))
 
 
@@ -170,7 +171,10 @@ def _get_currency_unit(currency: str) -> MoneyUnit:
 
 
 def get_budget_limits(account: Account, kind: str, days: int) -> tuple[Decimal, Decimal] | None:
-    """The least budget over so many days, and what a day's must stay below; None for a currency without limits."""
+    """Return the minimum of a budget for ``days`` days, and the exclusive maximum of a daily one, in major units.
+
+    None for a currency that is not in TikTok's table.
+    """
     limits = CURRENCIES.get(require_currency(account))
     return (
         None
@@ -187,17 +191,17 @@ def _parse_time(value: Json) -> datetime | None:
 
 
 TIME = TimeFormat(_parse_time, partial(format_utc, style="space"))
-"""UTC without a sign of it, whatever the account's time zone."""
+"""UTC without a designator, in every account's time zone (API for Business)."""
 
 
-# Emoji and what makes emoji of other characters; (unverified) where TikTok draws the line.
+# unverified: the characters that TikTok refuses as emoji.
 _EMOJI_PATTERN = re.compile(
     "[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\u2b1b\u2b1c\u25fd\u25fe\u231a\u231b\u23e9-\u23f3\u20e3\ufe0f]"
 )
 
 
 def find_text_error(text: str, longest: int) -> str | None:
-    """What TikTok would not take of a name or text, None where it takes it. A wide (CJK) character counts twice."""
+    """Return why TikTok refuses a name or text; None if it is valid. A wide (CJK) character counts two."""
     if _EMOJI_PATTERN.search(text):
         return "it takes no emoji"
     wide = 0 if text.isascii() else sum(east_asian_width(character) in "WF" for character in text)
@@ -209,7 +213,7 @@ def find_text_error(text: str, longest: int) -> str | None:
 
 
 def build_account_get_request(account: Account, path: str, **query: Json) -> Request:
-    """A GET of the account; what is not text stands in the query as JSON."""
+    """Build a GET in the account. Query values that are not text are sent as JSON."""
     texts = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
     return Request("GET", API_URL + path, query={"advertiser_id": account.native_id} | texts)
 
@@ -217,13 +221,13 @@ def build_account_get_request(account: Account, path: str, **query: Json) -> Req
 def build_post_write_request(
     account: Account, path: str, body: Mapping[str, Json], encoding: BodyEncoding = "json"
 ) -> Request:
-    """A write in the account."""
+    """Build a write in the account."""
     whole = {"advertiser_id": account.native_id, **body}
     return Request("POST", API_URL + path, body=whole, encoding=encoding, kind="write")
 
 
 def build_regions_request(account: Account, extent: str) -> Request:
-    """The places that TikTok delivers to: ``TO_COUNTRY`` or ``ALL``."""
+    """Build the request for the places that TikTok delivers to. ``extent``: ``TO_COUNTRY`` or ``ALL``."""
     return build_account_get_request(
         account,
         "/tool/region/",
@@ -234,7 +238,7 @@ def build_regions_request(account: Account, extent: str) -> Request:
 
 
 def build_covers_request(account: Account, video_id: str, number: int) -> Request:
-    """The covers that TikTok suggests for a video."""
+    """Build the request for the covers that TikTok suggests for a video."""
     return build_account_get_request(account, "/file/video/suggestcover/", video_id=video_id, poster_number=str(number))
 
 
@@ -242,18 +246,18 @@ def build_covers_request(account: Account, video_id: str, number: int) -> Reques
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list. An empty list has its ``data``, too; without it the response is unreadable."""
+    """Return the rows of a list. Raises ProviderUnreadable without ``data``, which even an empty list has."""
     return parse_named_rows(response, "list")
 
 
 def parse_named_rows(response: Response, name: str) -> list[Mapping[str, Json]]:
-    """The rows of a list that is another member of ``data``."""
+    """Return the rows of a list that is the member ``name`` of ``data``."""
     require_value(response.body, "/data")
     return get_objects(response.body, f"/data/{name}")
 
 
 def parse_next_page(response: Response) -> int | None:
-    """The number of the page that follows, None at the end."""
+    """Return the number of the next page; None at the end."""
     page, last = (get_value(response.body, f"/data/page_info/{name}") for name in ("page", "total_page"))
     if isinstance(page, int) and isinstance(last, int) and 0 < page < last:
         return page + 1
@@ -271,7 +275,7 @@ RETRY_DELAYS = {CONFLICT_CODE: 1.0, MAINTENANCE_CODE: 60.0} | dict.fromkeys(PROC
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The native error: TikTok says it in ``code`` of the body, under the status 200 (partial success is no error)."""
+    """Return the error in ``code`` of the body, which may have HTTP status 200. Partial success is no error."""
     body = response.body if response.state == "json" else None
     code = get_value(body, "/code")
     if type(code) is int and code in (SUCCESS_CODE, PARTIAL_SUCCESS_CODE) and response.status < 400:
@@ -281,12 +285,12 @@ def parse_error(response: Response) -> ParsedError | None:
         return ParsedError((str(code),), get_text(body, "/message"), request_id)
     if response.status < 400:
         return None
-    # API for Business: another status comes from the edge, which speaks plain text; the API was not reached.
+    # API for Business: an HTTP error comes from the edge servers, as plain text. The request did not reach the API.
     return ParsedError((), get_text(body, "/message") or f"Refused before the API, with {response.status}.", request_id)
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """What a change of status says of each id: those in the list of the same name were changed."""
+    """Return the result of each ID in a change of status. The response lists the changed IDs under the same name."""
     if step.items is None or not isinstance(get_value(response.body, "/data"), Mapping):
         return None
     name = split_pointer(step.items.at)[-1]
@@ -306,7 +310,7 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Seconds to wait: TikTok has no headers for it, its words say which quota is used up."""
+    """Return the seconds to wait. TikTok has no headers for it; the message names the quota that is used up."""
     error = parse_error(response)
     code = error.codes[0] if error is not None and error.codes else ""
     if code in RETRY_DELAYS:
@@ -322,6 +326,6 @@ def parse_retry_delay(response: Response) -> float | None:
 
 
 def _get_seconds_to_midnight(response: Response) -> float:
-    """Daily quotas begin again at 00:00 UTC; without a date in the answer, an hour."""
+    """Return the seconds to 00:00 UTC, when daily quotas reset; an hour if the response has no date."""
     moment = parse_http_date(response.headers.get("date", ""))
     return 3600.0 if moment is None else 86400.0 - moment % 86400.0

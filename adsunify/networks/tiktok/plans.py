@@ -1,4 +1,4 @@
-"""Changes at TikTok as plans: everything is created with ``operation_status`` DISABLE, ads are activated first."""
+"""Changes at TikTok as plans. Entities are created with ``operation_status`` DISABLE; ads are activated first."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def _get_id_member(flow: tiktok.CreateFlow, level: Level) -> str:
 
 
 def _is_manual_ad(flow: tiktok.CreateFlow, level: Level) -> bool:
-    """Whether the endpoint takes a list of creatives."""
+    """Return whether the endpoint takes a list of creatives."""
     return flow == tiktok.MANUAL_FLOW and level is AD
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
-    """A step that creates one entity in the account's flow. API for Business: an ad takes no request_id."""
+    """A step that creates one entity in the account's flow. API for Business: the create of an ad has no request_id."""
     flow = create_flow(account)
     request = tiktok.build_post_write_request(account, _build_path(flow, level, "create"), members)
     return Step(
@@ -89,7 +89,7 @@ def _build_status_call_step(
 
 
 def _get_native_id(entity: ParsedEntity, level: Level) -> str:
-    """The id by which the endpoints of its flow know the entity."""
+    """Return the entity's ID in the endpoints of its flow."""
     return require_id(entity.native, f"/{_get_id_member(get_entity_flow(entity), level)}", level.label)
 
 
@@ -101,7 +101,7 @@ def _build_entity_update_step(account: Account, level: Level, entity: ParsedEnti
         body = {"adgroup_id": require_id(entity.native, "/adgroup_id", "ad")}
         if set(members) <= tiktok.PATCHABLE_AD_MEMBERS:
             body |= {"patch_update": True, "creatives": [{"ad_id": native_id, **members}]}
-        else:  # API for Business: without patch_update the creative is replaced, so all of it is sent
+        else:  # without patch_update TikTok replaces the creative, so all of it is sent
             current = {name: entity.native[name] for name in sorted(tiktok.CREATIVE_MEMBERS & set(entity.native))}
             current = {name: value for name, value in current.items() if value not in (None, "", [])}
             body["creatives"] = [{**current, **members, "ad_id": native_id}]
@@ -122,7 +122,7 @@ def _build_upload_step(account: Account, image_url: str) -> Step:
         request,
         outputs=(Output(IMAGE_OUTPUT, ("/body/data/image_id",), is_text_only=True),),
         expectations=SUCCESS,
-        marks=(IdempotencyMark("/body/file_name", prefix="cover-"),),  # API for Business: a name is taken once
+        marks=(IdempotencyMark("/body/file_name", prefix="cover-"),),  # API for Business: file names are unique
     )
 
 
@@ -169,7 +169,7 @@ def _build_identity(brief: CampaignBrief, lookups: BriefLookups) -> Body:
 
 
 def _build_ad_only_members(brief: CampaignBrief) -> Body:
-    """API for Business: shown as an ad only; without it the ad's post would stand on the profile."""
+    """Return the member that shows a post as an ad only. API for Business: else the post appears on the profile."""
     return {"dark_post_status": tiktok.ON} if brief.platform.identity_type in tiktok.TIKTOK_ACCOUNTS else {}
 
 
@@ -296,7 +296,7 @@ def _check_payload(account: Account, payload: Mapping[str, Json]) -> Iterator[Is
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native parameters, in the account's create flow; paused where they do not say."""
+    """One entity from native parameters in the account's create flow, paused unless they name a status."""
     level, flow = get_level(NETWORK, kind), create_flow(account)
     issues = _check_payload(account, payload)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
@@ -307,13 +307,13 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     does = f"Create the {level.label} from native parameters, {'active' if create.is_active else 'paused'}."
     step = _build_create_step(account, level, does, members)
     is_unlisted = flow == tiktok.SMART_PLUS_FLOW and payload.get("objective_type") == tiktok.TRAFFIC
-    # A native create is not compared with the present: the warning names the day itself.
+    # This function has no clock, so the plan always has the warning, which names the date.
     warnings = (MANUAL_END_WARNING,) if flow == tiktok.MANUAL_FLOW else (SMART_PLUS_WARNING,) if is_unlisted else ()
     return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk, warnings=warnings))
 
 
 def _is_raised(entity: ParsedEntity, members: Mapping[str, Json]) -> bool:
-    """Whether an amount is raised, or set for the first time."""
+    """Return whether an amount is raised, or set for the first time."""
     for name in tiktok.MONEY_MEMBERS & set(members):
         before, after = entity.native.get(name), members[name]
         if not (is_number(before) and is_number(after) and after <= before):
@@ -415,7 +415,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     if "video_id" in members:
         path = "creative.existingId" if "existingId" in edit.creative else "fields.existingId"
         yield from ensure_video_usable(NETWORK, account, members["video_id"], path)
-        if "image_ids" not in members:  # the cover has to be of the video's own shape
+        if "image_ids" not in members:  # the cover needs the aspect ratio of the video
             members["image_ids"] = [(yield from fetch_suggested_cover(NETWORK, account, members["video_id"]))]
     does = lifecycle.describe_update(level, entity_id, [change.field for change in changes])
     step = evolve(_build_entity_update_step(account, level, entity, does, members), changes=tuple(changes))
@@ -427,5 +427,5 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Nothing more: video, identity, cover and places are read for the plan itself."""
+    """Check nothing: the plan itself needs video, identity, cover and places, so making it has read them."""
     return (yield from completed_flow(([], [])))

@@ -47,7 +47,7 @@ def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
 
 
 def build_authorization_url(app: OAuthClient, redirect_uri: str, state: str, verifier: str) -> str:
-    """The consent page; what is permitted is chosen on the developer app, and there is no PKCE."""
+    """Build the address of the consent page. The developer app holds the permissions; there is no PKCE."""
     return oauth.build_consent_url(tiktok.CONSENT_URL, app_id=app.client_id, state=state, redirect_uri=redirect_uri)
 
 
@@ -59,7 +59,7 @@ def _build_app_secret_request(address: str, app: OAuthClient, **more: str) -> Re
 def fetch_credentials(
     app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
 ) -> Flow[Credentials]:
-    """An ``auth_code`` for a token that does not expire."""
+    """Exchange an ``auth_code`` for a token that does not expire."""
     code = require_value(answer, "/auth_code", "consent")
     response = yield from fetch_response(NETWORK, _build_app_secret_request(TOKEN_URL, app, auth_code=code))
     token = get_text(response.body, "/data/access_token")
@@ -76,7 +76,7 @@ def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) ->
 
 
 def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Takes the token's access away."""
+    """Revoke the token."""
     request = evolve(_build_app_secret_request(REVOKE_URL, app, access_token=credentials.access_token), is_signed=True)
     response = yield from fetch_response(NETWORK, request)
     require_value(response.body, "/code")
@@ -84,7 +84,7 @@ def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]
 
 # -- accounts -----------------------------------------------------------------------------------------------------
 
-# API for Business: the last two come only when asked for, and an unknown name here is an error.
+# API for Business: the last two are returned only if they are requested. An unknown name is an error (40002).
 ACCOUNT_FIELDS = [
     *("advertiser_id", "name", "currency", "timezone", "display_timezone", "status", "role", "country", "company"),
     *("balance", "owner_bc_id", "advertiser_account_type", "can_use_custom_identity", "ads_only_mode"),
@@ -124,10 +124,10 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 
 def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
-    if level.kind == "ad" and get_text(row, level.id) is None:  # an ad as the Smart+ endpoints show it
+    if level.kind == "ad" and get_text(row, level.id) is None:  # an ad from the Smart+ endpoints
         level = evolve(level, id=f"/{tiktok.SMART_AD_ID_MEMBER}")
     entity = hierarchy.parse_entity(level, row)
-    # API for Business: the switch of a deleted entity may still say ENABLE.
+    # API for Business: operation_status of a deleted entity may still be ENABLE.
     gone = (get_text(row, "/secondary_status") or "").endswith("_STATUS_DELETE")
     return evolve(entity, status="deleted") if gone else entity
 
@@ -145,7 +145,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """One page of a level. The cursor is the next page and the size of all pages: ``2:50``."""
+    """Read one page of a level. The cursor is the number of the next page and the size of all pages: ``2:50``."""
     level = get_level(NETWORK, kind)
     filtering: dict[str, Json] = {}
     if query.parent_id is not None:
@@ -154,7 +154,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         filtering[f"{level.parent.removeprefix('/')}s"] = [query.parent_id]
     if query.search is not None:
         filtering[level.name.removeprefix("/")] = query.search
-    switch = query.status if query.status in tiktok.CREATE_STATUSES else None  # TikTok has no filter for it
+    switch = query.status if query.status in tiktok.CREATE_STATUSES else None  # TikTok has no filter for these
     if query.status is not None and switch is None:
         own = f"{level.path.upper()}_STATUS_"
         if query.status not in level.status_filters and not query.status.startswith(own):
@@ -179,7 +179,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def get_entity_flow(entities: ParsedEntity) -> tiktok.CreateFlow:
-    """The flow that an entity was made in. InvalidInput for one of the old Smart+, which is only read."""
+    """Return the flow that created an entity. Raises InvalidInput for the old Smart+, which is only read."""
     if get_value(entities.native, f"/{tiktok.SMART_AD_ID_MEMBER}") is not None:
         return tiktok.SMART_PLUS_FLOW
     automation = get_text(entities.native, "/campaign_automation_type")
@@ -203,7 +203,7 @@ def _find_entity(
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity; an ad that the Smart+ endpoints made is known there by another id."""
+    """Read one entity. An ad of the Smart+ flow has another ID in the Smart+ endpoints, so both IDs are tried."""
     level = get_level(NETWORK, kind)
     entity_kind: Kind = next(each for each in tiktok.ID_MEMBERS if each == level.kind)
     entity = yield from _find_entity(account, entity_kind, entity_id, tiktok.ID_MEMBERS[entity_kind])
@@ -217,7 +217,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """The entity as the endpoints of its own flow show it."""
+    """Read the entity from the endpoints of the flow that created it."""
     entity = yield from fetch_entity(account, kind, entity_id)
     if get_text(entity.native, "/campaign_automation_type") == tiktok.OLD_SMART_PLUS:
         return entity
@@ -230,13 +230,13 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
     own = yield from _find_entity(account, kind, own_id, name, tiktok.PATH_PREFIXES[tiktok.SMART_PLUS_FLOW])
     if own is None:
         return entity
-    # What tells the flow stands in the manual endpoint's answer, and stays.
+    # Only the response of the manual endpoint has the member that names the flow, so it is added.
     return evolve(own, native={**own.native, "campaign_automation_type": tiktok.NEW_SMART_PLUS})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
-REPORT_DAYS = 30  # API for Business: with stat_time_day at most 30 days to a call
+REPORT_DAYS = 30  # API for Business, integrated report: days in one request with stat_time_day
 TASK_COMPLETED_STATE, TASK_FAILED_STATES = "SUCCESS", ("FAILED", "CANCELED")
 POLL_INTERVAL_MS = 5_000  # milliseconds between two looks at a report task
 
@@ -247,7 +247,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of the account's time zone; a day without delivery has no row. ``job`` is a report task made elsewhere."""
+    """Read days of the account's time zone. ``job`` is a report task that was created elsewhere."""
     native: list[Mapping[str, Json]] = []
     for first, last in split_date_range(start, end, REPORT_DAYS) if job is None else ():
         request = tiktok.build_account_get_request(
@@ -270,13 +270,13 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             return Insights.from_pending_report(start, end, account.timezone, rows)
         native = rows
     days = list(parse_daily_metrics(account, native, start, end))
-    if days and not all(start <= day <= end for day, _ in days):  # a task resumed without its dates
+    if days and not all(start <= day <= end for day, _ in days):  # the caller resumed a task without its dates
         start, end = min(day for day, _ in days), max(day for day, _ in days)
     return Insights.from_days(days, Coverage(start, end, account.timezone), NETWORK.missing_day, native)
 
 
 def _fetch_task_rows(account: Account, task: str) -> Flow[list[Mapping[str, Json]] | PendingReport]:
-    """The rows of a report task in the shape of the rows at once, or that it is still being made."""
+    """Return the rows of a report task in the form of the synchronous report, or the state of an unfinished task."""
     checked = yield from fetch_response(
         NETWORK, tiktok.build_account_get_request(account, "/report/task/check/", task_id=task)
     )
@@ -289,14 +289,15 @@ def _fetch_task_rows(account: Account, task: str) -> Flow[list[Mapping[str, Json
         tiktok.build_account_get_request(account, "/report/task/download/", task_id=task), response_format="bytes"
     )
     content = file.body if isinstance(file.body, bytes) else b""
-    if not file.is_ok or content.lstrip().startswith(b"{"):  # an error, or the address of a file; never the rows
+    if not file.is_ok or content.lstrip().startswith(b"{"):  # an error or the address of a file, not the rows
         problem = find_read_error(NETWORK, Response.from_bytes(file.status, file.headers, content))
         raise problem or ProviderUnreadable("TikTok: the report is no CSV text; ask for output_format CSV_STRING.")
     return _parse_csv_rows(content)
 
 
 def _parse_csv_rows(content: bytes) -> list[Mapping[str, Json]]:
-    """Rows of CSV under TikTok's own names (unverified); what is no metric is a dimension."""
+    """Parse rows of CSV. A column that is no metric is a dimension."""
+    # unverified: the columns of a CSV report have the names of metrics and dimensions.
     try:
         table = csv.DictReader(content.decode("utf-8-sig").splitlines(), strict=True)
         rows = list(table)
@@ -321,7 +322,7 @@ def _parse_day(value: Json) -> date:
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog; ``locations:US`` are those of a country."""
+    """Read one page of a catalog. ``locations:US`` are the locations of a country."""
     name, _, country = resource.partition(":")
     if name != "locations":
         return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
@@ -332,7 +333,7 @@ def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flo
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The token as a header; the list of accounts also wants to know the app."""
+    """Add the token as a header. The list of accounts also needs the app's ID and secret."""
     if not can_sign(NETWORK, request):
         return request
     signed = evolve(request, headers={**request.headers, tiktok.TOKEN_HEADER: credentials.access_token})

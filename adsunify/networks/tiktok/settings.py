@@ -34,7 +34,7 @@ def _is_deleted(entity: NativeEntity) -> bool:
 
 
 def lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
-    """The lock of every setting of what is deleted."""
+    """The lock of every setting of a deleted entity."""
     return DELETED_REASON if _is_deleted(entity) else None
 
 
@@ -110,7 +110,7 @@ def _name_setting(kind: Kind, member: str) -> Setting:
 
 
 def _ad_member_pointer(manual: str, smart: str) -> Callable[[NativeEntity], str]:
-    """Where a member of an ad stands: Smart+ ads keep lists of one."""
+    """Build the function that returns a member's pointer. Smart+ ads hold texts in lists of one item."""
     return lambda entity: smart if get_value(entity, SMART_TEXTS_POINTER) is not None else manual
 
 
@@ -200,7 +200,7 @@ SETTINGS = (
         list_choices=_get_pacing_choices,
         lock=lock_if_deleted,
     ),
-    # The zone of dayparting is (unverified).
+    # unverified: dayparting is in the time zone of the account.
     Setting(
         "adGroup",
         "dayparting",
@@ -245,7 +245,7 @@ EDITS = (
 
 # -- what the changes contradict ----------------------------------------------------------------------------------
 
-# What the Smart+ endpoints let an update change; the manual ones take every field of SETTINGS.
+# The members that an update of the Smart+ endpoints takes. The manual endpoints take every field of SETTINGS.
 SMART_PLUS_EDITABLE: Mapping[Kind, frozenset[str]] = {
     "campaign": frozenset(split_words("campaign_name budget")),
     "adGroup": frozenset(
@@ -259,14 +259,14 @@ SMART_PLUS_EDITABLE: Mapping[Kind, frozenset[str]] = {
 
 
 def count_days(start: datetime, end: datetime) -> int:
-    """The days that a lifetime budget is held against: those begun."""
+    """Return the days that count for the minimum of a lifetime budget: each started period of 24 hours."""
     return max(1, -((start - end) // timedelta(days=1)))
 
 
 def check_budget(
     account: Account, kind: str, path: str, amount: Decimal, period: str | None, days: int
 ) -> Iterator[Issue]:
-    """What TikTok says of a budget of the ad group or campaign, where it has limits for the currency."""
+    """Check a budget of the ad group or campaign, if TikTok has limits for the currency."""
     limits = tiktok.get_budget_limits(account, kind, days if period == "lifetime" else 1)
     if limits is None:
         return
@@ -310,9 +310,9 @@ def check_conflicts(
 
 
 def check_smart_plus_edit(kind: Kind, flow: tiktok.CreateFlow, body: dict[str, Json]) -> Iterator[Issue]:
-    """What Smart+ lets nobody change; its ``bid_type``, which the bid says already, is taken out of ``body``."""
+    """Refuse members that Smart+ does not update. Removes ``bid_type`` from ``body``, since the bid implies it."""
     if flow == tiktok.SMART_PLUS_FLOW:
         if not {"bid_price", "conversion_bid_price"}.isdisjoint(body):
-            body.pop("bid_type")  # a bid says it already
+            body.pop("bid_type")
         for name in sorted(set(body) - SMART_PLUS_EDITABLE[kind]):
             yield Issue("fields", "not_supported", f"A Smart+ {tiktok.KIND_NAMES[kind]} lets nobody change {name}.")

@@ -51,7 +51,7 @@ WRITABLE_STATUSES = {"active": tiktok.ENABLE, "paused": tiktok.DISABLE}
 
 
 def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
-    """A level; all three are enabled from creation unless the create says otherwise."""
+    """Build a level. All three are enabled at creation unless the create says otherwise."""
     more |= {
         "unified_statuses": UNIFIED_STATUSES,
         "writable_statuses": WRITABLE_STATUSES,
@@ -97,7 +97,7 @@ MAX_START_DELAY = timedelta(hours=12)
 
 
 def get_account_flow(account: Account) -> tiktok.CreateFlow:
-    """The account's create flow: Smart+ where ``createFlow`` names it, else manual."""
+    """Return the account's create flow: Smart+ if the extra ``createFlow`` names it, else manual."""
     return tiktok.SMART_PLUS_FLOW if account.extras.get("createFlow") == tiktok.SMART_PLUS_FLOW else tiktok.MANUAL_FLOW
 
 
@@ -247,7 +247,8 @@ def _build_search_request(account: Account, suffix: str, cursor: str | None, lim
 
 
 def _get_geo_id(row: Mapping[str, Json]) -> str:
-    return parse_id(get_value(row, "/geo/geo_id")) or parse_id(get_value(row, "/geo_id")) or ""  # (unverified)
+    # unverified: the members of the locations that a search finds, and their list targeting_tag_list.
+    return parse_id(get_value(row, "/geo/geo_id")) or parse_id(get_value(row, "/geo_id")) or ""
 
 
 def _get_geo_name(row: Mapping[str, Json]) -> str:
@@ -259,7 +260,7 @@ def _build_covers_request(account: Account, suffix: str, cursor: str | None, lim
 
 
 def _paged_request_builder(path: str, most: int) -> CatalogRequestBuilder:
-    """The request of one page of a list that has pages; ``most`` rows to a page."""
+    """Build the request of a list with pages. ``most``: the largest page."""
 
     def page(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         return tiktok.build_account_get_request(account, path, page=cursor or "1", page_size=str(min(limit, most)))
@@ -268,7 +269,7 @@ def _paged_request_builder(path: str, most: int) -> CatalogRequestBuilder:
 
 
 def _whole_request_builder(path: str, **query: str) -> CatalogRequestBuilder:
-    """The request of a list that comes whole."""
+    """Build the request of a list without pages."""
 
     def whole(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         return tiktok.build_account_get_request(account, path, **query)
@@ -348,6 +349,7 @@ CATALOGS = (
         "/name",
         _parse_next_cursor,
     ),
+    # unverified: the members of the lists of pixels and apps.
     Catalog(
         "pixels",
         _paged_request_builder("/pixel/list/", 20),
@@ -355,8 +357,8 @@ CATALOGS = (
         "/pixel_id",
         "/pixel_name",
         _parse_next_cursor,
-    ),  # (unverified)
-    Catalog("apps", _whole_request_builder("/app/list/"), "/data/apps", "/app_id", "/app_name"),  # (unverified)
+    ),
+    Catalog("apps", _whole_request_builder("/app/list/"), "/data/apps", "/app_id", "/app_name"),
 )
 
 
@@ -418,7 +420,7 @@ TEMPLATES = (
 )
 
 
-UNAVAILABLE_VALUES = ("-", "")  # not available
+UNAVAILABLE_VALUES = ("-", "")  # a metric that is not available
 REPORT_METRICS = split_words("spend impressions clicks conversion video_play_actions reach")
 METRICS = (
     Metric("impressions", "/metrics/impressions", "count", absent_texts=UNAVAILABLE_VALUES),
@@ -454,6 +456,7 @@ ERRORS = (
         "another write is under way, or the API is down for maintenance",
         (tiktok.CONFLICT_CODE, tiktok.MAINTENANCE_CODE),
     ),
+    # unverified: the code of a repeated request_id.
     ErrorRule("ambiguous", "input", "a request with the same request_id may have been applied", ("40050",)),
     ErrorRule("rejected", "not_found", "no such object", ("40007",)),
     ErrorRule("rejected", "limit", "the ad group holds as many ads as it may", ("40502",)),
@@ -481,8 +484,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # API for Business, integrated report ("tiktok: 12 Insights"): days without delivery are absent, "not zero"; they
-    # are reported as absent coverage, never as zeros.
+    # API for Business, integrated report: days without delivery are absent and do not mean zero. The coverage shows
+    # them as missing.
     missing_day="gap",
     geographies=("/location_ids", "/zipcode_ids"),
     money_note="Native amounts are decimal numbers in major units (some currencies take no fraction).",

@@ -1,4 +1,4 @@
-"""Whom TikTok shows ads to: from a brief, from the region list, and from an edit."""
+"""TikTok's targeting: from a brief, from the list of regions, and from an edit."""
 
 from __future__ import annotations
 
@@ -27,16 +27,13 @@ TARGETING_MEMBERS = split_words(
     " carrier_ids isp_ids saved_audience_id smart_audience_enabled smart_interest_behavior_enabled brand_safety_type"
     " category_exclusion_ids contextual_tag_ids"
 )
-MANUAL_ONLY_MEMBERS = (
-    "brand_safety_type",
-    "category_exclusion_ids",
-    "contextual_tag_ids",
-)  # not in a Smart+ targeting_spec
+# A targeting_spec of Smart+ does not have these.
+MANUAL_ONLY_MEMBERS = ("brand_safety_type", "category_exclusion_ids", "contextual_tag_ids")
 ANY_GENDER = "GENDER_UNLIMITED"
 GENDERS = {"male": "GENDER_MALE", "female": "GENDER_FEMALE"}
 OPERATING_SYSTEMS = ("ANDROID", "IOS")
-# From and to, in years; the last group is open, and 100 stands for that.
-MAX_AGE = 65  # what an edit can say at most, and means: no upper end
+MAX_AGE = 65  # the largest ageMax of an edit; it means no upper limit
+# First and last year of each group. The last group has no upper limit, which is written as 100.
 AGE_RANGES = {
     "AGE_13_17": (13, 17),
     "AGE_18_24": (18, 24),
@@ -51,7 +48,7 @@ AGE_RANGES = {
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
-    """What is wrong with a targeting in TikTok's own names; None where nothing is."""
+    """Return why a native targeting is refused; None if it is valid."""
     unknown = sorted(set(targeting) - set(TARGETING_MEMBERS))
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}; it takes {', '.join(TARGETING_MEMBERS)}"
@@ -67,7 +64,7 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
 
 
 def resolve_locations(brief: CampaignBrief, regions: Sequence[Mapping[str, Json]]) -> list[str]:
-    """The location ids of the brief's countries and locations. Raises InvalidInput with all issues."""
+    """Return the location IDs of the brief's countries and locations. Raises InvalidInput with all issues."""
     countries = {
         get_text(region, "/region_code"): region for region in regions if get_value(region, "/level") == "COUNTRY"
     }
@@ -98,7 +95,7 @@ def resolve_locations(brief: CampaignBrief, regions: Sequence[Mapping[str, Json]
 
 
 def _get_containing_locations(location: str, known: Mapping[str | None, Mapping[str, Json]]) -> set[str]:
-    """The locations that contain this one."""
+    """Return the locations that contain this one."""
     containing: set[str] = set()
     parent = parse_id(get_value(known.get(location), "/parent_id"))
     while parent is not None and parent not in containing and parent != location:
@@ -114,7 +111,7 @@ VIDEO_PATH, IDENTITY_PATH = "creative.existingId", "platform.identityId"
 
 @frozen
 class BriefLookups:
-    """What the plan holds of it: the business centre of a BC_AUTH_TT identity, the cover's id, the location ids."""
+    """The results of the look-ups: business centre of a BC_AUTH_TT identity, ID of the cover, location IDs."""
 
     business_center: str | None
     cover: str | None
@@ -122,7 +119,7 @@ class BriefLookups:
 
 
 def fetch_brief_lookups(network: Network, account: Account, brief: CampaignBrief) -> Flow[BriefLookups]:
-    """All look-ups of a brief. Raises InvalidInput for what TikTok has not or does not permit."""
+    """Do all look-ups of a brief. Raises InvalidInput for objects that do not exist or may not be used."""
     content, targeting = brief.creative, brief.targeting
     video = content.existing_id or ""
     yield from ensure_video_usable(network, account, video)
@@ -141,12 +138,12 @@ def fetch_brief_lookups(network: Network, account: Account, brief: CampaignBrief
 
 
 def ensure_video_usable(network: Network, account: Account, video_id: str, path: str = VIDEO_PATH) -> Flow[None]:
-    """Whether the video can be an ad on TikTok. Raises ProviderThrottled while it is still being processed."""
+    """Check that the video can be an ad on TikTok. Raises ProviderThrottled while TikTok processes it."""
     answer = yield from fetch_response(
         network, tiktok.build_account_get_request(account, "/file/video/ad/info/", video_ids=[video_id])
     )
     videos = tiktok.parse_rows(answer)
-    if not videos:  # API for Business: an id that is unknown or of no use is left out without a word
+    if not videos:  # API for Business: unknown and unusable IDs are left out of the response
         raise invalid_input(path, "not_found", "TikTok has no such video for ads in this account.")
     if get_value(videos[0], "/displayable") is not True:
         message = "TikTok is still processing the video; it can be used once it is displayable."
@@ -159,7 +156,8 @@ def ensure_video_usable(network: Network, account: Account, video_id: str, path:
 def fetch_suggested_cover(
     network: Network, account: Account, video_id: str, path: str = "creative.imageHash"
 ) -> Flow[str]:
-    """The first cover that TikTok suggests; that its id may be used as it is, is (unverified)."""
+    """Return the ID of the first cover that TikTok suggests."""
+    # unverified: an ad may use the ID of a suggested cover.
     answer = yield from fetch_response(network, tiktok.build_covers_request(account, video_id, 1))
     for row in tiktok.parse_rows(answer):
         cover = parse_id(get_value(row, "/id"))
@@ -188,10 +186,10 @@ def _find_identity(
 
 
 def fetch_identity_center(network: Network, account: Account, identity_id: str, kind: str) -> Flow[str | None]:
-    """Whether the identity may send ads; for one of a business centre, which centre that is."""
+    """Check that the identity may be used for ads. Returns its business centre, or None if it has none."""
     centre = None
     if kind == tiktok.BUSINESS_CENTER_USER:
-        # API for Business: with this type the call needs the centre, so it is asked without a type first.
+        # API for Business: a request with this type needs the centre, so the first request names no type.
         identity = yield from _find_identity(network, account, identity_id, kind)
         centre = get_text(identity, "/identity_authorized_bc_id")
         if centre is None:
@@ -216,13 +214,13 @@ def fetch_identity_center(network: Network, account: Account, identity_id: str, 
 def _find_identity_in_centers(
     network: Network, account: Account, identity_id: str
 ) -> Flow[tuple[Mapping[str, Json] | None, str | None]]:
-    """The identity in one of the business centres that the token reaches."""
+    """Find the identity in the business centres that the token reaches. Returns it with its centre."""
     query = {"page": "1", "page_size": str(tiktok.BUSINESS_CENTER_PAGE_SIZE)}
     answers = yield from fetch_pages(
         network, Request("GET", f"{tiktok.API_URL}/bc/get/", query=query), _build_next_request
     )
     for row in (row for answer in answers for row in tiktok.parse_rows(answer)):
-        centre = parse_id(get_value(row, "/bc_info/bc_id"))  # (unverified)
+        centre = parse_id(get_value(row, "/bc_info/bc_id"))  # unverified: bc_info.bc_id is the ID
         if centre is None:
             continue
         kind = tiktok.BUSINESS_CENTER_USER
@@ -237,7 +235,7 @@ def _find_identity_in_centers(
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, str], Json]
-"""From the wanted value and the path to name, to the native value."""
+"""Converts a wanted value to the native one; the path is for error messages."""
 
 
 def _invalid_targeting(path: str, code: str, message: str) -> InvalidInput:
@@ -277,7 +275,7 @@ AGE_MEMBERS = ("ageMin", "ageMax")
 
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
-    """The changed members, and each change in words. Raises InvalidInput with all issues."""
+    """Return the changed members, and each change. Raises InvalidInput with all issues."""
     members: dict[str, Json] = {}
     issues: list[Issue] = []
 
@@ -305,7 +303,7 @@ def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) 
 
 
 def _select_age_ranges(current: Mapping[str, Json], new_members: Mapping[str, Json]) -> list[str]:
-    """The age groups from ``ageMin`` to ``ageMax``; what is not named stays at the border that it has."""
+    """Return the age groups from ``ageMin`` to ``ageMax``. A bound that the edit does not name stays unchanged."""
     groups = current.get("age_groups")
     had = (
         [AGE_RANGES[group] for group in groups if isinstance(group, str) and group in AGE_RANGES]

@@ -35,14 +35,14 @@ CODE = "x"
 VERSION = "12"
 HOST = "ads-api.x.com"
 LOGIN_HOST = "api.x.com"
-DOWNLOAD_HOST = "ton.twimg.com"  # finished reports; it gets no credentials
+DOWNLOAD_HOST = "ton.twimg.com"  # the host of finished reports, which gets no credentials
 API_URL = f"https://{HOST}/{VERSION}"
 REQUEST_TOKEN_URL = f"https://{LOGIN_HOST}/oauth/request_token"
 CONSENT_URL = f"https://{LOGIN_HOST}/oauth/authorize"
 ACCESS_TOKEN_URL = f"https://{LOGIN_HOST}/oauth/access_token"
 REVOKE_URL = f"https://{LOGIN_HOST}/1.1/oauth/invalidate_token.json"
-INVALID_TOKEN_CODE = "89"  # api.x.com: a token that was revoked already
-REQUEST_ID_HEADER = "x-transaction-id"  # (unverified)
+INVALID_TOKEN_CODE = "89"  # api.x.com: the token was already revoked
+REQUEST_ID_HEADER = "x-transaction-id"  # unverified: the name of this header
 
 ACTIVE, PAUSED, DRAFT = "ACTIVE", "PAUSED", "DRAFT"
 STATUSES = (ACTIVE, PAUSED, DRAFT)
@@ -57,12 +57,12 @@ OBJECTIVES_WITHOUT_MAX_BID = ("REACH", "FOLLOWERS")  # objectives whose line ite
 CAPPED_OBJECTIVES = ("REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS")
 FREQUENCY_CAP_DAYS = ("1", "7", "30")
 AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
-# SITE_VISITS may be created, but not set later.
+# The goals that an update may set. SITE_VISITS can only be set at creation.
 LINE_ITEM_GOALS = split_words(
     "APP_CLICKS APP_INSTALLS APP_PURCHASES ENGAGEMENT FOLLOWERS LINK_CLICKS MAX_REACH PREROLL PREROLL_STARTS"
     " REACH_WITH_ENGAGEMENT VIDEO_VIEW VIEW_3S_100PCT VIEW_6S VIEW_15S WEBSITE_CONVERSIONS"
 )
-FULL_PROMOTABLE_USER = "FULL"  # the promotable user whose posts a list shows by itself
+FULL_PROMOTABLE_USER = "FULL"  # the type of the promotable user whose posts a list has by default
 COUNTRIES = "COUNTRIES"
 LOCATION_TYPES = (COUNTRIES, "REGIONS", "METROS", "CITIES", "POSTAL_CODES")
 MAX_NAME_LENGTH, MAX_ORDER_NUMBER_LENGTH = 255, 50
@@ -87,7 +87,7 @@ LINE_ITEM_MEMBERS = (
 )
 REQUIRED_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "campaign": split_words("funding_instrument_id name"),
-    # end_time stands as required in the reference, but its own example leaves it out.
+    # The reference requires end_time, but its example leaves it out.
     "adGroup": split_words("campaign_id objective placements product_type start_time"),
     "ad": split_words("line_item_id tweet_ids"),
 }
@@ -95,7 +95,7 @@ REQUIRED_MEMBERS: Mapping[str, tuple[str, ...]] = {
 
 # -- money and time -----------------------------------------------------------------------------------------------
 
-# X Ads API, currencies: fraction digits that are not 2.
+# X Ads API, "Currency": fraction digits other than 2.
 _CURRENCY_DIGITS = {
     **dict.fromkeys(split_words("VND KRW CLP JPY"), 0),
     **dict.fromkeys(split_words("KWD IQD BHD TND"), 3),
@@ -103,13 +103,13 @@ _CURRENCY_DIGITS = {
 
 
 def get_money_unit(account: Account) -> MoneyUnit:
-    """Micros of the funding instrument's currency, as fine as X holds it (INVALID_DENOMINATION otherwise)."""
+    """Return the unit: micros, in multiples of the minor unit (X refuses finer amounts: INVALID_DENOMINATION)."""
     return _get_currency_unit(require_currency(account))
 
 
 @cache
 def _get_currency_unit(currency: str) -> MoneyUnit:
-    get_exponent(currency, "account.currency")  # refuses what is no currency
+    get_exponent(currency, "account.currency")  # raises InvalidInput for text that is no currency
     return MoneyUnit(1_000_000, step=10 ** (6 - _CURRENCY_DIGITS.get(currency, 2)))
 
 
@@ -117,17 +117,20 @@ TIME = ISO_TIME
 
 
 def get_utc_offset(account: Account, now: datetime) -> timedelta:
-    """X counts all days of a request by the account's offset from UTC of today."""
+    """Return the account's present UTC offset, with which X counts all days of a request."""
     return now.astimezone(get_timezone(require_timezone(account))).utcoffset() or timedelta()
 
 
 def format_midnight(day: date, offset: timedelta) -> str:
-    """The instant at which a day of the account begins, in UTC, as X writes it."""
+    """Write the first instant of a day of the account, in UTC."""
     return format_utc(datetime(day.year, day.month, day.day, tzinfo=timezone(offset)))
 
 
 def parse_midnight_day(native: str | None, offset: timedelta) -> date:
-    """The day that begins at this native midnight; six hours forgive a change of the clocks since it was asked for."""
+    """Return the day that begins at this native midnight. Raises ProviderUnreadable for other text.
+
+    The clocks may have changed since the request, so midnight may be off by up to six hours.
+    """
     try:
         moment = parse_instant(native or "")
     except InvalidInput:
@@ -136,7 +139,7 @@ def parse_midnight_day(native: str | None, offset: timedelta) -> date:
 
 
 def format_parameter(value: Json, path: str) -> str:
-    """A native value as a query parameter: lists joined by commas, booleans in small letters."""
+    """Write a native value as a query parameter: lists are joined by commas, booleans are in lower case."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -154,30 +157,30 @@ def format_parameter(value: Json, path: str) -> str:
 def build_request(
     method: str, path: str, query: Mapping[str, str], *, nature: RequestKind = "read", body: Json = None, **slots: str
 ) -> Request:
-    """A request; parameters stand in the query, whatever the method, in the order of their names."""
+    """Build a request. Every method has its parameters in the query, in the order of their names."""
     in_order = dict(sorted(query.items()))
     encoding: BodyEncoding = "none" if body is None else "json"
     return Request(method, f"{API_URL}{path}", slots, in_order, body=body, encoding=encoding, kind=nature)
 
 
 def build_account_get_request(account: Account, path: str, **query: Json) -> Request:
-    """A read of something that the account has."""
+    """Build a read below the account."""
     return build_request("GET", f"/accounts/{{account}}/{path}", query, account=account.native_id)
 
 
 def build_locations_request(query: Mapping[str, str]) -> Request:
-    """A read of places that can be targeted."""
+    """Build the search for places that can be targeted."""
     return build_request("GET", "/targeting_criteria/locations", query)
 
 
 def build_posts_request(account: Account, query: Mapping[str, str]) -> Request:
-    """A read of published posts; without ``timeline_type`` only those that followers never saw would be listed."""
+    """Build the read of published posts. Without ``timeline_type`` it has only posts that followers never saw."""
     fixed = {"tweet_type": "PUBLISHED", "timeline_type": "ALL", "trim_user": "true"}
     return build_account_get_request(account, "tweets", **fixed, **query)
 
 
 def build_job_states_request(account: Account, ids: str) -> Request:
-    """The states of reports. Its cursor may be set although all that were asked for are there: it is not followed."""
+    """Build the read of the states of reports. It is complete even if it has a cursor, which is not followed."""
     return build_request("GET", "/stats/jobs/accounts/{account}", {"job_ids": ids}, account=account.native_id)
 
 
@@ -189,9 +192,9 @@ SIGNATURE_METHOD, OAUTH_VERSION = "HMAC-SHA1", "1.0"
 def authorize_request(
     request: Request, app: OAuthClient, now: int, nonce: str, token: str | None = None, secret: str = "", **more: str
 ) -> Request:
-    """The request with its ``Authorization: OAuth`` header.
+    """Return the request with its ``Authorization: OAuth`` header.
 
-    ``now``: milliseconds. ``token`` and ``secret``: of the user, or of the request token; none in the first leg.
+    ``now``: milliseconds. ``token`` and ``secret``: those of the user or of the request token; none at first.
     ``more``: further OAuth parameters (``oauth_callback``, ``oauth_verifier``).
     """
     oauth = {
@@ -209,7 +212,7 @@ def authorize_request(
 
 
 def derive_nonce(value: str) -> str:
-    """A nonce for a call that is made once for a value which is itself unique."""
+    """Return a nonce for the only request with a unique value."""
     return hashlib.sha256(value.encode()).hexdigest()
 
 
@@ -218,7 +221,7 @@ def _percent_encode(value: str) -> str:
 
 
 def _get_signed_parameters(request: Request) -> Iterator[tuple[str, str]]:
-    """The query, and the members of a form; JSON is no part of a signature."""
+    """Yield the parameters of the query and of a form. A JSON body is not signed."""
     if request.query_raw is not None:
         yield from parse_qsl(request.query_raw, keep_blank_values=True)
     else:
@@ -247,7 +250,8 @@ OPERATION_ERROR = "operation_errors"
 
 
 def _parse_operation_errors(body: Json) -> Iterator[tuple[int, Json]]:
-    """The errors of a batch with the position that they speak of; an entry is a list of errors (unverified)."""
+    """Yield the errors of a batch, each with the position of its operation."""
+    # unverified: an entry of operation_errors is a list of errors.
     entries = get_value(body, f"/{OPERATION_ERROR}")
     for position, entry in enumerate(entries if isinstance(entries, list) else ()):
         yield from ((position, error) for error in (entry if isinstance(entry, list) else [entry]) if error)
@@ -260,7 +264,7 @@ def _parse_error_entry(entry: Json, request_id: str | None, *more: str) -> Parse
 
 
 def parse_error(response: Response) -> ParsedError | None:
-    """The first error of the answer; an error of a batch carries OPERATION_ERROR too."""
+    """Return the first error of the response. An error of a batch also has the code OPERATION_ERROR."""
     body, request_id = response.body if response.state == "json" else None, response.headers.get(REQUEST_ID_HEADER)
     for entry in find_values(body, "/errors/*"):
         return _parse_error_entry(entry, request_id)
@@ -270,7 +274,7 @@ def parse_error(response: Response) -> ParsedError | None:
 
 
 def parse_item_results(step: Step, request: Request, response: Response) -> Sequence[ItemResult] | None:
-    """What a batch says of each sent operation: ``data`` in the order sent, or errors, which refuse all of it."""
+    """Return the result of each operation: ``data`` has their order, and any error rejects all of them."""
     operations = request.body if isinstance(request.body, list) else []
     data = find_values(response.body, "/data/*")
     answers = [
@@ -279,7 +283,7 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
     request_id = response.headers.get(REQUEST_ID_HEADER)
     errors = dict(reversed(list(_parse_operation_errors(response.body))))
     if errors:
-        # An item with an ID and an error contradicts itself: the outcome is not known.
+        # An operation with both an ID and an error gets both results, which makes its outcome unknown.
         first = next(iter(sorted(errors)))
         whole = (
             _parse_error_entry(errors.get(position, errors[first]), request_id, OPERATION_ERROR)
@@ -290,19 +294,19 @@ def parse_item_results(step: Step, request: Request, response: Response) -> Sequ
 
 
 def _match_answered_id(operations: Sequence[Json], position: int, item: Json) -> str | None:
-    """The answered id; None where a deletion is answered by another criterion."""
+    """Return the ID of a result; None if a deletion has another criterion as its result."""
     id_ = parse_id(get_value(item, "/id"))
     sent_id = get_value(operations, f"/{position}/params/{CRITERION_ID_MEMBER}")
     return id_ if sent_id is None or sent_id == id_ else None
 
 
 LOCKED_RETRY_DELAY, DEFAULT_RETRY_DELAY = 5.0, 60.0
-# The account's own allowance counts before the app's.
+# The limit of the account comes before the limit of the app.
 RESET_HEADERS = ("x-account-rate-limit-reset", "x-rate-limit-reset")
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Until the allowance is renewed (a Unix time, held against the answer's own clock)."""
+    """Return the seconds until the limit is reset: a Unix time, compared with the ``Date`` of the response."""
     if response.status == 423:
         return LOCKED_RETRY_DELAY
     if response.status != 429:
@@ -315,11 +319,11 @@ def parse_retry_delay(response: Response) -> float | None:
 
 
 def parse_next_cursor(response: Response) -> str | None:
-    """The cursor of the next page; none, or an empty one, is the end."""
+    """Return the cursor of the next page; None at the end. An empty cursor is the end, too."""
     return get_text(response.body, "/next_cursor") or None
 
 
 def build_next_request(request: Request, response: Response) -> Request | None:
-    """The request of the next page."""
+    """Build the request of the next page; None at the end."""
     cursor = parse_next_cursor(response)
     return None if cursor is None else evolve(request, query={**request.query, "cursor": cursor})

@@ -1,4 +1,4 @@
-"""Changes at X as plans. Parameters stand in the query, so that ids of earlier steps are bound there."""
+"""Changes at X as plans. Parameters are in the query, so IDs of earlier steps are bound into the query."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ QueryParameters = dict[str, str]
 def _build_create_step(
     account: Account, level: Level, does: str, members: Mapping[str, Json], *bindings: Binding
 ) -> Step:
-    """A step that creates one entity. The response to posts is a list, as long as the list that was sent."""
+    """A step that creates one entity. The response to posts is a list of their number."""
     url = f"/accounts/{{account}}/{level.path}"
     request = x.build_request("POST", url, members, nature="write", account=account.native_id)
     outputs = CREATED_OUTPUTS
@@ -112,7 +112,7 @@ def _build_campaign(account: Account, brief: CampaignBrief) -> QueryParameters:
     return {
         "funding_instrument_id": brief.platform.funding_instrument_id or "",
         "name": brief.name,
-        "entity_status": x.PAUSED,  # X would make it active
+        "entity_status": x.PAUSED,  # the default is ACTIVE
         "budget_optimization": x.LINE_ITEM_BUDGET,
         amount: _format_micros(account, brief.budget.amount, "budget.amount"),
     }
@@ -132,13 +132,13 @@ def _build_line_item(account: Account, brief: CampaignBrief) -> QueryParameters:
     if brief.schedule.end is not None:
         query["end_time"] = format_utc(brief.schedule.end)
     if brief.bid is not None:
-        # pay_by is left out: the documentation contradicts itself on whether it may be set here.
+        # pay_by is left out: the documentation contradicts itself about its use here.
         query |= {"bid_strategy": x.MAX_BID, x.BID_MEMBER: _format_micros(account, brief.bid, "bid")}
     return query
 
 
 def _build_targeting_step(account: Account, criteria: Sequence[Criterion]) -> Step:
-    """One batch under the new line item."""
+    """A step that creates all criteria of the new line item in one batch."""
     request = _build_batch_request(account, [build_create_operation(None, criterion) for criterion in criteria])
     bindings = tuple(
         Binding(f"/body/{position}/params/line_item_id", LINE_ITEM.kind, ID_OUTPUT) for position in range(len(criteria))
@@ -162,7 +162,7 @@ def _collect_warnings(brief: CampaignBrief, criteria: Sequence[Criterion], now: 
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
-    """Campaign and line item, paused; its targeting; and last the post, so that its line item is never untargeted."""
+    """Campaign and line item, paused, then targeting, then the post, so that the post never serves untargeted."""
     places = yield from fetch_country_ids(NETWORK, brief.targeting.countries or ())
     criteria = build_criteria(brief, places)
     does = f"Create the campaign {brief.name} with its budget, paused."
@@ -184,7 +184,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Line item, then campaign; the post is active already."""
+    """Line item, then campaign. The post is active since its creation."""
     return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
 
 
@@ -200,7 +200,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 
 
 def _format_parameters(payload: Mapping[str, Json], accepted: Collection[str]) -> tuple[QueryParameters, list[Issue]]:
-    """The members of a native payload as parameters, and what is wrong with the values of those X takes."""
+    """Return the members of a native payload as parameters, with the issues of accepted members."""
     query: QueryParameters = {}
     issues: list[Issue] = []
     for name, value in payload.items():
@@ -222,7 +222,7 @@ def _check_native_create(level: Level, query: Mapping[str, str]) -> Iterator[Iss
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
-    """One entity from native parameters; paused where they do not say and it can be."""
+    """One entity from native parameters. Without a status it is paused, except for a promoted post."""
     level = get_level(NETWORK, kind)
     query, issues = _format_parameters(payload, level.payload.create)
     issues += _check_native_create(level, query)
@@ -248,7 +248,7 @@ def plan_update(
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-    """Permanent; what lies below is not deleted, but hidden."""
+    """One entity deleted for good. X hides the entities below it and does not delete them."""
     level = get_level(NETWORK, kind)
     does = f"Delete the {level.label} {entity_id} for good."
     request = _build_write_request(account, level, "DELETE", entity_id, {})
@@ -264,11 +264,11 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 def _build_fields_steps(
     account: Account, kind: Kind, entity_id: str, entity: NativeEntity, edit: Edit, now: datetime | None
 ) -> list[Step]:
-    """The step that changes fields; no step for an edit without fields."""
+    """Return the step that changes fields; empty for an edit without fields."""
     if not edit.fields:
         return []
     members, changes = lifecycle.merge_edit(NETWORK, account, kind, entity, edit, now, check_conflicts)
-    # An empty value takes the end away.
+    # An empty value removes the end.
     query = {
         name: "" if value is None else x.format_parameter(value, f"fields.{name}") for name, value in members.items()
     }
@@ -277,7 +277,7 @@ def _build_fields_steps(
 
 
 def _build_criteria_steps(account: Account, entity_id: str, diff: CriteriaDiff) -> list[Step]:
-    """The batch that changes the criteria of a line item; no step where they stay the same."""
+    """Return the batch that changes the criteria of a line item; empty if they stay the same."""
     operations = [build_create_operation(entity_id, criterion) for criterion in diff.created]
     operations += [build_delete_operation(criterion) for criterion in diff.deleted]
     if not operations:
@@ -319,7 +319,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Whether the funding instrument can pay, and the post is there to be promoted."""
+    """Check that the funding instrument can pay, and that the account may promote the post."""
     issues: list[Issue] = []
     path, instrument_id = "platform.fundingInstrumentId", brief.platform.funding_instrument_id or ""
     rows = yield from fetch_funding_instruments(NETWORK, account.native_id, funding_instrument_ids=instrument_id)

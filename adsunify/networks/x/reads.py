@@ -52,7 +52,7 @@ ACCEPTED_STATUS = "ACCEPTED"
 
 
 def _fetch_form(request: Request) -> Flow[dict[str, str]]:
-    """The members of a form-encoded answer; anything but a 200 is a failure."""
+    """Return the members of a form-encoded response. Raises ProviderUnreadable for any other status than 200."""
     response = yield from fetch_response(NETWORK, request)
     content = response.body.decode("utf-8", "replace") if isinstance(response.body, bytes) else response.body
     form = dict(parse_qsl(content)) if isinstance(content, str) and response.status == 200 else {}
@@ -62,12 +62,12 @@ def _fetch_form(request: Request) -> Flow[dict[str, str]]:
 
 
 def _build_oauth_request(url: str) -> Request:
-    # These two requests are signed here, without a user's token. Their responses are forms, not JSON.
+    # The two token requests are signed before there is a user's token. Their responses are forms, not JSON.
     return Request("POST", url, kind="read_once", response_format="bytes", is_signed=False)
 
 
 def fetch_request_token(app: OAuthClient, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
-    """Request a token. X compares the callback with the registered one, so its query has no state."""
+    """Request a token. X compares the callback with the registered one, so the callback has no state."""
     request = x.authorize_request(
         _build_oauth_request(x.REQUEST_TOKEN_URL), app, now, x.derive_nonce(state), oauth_callback=redirect_uri
     )
@@ -81,9 +81,10 @@ def fetch_request_token(app: OAuthClient, redirect_uri: str, state: str, now: in
 def fetch_credentials(
     app: OAuthClient, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
 ) -> Flow[Credentials]:
-    """The request token, whose secret is ``verifier``, becomes the user's; a callback without verifier is a refusal."""
+    """Exchange the request token for the user's token. ``verifier``: the secret of the request token."""
     token, proof = answer.get("oauth_token", ""), answer.get("oauth_verifier", "")
-    if not token or not proof:  # (unverified) a refused consent says denied=<request token>
+    # unverified: the callback of a refused consent has the member denied and no oauth_verifier.
+    if not token or not proof:
         raise invalid_input("oauth_verifier", "consent_refused", "X gave no verifier: the consent was refused.")
     leg = _build_oauth_request(x.ACCESS_TOKEN_URL)
     form = yield from _fetch_form(
@@ -103,7 +104,7 @@ def refresh_credentials(app: OAuthClient, credentials: Credentials, now: int) ->
 
 
 def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]:
-    """Revoke the user's token. A token that is not valid any more counts as revoked."""
+    """Revoke the user's token. A token that is already invalid counts as revoked."""
     try:
         yield from fetch_response(NETWORK, Request("POST", x.REVOKE_URL, kind="read_once"))
     except TokenRefused as problem:
@@ -130,7 +131,7 @@ def _parse_funded_account(row: Mapping[str, Json], funding: Sequence[Mapping[str
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
-    """The accounts of the user, each with the currency of its funding."""
+    """Read the user's accounts, each with the currency of its funding instruments."""
     accounts = []
     for row in (yield from fetch_rows(NETWORK, x.build_request("GET", "/accounts", {"count": x.PAGE_SIZE}))):
         funding = yield from fetch_funding_instruments(NETWORK, require_id(row, "/id", "account"))
@@ -142,13 +143,13 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """Campaigns, line items and promoted posts that are not deleted."""
+    """Read campaigns, line items and promoted posts that are not deleted."""
     nodes: list[ParsedEntity] = []
     visible: set[str] = set()
     for level in LEVELS:
         rows = yield from fetch_rows(NETWORK, x.build_account_get_request(account, level.path, count=x.PAGE_SIZE))
         entities = [hierarchy.parse_entity(level, native) for native in rows]
-        # X lists entities below a deleted one, at every level.
+        # X also lists the entities below a deleted one.
         nodes += [node for node in entities if node.parent_id is None or node.parent_id in visible]
         visible = {node.id for node in nodes if node.kind == level.kind}
     return EntityTree(tuple(nodes))
@@ -189,7 +190,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity that is not deleted."""
+    """Read one entity that is not deleted."""
     level = get_level(NETWORK, kind)
     path = f"/accounts/{{account}}/{level.path}/{{id}}"
     response = yield from fetch_response(
@@ -202,7 +203,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """The entity, a line item with its targeting criteria."""
+    """Read the entity; a line item gets its targeting criteria."""
     entity = yield from fetch_entity(account, kind, entity_id)
     if kind != LINE_ITEM.kind:
         return entity
@@ -212,14 +213,14 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
-PLACEMENTS = (x.ALL_PLACEMENTS, "SPOTLIGHT", "TREND")  # figures of a campaign are those of all three together
+PLACEMENTS = (x.ALL_PLACEMENTS, "SPOTLIGHT", "TREND")  # a campaign's figures are the sums over all three
 METRIC_GROUPS = ("ENGAGEMENT,BILLING,VIDEO", "WEB_CONVERSION")  # conversions need a separate request
 MAX_IDS_PER_REQUEST = 20
 SYNC_DAYS, JOB_DAYS, ACTIVITY_DAYS = 7, 90, 90
 SYNC_REQUESTS = 120  # of 250 in 15 minutes
 MAX_OPEN_JOBS = 100
 POLL_INTERVAL_MS = 30_000  # milliseconds
-SUCCESS_STATE, UNFINISHED_STATES = "SUCCESS", ("PROCESSING", "QUEUED")  # (unverified) any other word is a failure
+SUCCESS_STATE, UNFINISHED_STATES = "SUCCESS", ("PROCESSING", "QUEUED")  # unverified: all other states are failures
 RESTATED_DAYS = 14  # spend may change for 14 days, other figures for one
 _COUNT_METRICS = tuple(evolve(metric, unit="count") for metric in METRICS)
 _SUM_METRICS = tuple(evolve(metric, native=f"/{metric.name}", read=None) for metric in METRICS)
@@ -229,9 +230,9 @@ _ONE_DAY = timedelta(days=1)
 def _fetch_active_campaigns(
     account: Account, start: date, offset: timedelta, now: datetime
 ) -> Flow[dict[str, list[str]] | None]:
-    """Return the campaigns to report on, by placement: also deleted ones, but none that is paid in another currency.
+    """Return the IDs of the campaigns to report on, by placement; None if the account never had a campaign.
 
-    None where the account has no campaign of any kind.
+    They include deleted campaigns and exclude campaigns in another currency than the account's.
     """
     list_request = x.build_account_get_request(account, "campaigns", with_deleted="true", count=x.PAGE_SIZE)
     answers = yield from fetch_pages(NETWORK, list_request, x.build_next_request)
@@ -260,7 +261,7 @@ def _fetch_active_campaigns(
 
 
 def _build_activity_queries(start: date, offset: timedelta, now: datetime) -> Iterator[dict[str, str]]:
-    """Yield the queries up to now: X files a late change of the billed amount under the hour of its recording."""
+    """Yield the queries up to now, since X lists a late change of a billed amount under the hour of its recording."""
     last = (now.astimezone(timezone(offset))).date()
     hour = format_utc(now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1))
     for first, until in split_date_range(min(start, last), last, ACTIVITY_DAYS):
@@ -271,7 +272,7 @@ def _build_activity_queries(start: date, offset: timedelta, now: datetime) -> It
 def _build_stats_queries(
     campaigns: Mapping[str, Sequence[str]], start: date, end: date, days: int, offset: timedelta
 ) -> Iterator[tuple[date, dict[str, str]]]:
-    """The parameters of each request with its first day."""
+    """Yield the parameters of each request, with its first day."""
     for first, last in split_date_range(start, end, days):
         for placement, ids in campaigns.items():
             for at in range(0, len(ids), MAX_IDS_PER_REQUEST):
@@ -294,7 +295,7 @@ MetricsKey = tuple[str, str, str]
 
 
 def _get_day_value(series: Json, index: int) -> Json:
-    """One day of a metric: of a series, or of each series of an object of them."""
+    """Return one day of a metric, which is a series or an object of series."""
     if isinstance(series, Mapping):
         whole = {name: _get_day_value(value, index) for name, value in series.items()}
         return whole if any(value is not None for value in whole.values()) else None
@@ -326,7 +327,7 @@ def _collect_days(rows: dict[MetricsKey, dict[str, Json]], body: Json, first: da
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """Return each day and its figures. X leaves out metrics without a value; their sum is None and not 0."""
+    """Return each day, and its figures. The sum of a metric that no row has is None and not 0."""
     sums: dict[date, dict[str, Json]] = {}
     for day, figures in parse_report_rows(_COUNT_METRICS, native, "/date"):
         if day not in sums:
@@ -373,7 +374,7 @@ class _Job:
 
 
 def _start_job(account: Account, query: Mapping[str, str]) -> Flow[str]:
-    # The request changes nothing in the account, but an account has at most 100 jobs, so it is never repeated.
+    # The request changes nothing in the account. It is never repeated, since an account has at most 100 jobs.
     path = "/stats/jobs/accounts/{account}"
     response = yield from fetch_response(
         NETWORK, x.build_request("POST", path, query, nature="read_once", account=account.native_id)
@@ -398,7 +399,7 @@ def _fetch_jobs(account: Account, ids: Sequence[str], offset: timedelta) -> Flow
 
 
 def _download_job(job: _Job) -> Flow[Json]:
-    """Download the JSON of a finished report. Its host gets no credentials."""
+    """Download the JSON of a finished report, without credentials."""
     address = urlsplit(job.url)
     if address.scheme != "https" or address.netloc != x.DOWNLOAD_HOST:
         raise ProviderUnreadable(f"X: a finished report lies on another host than {x.DOWNLOAD_HOST}.")
@@ -421,7 +422,7 @@ def _resume_insights(account: Account, start: date, end: date, job: str, now: da
         if item.days not in failed_days:
             _collect_days(rows, (yield from _download_job(item)), item.days.start, item.placement)
     first, last = min(item.days.start for item in jobs), max(item.days.end for item in jobs)
-    if not start <= first <= last <= end:  # resumed without its dates, so the dates of the reports are used
+    if not start <= first <= last <= end:  # the caller resumed a job without its dates
         start, end = first, last
     notes = [f"The report of {days.start} to {days.end} failed." for days in failed_days]
     return _build_insights(
@@ -430,16 +431,16 @@ def _resume_insights(account: Account, start: date, end: date, job: str, now: da
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of the account from the figures of its campaigns, deleted ones too.
+    """Read days of the account as sums over its campaigns, with deleted ones.
 
-    They are asked for per campaign, placement and group of metrics. A few days of a few campaigns are answered at once;
-    more are reports, made one job each and downloaded as compressed files.
+    There is a request for each group of campaigns, placement and group of metrics. A few days of a few campaigns are
+    read directly. For more, each request creates a report, which is downloaded as a compressed file.
     """
     if job is not None:
         return (yield from _resume_insights(account, start, end, job, now))
     offset = x.get_utc_offset(account, now)
     campaigns = yield from _fetch_active_campaigns(account, start, offset, now)
-    if campaigns is None:  # Ads API, analytics: figures are those of campaigns, deleted and paused ones included
+    if campaigns is None:
         return Insights.without_campaigns(_build_coverage(account, DateRange(start, end), now))
     at_once = list(_build_stats_queries(campaigns, start, end, SYNC_DAYS, offset))
     if not at_once or ((end - start).days < SYNC_DAYS and len(at_once) <= SYNC_REQUESTS):
@@ -467,12 +468,12 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 
 
 def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog."""
+    """Read one page of a catalog."""
     return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:
-    """The OAuth 1.0a signature of the request, by the app and the user's token."""
+    """Sign the request by OAuth 1.0a with the app's and the user's secrets."""
     if not can_sign(NETWORK, request):
         return request
     secret = credentials.extras.get(TOKEN_SECRET_EXTRA, "")

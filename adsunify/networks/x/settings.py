@@ -45,7 +45,7 @@ def _lock_budget(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _budget_lock(name: str) -> Callable[[NativeEntity, datetime | None], str | None]:
-    """The lock of the budget of one period: an entity may have a daily budget and a total one beside it."""
+    """Build the lock of the budget of one period. An entity may have a daily and a total budget."""
 
     def lock(entity: NativeEntity, now: datetime | None) -> str | None:
         return (

@@ -215,7 +215,7 @@ def _build_page_query(cursor: str | None, limit: int, **query: str) -> dict[str,
 
 
 def _account_catalog(resource: str, id_: str, name: str, note: str = "") -> Catalog:
-    """A list that the account has."""
+    """Build a catalog that is a list of the account."""
 
     def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         return build_account_get_request(account, path, **_build_page_query(cursor, limit))
@@ -227,7 +227,7 @@ def _account_catalog(resource: str, id_: str, name: str, note: str = "") -> Cata
 def _targeting_catalog(
     resource: str, sought: str, *, paged: bool = True, required: bool = False, most: int = 1000, note: str = ""
 ) -> Catalog:
-    """What can be targeted; the suffix is the parameter ``sought``. ``most``: the largest page."""
+    """Build a catalog of targeting options. ``sought``: the parameter for the suffix. ``most``: the largest page."""
 
     def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         value = suffix if sought in ("q", "locale") else suffix.replace(" ", "_").upper()
@@ -266,7 +266,7 @@ def _build_placements_request(account: Account, suffix: str, cursor: str | None,
 
 
 def _parse_combinations(response: Response) -> Sequence[Mapping[str, Json]]:
-    """Placements that may stand together, one row each."""
+    """Return one row for each allowed combination of placements."""
     found = find_values(response.body, "/data/*/placements/*")
     joined = [",".join(map(str, one)) if isinstance(one, list) else one for one in found]
     return [{"placements": one} for one in joined if isinstance(one, str)]
@@ -374,7 +374,7 @@ CONVERSION_COLUMNS = split_words(
 
 
 def _read_conversions(columns: Columns) -> list[Json]:
-    """The sums of the conversions of all kinds. Raises ProviderUnreadable for what is no number."""
+    """Return the sums of the conversions of all kinds. Raises ProviderUnreadable for text that is no number."""
     sums: list[Json] = [None] * len(columns.rows)
     for name in CONVERSION_COLUMNS:
         if columns.get_column(f"/{name}").count(None) < len(sums):
@@ -434,7 +434,7 @@ ERRORS = (
             " FUNDING_INSTRUMENT_NOT_FOUND TARGETING_CRITERION_NOT_FOUND"
         ),
     ),
-    # A batch is all or nothing, also where it is answered as a success.
+    # X applies a batch as a whole or not at all, even if its response has a successful status.
     ErrorRule("rejected", "input", "an operation of the batch was refused, and with it all", (OPERATION_ERROR,)),
     ErrorRule("throttled", "limit", "the entity is locked by another change", status=423),
 )
@@ -456,8 +456,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Ads API, analytics ("x: 12 Insights"): a null series is a period without data; it stays null, though X's own pages
-    # show 0. An account without campaigns has no series: reads.insights reports that nothing was delivered.
+    # Ads API, "Analytics": a null series is a period without data. Its figures are null, though X's pages show 0. An
+    # account without campaigns has no series: reads.fetch_insights reports that nothing was delivered.
     missing_day="gap",
     geographies=("/criteria",),
     money_note="Native amounts are micros of the funding instrument's currency: 1,000,000 make one unit.",

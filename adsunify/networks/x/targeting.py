@@ -40,7 +40,7 @@ AGE_BUCKETS = split_words(
 GENDERS = {"male": "1", "female": "2"}
 CRITERION_VALUES: Mapping[str, tuple[str, ...]] = {AGE: AGE_BUCKETS, GENDER: tuple(GENDERS.values())}
 MAX_CRITERIA = {LOCATION: 2_000, INTEREST: 100, AGE: 1, "EVENT": 1}  # criteria of a type on one line item
-MAX_BATCH_SIZE = 500  # operations; a batch is all or nothing, so that it is never split
+MAX_BATCH_SIZE = 500  # operations; a batch is never split, since X applies it as a whole or not at all
 WORLDWIDE_WARNING = "There is no targeting: X serves all users worldwide."
 ALL_COUNTRIES_WARNING = "The targeting names no location: X serves in all countries."
 _CRITERION_MEMBERS = ("targeting_type", "targeting_value", "operator_type")
@@ -48,7 +48,7 @@ _CRITERION_MEMBERS = ("targeting_type", "targeting_value", "operator_type")
 
 @frozen
 class Criterion:
-    """One targeting criterion; ``id`` where it exists already."""
+    """A targeting criterion. ``id`` is empty for a new one."""
 
     type: str
     value: str
@@ -56,7 +56,7 @@ class Criterion:
     id: str = ""
 
     def to_json(self) -> dict[str, Json]:
-        """As X is sent it."""
+        """Return the native form of the criterion."""
         return {"targeting_type": self.type, "targeting_value": self.value, "operator_type": self.operator}
 
     @property
@@ -66,7 +66,7 @@ class Criterion:
 
 
 def parse_criterion(native: Mapping[str, Json]) -> Criterion:
-    """A criterion as X lists it; an answer without operator means EQ."""
+    """Parse a criterion of a response; one without an operator has EQ."""
     type_, value, operator = (get_text(native, f"/{name}") for name in _CRITERION_MEMBERS)
     return Criterion(type_ or "", value or "", operator or EQUAL, get_text(native, "/id") or "")
 
@@ -105,7 +105,7 @@ def check_batch_size(account: Account, brief: CampaignBrief, now: datetime | Non
 
 
 def build_criteria(brief: CampaignBrief, places: Sequence[str]) -> list[Criterion]:
-    """The criteria of a brief, its countries found out (``places``); the same one twice counts once."""
+    """Return the distinct criteria of a brief. ``places``: the location IDs of its countries."""
     targeting = brief.targeting
     chosen = [Criterion(LOCATION, place) for place in (*places, *(targeting.location_ids or ()))]
     chosen += [parse_criterion(criterion) for criterion in (targeting.native or {}).get("criteria", ())]
@@ -114,13 +114,13 @@ def build_criteria(brief: CampaignBrief, places: Sequence[str]) -> list[Criterio
 
 
 def build_create_operation(line_item: str | None, criterion: Criterion) -> dict[str, Json]:
-    """The operation that makes a criterion; without ``line_item`` a binding supplies it."""
+    """Build the operation that creates a criterion. Without ``line_item`` a binding supplies it."""
     owner = {} if line_item is None else {"line_item_id": line_item}
     return {"operation_type": x.CREATE, "params": {**owner, **criterion.to_json()}}
 
 
 def build_delete_operation(criterion: Criterion) -> dict[str, Json]:
-    """The operation that deletes a criterion."""
+    """Build the operation that deletes a criterion."""
     return {"operation_type": x.DELETE, "params": {x.CRITERION_ID_MEMBER: criterion.id}}
 
 
@@ -134,18 +134,18 @@ def fetch_rows(network: Network, request: Request) -> Flow[list[Mapping[str, Jso
 
 
 def fetch_funding_instruments(network: Network, account_id: str, **query: str) -> Flow[list[Mapping[str, Json]]]:
-    """The funding instruments of an account, or those that the query names."""
+    """Read the funding instruments of an account, or those that the query names."""
     request = x.build_request("GET", "/accounts/{account}/funding_instruments", query, account=account_id)
     return (yield from fetch_rows(network, request))
 
 
 def is_promotable(network: Network, account: Account, post: str) -> Flow[bool]:
-    """Whether the post is published, by the account's own user or by another one that it may promote."""
+    """Return whether the post was published by the account's user or by another user that it may promote."""
     users: list[dict[str, str]] = [{}]
     for user in users:
         if (yield from fetch_rows(network, x.build_posts_request(account, {"tweet_ids": post, **user}))):
             return True
-        if not user:  # the list shows the full user's posts only
+        if not user:  # without a user, the list only has posts of the full user
             others = yield from fetch_rows(
                 network, x.build_account_get_request(account, "promotable_users", count=x.PAGE_SIZE)
             )
@@ -158,7 +158,7 @@ def is_promotable(network: Network, account: Account, post: str) -> Flow[bool]:
 
 
 def fetch_country_ids(network: Network, countries: Sequence[str]) -> Flow[list[str]]:
-    """The location ids of countries, in their order. Raises InvalidInput for one that X does not know."""
+    """Return the location IDs of countries in their order. Raises InvalidInput for unknown ones."""
     ids: list[str] = []
     issues: list[Issue] = []
     for index, country in enumerate(countries):
@@ -176,20 +176,20 @@ def fetch_country_ids(network: Network, countries: Sequence[str]) -> Flow[list[s
 
 
 def fetch_native_criteria(network: Network, account: Account, line_item: str) -> Flow[list[Mapping[str, Json]]]:
-    """The targeting criteria of a line item as X lists them, all of them."""
+    """Read all targeting criteria of a line item in their native form."""
     request = x.build_account_get_request(account, "targeting_criteria", line_item_ids=line_item, count=x.PAGE_SIZE)
     return (yield from fetch_rows(network, request))
 
 
 def fetch_criteria(network: Network, account: Account, line_item: str) -> Flow[list[Criterion]]:
-    """The targeting criteria of a line item, all of them."""
+    """Read all targeting criteria of a line item."""
     return [parse_criterion(row) for row in (yield from fetch_native_criteria(network, account, line_item))]
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 TargetingPartBuilder = Callable[[Json, Sequence[Criterion], str], list[Criterion]]
-"""From the wanted value, the criteria of that type as they are, and the path to name, to the criteria wanted."""
+"""Builds the wanted criteria from the wanted value and the present criteria of the type; the path is for errors."""
 
 
 def _criteria_builder(type_: str, operator: str = EQUAL) -> TargetingPartBuilder:
@@ -220,7 +220,7 @@ _match_age_bucket = re.compile(r"AGE_(?:OVER_)?([0-9]+)(?:_TO_([0-9]+))?").fullm
 
 
 def _replace_age(new_members: Mapping[str, Json], current: Sequence[Criterion]) -> list[Criterion]:
-    """The age bucket; a bound that the edit does not name stays as it is."""
+    """Return the age bucket. A bound that the edit does not name stays unchanged."""
     current_bucket = _match_age_bucket(current[0].value) if current else None
     least, most = current_bucket.groups() if current_bucket is not None else (None, None)
     least, most = new_members.get("ageMin", least), new_members.get("ageMax", most)
