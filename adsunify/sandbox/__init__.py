@@ -1,7 +1,7 @@
 """Simulated ad networks over real HTTP, on 127.0.0.1 only, and how to write one.
 
-A network is a package `adsunify/sandbox/networks/<code>` with one `NETWORK`; the sandbox finds it by its folder. It
-imports the modules of `adsunify.sandbox` and nothing else of adsunify:
+A network is a package `adsunify/sandbox/networks/<code>` with one `NETWORK`. The sandbox finds it by its folder. The
+package imports these modules of `adsunify.sandbox` and nothing else of adsunify:
 
     network   Network, Route, Request, Response, AbortRequest
     world     Account, StoredEntity, World: the state, with undo
@@ -12,7 +12,7 @@ imports the modules of `adsunify.sandbox` and nothing else of adsunify:
     figures   daily figures drawn from a seed, sums and shares
     links     signed links of report files
     parsing   InvalidRequest, exact JSON, forms
-    faults    the faults that a test asks for
+    faults    the faults that a test requests
 
 A small network:
 
@@ -47,15 +47,15 @@ A small network:
                 Route("POST", (HOST,), "/v1/{account}/campaigns", create_campaign)),
         format_error=format_error, format_status_error=format_status_error, authorize_request=require_bearer_token)
 
-**Handlers** are plain functions `(Request) -> Response`, never async: one request is atomic. A handler that raises
-`AbortRequest(response)` or `InvalidRequest(code, where, message, value)` changes nothing, and nothing is logged. A
-Response of any status that a handler returns keeps the changes. Batches whose items fail alone (207) handle each item
-in `with request.world.savepoint():` and catch InvalidRequest outside of the `with`. `validate_only`: do the work, then
-`raise AbortRequest(Response(200, ...))`.
+**Handlers** are plain functions `(Request) -> Response`, never async, so each request is atomic. If a handler raises
+`AbortRequest(response)` or `InvalidRequest(code, where, message, value)`, its changes are undone and nothing is logged.
+If it returns a Response, its changes are kept, whatever the status. If the items of a batch can fail one by one (207),
+handle each item in `with request.world.savepoint():` and catch InvalidRequest outside of the `with`. For
+`validate_only`, do the work, then `raise AbortRequest(Response(200, ...))`.
 
 **State** is `request.world`: `create`, `replace`, `remove`, `find`, `list_entities` (oldest first), `allocate_id` and
 `now`. Each entity that a request creates, replaces or removes is one row of the log of writes; report jobs have
-`logged=False`. A network keeps nothing anywhere else: a reset makes new worlds.
+`logged=False`. A network stores nothing outside of its world, because a reset makes new worlds.
 
 **Checks** are `(value, where) -> value` and raise InvalidRequest. JSON numbers arrive as int or Decimal, and a Response
 holds int or Decimal (a float is a TypeError). `where` is a JSON pointer into the body, or the name of a parameter.
@@ -65,19 +65,19 @@ holds int or Decimal (a float is a TypeError). `where` is a JSON pointer into th
 `token_missing`, `token_invalid`, `token_expired` (401); `invalid_client`, `invalid_grant` (token calls). A network may
 add codes: `format_error` gets them too.
 
-**Faults**: the server performs latency, reset_before, reset_after, status, truncate, html and empty. A route names
-those of partial, error_in_200 and slow_media that its handler performs: `Route(..., faults=frozenset({"partial"}))`;
-the handler asks `request.get_fault("partial")` (`value`: retryAfterMs of slow_media). partial: the last item fails,
-the others are applied. error_in_200: nothing is applied, and the native error comes with status 200. A fault without
-`path` meets only routes of role "api"; `path` is a prefix of the native path, or a glob where it holds one of `*?[`,
-and may begin with the host: `/advertising-api-eu.amazon.com/sp`.
+**Faults**: the server performs latency, reset_before, reset_after, status, truncate, html and empty. The
+handlers perform partial, error_in_200 and slow_media, and a route names those that its handler performs:
+`Route(..., faults=frozenset({"partial"}))`. The handler calls `request.get_fault("partial")`; the `value` of slow_media
+is retryAfterMs. partial: the last item fails, the others are applied. error_in_200: nothing is applied, and the native
+error has the status 200. A fault without `path` applies to routes of the role "api" only. `path` is a prefix of the
+native path, or a glob if it has one of `*?[`. It may begin with the host: `/advertising-api-eu.amazon.com/sp`.
 
-**Quiet days**: `POST /_sandbox/quiet {"network": "example", "days": ["2026-11-02"]}` names the days without delivery
-(the list replaces the one before; a reset empties it). Reports ask `request.world.delivers(day)` and answer such a day
-as the network documents it: no row, a row of zeros, or nulls.
+**Quiet days**: `POST /_sandbox/quiet {"network": "example", "days": ["2026-11-02"]}` names the days without delivery.
+The list replaces the earlier one; a reset empties it. Reports call `request.world.delivers(day)` and show such a day as
+the network documents it: no row, a row of zeros, or nulls.
 
-**Links** in responses (report downloads, paging) name the real https hosts. Routes of a download host have the role
-"download" (no guard), and refuse an `Authorization` header where the real host does.
+**Links** in responses (report downloads, paging) have the real https hosts. Routes of a download host have the role
+"download", which is not guarded, and refuse an `Authorization` header if the real host does.
 """
 
 from adsunify.sandbox.server import RunningSandbox, Sandbox, get_fresh_id_offset, run_sandbox, sandbox, sandbox_thread

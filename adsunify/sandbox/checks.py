@@ -19,13 +19,13 @@ _EXTERNAL_ID_CODES = ("missing", "ineligible", "processing")
 
 
 def any_value(value: Any, where: str) -> Any:
-    """Accepts any value."""
+    """Accept any value."""
     del where
     return value
 
 
 def text(least: int = 1, most: int | None = None, pattern: str | None = None) -> Check:
-    """A string of `least` to `most` characters that matches the whole of `pattern`."""
+    """Check a string of `least` to `most` characters that matches `pattern` as a whole."""
 
     def check(value: Any, where: str) -> str:
         if not isinstance(value, str):
@@ -41,7 +41,10 @@ def text(least: int = 1, most: int | None = None, pattern: str | None = None) ->
 
 
 def visible_text(least: int = 1, most: int | None = None) -> Check:
-    """A string of `least` to `most` characters, one of them visible: not only blanks, control and zero-width ones."""
+    """Check a string of `least` to `most` characters that has a visible character.
+
+    Blanks, control characters and zero-width characters are not visible.
+    """
     inner = text(least, most)
 
     def check(value: Any, where: str) -> str:
@@ -54,7 +57,7 @@ def visible_text(least: int = 1, most: int | None = None) -> Check:
 
 
 def country_code(value: Any, where: str) -> str:
-    """A country of ISO 3166-1 alpha-2, in capital letters: GB, but not UK, XX or ZZ."""
+    """Check a country of ISO 3166-1 alpha-2 in capital letters: GB, but not UK, XX or ZZ."""
     code: str = text(2, 2)(value, where)
     if code not in COUNTRIES:
         raise InvalidRequest("value", where, "must be a country code of ISO 3166-1 alpha-2", value)
@@ -62,7 +65,7 @@ def country_code(value: Any, where: str) -> str:
 
 
 def integer(least: int | None = None, most: int | None = None) -> Check:
-    """A JSON integer."""
+    """Check a JSON integer."""
 
     def check(value: Any, where: str) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
@@ -74,7 +77,10 @@ def integer(least: int | None = None, most: int | None = None) -> Check:
 
 
 def integer_text(least: int | None = None, most: int | None = None) -> Check:
-    """An integer written as a string of digits (a form value, or the int64 of protobuf JSON); answers the `int`."""
+    """Check an integer that is written as a string of digits, and return the `int`.
+
+    Forms have such values, and protobuf JSON for int64.
+    """
 
     def check(value: Any, where: str) -> int:
         if not isinstance(value, str) or not re.fullmatch(r"-?(0|[1-9][0-9]{0,18})", value):
@@ -86,7 +92,7 @@ def integer_text(least: int | None = None, most: int | None = None) -> Check:
 
 
 def number(least: int | Decimal | None = None, most: int | Decimal | None = None, places: int | None = None) -> Check:
-    """A JSON number, with at most `places` digits after the point; answers a `Decimal`."""
+    """Check a JSON number with at most `places` digits after the point, and return a `Decimal`."""
 
     def check(value: Any, where: str) -> Decimal:
         if not isinstance(value, int | Decimal) or isinstance(value, bool):
@@ -102,14 +108,14 @@ def number(least: int | Decimal | None = None, most: int | Decimal | None = None
 
 
 def boolean(value: Any, where: str) -> bool:
-    """A JSON boolean."""
+    """Check a JSON boolean."""
     if not isinstance(value, bool):
         raise InvalidRequest("type", where, "must be true or false", value)
     return value
 
 
 def choice(*choices: Any) -> Check:
-    """One of the given constants, of the same type."""
+    """Check that the value is one of the given constants and has the same type."""
 
     def check(value: Any, where: str) -> Any:
         if not any(type(value) is type(choice_value) and value == choice_value for choice_value in choices):
@@ -120,34 +126,34 @@ def choice(*choices: Any) -> Check:
 
 
 def check_object(value: Any, where: str) -> dict[str, Any]:
-    """A JSON object of any content."""
+    """Check a JSON object with any members."""
     if not isinstance(value, dict):
         raise InvalidRequest("type", where, "must be an object", value)
     return value
 
 
 def boolean_text(value: Any, where: str) -> bool:
-    """true or false as the text of a query parameter."""
+    """Check true or false as the text of a query parameter, and return a `bool`."""
     return bool(choice("true", "false")(value, where) == "true")
 
 
 def comma_separated(item: Check) -> Check:
-    """A text of values joined by commas, each checked by `item`; answers their list."""
+    """Check each value of a text that is separated by commas with `item`, and return their list."""
     return lambda value, where: [item(part, where) for part in str(value).split(",")]
 
 
 def rule_error(where: str, message: str) -> InvalidRequest:
-    """The InvalidRequest for a rule about fields that a request breaks."""
+    """Make the InvalidRequest of a request whose fields break a rule."""
     return InvalidRequest("rule", where, message)
 
 
 def one_of(names: str) -> Check:
-    """One of the names of a table in a text."""
+    """Check that the value is one of the names in a text."""
     return choice(*names.split())
 
 
 def array(item: Check, least: int = 0, most: int | None = None) -> Check:
-    """A JSON array of `least` to `most` items, each checked by `item`."""
+    """Check a JSON array of `least` to `most` items, each with `item`."""
 
     def check(value: Any, where: str) -> list[Any]:
         if not isinstance(value, list):
@@ -166,10 +172,10 @@ def record(
     exactly_one: Collection[Collection[str]] = (),
     at_most_one: Collection[Collection[str]] = (),
 ) -> Check:
-    """A JSON object with the `required` members, perhaps the `optional` ones, and no others.
+    """Check a JSON object with the `required` members and any of the `optional` ones, but no others.
 
-    Of each group of names in `exactly_one` / `at_most_one` (also listed in `optional`) exactly or at most one may be
-    present.
+    `exactly_one` and `at_most_one` are groups of names that `optional` contains as well. Exactly one or at most one
+    name of each group may be present.
     """
 
     def check(value: Any, where: str) -> dict[str, Any]:
@@ -196,12 +202,12 @@ def record(
 
 
 def nullable(inner: Check) -> Check:
-    """null, or what `inner` accepts."""
+    """Accept null, and what `inner` accepts."""
     return lambda value, where: None if value is None else inner(value, where)
 
 
 def json_text(inner: Check) -> Check:
-    """A string that holds JSON (Meta's form bodies); answers the decoded and checked value."""
+    """Check a string that contains JSON (Meta's form bodies), and return the decoded value that `inner` returns."""
 
     def check(value: Any, where: str) -> Any:
         if not isinstance(value, str):
@@ -212,9 +218,9 @@ def json_text(inner: Check) -> Check:
 
 
 def external_id(pattern: str = r"\S+") -> Check:
-    """A well-formed id of something made elsewhere (page, pixel, creative, sku ...).
+    """Check the form of an id of an object that is made elsewhere (page, pixel, creative, sku and so on).
 
-    It exists, unless it contains `missing`, `ineligible` or `processing`: then it raises InvalidRequest with that word
+    The object exists, unless the id contains `missing`, `ineligible` or `processing`. Then InvalidRequest has this word
     as its code. Such test ids need not match the pattern.
     """
 

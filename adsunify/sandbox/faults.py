@@ -51,7 +51,10 @@ class Fault:
 
 
 def _matches_path(pattern: str, host: str, path: str) -> bool:
-    """By glob where `wanted` has one of `*?[`, else by prefix; on the native path, or on `/HOST/native/path`."""
+    """Whether `wanted` matches the native path or `/HOST/native/path`.
+
+    With one of `*?[` it is a glob, otherwise a prefix.
+    """
     for candidate in (path, f"/{host}{path}"):
         if fnmatchcase(candidate, pattern) if set("*?[") & set(pattern) else candidate.startswith(pattern):
             return True
@@ -60,14 +63,14 @@ def _matches_path(pattern: str, host: str, path: str) -> bool:
 
 @define
 class FaultQueue:
-    """The requested faults in order; the first that matches a call is used, and its `times` falls by one."""
+    """The requested faults in order. The first one that matches a call is used, and its `times` falls by one."""
 
     pending: list[Fault]
 
     def take_next(
         self, network: str, method: str, host: str, path: str, api: bool, natively: Collection[str]
     ) -> Fault | None:
-        """The fault for this call, or None."""
+        """Return the fault for this call, or None."""
         for fault in self.pending:
             if fault.matches(network, method, host, path, api, natively):
                 fault.times -= 1

@@ -1,4 +1,4 @@
-"""Figures of reports: drawn from a digest, so that the same question gets the same answer without any storage."""
+"""Figures of reports, computed from a digest. The same question gets the same answer, and nothing is stored."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +11,12 @@ _Number = TypeVar("_Number", int, Decimal)
 
 
 def draw_bytes(*seed: object) -> bytes:
-    """32 bytes (0 to 255) that depend on the seed alone, usually the id of a subject and a day."""
+    """Return 32 bytes (0 to 255) that depend only on the seed, which is usually an id and a day."""
     return hashlib.sha256(" ".join(map(str, seed)).encode()).digest()
 
 
 def draw_numbers(*seed: object) -> Sequence[int]:
-    """Eight numbers from 0 to 2**32 - 1 that depend on the seed alone."""
+    """Return eight numbers from 0 to 2**32 - 1 that depend only on the seed."""
     digest = draw_bytes(*seed)
     return [int.from_bytes(digest[start : start + 4], "big") for start in range(0, len(digest), 4)]
 
@@ -24,7 +24,7 @@ def draw_numbers(*seed: object) -> Sequence[int]:
 def sum_figures(
     rows: Iterable[Mapping[str, _Number]], start: Mapping[str, _Number] | None = None
 ) -> dict[str, _Number]:
-    """The sums by name, counted from `start`; empty without rows and `start`."""
+    """Return the sums by name, starting from `start`. They are empty if there are neither rows nor `start`."""
     total: dict[str, _Number] = dict(start or {})
     for row in rows:
         for name, value in row.items():
@@ -33,10 +33,13 @@ def sum_figures(
 
 
 def get_share(whole: Figures, first: int, last: int, parts: int) -> dict[str, int]:
-    """What falls between two of `parts` equal divisions of the whole. The shares of adjacent spans add up."""
+    """Return the part of the whole between the divisions `first` and `last`, if it has `parts` equal divisions.
+
+    The parts of adjacent divisions add up to the part of both.
+    """
     return {name: value * last // parts - value * first // parts for name, value in whole.items()}
 
 
 def get_currency_unit(currency: str) -> int:
-    """How many units of the currency are worth about one dollar."""
+    """Return how many units of the currency are worth about one dollar."""
     return _CURRENCY_UNITS.get(currency, 1)

@@ -13,12 +13,15 @@ from adsunify.sandbox.parsing import InvalidRequest
 
 @frozen
 class InstantFormat:
-    """How a network writes an instant of UTC.
+    """How a network writes an instant in UTC.
 
-    `pattern` is a regular expression for the whole text that a caller may send. A text without an offset is UTC.
-    `decimals` counts the digits after the second in an answer ("seconds", "milliseconds"), `suffix` follows them.
-    A text that does not match is an InvalidRequest of `code` with `message`, a date or time that does not exist one
-    with `missing_message`.
+    Attributes:
+        pattern: a regular expression for the whole text that a caller may send. A text without an offset is UTC.
+        decimals: the digits after the second in responses ("seconds", "milliseconds").
+        suffix: follows the digits in responses.
+        code: the code of the InvalidRequest.
+        message: its message for a text that does not match.
+        missing_message: its message for a date or time that does not exist.
     """
 
     pattern: str
@@ -29,7 +32,7 @@ class InstantFormat:
     code: str = "value"
 
     def check_datetime(self, value: Any, where: str) -> datetime:
-        """The instant of a text, with the offset that the text has."""
+        """Check the text of an instant, and return the instant with the offset of the text."""
         if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
             raise InvalidRequest(self.code, where, self.message)
         try:
@@ -40,16 +43,16 @@ class InstantFormat:
         return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
     def check(self, value: Any, where: str) -> str:
-        """The instant of a text as the network keeps and answers it."""
+        """Check the text of an instant, and return it in the form in which the network stores and shows it."""
         return self.format(self.check_datetime(value, where))
 
     def format(self, instant: datetime) -> str:
-        """An aware instant as the network writes it."""
+        """Return the text of an aware datetime as the network writes it."""
         return instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=self.decimals) + self.suffix
 
 
 def date_check(message: str = "must be a date YYYY-MM-DD", pattern: str | None = None) -> Check:
-    """A date `YYYY-MM-DD` that exists, in a text that matches `pattern`; answers a `date`."""
+    """Make a check of a date `YYYY-MM-DD` in a text that matches `pattern`. It returns a `date` that exists."""
 
     def check(value: Any, where: str) -> date:
         try:
@@ -61,6 +64,6 @@ def date_check(message: str = "must be a date YYYY-MM-DD", pattern: str | None =
 
 
 def iterate_days(first: date, last: date) -> Iterator[date]:
-    """Every day from `first` to `last`, both included; none where `last` is earlier."""
+    """Yield every day from `first` to `last`, both included; none if `last` is earlier."""
     for number in range((last - first).days + 1):
         yield first + timedelta(days=number)

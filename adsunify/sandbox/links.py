@@ -5,12 +5,12 @@ from adsunify.sandbox.network import AbortRequest, Request, Response
 
 
 def build_signed_query(name: str, expires: int) -> str:
-    """The query of a link to the file `name` that is valid until `expires` (Unix seconds)."""
+    """Return the query of a link to the file `name` that is valid until `expires` (Unix seconds)."""
     return "&".join(f"{parameter}={value}" for parameter, value in _sign_link(name, str(expires)).items())
 
 
 def check_signed_link(request: Request, name: str | None) -> None:
-    """Check a download of the file `name` (None: unknown): an unaltered link in time, and no credentials.
+    """Check a download of the file `name` (None: unknown): the link is unaltered, in time and without credentials.
 
     Raises AbortRequest with the error of the storage host, which is XML.
     """

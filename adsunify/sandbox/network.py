@@ -1,4 +1,4 @@
-"""What a simulated network is made of: routes, requests and responses. `adsunify.sandbox` has the guide."""
+"""The parts of a simulated network: routes, requests and responses. The guide is in `adsunify.sandbox`."""
 
 import re
 import uuid
@@ -26,9 +26,10 @@ def _do_nothing(*_: object) -> None:
 
 @frozen
 class Response:
-    """A native response. `body`: bytes are sent unchanged, None is no body, anything else becomes JSON.
+    """A native response.
 
-    Decimals in `body` are written exactly; a float is a TypeError.
+    `body` may be bytes (sent unchanged), None (no body), or another value, which becomes JSON. Decimals are written
+    exactly; a float is a TypeError.
     """
 
     status: int = 200
@@ -38,7 +39,7 @@ class Response:
 
 
 class AbortRequest(Exception):
-    """Raised by a handler or by `authorize_request`: the request changes nothing, and the server sends `answer`."""
+    """A handler or `authorize_request` raises it: the request changes nothing, and the server sends `answer`."""
 
     def __init__(self, answer: Response) -> None:
         super().__init__(f"refused with {answer.status}")
@@ -47,11 +48,14 @@ class AbortRequest(Exception):
 
 @frozen
 class Route:
-    """One native endpoint. `path` is a template: `/v26.0/{id}/campaigns`, `/v26/customers/{customer}/googleAds:mutate`.
+    """One native endpoint. The first route that matches is used.
 
-    A path parameter matches anything but `/` (`{id:[0-9]+}` narrows it). The first route that matches is used. `role`
-    "api": guarded, and met by faults without a path; "login" (consent, token) and "download": neither. `faults`: those
-    of partial, error_in_200, slow_media that the handler performs (`request.get_fault`).
+    Attributes:
+        path: a template such as `/v26.0/{id}/campaigns` or `/v26/customers/{customer}/googleAds:mutate`. A parameter
+            matches any text without `/`; `{id:[0-9]+}` narrows it.
+        role: "api" routes are guarded by `authorize_request` and get the faults without a path. "login" routes
+            (consent, token) and "download" routes have neither.
+        faults: the faults partial, error_in_200 and slow_media that the handler performs (`request.get_fault`).
     """
 
     method: str
@@ -73,10 +77,13 @@ class Route:
 
 @define
 class Request:
-    """One native request, with the world it happens in.
+    """One native request in its world.
 
-    `path` is the native path as sent (percent-encoded), without host and query; `path_parameters` are decoded;
-    `raw_query` is the query as sent and `query_pairs` its members; `headers` are case-insensitive.
+    Attributes:
+        path: the native path as sent (percent-encoded), without host and query.
+        path_parameters: the parameters of the path, decoded.
+        raw_query: the query as sent. `query_pairs` has its members.
+        headers: the headers; their names are case-insensitive.
     """
 
     world: World
@@ -92,33 +99,36 @@ class Request:
 
     @property
     def now(self) -> datetime:
-        """The sandbox's present, an aware UTC instant."""
+        """The present time of the sandbox, an aware datetime in UTC."""
         return self.world.now
 
     @property
     def query_pairs(self) -> tuple[tuple[str, str], ...]:
-        """Every query parameter in order. Raises InvalidRequest `unreadable`."""
+        """Return every query parameter in order. Raises InvalidRequest `unreadable`."""
         return parse_pairs(self.raw_query)
 
     @property
     def stable_id(self) -> uuid.UUID:
-        """An id of the request: the same request in the same world has the same one."""
+        """An id of the request. The same request in the same world has the same id."""
         return uuid.uuid5(uuid.NAMESPACE_URL, f"{self.method} {self.path} {len(self.world.journal)}")
 
     def get_local_date(self, account: Account) -> date:
-        """The sandbox's present date in the time zone of an account."""
+        """Return the sandbox's present date in the time zone of an account."""
         return self.world.get_local_date(account)
 
     def get_fault(self, fault: str) -> Fault | None:
-        """The fault of this name that this request is to perform (`.value`: retryAfterMs of slow_media), or None."""
+        """Return the fault of this name that the handler is to perform, or None.
+
+        The `value` of slow_media is retryAfterMs.
+        """
         return self.fault if self.fault is not None and self.fault.name == fault else None
 
     def find_account(self, id: str) -> Account | None:  # noqa: A002 - the word every network uses
-        """The ad account of this native id, if there is one."""
+        """Return the ad account with this native id, or None."""
         return self.world.accounts.get(id)
 
     def require_header(self, name: str, check: Check = _ANY_TEXT) -> str:
-        """The checked value of a required header. Raises InvalidRequest `header`."""
+        """Return the checked value of a required header. Raises InvalidRequest `header`."""
         if len(values := self.headers.getall(name, [])) != 1:
             raise InvalidRequest("header", name, f"header {name} is required, once")
         try:
@@ -127,17 +137,17 @@ class Request:
             raise InvalidRequest("header", name, problem.message, values[0]) from problem
 
     def require_media_type(self, media_type: str) -> None:
-        """Require `Content-Type` (parameters aside). Raises InvalidRequest `media_type`."""
+        """Require a `Content-Type`; its parameters are ignored. Raises InvalidRequest `media_type`."""
         if self.headers.get("Content-Type", "").partition(";")[0].strip().lower() != media_type.lower():
             raise InvalidRequest("media_type", "Content-Type", f"must be {media_type}")
 
     def require_accept(self, media_type: str) -> None:
-        """Require exactly this `Accept`. Raises InvalidRequest `accept`."""
+        """Require this `Accept` exactly. Raises InvalidRequest `accept`."""
         if self.headers.get("Accept", "").strip().lower() != media_type.lower():
             raise InvalidRequest("accept", "Accept", f"must be {media_type}")
 
     def parse_json(self, check: Check = any_value, media_type: str = "application/json") -> Any:
-        """The checked JSON body.
+        """Return the checked JSON body.
 
         Raises InvalidRequest `media_type`, `unreadable`, `duplicate`, or what `check` raises.
         """
@@ -145,25 +155,31 @@ class Request:
         return check(parse_json(self.body), "")
 
     def parse_form(self, check: Check = any_value) -> Any:
-        """The checked form body (a dict of strings before the check)."""
+        """Return the checked form body. The check gets a dict of strings."""
         self.require_media_type("application/x-www-form-urlencoded")
         return check(parse_form(self.body), "")
 
     def parse_query(
         self, required: Mapping[str, Check] = _NO_CHECKS, optional: Mapping[str, Check] = _NO_CHECKS
     ) -> Any:
-        """The checked query parameters as a dict; unknown and repeated ones are refused (`query_pairs` has lists)."""
+        """Return the checked query parameters as a dict. Unknown and repeated ones are refused.
+
+        `query_pairs` gives repeated ones.
+        """
         return record(required, optional)(require_unique_names(self.query_pairs), "")
 
 
 @frozen
 class Network:
-    """A simulated network: the `NETWORK` of a module in `adsunify.sandbox.networks`.
+    """A simulated network: the `NETWORK` of a package in `adsunify.sandbox.networks`.
 
-    `format_error` and `format_status_error` build the native error of a failed check, and of a bare status (404 and 405
-    of an unknown path or method, and the fault `status`). `authorize_request` runs before every route of role "api"
-    (token, required headers, version). `seed_world` fills the world at the start and after a reset. `credentials`: what
-    connects the demo's account where there is no consent page, by the names of the members.
+    Attributes:
+        format_error: builds the native error of a failed check.
+        format_status_error: builds the native error of a bare status: 404 and 405 of an unknown path or method, and the
+            fault `status`.
+        authorize_request: runs before every route of the role "api" (token, required headers, version).
+        seed_world: fills the world at the start and after a reset.
+        credentials: the members that connect the demo's account if there is no consent page, by name.
     """
 
     code: str
@@ -178,18 +194,18 @@ class Network:
 
     @cached_property
     def hosts(self) -> frozenset[str]:
-        """Every native host that a route names."""
+        """All native hosts of the routes."""
         return frozenset(host for route in self.routes for host in route.hosts)
 
     def create_world(self, clock: Callable[[], datetime]) -> World:
-        """A fresh world with the default accounts."""
+        """Return a new world with the default accounts."""
         world = World(self.code, {account.id: account for account in self.accounts}, clock, self.first_id)
         self.seed_world(world)
         world.journal.clear()
         return world
 
     def match_route(self, method: str, host: str, path: str) -> tuple[Route, Mapping[str, str]] | int:
-        """The first route that matches and its path parameters, or 405 if only the method is wrong, or 404."""
+        """Return the first route that matches and its path parameters; 405 if only the method differs, else 404."""
         status = 404
         for route in self.routes:
             if host in route.hosts and (match := route.pattern.fullmatch(path)):

@@ -25,17 +25,24 @@ from adsunify.sandbox.world import CLIENT_SECRET, AuthorizationCode, Token
 
 @frozen
 class OAuthConfig:
-    """How one network's consent and tokens look.
+    """The consent page and the tokens of one network.
 
-    consent_pages: (host, path) of every consent page. required_scopes and optional_scopes: the scopes that the page
-    must and may be asked for; both empty: the network has no scope parameter. required_parameters and
-    optional_parameters: further query parameters of the page with their checks.
-    Lifetimes are in seconds; None is a token without an end. rotates_refresh_tokens: a refresh token is replaced when
-    it is used. A prefix begins the text of a token ("Atza|").
-    has_basic_client: the token endpoint takes client id and secret by `Authorization: Basic`, not in its form.
-    token_form and refresh_form: further members of the form for a code and for a refresh token, all optional.
-    token_members: the members of a token response in their order, of `access_token`, `token_type`, `expires_in`,
-    `scope` and `refresh_token`.
+    Attributes:
+        consent_pages: (host, path) of every consent page.
+        required_scopes: the scopes that a request for consent must name.
+        optional_scopes: the scopes that it may name. If both lists are empty, the network has no scope parameter.
+        required_parameters: further required query parameters of the page with their checks.
+        optional_parameters: further optional query parameters of the page with their checks.
+        code_seconds: the lifetime of codes.
+        access_seconds: the lifetime of access tokens; None means that they do not expire.
+        refresh_seconds: the lifetime of refresh tokens; None means that they do not expire.
+        rotates_refresh_tokens: a refresh token is replaced when it is used.
+        access_prefix: the beginning of an access token ("Atza|").
+        has_basic_client: the token endpoint takes client id and secret by `Authorization: Basic`, not in its form.
+        token_form: further optional members of the form for a code.
+        refresh_form: further optional members of the form for a refresh token.
+        token_members: the members of a token response in their order, of `access_token`, `token_type`, `expires_in`,
+            `scope` and `refresh_token`.
     """
 
     consent_pages: tuple[tuple[str, str], ...]
@@ -65,9 +72,9 @@ class OAuthConfig:
 
 @frozen
 class IssuedTokens:
-    """Fresh tokens of a grant.
+    """New tokens of a grant.
 
-    `refresh` is the refresh token to use next (the same as before if it does not rotate), or None.
+    `refresh` is the refresh token to use next, or None. It is the same as before if refresh tokens do not rotate.
     """
 
     access: Token
@@ -75,7 +82,7 @@ class IssuedTokens:
 
 
 def consent_routes(login: OAuthConfig) -> tuple[Route, ...]:
-    """GET (the page) and POST (its one button) of every consent page."""
+    """Return the routes of every consent page: GET shows the page, and POST is its button."""
 
     def page(request: Request) -> Response:
         try:
@@ -114,14 +121,14 @@ def consent_routes(login: OAuthConfig) -> tuple[Route, ...]:
 
 
 def build_consent_page(request: Request, button: str) -> Response:
-    """The page that asks for consent, with one button."""
+    """Build the page that asks for consent, with one button."""
     action = escape(f"/{request.host}{request.path}?{request.raw_query}")
     form = f'<p>{request.world.client_id}</p><button type="submit">{button}</button>'
     return _build_html_response(200, f'<form method="post" action="{action}">{form}</form>')
 
 
 def build_refusal_page(problem: InvalidRequest) -> Response:
-    """The page for a consent request with a wrong query."""
+    """Build the page for a request for consent with a wrong query."""
     where, message = escape(problem.where.lstrip("/")), escape(problem.message)
     return _build_html_response(400, f"<p>Refused: {where}: {message}</p>")
 
@@ -151,7 +158,7 @@ def redeem_token_form(request: Request, login: OAuthConfig) -> tuple[dict[str, s
 def redeem_grant(
     request: Request, login: OAuthConfig, members: Mapping[str, str], client: tuple[str, str] | None = None
 ) -> IssuedTokens:
-    """Redeem the code or the refresh token in the checked members of a token call; `client`: its id and secret."""
+    """Redeem the code or refresh token of a token call. `client` is its client id and secret."""
     client = client or (members[login.client_id_name], members[login.client_secret_name])
     if "refresh_token" in members:
         return refresh_tokens(request, login, *client, members["refresh_token"])
@@ -160,7 +167,7 @@ def redeem_grant(
 
 
 def render_tokens(login: OAuthConfig, issued: IssuedTokens) -> dict[str, Any]:
-    """The members of a token response, in the order of the network."""
+    """Return the members of a token response in the network's order."""
     members = {
         "access_token": issued.access.text,
         "token_type": login.token_type,
@@ -174,9 +181,9 @@ def render_tokens(login: OAuthConfig, issued: IssuedTokens) -> dict[str, Any]:
 def format_oauth_error(
     problem: InvalidRequest, codes: Collection[str], description: str | None = None, client_status: int = 401
 ) -> Response:
-    """The error of a token call (RFC 6749, section 5.2). A problem whose code is not in `codes` is `invalid_request`.
+    """Build the error of a token call (RFC 6749, section 5.2). A code outside of `codes` becomes `invalid_request`.
 
-    `client_status` is the HTTP status of `invalid_client`; all others are 400.
+    `client_status` is the HTTP status of `invalid_client`. All other errors are 400.
     """
     code = problem.code if problem.code in codes else "invalid_request"
     body = {"error": code, **({} if description is None else {"error_description": description})}
@@ -210,7 +217,7 @@ def exchange_code(
 
 
 def issue_grant(request: Request, login: OAuthConfig, scopes: tuple[str, ...]) -> IssuedTokens:
-    """Tokens of a new grant (also for networks that log in without a code)."""
+    """Issue the tokens of a new grant, also for networks whose login has no code."""
     world, name = request.world, secrets.token_urlsafe(8)
     access = world.issue_token("access", name, scopes, login.access_seconds, login.access_prefix)
     if not login.issues_refresh_tokens:
@@ -221,7 +228,7 @@ def issue_grant(request: Request, login: OAuthConfig, scopes: tuple[str, ...]) -
 def refresh_tokens(
     request: Request, login: OAuthConfig, client_id: str, client_secret: str, refresh_token: str
 ) -> IssuedTokens:
-    """A new access token, and a new refresh token if they rotate. Raises InvalidRequest."""
+    """Issue a new access token, and a new refresh token if they rotate. Raises InvalidRequest."""
     check_client(request, client_id, client_secret)
     world, token = request.world, request.world.tokens.get(refresh_token)
     if token is None or token.use != "refresh" or _is_expired(token, request):
@@ -236,13 +243,13 @@ def refresh_tokens(
 
 
 def extend_token(request: Request, access_token: str, seconds: int | None, prefix: str = "") -> Token:
-    """Another access token of the grant of a valid one (Meta's fb_exchange_token). Raises InvalidRequest."""
+    """Issue another access token for the grant of a valid one (Meta's fb_exchange_token). Raises InvalidRequest."""
     token = require_access_token(request, access_token)
     return request.world.issue_token("access", token.grant, token.scopes, seconds, prefix)
 
 
 def revoke_grant(request: Request, token: str) -> bool:
-    """Revoke all tokens of the grant that a token belongs to; False if the token is unknown."""
+    """Revoke all tokens of the grant of a token. Returns False if the token is unknown."""
     found_token = request.world.tokens.get(token)
     if found_token is not None:
         request.world.revoke_grant(found_token.grant)
@@ -250,14 +257,14 @@ def revoke_grant(request: Request, token: str) -> bool:
 
 
 def check_client(request: Request, client_id: str, client_secret: str) -> None:
-    """Check the app's credentials. Raises InvalidRequest `invalid_client`."""
+    """Check the credentials of the application. Raises InvalidRequest `invalid_client`."""
     credentials = f"{client_id}:{client_secret}".encode()
     if not hmac.compare_digest(credentials, f"{request.world.client_id}:{CLIENT_SECRET}".encode()):
         raise InvalidRequest("invalid_client", "client_id", "unknown client or wrong secret")
 
 
 def parse_basic_auth(request: Request) -> tuple[str, str]:
-    """Client id and secret of `Authorization: Basic`. Raises InvalidRequest `invalid_client`."""
+    """Return client id and secret of `Authorization: Basic`. Raises InvalidRequest `invalid_client`."""
     scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
     try:
         client_id, colon, secret = base64.b64decode(encoded, validate=True).decode().partition(":")
@@ -269,7 +276,7 @@ def parse_basic_auth(request: Request) -> tuple[str, str]:
 
 
 def require_bearer_token(request: Request) -> Token:
-    """The valid access token of `Authorization: Bearer`. Raises InvalidRequest."""
+    """Return the valid access token of `Authorization: Bearer`. Raises InvalidRequest."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme != "Bearer" or not token:
         raise InvalidRequest("token_missing", "Authorization", "must be Bearer and an access token")
@@ -277,7 +284,10 @@ def require_bearer_token(request: Request) -> Token:
 
 
 def require_access_token(request: Request, access_token: str) -> Token:
-    """The access token of this text. Raises InvalidRequest `token_invalid` (unknown or revoked) or `token_expired`."""
+    """Return the access token with this text.
+
+    Raises InvalidRequest `token_invalid` (unknown or revoked) or `token_expired`.
+    """
     token = request.world.tokens.get(access_token)
     if token is None or token.use != "access":
         raise InvalidRequest("token_invalid", "Authorization", "the access token is unknown or revoked")
@@ -291,7 +301,7 @@ def _is_expired(token: Token, request: Request) -> bool:
 
 
 def _parse_consent_query(request: Request, login: OAuthConfig) -> dict[str, str]:
-    """The checked query of the consent page. Raises InvalidRequest."""
+    """Return the checked query of the consent page. Raises InvalidRequest."""
     required: dict[str, Check] = {
         login.client_id_name: choice(request.world.client_id),
         "redirect_uri": _check_redirect_uri,

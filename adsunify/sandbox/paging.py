@@ -1,4 +1,4 @@
-"""Pages of lists: opaque cursors, the rows after a row, and the address of the next page."""
+"""Pages of lists by opaque cursors, by the last row, or by offsets, and the address of the next page."""
 
 import base64
 import binascii
@@ -33,13 +33,13 @@ class CursorFormat:
     message: str = "is not one of this list"
 
     def encode(self, value: object) -> str:
-        """The cursor of an id or a position."""
+        """Return the cursor of an id or a position."""
         content = f"{self.prefix}{value}{self.suffix}".encode()
         encoded = (base64.urlsafe_b64encode if self.is_url_safe else base64.b64encode)(content).decode()
         return encoded if self.is_padded else encoded.rstrip("=")
 
     def decode(self, cursor: str) -> str:
-        """The value of a cursor. Raises InvalidRequest."""
+        """Return the value of a cursor. Raises InvalidRequest."""
         padded = cursor if self.is_padded else cursor + "=" * (-len(cursor) % 4)
         try:
             content = base64.b64decode(padded, b"-_" if self.is_url_safe else None, validate=True).decode()
@@ -50,21 +50,21 @@ class CursorFormat:
         return content.removeprefix(self.prefix).removesuffix(self.suffix)
 
     def decode_position(self, cursor: str) -> int:
-        """The number of a cursor. Raises InvalidRequest."""
+        """Return the number in a cursor. Raises InvalidRequest."""
         value = self.decode(cursor)
         if not (value.isascii() and value.isdigit() and len(value) <= 19):
             raise self.error(cursor)
         return int(value)
 
     def error(self, cursor: str) -> InvalidRequest:
-        """The error for a cursor that is not one of this list."""
+        """Make the error for a cursor of another list."""
         return InvalidRequest(self.code, self.where, self.message, cursor)
 
 
 def paginate_after(
     rows: Sequence[_NamedRow], cursor: str | None, size: int, cursors: CursorFormat
 ) -> tuple[Sequence[_NamedRow], str | None]:
-    """A page after the row with the `id` of the cursor, and the cursor of the next page, or None on the last page.
+    """Return the page after the row whose `id` the cursor has, and the next cursor (None on the last page).
 
     Rows that are created between two requests do not shift the pages. Raises InvalidRequest.
     """
@@ -78,13 +78,13 @@ def paginate_after(
 def paginate_from(
     rows: Sequence[_Row], cursor: str | None, size: int, cursors: CursorFormat
 ) -> tuple[Sequence[_Row], str | None]:
-    """A page from the position of the cursor, and the cursor of the next page, or None on the last page."""
+    """Return the page that begins at the cursor's position, and the next cursor (None on the last page)."""
     start = 0 if cursor is None else cursors.decode_position(cursor)
     return rows[start : start + size], cursors.encode(start + size) if start + size < len(rows) else None
 
 
 def find_position(rows: Sequence[Mapping[str, Any]], native_id: str, error: InvalidRequest) -> int:
-    """The position of the row with this `id`. Raises `error` where there is none."""
+    """Return the position of the row with this `id`. Raises `error` if there is none."""
     for position, row in enumerate(rows):
         if row["id"] == native_id:
             return position
@@ -92,27 +92,27 @@ def find_position(rows: Sequence[Mapping[str, Any]], native_id: str, error: Inva
 
 
 def build_next_url(request: Request, host: str, parameter: str, cursor: str) -> str:
-    """The address of this request with another cursor."""
+    """Return the address of this request with another cursor."""
     query = [(name, value) for name, value in request.query_pairs if name != parameter]
     return f"https://{host}{request.path}?{urlencode([*query, (parameter, cursor)])}"
 
 
 @frozen
 class OffsetPaging:
-    """Pages by the native parameters for the first row (from 0) and the number of rows."""
+    """Pages by two native parameters: the first row (from 0) and the number of rows."""
 
     start: str
     size: str
 
     def make_checks(self, most: int) -> dict[str, Check]:
-        """The checks of both query parameters; a page has 1 to `most` rows."""
+        """Return the checks of both query parameters. A page has 1 to `most` rows."""
         return {self.start: integer_text(0), self.size: integer_text(1, most)}
 
     def get_bounds(self, parameters: Mapping[str, Any], default: int) -> tuple[int, int]:
-        """The first row and the number of rows; `default` rows where the request gives no number."""
+        """Return the first row and the number of rows, which is `default` if the request has none."""
         return parameters.get(self.start, 0), parameters.get(self.size, default)
 
     def slice(self, rows: Sequence[_Row], parameters: Mapping[str, Any], default: int) -> list[_Row]:
-        """The rows of the page."""
+        """Return the rows of the page."""
         start, size = self.get_bounds(parameters, default)
         return list(rows[start : start + size])

@@ -10,11 +10,13 @@ _Value = TypeVar("_Value")
 
 
 class InvalidRequest(Exception):
-    """What is wrong with a request. `Network.format_error` turns it into the native error.
+    """A request is wrong. `Network.format_error` turns this into the native error.
 
-    `code` is one of the codes listed in `adsunify.sandbox` or a network's own; `where` is a JSON pointer
-    into the body, or the name of a header or parameter; `message` is for people; `value` is the offending value, for
-    native errors that name it.
+    Attributes:
+        code: a code from the list in `adsunify.sandbox`, or one of the network.
+        where: a JSON pointer into the body, or the name of a header or parameter.
+        message: a sentence for people.
+        value: the wrong value, for native errors that contain it.
     """
 
     def __init__(self, code: str, where: str, message: str, value: Any = None) -> None:
@@ -25,15 +27,15 @@ class InvalidRequest(Exception):
         self.value = value
 
     def format_sentence(self) -> str:
-        """The place, with dots between its members, and the message."""
+        """Return the place, with dots between its members, and the message."""
         place = self.where.strip("/").replace("/", ".")
         return f"{place}: {self.message}" if place else self.message
 
 
 def parse_json(content: bytes | str, where: str = "") -> Any:
-    """JSON as Python values; numbers are `int` or `Decimal`.
+    """Parse JSON to Python values; numbers are `int` or `Decimal`.
 
-    Raises InvalidRequest `unreadable` or `duplicate`, at `where`.
+    Raises InvalidRequest `unreadable` or `duplicate` at `where`.
     """
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -55,7 +57,7 @@ def parse_json(content: bytes | str, where: str = "") -> Any:
 
 
 def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """Name and value of every member of a query string or form, in order. Raises InvalidRequest `unreadable`."""
+    """Return name and value of every member of a query string or form, in order. Raises InvalidRequest `unreadable`."""
     try:
         return tuple(parse_qsl(text, keep_blank_values=True, strict_parsing=True, errors="strict"))
     except ValueError as error:
@@ -63,7 +65,7 @@ def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def parse_form(content: bytes) -> dict[str, str]:
-    """The members of a form body. Raises InvalidRequest `unreadable` or `duplicate`."""
+    """Return the members of a form body. Raises InvalidRequest `unreadable` or `duplicate`."""
     try:
         pairs = parse_pairs(content.decode("ascii"))
     except UnicodeDecodeError as error:
@@ -72,7 +74,7 @@ def parse_form(content: bytes) -> dict[str, str]:
 
 
 def require_unique_names(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    """Pairs as a dict. Raises InvalidRequest `duplicate` where a name appears twice."""
+    """Return pairs as a dict. Raises InvalidRequest `duplicate` if a name appears twice."""
     values: dict[str, str] = {}
     for name, value in pairs:
         if name in values:
@@ -85,7 +87,7 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def serialize_json(value: Any) -> str:
-    """JSON text of dicts, lists, strings, booleans, None, ints and Decimals. A float is a TypeError."""
+    """Return the JSON text of dicts, lists, strings, booleans, None, ints and Decimals. A float is a TypeError."""
     match value:
         case str():
             return _encode(value)
@@ -111,21 +113,21 @@ def _serialize_name(name: Any) -> str:
 
 
 def split_words(table: str) -> tuple[str, ...]:
-    """The words of a table in a text, separated by blanks and line ends."""
+    """Return the words of a text, which blanks and line ends separate."""
     return tuple(table.split())
 
 
 def fill_keys(value: _Value, names: str) -> dict[str, _Value]:
-    """The same value for each of the names of a table in a text."""
+    """Return a dict in which all names of a text have the same value."""
     return dict.fromkeys(names.split(), value)
 
 
 def parse_names(table: str) -> dict[str, str]:
-    """Names by code, from a table in a text: entries `code name`, separated by commas."""
+    """Return names by code from a text of entries `code name`, which commas separate."""
     entries = (entry.split(None, 1) for entry in table.split(","))
     return {code: name.strip() for code, name in entries}
 
 
 def make_rows(names: str, *rows: tuple[Any, ...]) -> tuple[dict[str, Any], ...]:
-    """Rows of values as dicts with the names of a table in a text. ValueError where a row has another length."""
+    """Return rows of values as dicts with the names of a text. Raises ValueError if a row has another length."""
     return tuple(dict(zip(names.split(), row, strict=True)) for row in rows)

@@ -33,7 +33,7 @@ class Sandbox:
     networks: dict[str, Network]
     clock: Clock
     id_offset: int = 0
-    """Added to the ids of what is created after the start: a sandbox that starts again gives none a second time."""
+    """Added to the ids of all new objects, so that a sandbox that is started again assigns no id a second time."""
     worlds: dict[str, World] = field(factory=dict)
     faults: FaultQueue = field(factory=lambda: FaultQueue([]))
     writes: list[dict[str, str]] = field(factory=list)
@@ -54,7 +54,7 @@ class Sandbox:
         self.writes.clear()
 
     async def handle_request(self, http: web.Request) -> web.StreamResponse:
-        """Any request at all."""
+        """Answer a request to any address."""
         path, _, raw_query = http.raw_path.partition("?")
         host, _, native_path = path.removeprefix("/").partition("/")
         if host == "_sandbox":
@@ -92,7 +92,7 @@ class Sandbox:
     async def _perform_fault(
         self, http: web.Request, network: Network, request: Request, fault: Fault
     ) -> web.StreamResponse:
-        """Perform a fault. A network authenticates a request before it fails it, so a nonce is used up here, too."""
+        """Perform a fault. The network authenticates the request first, so a nonce is used up here as well."""
         if fault.name in ("status", "reset_before") and request.route.role == "api":
             with suppress(InvalidRequest, AbortRequest):
                 network.authorize_request(request)
@@ -206,14 +206,14 @@ class Sandbox:
 
 @frozen
 class RunningSandbox:
-    """A sandbox that answers at `url` (no path, no slash at the end)."""
+    """A running sandbox. `url` is its address, without a path and without a slash at the end."""
 
     url: str
     state: Sandbox
 
 
 def get_fresh_id_offset() -> int:
-    """The first id that no earlier sandbox has used: hundredths of a second since 2026."""
+    """Return an offset that no earlier sandbox has used: hundredths of a second since 2026."""
     return int((datetime.now(UTC) - datetime(2026, 1, 1, tzinfo=UTC)).total_seconds() * 100)
 
 
@@ -224,9 +224,10 @@ async def sandbox(
     clock: Clock = lambda: datetime.now(UTC),
     ids_from: int = 0,
 ) -> AsyncIterator[RunningSandbox]:
-    """Run the sandbox in this event loop, on 127.0.0.1 (`port` 0: any free one; OSError where it is taken).
+    """Run the sandbox in this event loop, on 127.0.0.1.
 
-    `ids_from`: as of `Sandbox`; `fresh_ids` makes one.
+    `port` 0 takes any free port. `ids_from` is `Sandbox.id_offset`, such as :func:`get_fresh_id_offset` returns. Raises
+    OSError if the port is taken.
     """
     networks_by_code = load_networks() if networks is None else {network.code: network for network in networks}
     state = Sandbox(networks_by_code, clock, ids_from)
@@ -242,7 +243,7 @@ async def sandbox(
 
 
 def run_sandbox(port: int = 0, ready: Callable[[str], object] = print) -> None:
-    """Run the sandbox until SIGINT or SIGTERM, in the main thread; `ready(url)` is called once it answers."""
+    """Run the sandbox until SIGINT or SIGTERM, in the main thread. `ready(url)` is called when it answers."""
 
     async def until_stopped() -> None:
         stopped = asyncio.Event()
@@ -259,7 +260,7 @@ def run_sandbox(port: int = 0, ready: Callable[[str], object] = print) -> None:
 def sandbox_thread(
     port: int = 0, networks: Sequence[Network] | None = None, clock: Clock = lambda: datetime.now(UTC)
 ) -> Iterator[RunningSandbox]:
-    """Run the sandbox in a separate thread, for synchronous callers; parameters as `sandbox`."""
+    """Run the sandbox in a separate thread, for synchronous callers. The parameters are those of `sandbox`."""
     started: list[RunningSandbox] = []
     stops: list[Callable[[], object]] = []
     decided = threading.Event()

@@ -57,7 +57,7 @@ class AuthorizationCode:
 
 @frozen
 class Token:
-    """An access or refresh token; all tokens that came from one consent share `grant`."""
+    """An access or refresh token. All tokens of one consent have the same `grant`."""
 
     text: str
     use: Literal["access", "refresh"]
@@ -68,7 +68,7 @@ class Token:
 
 @frozen
 class JournalEntry:
-    """One step of the journal: the entity before (None: created) and after (None: removed)."""
+    """One step of the journal: the entity before it (None if created) and after it (None if removed)."""
 
     before: StoredEntity | None
     after: StoredEntity | None
@@ -95,24 +95,24 @@ class World:
 
     @property
     def now(self) -> datetime:
-        """The sandbox's present, an aware UTC instant."""
+        """The present time of the sandbox, an aware datetime in UTC."""
         return self.clock()
 
     def get_local_date(self, account: Account) -> date:
-        """The sandbox's present date in the time zone of an account."""
+        """Return the sandbox's present date in the time zone of an account."""
         return self.now.astimezone(account.zone).date()
 
     @property
     def client_id(self) -> str:
-        """The id of the one OAuth app this network knows."""
+        """The id of the only OAuth application that this network knows."""
         return f"sandbox-{self.network}"
 
     def delivers(self, day: date) -> bool:
-        """Whether ads deliver on a day of a report: nothing is delivered on a quiet day (`POST /_sandbox/quiet`)."""
+        """Whether ads deliver on a day of a report. They do not on a quiet day (`POST /_sandbox/quiet`)."""
         return day not in self.quiet_days
 
     def allocate_id(self) -> str:
-        """A new id of digits. All kinds of the network share one counter, so ids are unique across kinds."""
+        """Return a new id of digits. All kinds of the network share one counter, so ids are unique across kinds."""
         self._last_id += 1
         return str(self.first_id + self._last_id - 1)
 
@@ -130,7 +130,7 @@ class World:
         id: str | None = None,  # noqa: A002 - the word every network uses
         logged: bool = True,
     ) -> StoredEntity:
-        """Create an entity; `id` is allocated unless given. `logged=False`: not an ad write (report jobs)."""
+        """Create an entity. Without `id` it gets a new one. `logged=False`: it is not an ad write (report jobs)."""
         entity = StoredEntity(kind, id or self.allocate_id(), account, parent, _freeze_data(data), self.now, self.now)
         if (kind, entity.id) in self._stored_entities:
             raise ValueError(f"{kind} {entity.id} exists already")
@@ -148,12 +148,12 @@ class World:
         self._record_change(self._stored_entities[entity.kind, entity.id], None, logged)
 
     def find(self, kind: str, id: str, account: str | None = None) -> StoredEntity | None:  # noqa: A002 - as above
-        """The entity if it exists, and belongs to `account` if that is given."""
+        """Return the entity if it exists, and if it belongs to `account` where that is given; else None."""
         entity = self._stored_entities.get((kind, id))
         return entity if entity is not None and account in (None, entity.account) else None
 
     def list_entities(self, kind: str, account: str | None = None, parent: str | None = None) -> list[StoredEntity]:
-        """All entities of a kind, oldest first, of one account and one parent where given."""
+        """Return all entities of a kind, oldest first, of one account and one parent where these are given."""
         return [
             entity
             for entity in self._stored_entities.values()
@@ -162,7 +162,7 @@ class World:
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Undo every change made inside when an exception leaves the block (one item of a batch that is refused)."""
+        """Undo every change of the block if an exception leaves it, such as for one refused item of a batch."""
         mark = len(self.journal)
         try:
             yield
@@ -180,7 +180,7 @@ class World:
         seconds: int | None,
         prefix: str = "",
     ) -> Token:
-        """A new token of a grant, good for `seconds` (None: until revoked)."""
+        """Issue a token of a grant that is valid for `seconds` (None: until it is revoked)."""
         ends = None if seconds is None else self.now + timedelta(seconds=seconds)
         token = Token(prefix + secrets.token_urlsafe(24), use, grant, scopes, ends)
         self.tokens[token.text] = token
