@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 import nox
+from packaging.requirements import Requirement
 
 nox.options.sessions = ["tests"]
 nox.options.error_on_missing_interpreters = True
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
-def install(session: nox.Session, *groups: str) -> None:
-    """The package with everything a user needs, and the named dependency groups."""
-    session.install("-e", ".[all]", *nox.project.dependency_groups(PYPROJECT, *groups))
+def install(session: nox.Session, *groups: str, options: Sequence[str] = ()) -> None:
+    """The package with everything a user needs, and the named dependency groups. ``options``: those of pip."""
+    session.install("-e", ".[all]", *nox.project.dependency_groups(PYPROJECT, *groups), *options)
 
 
 @nox.session
@@ -26,9 +28,9 @@ def demo(session: nox.Session) -> None:
     session.run("adsunify", "demo", *session.posargs)
 
 
-def run_suite(session: nox.Session, chosen: str) -> None:
+def run_suite(session: nox.Session, chosen: str, *pip_options: str) -> None:
     """Run the tests whose markers match ``chosen``, on two cores."""
-    install(session, "test", "receivers")
+    install(session, "test", "receivers", options=pip_options)
     # One file runs in one worker, and the files of a folder follow each other: their tests share servers.
     distributed = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
     # The suite starts many short processes: each would compile every module again if none kept the bytecode.
@@ -217,11 +219,31 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """Wheel and sdist, and the wheel alone answering in an empty environment."""
+    """Wheel and sdist; the wheel alone in an empty environment without its extras, then with all of them."""
     session.install("build")
     out = Path(session.create_tmp()).resolve()
     session.run("python", "-m", "build", "--outdir", str(out))
     wheel = max(out.glob("*.whl"), key=lambda path: path.stat().st_mtime)
-    session.install(f"{wheel}[all]")
+    script = Path("tests/client/alone.py").resolve()
     session.chdir(out)
+    session.run("python", "-m", "venv", "--clear", "alone")
+    session.run("alone/bin/pip", "install", "--quiet", str(wheel), external=True)
+    session.run("alone/bin/python", str(script), external=True)
+    session.install(f"{wheel}[all]")
     session.run("adsunify", "--version")
+
+
+@nox.session
+def floors(session: nox.Session) -> None:
+    """The tests with the lowest versions that pyproject.toml allows (Python 3.11)."""
+    project = PYPROJECT["project"]
+    texts = [*project["dependencies"], *(text for texts in project["optional-dependencies"].values() for text in texts)]
+    lowest = [
+        f"{requirement.name}=={specifier.version}"
+        for requirement in map(Requirement, texts)
+        for specifier in requirement.specifier
+        if specifier.operator == ">="
+    ]
+    constraints = Path(session.create_tmp()).resolve() / "floors.txt"
+    constraints.write_text("\n".join(lowest))
+    run_suite(session, "not exhaustive", "-c", str(constraints))

@@ -20,7 +20,8 @@
      ├─ ServerUnreachable         503  an adsunify server gave no usable answer (raised by clients of a server)
      │   └─ ServerConnectionError      no connection, or no complete response; also a Python ConnectionError
      ├─ StoreError                503  the database is not reachable or refused the statement
-     └─ VaultError                500  a stored secret cannot be decrypted
+     ├─ VaultError                500  a stored secret cannot be decrypted
+     └─ MissingExtra              500  a package of an extra is not installed; also a Python ImportError
 
 Each error has ``status`` (the HTTP status of the response), ``code`` (stable, for programs) and ``outcome``. If the
 error concerns an operation, it carries the ``operation`` with its receipt, and ``outcome`` describes the whole
@@ -31,7 +32,8 @@ a server logged the request (its ``X-Request-Id``); None without a response of a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from .records import Operation
@@ -343,3 +345,38 @@ class VaultError(AdsunifyError):
 
     default_code = "vault_error"
     title = "A stored secret cannot be decrypted"
+
+
+class MissingExtra(AdsunifyError, ImportError):
+    """The feature needs a package that is not installed, and that an extra of adsunify installs."""
+
+    default_code = "missing_extra"
+    title = "A package is not installed"
+
+
+EXTRA_BY_PACKAGE: Mapping[str, str] = {
+    "alembic": "store",
+    "cryptography": "store",
+    "sniffio": "store",
+    "sqlalchemy": "store",
+    "asyncpg": "postgres",
+    "aiohttp": "server",
+    "jinja2": "server",
+    "prometheus_client": "server",
+    "click": "cli",
+    "rich": "cli",
+}
+"""The packages that ``pip install adsunify`` does not install, by their import name, and the extra that does."""
+
+
+@contextmanager
+def explain_missing_packages() -> Iterator[None]:
+    """Raise MissingExtra where an import in the ``with`` block fails because an extra is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as problem:
+        package = (problem.name or "").partition(".")[0]
+        if package not in EXTRA_BY_PACKAGE:
+            raise
+        text = f"This needs {package}, which is not installed: pip install 'adsunify[{EXTRA_BY_PACKAGE[package]}]'."
+        raise MissingExtra(text) from problem

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import sys
 
-EXTRAS = {"click": "cli", "rich": "cli", "aiohttp": "server", "jinja2": "server", "prometheus_client": "server"}
-"""Packages that commands need, and our extra that installs each."""
+from adsunify.errors import MissingExtra, explain_missing_packages
 
 
 def main() -> None:
     """Run the command line. A missing package is reported like any other error."""
     try:
-        from .commands import run_command_line  # click itself may be missing
+        with explain_missing_packages():
+            from .commands import run_command_line  # click itself may be missing
 
-        run_command_line()
-    except ModuleNotFoundError as missing:
-        package = (missing.name or "").partition(".")[0]
-        if package not in EXTRAS:
-            raise
-        sys.stderr.write(
-            f"This command needs {package}, which is not installed: install adsunify[{EXTRAS[package]}].\n"
-        )
+            run_command_line()
+    except MissingExtra as problem:
+        sys.stderr.write(f"{problem}\n")
         sys.exit(1)

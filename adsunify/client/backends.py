@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from adsunify.contract import ApiRequest, Endpoint
-from adsunify.errors import invalid_input
+from adsunify.errors import explain_missing_packages, invalid_input
 from adsunify.models.error_messages import is_web_address
 from adsunify.values.exact_json import Json
 
@@ -36,7 +36,8 @@ async def open_backend(
 ) -> Backend:
     """Return a backend for a server at an http(s) address, or for a database, which is opened.
 
-    ``options`` are those of :class:`adsunify.client.options.RemoteOptions`. Raises InvalidInput, StoreError.
+    ``options`` are those of :class:`adsunify.client.options.RemoteOptions`. Raises InvalidInput and StoreError,
+    and MissingExtra for a database without the extra ``store``.
     """
     given = {} if options is None else options
     for name, value in (("server", url), ("token", token), ("workspace", workspace)):
@@ -53,6 +54,6 @@ async def open_backend(
         )
     refuse_options(given)
     # a client of a server does not load the store and its libraries
-    from .local_backend import open_local
-
+    with explain_missing_packages():
+        from .local_backend import open_local
     return await open_local(url, workspace, environment)

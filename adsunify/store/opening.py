@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from sqlalchemy import Connection, Text, bindparam, func, select
 from sqlalchemy.exc import DBAPIError
 
-from adsunify.errors import StoreError, invalid_input
+from adsunify.errors import StoreError, explain_missing_packages, invalid_input
 
 from .clock import MAX_AHEAD_MILLISECONDS, Clock
 from .driver import Store
@@ -70,6 +70,7 @@ async def open_store(
     Raises:
         InvalidInput: the URL is not one of these.
         StoreError: the database cannot be opened, or is refused.
+        MissingExtra: the driver of PostgreSQL is not installed.
     """
     store = _make_store(url, clock or Clock())
     try:
@@ -101,14 +102,8 @@ def _make_store(url: str, clock: Clock) -> Store:
 
         return SqliteStore(Path(unquote(split.path[1:])), clock)
     if split.scheme in ("postgresql", "postgres"):
-        try:
+        with explain_missing_packages():
             from .postgresql import PostgresStore
-        except ImportError as missing:
-            raise invalid_input(
-                "database",
-                "driver_missing",
-                "PostgreSQL needs the driver asyncpg: install adsunify[postgres].",
-            ) from missing
         return PostgresStore(url, clock)
     raise invalid_input(
         "database",

@@ -37,7 +37,7 @@ def run(missing: str, *arguments: str, folder: Path) -> subprocess.CompletedProc
 @pytest.mark.parametrize("missing", ["click", exhaustive("rich")])
 def test_without_the_command_line(tmp_path: Path, missing: str) -> None:
     ran = run(missing, "--help", folder=tmp_path)
-    said = f"This command needs {missing}, which is not installed: install adsunify[cli].\n"
+    said = f"This needs {missing}, which is not installed: pip install 'adsunify[cli]'.\n"
     assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
 
 
@@ -66,7 +66,7 @@ NEEDING = ["serve --sandbox", "serve", "demo", "sandbox", "webhooks listen", "co
 def test_what_needs_the_server_says_so(arguments: str, tmp_path: Path) -> None:
     ran = run(SERVER, *arguments.split(), folder=tmp_path)
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "This command needs aiohttp, which is not installed: install adsunify[server].\n"
+    assert ran.stderr == "This needs aiohttp, which is not installed: pip install 'adsunify[server]'.\n"
 
 
 def test_what_does_without_the_server(tmp_path: Path) -> None:
@@ -76,9 +76,10 @@ def test_what_does_without_the_server(tmp_path: Path) -> None:
 
 def test_without_the_driver_of_postgresql(tmp_path: Path) -> None:
     ran = run("asyncpg", "db", "upgrade", "--database", "postgresql://nobody@127.0.0.1:1/none", folder=tmp_path)
-    assert ran.returncode == 2 and "adsunify[postgres]" in ran.stderr and "Traceback" not in ran.stderr
+    said = "This needs asyncpg, which is not installed: pip install 'adsunify[postgres]'.\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
 
 
 def test_a_defect_is_not_taken_for_something_that_is_not_installed(tmp_path: Path) -> None:
-    ran = run("sqlalchemy", "accounts", folder=tmp_path)
+    ran = run("orjson", "accounts", folder=tmp_path)
     assert ran.returncode == 1 and "Traceback" in ran.stderr

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Awaitable, Callable
 from datetime import date
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from attrs import evolve
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import adsunify
 from adsunify import AsyncAds
 from adsunify.client import Account, Connection, Operation
 from adsunify.client.http_backend import HttpBackend
-from adsunify.errors import InvalidInput, ProviderThrottled, RateLimited, ServerUnreachable
+from adsunify.errors import EXTRA_BY_PACKAGE, InvalidInput, ProviderThrottled, RateLimited, ServerUnreachable
 from adsunify.problem_details import to_problem_details
 from tests.server.served import NEVER, Served, brief
 
 from .conftest import DOORS, answering
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+ROOT = Path(adsunify.__file__).parents[1]
 Ask = Callable[[AsyncAds], Awaitable[Any]]
 
 
@@ -163,11 +169,31 @@ async def test_the_package_lists_its_names() -> None:
     assert all(hasattr(adsunify, name) for name in dir(adsunify))
 
 
-async def test_the_client_of_a_server_imports_no_store() -> None:
-    script = (
-        "import asyncio, sys\n"
-        "from adsunify import AsyncAds\n"
-        "asyncio.run(AsyncAds('http://127.0.0.1:9', token='t').open())\n"
-        "print(*sorted({'sqlalchemy', 'alembic', 'adsunify.service', 'adsunify.store'} & sys.modules.keys()))"
-    )
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "\n"
+async def test_the_package_alone(tmp_path: Path) -> None:
+    """Plans, briefs, webhooks and the client of a server need no extra; a store names the one it needs."""
+    script = Path(__file__).with_name("alone.py")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(script), "--blocked"]
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "adsunify alone works\n"), ran.stderr
+
+
+async def test_each_package_of_an_extra_is_known() -> None:
+    """Where one is missing, the error names the extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    modules: dict[str, list[str]] = {}
+    for module, names in packages_distributions().items():
+        for name in names:
+            modules.setdefault(canonicalize_name(name), []).append(module)
+
+    def name_packages(requirements: list[str]) -> set[str]:
+        names = {canonicalize_name(Requirement(one).name) for one in requirements} - {"adsunify"}
+        return {module for name in names for module in modules[name] if not module.startswith("_")}
+
+    needed = name_packages(project["dependencies"]) | {"httpcore"}  # httpx needs it
+    found = {
+        module: extra
+        for extra, requirements in project["optional-dependencies"].items()
+        for module in name_packages(requirements) - needed
+    }
+    assert found == EXTRA_BY_PACKAGE

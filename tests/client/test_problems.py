@@ -13,6 +13,7 @@ from adsunify.errors import (
     InvalidInput,
     Issue,
     LookupNeeded,
+    MissingExtra,
     NativeError,
     NotFound,
     OperationError,
@@ -98,6 +99,6 @@ def test_every_class_is_here() -> None:
         return {kind}.union(*(below(one) for one in kind.__subclasses__()))
 
     ours = {one for one in below(AdsunifyError) if one.__module__ == "adsunify.errors"}
-    local = {RequestNotSent, ResponseLost, ServerConnectionError, StoreError, VaultError}
+    local = {MissingExtra, RequestNotSent, ResponseLost, ServerConnectionError, StoreError, VaultError}
     told = {type(error) for error in ERRORS} | local
     assert ours - told == {AdsunifyError}
