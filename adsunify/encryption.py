@@ -1,11 +1,11 @@
 """Credentials encrypted at rest: AES-256-GCM under a ring of keys.
 
-Table, row, workspace and field of a secret are authenticated with its ciphertext. A ciphertext that was moved to
-another field or row cannot be decrypted, like one that was altered. A ciphertext is written
-``<key id>.<base64url of nonce and ciphertext>``.
+Table, row, workspace and field of a secret are authenticated with its ciphertext. So a ciphertext that was altered, or
+moved to another field or row, cannot be decrypted. A ciphertext is written ``<key id>.<base64url of nonce and
+ciphertext>``.
 
 A key ring is written ``id:base64url of 32 bytes``, comma-separated, newest key first. The first key encrypts; every key
-decrypts. To rotate keys: put a new key first, encrypt everything anew (:mod:`adsunify.service.key_rotation`), then
+decrypts. To rotate keys: put a new key first, encrypt everything again (:mod:`adsunify.service.key_rotation`), then
 remove the old key.
 
 The package cryptography takes long to import, so it is imported at the first encryption or decryption.
@@ -226,7 +226,7 @@ def decrypt(ring: KeyRing, place: SecretContext, sealed: str) -> str:
 
 
 def reencrypt(ring: KeyRing, place: SecretContext, sealed: str) -> str:
-    """Encrypt a ciphertext anew with the newest key; a ciphertext of the newest key is returned unchanged.
+    """Encrypt the secret of a ciphertext with the newest key. A ciphertext of that key is returned unchanged.
 
     Raises:
         VaultError: the ciphertext cannot be decrypted.

@@ -16,7 +16,7 @@ OUTCOME_TEXTS: Mapping[str, str] = {
     "unknown": "It is not known whether anything was written. Do not repeat the change: read the operation's receipt, "
     "look at the account, and ask a person.",
 }
-"""Sentences that are added to an error; the message of an error with an operation says what was written."""
+"""Sentences that are added to an error. The message of an error with an operation already says what was written."""
 WAIT_TEXT = "Wait {wait} ms before the next call."
 UNFINISHED_TEXT = "{id} is not finished: call execute again{wait} with this same operationId. {steps}"
 PREPARED_TEXT = (
@@ -61,11 +61,11 @@ def approval_required_result(problem: AdsunifyError) -> dict[str, Json]:
 
 
 CONTINUATION_MEMBERS = ("nextAction", "retryAfterMs")
-"""Members that ask the caller to call execute again."""
+"""Members that tell the caller to call execute again."""
 
 
 def _error_texts(message: str, error: Mapping[str, Any]) -> Iterator[str]:
-    """The message of an error, and whether anything was written where the message does not say it."""
+    """Yield the message of an error, and whether anything was written if the message does not contain it."""
     yield message
     if error["outcome"] == "unknown":
         yield OUTCOME_TEXTS["unknown"]
@@ -74,7 +74,7 @@ def _error_texts(message: str, error: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _next_step_texts(data: Json) -> Iterator[str]:
-    """A sentence for each operation that has a next step."""
+    """Yield a sentence for each operation that has a next step."""
     if not isinstance(data, Mapping):
         return
     for part in (*data.get("operations", ()), *data.get("results", ())):

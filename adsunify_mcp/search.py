@@ -17,7 +17,7 @@ from adsunify.service.dispatch import describe_endpoint
 from adsunify.values.exact_json import Json
 
 MAX_RESULTS = 3
-"""How many operations a search shows, with their schemas."""
+"""The number of operations in a result, with their schemas."""
 
 SEARCH_WORDS: Mapping[str, str] = {
     "get_auth_verify": "who am i credential permissions can i write have write access workspace token check",
@@ -90,9 +90,12 @@ RARE_OPERATIONS = frozenset(
     | {f"post_account_{plural}" for plural in ("campaigns", "ad_groups", "ads")}
     | {"post_operations_execute", "post_account_validate"}
 )
-"""Operations with native payloads, or on many operations at once: few requests mean them, so they rank lower."""
+"""Operations with native payloads, or on many operations at once. Few requests mean them, so they rank lower."""
 HIDDEN_OPERATIONS = frozenset({"post_webhooks", "patch_webhook"})
-"""Only a person decides where events are sent: an agent could send them to itself (docs/spec.md, "Webhooks")."""
+"""Operations that agents cannot find (docs/spec.md, "Webhooks").
+
+Only a person decides where events are sent: an agent could send them to itself.
+"""
 STOP_WORDS = frozenset(
     split_words("a an the my our me i to of for on in at is are it its please can you we and or with do does")
 )

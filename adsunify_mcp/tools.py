@@ -1,7 +1,7 @@
 """The seven tools that agents call, made from the contract table.
 
-A tool refuses unknown arguments. Its result is the envelope of the REST response; an error is a result too
-(``isError``), and says whether anything was written.
+A tool refuses unknown arguments. Its result is the envelope of the REST response. An error is also a result
+(``isError``) and says whether anything was written.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ IdempotencyKey = Omittable[
 
 
 class AccountArguments(ApiModel):
-    """Of ``account``: an account id, or a network for its accounts; without both, all accounts."""
+    """Arguments of ``account``: an account id, or a network for its accounts; without both, all accounts."""
 
     account_id: Omittable[Uuid] = None
     network: Omittable[NetworkCode] = None
 
 
 class SearchArguments(ApiModel):
-    """Of ``search_tools``: the request in plain words."""
+    """Arguments of ``search_tools``: the request in plain words."""
 
     query: Annotated[str, Field(min_length=1, max_length=300)]
 
 
 class CallArguments(ApiModel):
-    """Of ``call_tool``: an operation of the contract and its arguments, as over REST.
+    """Arguments of ``call_tool``: an operation of the contract and its arguments, as over REST.
 
     Values of ``query`` may be JSON; they are sent as text. The operation's model checks ``body``.
     """
@@ -58,20 +58,23 @@ class CallArguments(ApiModel):
 
 
 class OperationArguments(ApiModel):
-    """Of ``operation``: which operation to read."""
+    """Arguments of ``operation``: the operation to read."""
 
     operation_id: Uuid
 
 
 class ExecuteArguments(ApiModel):
-    """Of ``execute``: which operation to write. ``confirmed`` must be true."""
+    """Arguments of ``execute``: the operation to write. ``confirmed`` must be true."""
 
     operation_id: Uuid
     confirmed: ConfirmedTrue
 
 
 class PrepareArguments(ApiModel):
-    """Of ``prepare``: one native change of one account, as ``POST /accounts/{accountId}/validate`` takes it."""
+    """Arguments of ``prepare``: one native change of one account.
+
+    ``POST /accounts/{accountId}/validate`` takes the same change.
+    """
 
     account_id: Uuid
     mutation: Mutation
@@ -79,7 +82,7 @@ class PrepareArguments(ApiModel):
 
 
 class StatusArguments(ApiModel):
-    """Of ``set_status``: one status for 1 to 50 entities of a kind, by their native ids."""
+    """Arguments of ``set_status``: one status for 1 to 50 entities of a kind, by their native ids."""
 
     account_id: Uuid
     kind: Kind

@@ -21,7 +21,10 @@ from .repeated import check_not_repeated
 
 COOKIE_PREFIX = "adsunify_connect"
 FORM_TARGETS = "'self' https: http:"
-"""Where the form may lead. Browsers check every redirect against it, also those between the network's pages."""
+"""The addresses to which the form may lead.
+
+Browsers check every redirect against them, also redirects between the network's pages.
+"""
 SECURITY_HEADERS = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
 
 
@@ -82,5 +85,5 @@ def _invalid_link_page(error: AdsunifyError) -> web.Response:
 
 
 def _cookie_name(state: str) -> str:
-    """The cookie's name. Each consent has another one, since two tabs may hold two consents."""
+    """Return the cookie's name. It differs for each consent, because two tabs may show two consents."""
     return f"{COOKIE_PREFIX}_{hash_token(state)[:16]}"

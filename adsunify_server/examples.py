@@ -12,9 +12,9 @@ from adsunify.values.exact_json import Json
 
 EXAMPLE_ID = "0198c0de-0000-7000-8000-000000000001"
 PATH_EXAMPLES: Mapping[str, str] = {"network": "meta", "entityId": "120210000000000001", "resource": "audiences"}
-"""Path parameters; every other one is :data:`EXAMPLE_ID`."""
+"""Path parameter -> example. All others have :data:`EXAMPLE_ID`."""
 QUERY_EXAMPLES: Mapping[str, str] = {"startDate": "2026-01-01", "endDate": "2026-01-31"}
-"""Required query parameters."""
+"""Required query parameter -> example."""
 _BULK_MEMBERS: Mapping[str, Json] = {"accountId": EXAMPLE_ID, "kind": "campaign", "entityIds": ["120210000000000001"]}
 
 BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
@@ -54,7 +54,7 @@ BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
 
 
 def make_example(schema: Mapping[str, Any], components: Mapping[str, Any], name: str = "") -> Json:
-    """Make a value that a schema of an answer allows. ``name``: the member whose value it is."""
+    """Make a value that a response schema allows. ``name`` is the member whose value it is."""
     if "$ref" in schema:
         return make_example(components[schema["$ref"].rpartition("/")[2]], components, name)
     for key in ("const", "default"):

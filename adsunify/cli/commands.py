@@ -34,7 +34,7 @@ COMMANDS = {
     "admin": "admin",
     "db": "admin",
 }
-"""Command to module; a command imports only what it needs."""
+"""Command -> its module. The modules import only what the command needs."""
 SECTIONS = {
     "Daily work": (
         *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights"),
@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of the arguments; an unknown name fails with the names there are."""
+        """Find the command of the arguments. The error for an unknown name lists the commands."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
             ctx.fail(f"Unknown command {args[0]}. The commands are {', '.join(COMMANDS)}.")
         return super().resolve_command(ctx, args)
@@ -100,7 +100,7 @@ def _escape_unencodable(problem: UnicodeError) -> tuple[str, int]:
 
 
 def _configure_streams() -> None:
-    """Make sure that neither a name nor a closed stream ends a command half way."""
+    """Prevent an unencodable name or a closed stream from ending a command half way."""
     if sys.stdin is None:  # the caller closed it
         sys.stdin = io.TextIOWrapper(io.BytesIO())
     codecs.register_error(ESCAPE_HANDLER, _escape_unencodable)
@@ -118,7 +118,7 @@ def _is_undecodable(word: str) -> bool:
 
 
 def run_command_line() -> None:
-    """Run the command line. Our errors and those of the system print a sentence on stderr."""
+    """Run the command line. Our errors and those of the operating system become a sentence on stderr."""
     _configure_streams()
     try:
         if any(map(_is_undecodable, sys.argv[1:])):

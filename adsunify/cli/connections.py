@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from aiohttp.typedefs import Handler
 
 WAIT_SECONDS = 10 * 60
-"""The lifetime of a link."""
+"""How long the command waits, which is the lifetime of a link."""
 LOCAL_LOOK_SECONDS, REMOTE_LOOK_SECONDS = 0.2, 2.0
 SHUTDOWN_SECONDS = 2.0
-"""Time for the last page to reach the browser."""
+"""How long the callback server stays up for the last page to reach the browser."""
 UNKNOWN_STATE_STATUS = 404
-"""The status of a callback for a consent that this process did not start; it does not end the wait."""
+"""The status of a callback for a consent that this process did not start. The wait goes on after it."""
 
 
 @click.command()
@@ -165,7 +165,7 @@ def _prompt_credential_set(sets: Sequence[Sequence[Credential]]) -> Sequence[Cre
 
 
 def _prompt_member(credential: Credential) -> str:
-    """Prompt for a credential; for one of several lines, prompt for the path of a file."""
+    """Prompt for a member of the credentials, or for the path of a file if the member has several lines."""
     name = to_camel(credential.name)
     return (
         _read_text_file(name, click.prompt(f"File of the {name}", err=True))
@@ -255,7 +255,7 @@ async def _callback_server(backend: Backend, listening: socket.socket, refusal: 
 
 
 def _open_browser(link: str) -> None:
-    """Open the link in a browser, which inherits none of our secrets."""
+    """Open the link in a browser, without our variables in its environment."""
     ours = {name: value for name, value in os.environ.items() if name.startswith("ADSUNIFY_")}
     for name in ours:
         del os.environ[name]

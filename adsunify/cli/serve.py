@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from adsunify_server.metrics import RequestMetrics
 
 ACCOUNT_MEMBERS = ("accountId", "network", "nativeId", "name", "currency", "timezone", "status")
-"""What is printed of each connected account."""
+"""The members of a connected account that are printed."""
 SHUTDOWN_SECONDS = 75.0
-"""The time that a native write in flight gets to finish at a shutdown."""
+"""How long a native write in flight may take to finish at a shutdown."""
 
 
 @frozen
@@ -119,7 +119,7 @@ async def simulated_networks(start: bool) -> AsyncIterator[str | None]:
 
 
 async def connect_sandbox_network(service: Service, actor: Actor, network: str) -> dict[str, Json]:
-    """Connect a network as a person would; returns one of its accounts, in US dollars where there is one."""
+    """Connect a network as a person does, and return one of its accounts, in US dollars if there is one."""
     # A restarted sandbox does not know the tokens of the one before, so every start connects again.
     # The accounts keep their ids.
     await give_consent(service, actor, network)
@@ -191,7 +191,7 @@ def serve(
 
 
 def _check_targets(targets: Collection[str]) -> None:
-    """Raise InvalidInput for targets that are not addresses; they would silently match nothing."""
+    """Raise InvalidInput for targets that are not addresses, because they would never match."""
     if not all(is_web_address(target) for target in targets):
         raise invalid_input("--webhook-dev-target", "malformed", f"must begin with {' or '.join(WEB_PREFIXES)}.")
 

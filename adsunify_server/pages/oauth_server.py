@@ -69,9 +69,9 @@ def _consent_page(
 
 
 def _form_target(redirect: str) -> str:
-    """The client's origin for the Content-Security-Policy of the form; browsers check redirects against it too.
+    """Return the client's origin for the Content-Security-Policy of the form. Browsers check redirects against it too.
 
-    Where the host is an IPv6 address or not a plain name, a policy cannot name it; then this is the scheme.
+    A policy cannot name an IPv6 address or an unusual host name. For those the scheme is returned.
     """
     parts = urlsplit(redirect)
     return f"{parts.scheme}://{parts.netloc}" if PLAIN_HOST.fullmatch(parts.netloc) else f"{parts.scheme}:"

@@ -1,4 +1,4 @@
-"""What an operation is about, by name: from stored plans and receipts, without a request to a network."""
+"""What an operation is about, by name. It is read from stored plans and receipts, without a request to a network."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from adsunify_server.pages.request import PageRequest
 
 CHANGE_ACTIONS = ("edit", "update", "delete")
 LAST_INSTANT = "9999"
-"""Sorts after all instants."""
+"""A text that sorts after all instants."""
 SHOWN_FIELDS = {"name": "name", "budget": "budget", "startAt": "start", "endAt": "end"}
-"""Fields of an edit that the table of created entities shows."""
+"""The fields of an edit that the table of created entities also shows."""
 WRITTEN_STATES = ("succeeded", "unknown", "running")
-"""States of operations that may have written something to the network."""
+"""The states of operations that may have written something to the network."""
 
 
 @define(eq=False, slots=False)
 class DisplayedOperation:
-    """An operation with its plan. ``account``: the operation's ad account, as the answers show it."""
+    """An operation with its plan. ``account`` is the operation's ad account, as responses show it."""
 
     view: OperationView
     account: Mapping[str, Any]
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The operation as the answers show it."""
+        """The operation as responses show it."""
         return self.view.data
 
     @property
@@ -50,7 +50,7 @@ class DisplayedOperation:
 
     @property
     def executed_at(self) -> str:
-        """When the first step was sent; empty where no step was sent."""
+        """When the first step was sent; empty if no step was sent."""
         return next((str(step["intentAt"]) for step in self.data["receipt"]["steps"]), "")
 
     @property
@@ -61,7 +61,7 @@ class DisplayedOperation:
 
 @frozen
 class LaterChange:
-    """An operation that changed what another operation had created. ``changes``: the changes of its plan, in words."""
+    """An operation that changed what another one had created. ``changes`` are the changes of its plan, in words."""
 
     operation: Mapping[str, Any]
     kind: str
@@ -70,11 +70,15 @@ class LaterChange:
 
 @frozen
 class OperationSubject:
-    """What an operation is about: its ``name``, or its id where the name is not known.
+    """What an operation is about.
 
-    ``kind``: the word before the name. ``source``: the operation that created the subject. ``created``: the entities of
-    the subject. ``unknown_entities``: kinds and ids of entities about which only the id is stored. ``later_changes``:
-    operations that changed the subject since.
+    Attributes:
+        name: its name, or its id if the name is not known.
+        kind: the word before the name.
+        source: the operation that created the subject.
+        created: the entities of the subject.
+        unknown_entities: kinds and ids of entities of which only the id is stored.
+        later_changes: operations that have changed the subject since.
     """
 
     name: str
@@ -88,7 +92,7 @@ class OperationSubject:
 class SubjectIndex:
     """The latest operations of a person, and what each of them is about.
 
-    Creators of entities are also looked for in the latest :data:`operations.LOOK_BACK` operations.
+    The creators of entities are searched in the latest :data:`operations.LOOK_BACK` operations as well.
     """
 
     def __init__(self, displayed: Sequence[DisplayedOperation]) -> None:
@@ -129,7 +133,7 @@ class SubjectIndex:
         return cls([*index.operations.values(), *display_all(older.values())])
 
     def describe_operation(self, operation_id: str) -> OperationSubject:
-        """Say what an operation is about."""
+        """Return what an operation is about."""
         operation = self.operations[operation_id]
         source = self._find_source(operation)
         touched = [(step.kind, str(step.entity)) for step in operation.changing_steps]
@@ -154,7 +158,7 @@ class SubjectIndex:
         )
 
     def _find_source(self, operation: DisplayedOperation) -> DisplayedOperation | None:
-        """The operation that created the subject.
+        """Return the operation that created the subject.
 
         It is the operation itself, the one that it activates, or the one that created the entities that it changes.
         """
@@ -171,7 +175,7 @@ class SubjectIndex:
     def _find_later_changes(
         self, operation: DisplayedOperation, source: DisplayedOperation
     ) -> list[DisplayedOperation]:
-        """The changes between the creation and this operation's execution, oldest first."""
+        """Return the changes between the creation and this operation's execution, oldest first."""
         until = operation.executed_at or LAST_INSTANT
         return [
             other
@@ -182,7 +186,7 @@ class SubjectIndex:
 
 
 def _apply_changes(entities: Sequence[CreatedEntity], later: Sequence[DisplayedOperation]) -> list[CreatedEntity]:
-    """The created entities with the changes that later operations surely wrote."""
+    """Return the created entities with the changes that later operations surely wrote."""
     changed = list(entities)
     for step in (step for other in later if other.data["status"] == "succeeded" for step in other.plan.steps):
         values: dict[str, Any] = {

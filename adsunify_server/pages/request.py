@@ -35,10 +35,10 @@ from adsunify_server.repeated import check_not_repeated
 log = logging.getLogger("adsunify.server")
 SESSION_COOKIE, VISIT_COOKIE = "adsunify_session", "adsunify_visit"
 LOCAL_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")
-"""A path of this server; browsers read nothing that matches as an address of another host."""
+"""Matches a path of this server. Browsers do not take a matching text for an address of another host."""
 FOREIGN_SITES = ("cross-site", "same-site")
 MAX_FIELDS = 200
-"""More fields than any form of the pages has."""
+"""The maximum number of fields of a form. No form of the pages has so many."""
 FORGED_FORM = (
     "The form was not accepted: it did not come from a page of this server, your session has ended, or you have "
     "switched to another workspace. Open the page again."
@@ -49,7 +49,7 @@ FORGED_FORM = (
 class PageRequest:
     """One request of a browser.
 
-    ``secret``: the cookie that form tokens are made from. ``is_new_secret``: whether the response must set it.
+    ``secret`` is the cookie from which form tokens are made. ``is_new_secret`` means that the response must set it.
     """
 
     request: web.Request
@@ -70,7 +70,7 @@ class PageRequest:
 
     @property
     def csrf_token(self) -> str:
-        """The token of this browser's forms in the workspace that it shows."""
+        """The token of forms in this browser, for the workspace that the page shows."""
         home = None if self.user_session is None else self.user_session.membership
         text = "form" if home is None else f"form {home.workspace_id}"
         return hmac.new(self.secret.encode("utf-8", "replace"), text.encode("utf-8"), hashlib.sha256).hexdigest()
@@ -188,7 +188,7 @@ PageHandler = Callable[[PageRequest], Awaitable[web.Response]]
 
 @define(eq=False)
 class PageRouter:
-    """Registers pages: their handlers check sessions and form tokens and show errors as pages."""
+    """Registers pages. Their handlers check sessions and form tokens, and show errors as pages."""
 
     app: web.Application
     service: Service
@@ -222,7 +222,7 @@ class PageRouter:
 
 
 def cookie_name(service: Service, name: str) -> str:
-    """The full name of a cookie; over https only this host can set it."""
+    """Return the full name of a cookie. With https it has a prefix with which only this host can set it."""
     return f"__Host-{name}" if service.settings.base_url.startswith("https:") else name
 
 

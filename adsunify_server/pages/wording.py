@@ -27,7 +27,7 @@ ACTION_WORDS: Mapping[str, str] = {
     "delete": "Delete",
     "edit": "Edit",
 }
-"""What an operation does. A status operation with the risk ``spend`` activates."""
+"""The word for what an operation does. A status operation with the risk ``spend`` activates."""
 PLAN_HEADINGS: Mapping[str, str] = {
     "prepared": "What will be written",
     "running": "What is being written",
@@ -37,13 +37,13 @@ PLAN_HEADINGS: Mapping[str, str] = {
     "cancelled": "What would have been written",
     "expired": "What would have been written",
 }
-"""The heading of a plan by the state of its operation; for ended operations, where nothing was written."""
+"""The heading of a plan by the state of its operation. For ended operations: if nothing of the plan was written."""
 SUBJECT_HEADINGS: Mapping[str, tuple[str, str, str]] = {
     "create": ("What will be created", "What was created", "What was to be created"),
     "start": ("What will start to run", "What was set to run", "What was to run"),
     "": ("What will be changed", "What was changed", "What was to be changed"),
 }
-"""The heading of an operation's subject: before the execution, after it, and where it was not executed."""
+"""The heading of an operation's subject: before the execution, after it, and if it was not executed."""
 STEP_STATE_WORDS: Mapping[str, str] = {
     "applied": "written",
     "rejected": "refused",
@@ -51,7 +51,7 @@ STEP_STATE_WORDS: Mapping[str, str] = {
     "in_flight": "in flight",
     "ambiguous": "outcome unknown",
 }
-"""The words for a step's state; other states are shown as they are."""
+"""The words for a step's state. Other states are shown unchanged."""
 ENDED_REASON_WORDS: Mapping[str, str] = {
     "key_revoked": "The API key that created it was revoked.",
     "key_expired": "The API key that created it has expired.",
@@ -67,7 +67,7 @@ CREDENTIAL_WORDS: Mapping[str, str] = {"session": "in a browser", "local": "with
 
 
 def describe_credential(identity: str) -> str:
-    """Describe the credential with which somebody acted."""
+    """Describe the credential that somebody used."""
     client, colon, _user = identity.partition(":")
     return CREDENTIAL_WORDS.get(identity) or (f"with agent {client}" if colon else f"with API key {identity}")
 
